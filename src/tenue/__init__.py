@@ -1,0 +1,1 @@
+"""Tenue: the least noise that keeps the promise."""

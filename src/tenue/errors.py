@@ -1,0 +1,180 @@
+"""The tree of refusals and faults.
+
+    Refused                  the caller asked for something Tenue will not do
+    ├── InvalidArgument      a parameter of a law, a mechanism or a method
+    ├── InvalidSchema        the description of a table
+    ├── InvalidTaxonomy      a tree of categories
+    ├── InvalidTable         rows that are not what the schema says
+    ├── InvalidQuestion      a question outside the grammar
+    ├── InvalidPrior         a belief that is not a distribution
+    ├── OverBudget           the ledger cannot pay
+    ├── Conflict             an idempotency key or a release that already stands for something else
+    ├── NotPromised          a guarantee that cannot be given for this
+    └── Unreachable          a privacy model that the table cannot reach with these parameters
+
+    Fault                    our failure, never the caller's
+    ├── EngineFault          the engine did not answer
+    └── LedgerFault          the ledger cannot be trusted or written
+
+A message is an answer: whatever it says depends on the question, the schema and the ledger, never
+on rows.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+__all__ = [
+    "Conflict",
+    "EngineFault",
+    "Fault",
+    "InvalidArgument",
+    "InvalidPrior",
+    "InvalidQuestion",
+    "InvalidSchema",
+    "InvalidTable",
+    "InvalidTaxonomy",
+    "LedgerFault",
+    "NotPromised",
+    "OverBudget",
+    "Refused",
+    "Unreachable",
+    "nearest",
+]
+
+
+def _sentence(text: str) -> str:
+    text = text.strip()
+    return text if text.endswith((".", "!", "?")) else text + "."
+
+
+class Refused(Exception):
+    """A refusal: what was wrong, what is allowed, how to fix it.
+
+    `code` is stable and meant for programs; the three sentences are meant for people. Further facts
+    are given by keyword and become attributes.
+
+    Example
+        >>> str(InvalidArgument("epsilon is 0", "It must be above 0", "Try epsilon=1"))
+        'epsilon is 0. It must be above 0. Try epsilon=1.'
+    """
+
+    code = "refused"
+
+    def __init__(
+        self, what: str, allowed: str, fix: str, *, code: str | None = None, **facts: object
+    ) -> None:
+        self.what = _sentence(what)
+        self.allowed = _sentence(allowed)
+        self.fix = _sentence(fix)
+        self.facts = facts
+        if code is not None:
+            self.code = code
+        super().__init__(f"{self.what} {self.allowed} {self.fix}")
+
+    def __getattr__(self, name: str) -> object:
+        facts = self.__dict__.get("facts", {})
+        if name in facts:
+            return facts[name]
+        raise AttributeError(name)
+
+    def to_dict(self) -> dict[str, str]:
+        """The refusal as the command line and the gateway send it."""
+        return {"code": self.code, "what": self.what, "allowed": self.allowed, "fix": self.fix}
+
+
+class InvalidArgument(Refused, ValueError):
+    """A parameter is missing, unknown or outside its range."""
+
+    code = "invalid-argument"
+
+
+class InvalidSchema(Refused, ValueError):
+    """The schema file does not describe a table."""
+
+    code = "invalid-schema"
+
+
+class InvalidTaxonomy(Refused, ValueError):
+    """The categories do not form a taxonomy."""
+
+    code = "invalid-taxonomy"
+
+
+class InvalidTable(Refused, ValueError):
+    """The table given is not the table described."""
+
+    code = "invalid-table"
+
+
+class InvalidQuestion(Refused, ValueError):
+    """The question is outside what can be asked."""
+
+    code = "invalid-question"
+
+
+class InvalidPrior(Refused, ValueError):
+    """The belief is not a distribution Tenue can refine."""
+
+    code = "invalid-prior"
+
+
+class OverBudget(Refused):
+    """The ledger cannot pay this price."""
+
+    code = "over-budget"
+
+
+class Conflict(Refused):
+    """The key, or the release, already stands for something else."""
+
+    code = "conflict"
+
+
+class NotPromised(Refused):
+    """The guarantee asked for cannot be given here."""
+
+    code = "not-promised"
+
+
+class Unreachable(Refused):
+    """The privacy model cannot be reached with these parameters on this table."""
+
+    code = "unreachable"
+
+
+class Fault(Exception):
+    """Our failure. Its text is for the operator's log and is never shown to an analyst."""
+
+    code = "fault"
+
+
+class EngineFault(Fault):
+    """The engine failed. Whatever it said stays inside, for it may quote rows."""
+
+    code = "engine-fault"
+
+
+class LedgerFault(Fault):
+    """The ledger could not be read, written or trusted."""
+
+    code = "ledger-fault"
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """A sentence that points at the known name most like `word`, or lists them all.
+
+    Example
+        >>> nearest("sensitivty", ["sensitivity", "epsilon"])
+        'Did you mean `sensitivity`?'
+        >>> nearest("x", ["sensitivity", "epsilon"])
+        'Choose one of `epsilon`, `sensitivity`.'
+    """
+    names = sorted(known)
+    close = difflib.get_close_matches(word, names, n=1)
+    if close:
+        return f"Did you mean `{close[0]}`?"
+    if not names:
+        return "Nothing of this kind exists here."
+    return "Choose one of " + ", ".join(f"`{name}`" for name in names) + "."

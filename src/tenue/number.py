@@ -1,0 +1,186 @@
+"""What a given number means.
+
+A float given by a person means the shortest decimal that prints it: 0.1 is one tenth, and
+0.7 + 0.3 is exactly 1. Every parameter enters Tenue through this file, becomes an exact
+`Fraction`, and is validated here and nowhere else.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import math
+import numbers
+from collections.abc import Callable
+from decimal import Decimal, InvalidOperation
+from fractions import Fraction
+from typing import Any, ParamSpec, TypeVar
+
+from .errors import InvalidArgument, Refused, nearest
+
+__all__ = [
+    "NANO",
+    "Number",
+    "above_zero",
+    "checked_call",
+    "exact",
+    "fraction_of_one",
+    "nano",
+    "step_count",
+    "whole",
+]
+
+Number = int | float | str | Decimal | Fraction
+NANO = 10**9
+"""One epsilon is this many nano-epsilon, the ledger's smallest coin."""
+
+# Beyond this the decimal text of a number would itself be an attack on memory.
+_LONGEST_TEXT = 400
+_LARGEST_EXPONENT = 400
+
+
+def exact(value: object, name: str, *, refusal: type[Refused] = InvalidArgument) -> Fraction:
+    """The rational that `value` means; refused unless it is one finite number.
+
+    Example
+        >>> exact(0.1, "epsilon"), exact("2.5e-3", "grid"), exact(3, "k")
+        (Fraction(1, 10), Fraction(1, 400), Fraction(3, 1))
+    """
+    allowed = f"`{name}` must be one finite number"
+    fix = f"Give `{name}` as an int, a float, a Decimal, a Fraction or decimal text"
+    if isinstance(value, bool) or value is None:
+        raise refusal(f"`{name}` is {value!r}", allowed, fix)
+    if isinstance(value, Fraction):
+        return value
+    if isinstance(value, numbers.Integral):
+        return Fraction(int(value))
+    if isinstance(value, numbers.Real) and not isinstance(value, numbers.Rational):
+        # numpy's smaller floats print their own shortest decimal
+        value = repr(float(value)) if isinstance(value, float) else str(value)
+    elif isinstance(value, numbers.Rational):
+        return Fraction(int(value.numerator), int(value.denominator))
+    if isinstance(value, str | Decimal):
+        text = str(value).strip().replace("_", "")
+        try:
+            if len(text) > _LONGEST_TEXT:
+                raise InvalidOperation
+            number = Fraction(text) if "/" in text else None
+            if number is None:
+                decimal = Decimal(text)
+                if decimal.is_finite() and abs(decimal.adjusted()) <= _LARGEST_EXPONENT:
+                    number = Fraction(decimal)
+        except (InvalidOperation, ValueError, ZeroDivisionError):
+            number = None
+        if number is not None:
+            return number
+        raise refusal(f"`{name}` is {text[:60] or 'empty text'}", allowed, fix)
+    if getattr(value, "shape", None) == ():  # a numpy scalar in an array's clothes
+        return exact(value.item(), name, refusal=refusal)  # type: ignore[attr-defined]
+    raise refusal(f"`{name}` is of type {type(value).__name__}", allowed, fix)
+
+
+def above_zero(value: object, name: str, *, refusal: type[Refused] = InvalidArgument) -> Fraction:
+    """A finite number above 0."""
+    number = exact(value, name, refusal=refusal)
+    if number <= 0:
+        raise refusal(
+            f"`{name}` is {value}",
+            f"`{name}` must be finite and above 0",
+            f"Give a positive number, such as {name}=1",
+        )
+    return number
+
+
+def fraction_of_one(
+    value: object, name: str, *, refusal: type[Refused] = InvalidArgument
+) -> Fraction:
+    """A number strictly between 0 and 1: a level, a probability, a delta."""
+    number = exact(value, name, refusal=refusal)
+    if not 0 < number < 1:
+        hint = "Write 95 % as 0.95" if 1 < number < 100 else "Choose a fraction, such as 0.95"
+        raise refusal(f"`{name}` is {value}", f"`{name}` must lie strictly between 0 and 1", hint)
+    return number
+
+
+def whole(
+    value: object, name: str, *, least: int = 0, refusal: type[Refused] = InvalidArgument
+) -> int:
+    """A whole number, at least `least`."""
+    number = exact(value, name, refusal=refusal)
+    if number.denominator != 1 or number < least:
+        raise refusal(
+            f"`{name}` is {value}",
+            f"`{name}` must be a whole number, at least {least}",
+            f"Try {name}={max(least, math.ceil(number))}",
+        )
+    return int(number)
+
+
+def step_count(value: Fraction, grid: Fraction, name: str) -> int:
+    """How many steps of `grid` make `value`; refused unless it is a whole number of them."""
+    steps = value / grid
+    if steps.denominator != 1:
+        below = math.floor(steps) * grid
+        raise InvalidArgument(
+            f"`{name}` is {_show(value)}, which is not on the grid {_show(grid)}",
+            f"`{name}` must be a whole multiple of the grid",
+            f"Use {_show(below)} or {_show(below + grid)}, or a finer grid",
+        )
+    return int(steps)
+
+
+def nano(epsilon: object) -> int:
+    """The price in nano-epsilon, rounded up: the one integer that drives both law and debit.
+
+    Example
+        >>> nano(0.5), nano("1e-10")
+        (500000000, 1)
+    """
+    return math.ceil(above_zero(epsilon, "epsilon") * NANO)
+
+
+def _show(number: Fraction) -> str:
+    return str(number) if number.denominator == 1 else f"{float(number):.12g}"
+
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def checked_call(function: Callable[P, R]) -> Callable[P, R]:
+    """Turns a missing or unknown keyword into a refusal that names the right ones."""
+    signature = inspect.signature(function)
+    names = [name for name in signature.parameters if name not in ("self", "cls")]
+
+    @functools.wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            signature.bind(*args, **kwargs)
+        except TypeError as error:
+            raise _bad_call(function, signature, names, kwargs, str(error)) from None
+        return function(*args, **kwargs)
+
+    return call
+
+
+def _bad_call(
+    function: Callable[..., Any],
+    signature: inspect.Signature,
+    names: list[str],
+    given: dict[str, Any],
+    error: str,
+) -> InvalidArgument:
+    title = function.__qualname__.removesuffix(".__init__")
+    allowed = f"`{title}` takes " + ", ".join(f"`{name}`" for name in names)
+    for name in given:
+        if name not in names:
+            return InvalidArgument(
+                f"`{title}` has no parameter `{name}`", allowed, nearest(name, names)
+            )
+    for name, parameter in signature.parameters.items():
+        if name in names and parameter.default is parameter.empty and name not in given:
+            if parameter.kind is parameter.KEYWORD_ONLY:
+                return InvalidArgument(
+                    f"`{title}` needs `{name}`", allowed, f"Add {name}=... to the call"
+                )
+    return InvalidArgument(f"`{title}` was called wrongly: {error}", allowed, "Name each parameter")
