@@ -1,0 +1,34 @@
+"""How far one person can move an answer.
+
+* `worst_case`: in any table at all; depends on the schema only, and may be printed.
+* `local`: in this table; a fact about the rows, never to be printed.
+* `smooth`: in this table or one near it, discounted by distance; a fact about the rows too.
+* `admissible_beta` and its neighbours: which heavy-tailed noise a smooth sensitivity may scale.
+"""
+
+from __future__ import annotations
+
+from . import worst_case
+from .admissible import (
+    admissible_alpha,
+    admissible_beta,
+    dilation_loss,
+    is_admissible,
+    sliding_loss,
+)
+from .local import local
+from .smooth import ROUNDING, Peak, smooth, smooth_peak
+
+__all__ = [
+    "ROUNDING",
+    "Peak",
+    "admissible_alpha",
+    "admissible_beta",
+    "dilation_loss",
+    "is_admissible",
+    "local",
+    "sliding_loss",
+    "smooth",
+    "smooth_peak",
+    "worst_case",
+]

@@ -1,0 +1,251 @@
+"""One column of rows, exactly: whole steps of one common unit, clamped to the stated bounds.
+
+Every sensitivity is computed on these integers, so none of them depends on a rounded float.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import InvalidArgument, InvalidTable, Refused
+from ..number import exact
+
+__all__ = ["Column", "as_list", "domain", "exact_column", "exact_pair"]
+
+# Differences of two steps below this stay inside a 64-bit integer.
+_SAFE = 2**61
+# Up to 15 significant digits, a decimal and its nearest double determine each other.
+_DECIMALS = 15
+
+
+@dataclass(frozen=True)
+class Column:
+    """Rows as whole multiples of `step`, all of them between `low` and `high`.
+
+    `steps` is an int64 array where that cannot overflow, otherwise an array of Python integers.
+    """
+
+    steps: NDArray[Any]
+    low: int
+    high: int
+    step: Fraction
+
+    @property
+    def rows(self) -> int:
+        return len(self.steps)
+
+    def total(self) -> int:
+        """The exact sum of the steps."""
+        widest = max(abs(self.low), abs(self.high))
+        if self.steps.dtype != object and widest * self.rows < 2**63:
+            return int(self.steps.sum())
+        return sum(self.steps.tolist())
+
+
+def domain(bounds: object, name: str = "bounds") -> tuple[Fraction, Fraction]:
+    """The two ends of a domain as the holder stated them."""
+    try:
+        low, high = bounds  # type: ignore[misc]
+    except (TypeError, ValueError):
+        raise InvalidArgument(
+            f"`{name}` is not a pair",
+            f"`{name}` must be (low, high)",
+            f"Give both ends of the domain, such as {name}=(0, 100)",
+        ) from None
+    ends = exact(low, f"{name}[0]"), exact(high, f"{name}[1]")
+    if ends[0] > ends[1]:
+        raise InvalidArgument(
+            f"`{name}` is ({low}, {high})", "The low end comes first", "Swap the two ends"
+        )
+    return ends
+
+
+def exact_column(values: object, bounds: object) -> Column:
+    """The rows as exact steps, clamped; refused if a row is missing or is not a number."""
+    low, high = domain(bounds)
+    return _clamped(_array(values), low, high)
+
+
+def exact_pair(values: object, bounds: object) -> tuple[Column, Column]:
+    """Rows of two numbers each as two columns, clamped to the two pairs of bounds."""
+    try:
+        first, second = bounds  # type: ignore[misc]
+    except (TypeError, ValueError):
+        first = second = None
+    if not isinstance(first, Iterable) or not isinstance(second, Iterable):
+        raise InvalidArgument(
+            "`bounds` does not state two domains",
+            "Two columns need one pair of bounds each",
+            "Give bounds=((x_low, x_high), (y_low, y_high))",
+        )
+    ends = domain(first, "bounds[0]"), domain(second, "bounds[1]")
+    if hasattr(values, "__array__"):
+        given = np.asarray(values)
+        if given.ndim != 2 or given.shape[1] != 2:
+            raise _not_pairs()
+        columns: list[NDArray[Any]] = [given[:, 0], given[:, 1]]
+    else:
+        items = as_list(values)
+        try:
+            split = [[x for x, _ in items], [y for _, y in items]]
+        except (TypeError, ValueError):
+            raise _not_pairs() from None
+        columns = [_array(part) for part in split]
+    return _clamped(columns[0], *ends[0]), _clamped(columns[1], *ends[1])
+
+
+def _not_pairs() -> InvalidTable:
+    return InvalidTable(
+        "`values` does not hold pairs",
+        "This statistic is about two columns",
+        "Give a list of (x, y), or an array with two columns",
+    )
+
+
+def as_list(values: object) -> list[Any]:
+    """The rows one by one."""
+    if not isinstance(values, str | bytes):
+        if hasattr(values, "tolist"):
+            values = values.tolist()
+        try:
+            return list(values)  # type: ignore[call-overload, no-any-return]
+        except TypeError:
+            pass
+    raise InvalidTable(
+        "`values` is not a column of rows",
+        "It must be a sequence or an array",
+        "Give a list, a numpy array or a column of a table",
+    )
+
+
+def _array(values: object) -> NDArray[Any]:
+    if np.ma.is_masked(values):
+        raise _missing()
+    if hasattr(values, "__array__"):
+        return np.asarray(values)
+    items = as_list(values)
+    # numpy would turn [2**60 + 1, 0.5] into doubles; only columns of one plain type are safe
+    kinds = set(map(type, items))
+    if kinds == {int}:
+        try:
+            return np.array(items, dtype=np.int64)
+        except OverflowError:
+            return np.array(items, dtype=object)
+    if kinds == {float}:
+        return np.array(items, dtype=np.float64)
+    return np.fromiter(items, dtype=object, count=len(items))
+
+
+def _clamped(given: NDArray[Any], low: Fraction, high: Fraction) -> Column:
+    if given.ndim != 1:
+        raise InvalidTable(
+            "`values` has more than one dimension",
+            "One statistic is about one column",
+            "Give one value for each row",
+        )
+    if not given.size:
+        raise InvalidTable(
+            "`values` is empty",
+            "A sensitivity is about at least one row",
+            "Give the rows, or refuse the question before reading them",
+        )
+    if given.dtype.kind in "iu":
+        return _from_integers(given, low, high)
+    if given.dtype == np.float64:
+        column = _from_decimals(given, low, high)
+        if column is not None:
+            return column
+    # numpy's smaller floats keep their own type, for each prints its own shortest decimal
+    items = given.tolist() if given.dtype in (np.float64, object) else list(given)
+    return _from_numbers(items, low, high)
+
+
+def _from_integers(given: NDArray[Any], low: Fraction, high: Fraction) -> Column:
+    unit, bottom, top = _unit(1, low, high)
+    if max(abs(bottom), abs(top)) + unit >= _SAFE:
+        steps = np.clip(given.astype(object) * unit, bottom, top)
+        return Column(steps, bottom, top, Fraction(1, unit))
+    if given.dtype.kind == "u":
+        given = np.minimum(given, np.uint64(max(0, math.ceil(high))))
+    near = np.clip(given.astype(np.int64), math.floor(low), math.ceil(high))
+    return Column(np.clip(near * unit, bottom, top), bottom, top, Fraction(1, unit))
+
+
+def _from_decimals(given: NDArray[Any], low: Fraction, high: Fraction) -> Column | None:
+    """Doubles that are short decimals, without visiting them one by one; else None."""
+    if np.isnan(given).any():
+        raise _missing()
+    # Rounding is monotone: a double below the double of the bound means a decimal below the bound.
+    below, above = given < _nearest(low), given > _nearest(high)
+    inside = np.where(below | above, 0.0, given)
+    for places in range(_DECIMALS + 1):
+        power = 10**places
+        scaled = np.rint(inside * power)
+        if np.abs(scaled).max() >= 10**_DECIMALS:
+            return None
+        if (scaled / power == inside).all():
+            break
+    else:
+        return None
+    unit, bottom, top = _unit(power, low, high)
+    if max(abs(bottom), abs(top)) + unit >= _SAFE:
+        return None
+    steps = np.clip(scaled.astype(np.int64) * (unit // power), bottom, top)
+    steps[below], steps[above] = bottom, top
+    return Column(steps, bottom, top, Fraction(1, unit))
+
+
+def _from_numbers(items: Sequence[object], low: Fraction, high: Fraction) -> Column:
+    numbers = [_meaning(item, low, high) for item in items]
+    unit, bottom, top = _unit(math.lcm(*{x.denominator for x in numbers}), low, high)
+    dtype: Any = np.int64 if max(abs(bottom), abs(top)) < _SAFE else object
+    steps = np.array([x.numerator * (unit // x.denominator) for x in numbers], dtype=dtype)
+    return Column(steps, bottom, top, Fraction(1, unit))
+
+
+def _unit(parts: int, low: Fraction, high: Fraction) -> tuple[int, int, int]:
+    unit = math.lcm(parts, low.denominator, high.denominator)
+    return unit, int(low * unit), int(high * unit)
+
+
+def _nearest(number: Fraction) -> float:
+    try:
+        return float(number)
+    except OverflowError:
+        return math.inf if number > 0 else -math.inf
+
+
+def _meaning(value: object, low: Fraction, high: Fraction) -> Fraction:
+    if isinstance(value, float | np.floating | Decimal):
+        if value.is_nan() if isinstance(value, Decimal) else value != value:
+            raise _missing()
+        if math.isinf(value):
+            return high if value > 0 else low
+    if value is None:
+        raise _missing()
+    try:
+        return min(max(exact(value, "values"), low), high)
+    except Refused:
+        # the refusal of one number quotes it, and a row must not be quoted
+        raise InvalidTable(
+            "`values` holds something that is not a number",
+            "Every row must be one number",
+            "Give ints, floats, Decimals or Fractions",
+        ) from None
+
+
+def _missing() -> InvalidTable:
+    return InvalidTable(
+        "`values` holds a missing value",
+        "With missing values the number of contributing rows is not public, "
+        "and one record may enter or leave",
+        "State what a missing value counts as, and give that value",
+    )
