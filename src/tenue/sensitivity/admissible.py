@@ -91,7 +91,7 @@ def is_admissible(gamma: object, epsilon: object, *, alpha: object, beta: object
         return False
     # alpha * (gamma-1)**((gamma-1)/gamma) <= epsilon - (gamma-1)*beta, raised to the power gamma
     left = price - (power - 1) * stretch
-    return slide**power * (power - 1) ** (power - 1) <= left**power
+    return bool(slide**power * (power - 1) ** (power - 1) <= left**power)
 
 
 def _tail(gamma: object) -> int:

@@ -52,8 +52,9 @@ class Column:
 
 def domain(bounds: object, name: str = "bounds") -> tuple[Fraction, Fraction]:
     """The two ends of a domain as the holder stated them."""
+    pair: Any = bounds
     try:
-        low, high = bounds  # type: ignore[misc]
+        low, high = pair
     except (TypeError, ValueError):
         raise InvalidArgument(
             f"`{name}` is not a pair",
@@ -76,8 +77,9 @@ def exact_column(values: object, bounds: object) -> Column:
 
 def exact_pair(values: object, bounds: object) -> tuple[Column, Column]:
     """Rows of two numbers each as two columns, clamped to the two pairs of bounds."""
+    pair: Any = bounds
     try:
-        first, second = bounds  # type: ignore[misc]
+        first, second = pair
     except (TypeError, ValueError):
         first = second = None
     if not isinstance(first, Iterable) or not isinstance(second, Iterable):

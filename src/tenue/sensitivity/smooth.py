@@ -151,7 +151,7 @@ def _beats(challenger: Opening, champion: Opening, beta: Fraction) -> bool:
     if not champion.width or challenger.distance == champion.distance:
         return challenger.width > champion.width
     ahead = beta * (challenger.distance - champion.distance)
-    digits = 40
+    digits = 20
     while True:
         context = Context(prec=digits, Emin=MIN_EMIN, Emax=MAX_EMAX)
         logs = [context.ln(Decimal(x.width)) for x in (challenger, champion)]

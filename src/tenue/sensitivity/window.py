@@ -11,7 +11,8 @@ the middle l, then for each half among the ends that remain. (It stays true when
 a fixed distance from l are forbidden.)
 
 Logarithms in floating point only *exclude*: whatever comes within their error of the best remains,
-as an end and as a candidate, and the caller compares the candidates exactly.
+as an end and as a candidate, and the caller compares the candidates exactly. (Where beta is below
+1e-10, very many ends can come that close: then the search is slower, and as exact.)
 """
 
 from __future__ import annotations
@@ -54,11 +55,9 @@ def openings(padded: Array, windows: Iterable[tuple[int, int]], beta: Fraction) 
     # whole domain is less than 2**bits times as wide.
     bits = ((int(padded[-1]) - int(padded[0])) // first.width).bit_length()
     reach = min(len(padded), math.floor(bits / beta))
-    found = {first}
-    if reach:
-        for window in starts:
-            found |= _search(window, float(beta), first.distance, reach)
-    return found
+    if not reach:
+        return {first}
+    return set().union(*(_search(x, float(beta), first.distance, reach) for x in starts))
 
 
 class _Window:

@@ -8,11 +8,11 @@ from itertools import combinations_with_replacement, product
 
 import numpy as np
 import pytest
-from unit.sensitivity import oracle
-from unit.sensitivity.oracle import BOUNDS, DOMAIN, small_tables, tables
 
 from tenue.errors import InvalidArgument, InvalidTable
 from tenue.sensitivity import local
+from unit.sensitivity import oracle
+from unit.sensitivity.oracle import BOUNDS, DOMAIN, small_tables, tables
 
 # multiples of 1/12 hold every mean of one to four rows, where a variance is least
 TWELFTHS = [Fraction(i, 12) for i in range(49)]

@@ -73,8 +73,7 @@ class TestCorrelation:
         chance = random.Random(4)
         tables = [random_rows(chance, 6) for _ in range(60)]
         short = sum(
-            by_corners(correlation_of, rows)
-            < float(local("correlation", rows, bounds=BOX)) - 1e-6
+            by_corners(correlation_of, rows) < float(local("correlation", rows, bounds=BOX)) - 1e-6
             for rows in tables
         )
         assert short > 0
@@ -83,7 +82,9 @@ class TestCorrelation:
         rows = [(0, 0), (1, 1), (2, 2)]
         # r = 1; the worst change moves an outer point across: found by the mesh
         exact = float(local("correlation", rows, bounds=((0, 2), (0, 2))))
-        assert exact == pytest.approx(by_mesh(correlation_of, rows, ((0, 2), (0, 2)), 201), abs=1e-3)
+        assert exact == pytest.approx(
+            by_mesh(correlation_of, rows, ((0, 2), (0, 2)), 201), abs=1e-3
+        )
 
     def test_a_constant_column_counts_as_no_correlation(self):
         # one moved record makes two distinct points, which are perfectly correlated
@@ -173,7 +174,9 @@ class TestSlope:
         assert base <= taller / 8 * (1 + Fraction(1, 2**59))
         assert taller / 8 <= base * (1 + Fraction(1, 2**59))
 
-    @pytest.mark.parametrize("rows", [[(1, 0), (2, 1)], [(1, 0), (1, 1), (1, 3)], [(1, 0), (1, 1), (3, 3)]])
+    @pytest.mark.parametrize(
+        "rows", [[(1, 0), (2, 1)], [(1, 0), (1, 1), (1, 3)], [(1, 0), (1, 1), (3, 3)]]
+    )
     def test_unbounded_without_a_ridge(self, rows):
         with pytest.raises(NotPromised):
             local("slope", rows, bounds=BOX)
