@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import Context, Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -23,7 +23,7 @@ __all__ = ["Column", "as_list", "domain", "exact_column", "exact_pair"]
 # Differences of two steps below this stay inside a 64-bit integer.
 _SAFE = 2**61
 # Up to 15 significant digits, a decimal and its nearest double determine each other.
-_DECIMALS = 15
+_DIGITS = 15
 
 
 @dataclass(frozen=True)
@@ -162,12 +162,9 @@ def _clamped(given: NDArray[Any], low: Fraction, high: Fraction) -> Column:
     if given.dtype.kind in "iu":
         return _from_integers(given, low, high)
     if given.dtype == np.float64:
-        column = _from_decimals(given, low, high)
-        if column is not None:
-            return column
+        return _from_doubles(given, low, high)
     # numpy's smaller floats keep their own type, for each prints its own shortest decimal
-    items = given.tolist() if given.dtype in (np.float64, object) else list(given)
-    return _from_numbers(items, low, high)
+    return _from_numbers(given.tolist() if given.dtype == object else list(given), low, high)
 
 
 def _from_integers(given: NDArray[Any], low: Fraction, high: Fraction) -> Column:
@@ -181,28 +178,37 @@ def _from_integers(given: NDArray[Any], low: Fraction, high: Fraction) -> Column
     return Column(np.clip(near * unit, bottom, top), bottom, top, Fraction(1, unit))
 
 
-def _from_decimals(given: NDArray[Any], low: Fraction, high: Fraction) -> Column | None:
-    """Doubles that are short decimals, without visiting them one by one; else None."""
+def _from_doubles(given: NDArray[Any], low: Fraction, high: Fraction) -> Column:
     if np.isnan(given).any():
         raise _missing()
     # Rounding is monotone: a double below the double of the bound means a decimal below the bound.
     below, above = given < _nearest(low), given > _nearest(high)
-    inside = np.where(below | above, 0.0, given)
-    for places in range(_DECIMALS + 1):
-        power = 10**places
-        scaled = np.rint(inside * power)
-        if np.abs(scaled).max() >= 10**_DECIMALS:
-            return None
-        if (scaled / power == inside).all():
-            break
-    else:
-        return None
+    whole, power = _decimals(np.where(below | above, 0.0, given))
     unit, bottom, top = _unit(power, low, high)
     if max(abs(bottom), abs(top)) + unit >= _SAFE:
-        return None
-    steps = np.clip(scaled.astype(np.int64) * (unit // power), bottom, top)
+        whole = whole.astype(object)
+    steps = np.clip(whole * (unit // power), bottom, top)
     steps[below], steps[above] = bottom, top
     return Column(steps, bottom, top, Fraction(1, unit))
+
+
+def _decimals(given: NDArray[Any]) -> tuple[NDArray[Any], int]:
+    """Whole numbers and a power of ten: the shortest decimal of each double is their quotient."""
+    largest = np.abs(given).max()
+    for places in range(_DIGITS + 1):
+        power = 10**places
+        if largest * power >= 10**_DIGITS:
+            break
+        # both are exact in a double, so their quotient is rounded as the decimal would be
+        scaled = np.rint(given * power)
+        if (scaled / power == given).all():
+            return scaled.astype(np.int64), power
+    # a double has at most 17 digits, counted from the first digit of the smallest one
+    smallest = np.abs(given[given != 0]).min()
+    places = max(0, 18 - math.floor(math.log10(smallest)))
+    context = Context(prec=30)
+    digits = [int(context.scaleb(Decimal(repr(x)), places)) for x in given.tolist()]
+    return np.array(digits, dtype=object), 10**places
 
 
 def _from_numbers(items: Sequence[object], low: Fraction, high: Fraction) -> Column:

@@ -9,11 +9,13 @@ Both are to be maximised and minimised over a rectangle that holds (0, 0), for e
 
 * Slope. It is linear in q, so q is at an end. There the derivative in p vanishes where
   w·q·p² + 2·B·p - q·A = 0: one root on either side of p = 0, where the slope is
-  (B ± √(B² + A·w·q²)) / 2A. A root counts only if it lies in the rectangle.
-* Correlation. The gradient vanishes inside only at (0, 0), a saddle; so extremes lie on the edges
-  (or, if the others lie on one line, on that line, which passes (0, 0)). On an edge of fixed q the
-  derivative vanishes at p = q·A/B alone, where the squared correlation is
-  (B² + A·w·q²) / (A·(C + w·q²)). Edges of fixed p are alike.
+  (B ± √(B² + A·w·q²)) / 2A. A root counts only if it lies in the rectangle. (q = 0 at an end
+  means that all the others lie at that end: then B = 0, and the slope on that edge is 0.)
+* Correlation. The gradient vanishes inside only at (0, 0), a saddle, or, if the others lie on one
+  line, along that line, which leaves the rectangle through an edge. So extremes lie on the edges.
+  On an edge of fixed q the derivative vanishes at p = q·A/B alone, where the squared correlation is
+  (B² + A·w·q²) / (A·(C + w·q²)). Edges of fixed p are alike. If B = 0 no such point exists (with
+  A = 0 only the sign of p matters, and the correlation is monotone in q): corners are enough.
 
 Corners are therefore not enough. Everything below is in whole numbers, each sum multiplied by the
 number of rows it is about; only the final roots are rounded, upwards.
@@ -126,8 +128,6 @@ def _slopes(others: _Others, n: int, parts: int, bits: int) -> Iterator[Ratio]:
                 side = 1 if (p > 0) == (q > 0) else -1
                 root = _root_up((parts * n * b) ** 2 + n * a * parts * q * q, bits)
                 yield (parts * n * b << bits) + side * root, 2 * n * a << bits
-        if q == 0:
-            yield parts * b, a
 
 
 def correlation(x: Column, y: Column) -> Fraction:
@@ -151,7 +151,6 @@ def correlation(x: Column, y: Column) -> Fraction:
 def _signed_squares(others: _Others, n: int) -> Iterator[Ratio]:
     """The correlations among which the extremes are, squared but with their sign."""
     a, b, c = others.a, others.b, others.c
-    yield _signed_square(b, a, c)
     for q in others.q:
         for p in others.p:
             yield _signed_square(n * b + p * q, n * a + p * p, n * c + q * q)

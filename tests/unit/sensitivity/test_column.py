@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tenue.errors import InvalidArgument, InvalidTable
@@ -24,12 +24,14 @@ def clamped(values, low, high):
 
 
 class TestMeaning:
+    @settings(deadline=None)
     @given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=20))
     def test_a_float_means_its_shortest_decimal(self, values):
         wanted = clamped([exact(x, "x") for x in values], -1000, "1000.5")
         for given_as in (values, np.array(values)):
             assert meant(exact_column(given_as, (-1000, "1000.5"))) == wanted
 
+    @settings(deadline=None)
     @given(
         st.lists(
             st.decimals(-10000, 10000, places=3).map(float),
@@ -56,6 +58,7 @@ class TestMeaning:
         wanted = [2**60 + 1, Fraction(1, 2), Fraction(1, 3), Fraction(1, 4), Fraction(1, 7)]
         assert meant(exact_column(values, (0, 2**62))) == wanted
 
+    @settings(deadline=None)
     @given(st.lists(st.integers(-(2**70), 2**70), min_size=1, max_size=10))
     def test_integers_of_any_size(self, values):
         low, high = Fraction(-(2**66), 3), 2**66
@@ -63,6 +66,7 @@ class TestMeaning:
 
 
 class TestClamping:
+    @settings(deadline=None)
     @given(st.lists(st.integers(-(2**63), 2**63 - 1), min_size=1, max_size=10))
     def test_signed_arrays(self, values):
         array = np.array(values, dtype=np.int64)
@@ -74,6 +78,7 @@ class TestClamping:
         ):
             assert meant(exact_column(array, bounds)) == clamped(values, *bounds)
 
+    @settings(deadline=None)
     @given(st.lists(st.integers(0, 2**64 - 1), min_size=1, max_size=10))
     def test_unsigned_arrays(self, values):
         array = np.array(values, dtype=np.uint64)

@@ -177,6 +177,17 @@ class TestTheDecisionIsRigorous:
         assert (below.distance, below.local) == (1, 2)
         assert (above.distance, above.local) == (0, 1)
 
+    def test_ties_that_floats_would_decide_wrongly(self):
+        # one row a in (0, b): A_0 = a and A_1 = b, so the peak moves where exp(beta) passes b/a
+        nudge = Fraction(1, 10**25)
+        for a in range(1, 25):
+            for b in range(a + 1, 2 * a + 1):
+                with localcontext(prec=50):
+                    turn = Fraction((Decimal(b) / Decimal(a)).ln())
+                below = smooth_peak("max", [a], bounds=(0, b), beta=turn - nudge)
+                above = smooth_peak("max", [a], bounds=(0, b), beta=turn + nudge)
+                assert (below.distance, above.distance) == (1, 0)
+
     def test_floats_that_agree_are_told_apart(self):
         # two widths beyond 2**53 that differ by 1 at the same distance
         base = 10**30
