@@ -91,7 +91,7 @@ def _search(window: _Window, beta: float, nearest: int, reach: int) -> set[Openi
     error = _error(int(high[-1]) - int(low[0]))
 
     best = -math.inf
-    found: dict[int, tuple[float, int]] = {}
+    found: dict[int, tuple[int, float]] = {}
     # each row: places in `left` from, to; places in `right` from, to; `to` is not included
     todo = np.array([[0, len(left), 0, len(right)]])
     if len(left) * len(right) <= _FEW:
@@ -116,8 +116,8 @@ def _search(window: _Window, beta: float, nearest: int, reach: int) -> set[Openi
         best = max(best, float(top.max()))
         kept = np.flatnonzero(value >= np.repeat(top, sizes) - error)
         for place in kept[(value[kept] >= best - error) & (width[kept] > 0)]:
-            seen = found.get(int(distance[place]), (-math.inf, 0))
-            found[int(distance[place])] = max(seen, (float(value[place]), int(width[place])))
+            far, wide = int(distance[place]), (int(width[place]), float(value[place]))
+            found[far] = max(wide, found.get(far, wide))
 
         lowest = r[kept[np.searchsorted(kept, starts)]]
         highest = r[kept[np.searchsorted(kept, stops) - 1]]
@@ -125,7 +125,7 @@ def _search(window: _Window, beta: float, nearest: int, reach: int) -> set[Openi
         after = np.column_stack([middle + 1, now[:, 1], lowest, now[:, 3]])
         halves = np.concatenate([before, after])
         todo = np.concatenate([todo, halves[halves[:, 0] < halves[:, 1]]])
-    return {Opening(d, width) for d, (value, width) in found.items() if value >= best - error}
+    return {Opening(far, width) for far, (width, x) in found.items() if x >= best - error}
 
 
 def _logarithm(width: Array) -> Array:
