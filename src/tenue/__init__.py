@@ -1,1 +1,75 @@
-"""Tenue: the least noise that keeps the promise."""
+"""Tenue: the least noise that keeps the promise.
+
+The rooms are loaded when first used.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from .version import VERSION as __version__
+
+if TYPE_CHECKING:
+    from . import errors, noise, promise, schema, taxonomy
+    from .errors import Fault, Refused
+    from .promise import (
+        Approximate,
+        Certificate,
+        Individual,
+        KAnonymity,
+        ProbabilisticKAnonymity,
+        Pure,
+        TCloseness,
+    )
+    from .schema import Schema
+    from .taxonomy import Taxonomy
+
+_HOME = {
+    "Approximate": "promise",
+    "Certificate": "promise",
+    "Fault": "errors",
+    "Individual": "promise",
+    "KAnonymity": "promise",
+    "ProbabilisticKAnonymity": "promise",
+    "Pure": "promise",
+    "Refused": "errors",
+    "Schema": "schema",
+    "TCloseness": "promise",
+    "Taxonomy": "taxonomy",
+}
+_ROOMS = ("errors", "noise", "promise", "schema", "taxonomy")
+
+__all__ = [
+    "Approximate",
+    "Certificate",
+    "Fault",
+    "Individual",
+    "KAnonymity",
+    "ProbabilisticKAnonymity",
+    "Pure",
+    "Refused",
+    "Schema",
+    "TCloseness",
+    "Taxonomy",
+    "__version__",
+    "errors",
+    "noise",
+    "promise",
+    "schema",
+    "taxonomy",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _ROOMS:
+        return importlib.import_module(f".{name}", __name__)
+    if name in _HOME:
+        value = getattr(importlib.import_module(f".{_HOME[name]}", __name__), name)
+        globals()[name] = value
+        return value
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

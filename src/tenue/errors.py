@@ -44,6 +44,9 @@ __all__ = [
 ]
 
 
+_MOST_NAMES = 12
+
+
 def _sentence(text: str) -> str:
     text = text.strip()
     return text if text.endswith((".", "!", "?")) else text + "."
@@ -177,4 +180,6 @@ def nearest(word: str, known: Iterable[str]) -> str:
         return f"Did you mean `{close[0]}`?"
     if not names:
         return "Nothing of this kind exists here."
-    return "Choose one of " + ", ".join(f"`{name}`" for name in names) + "."
+    shown = ", ".join(f"`{name}`" for name in names[:_MOST_NAMES])
+    more = f" and {len(names) - _MOST_NAMES} others" if len(names) > _MOST_NAMES else ""
+    return f"Choose one of {shown}{more}."

@@ -170,7 +170,7 @@ def _bad_call(
     given: dict[str, Any],
     error: str,
 ) -> InvalidArgument:
-    title = function.__qualname__.removesuffix(".__init__")
+    title = function.__qualname__.removesuffix(".__init__").rpartition("<locals>.")[2]
     allowed = f"`{title}` takes " + ", ".join(f"`{name}`" for name in names)
     for name in given:
         if name not in names:
@@ -178,9 +178,9 @@ def _bad_call(
                 f"`{title}` has no parameter `{name}`", allowed, nearest(name, names)
             )
     for name, parameter in signature.parameters.items():
-        if name in names and parameter.default is parameter.empty and name not in given:
-            if parameter.kind is parameter.KEYWORD_ONLY:
-                return InvalidArgument(
-                    f"`{title}` needs `{name}`", allowed, f"Add {name}=... to the call"
-                )
+        missing = parameter.default is parameter.empty and name not in given
+        if name in names and missing and parameter.kind is parameter.KEYWORD_ONLY:
+            return InvalidArgument(
+                f"`{title}` needs `{name}`", allowed, f"Add {name}=... to the call"
+            )
     return InvalidArgument(f"`{title}` was called wrongly: {error}", allowed, "Name each parameter")

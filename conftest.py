@@ -1,0 +1,28 @@
+"""Runs every example in README, docs and docstrings, and says what software is missing."""
+
+from __future__ import annotations
+
+import os
+import shutil
+
+import pytest
+from sybil import Sybil
+from sybil.parsers.markdown import PythonCodeBlockParser, SkipParser
+from sybil.parsers.rest import DocTestParser
+
+_documents = Sybil(
+    parsers=[PythonCodeBlockParser(), SkipParser()],
+    patterns=["README.md", "docs/**/*.md", "docs/*.md"],
+)
+_docstrings = Sybil(parsers=[DocTestParser()], patterns=["src/**/*.py"])
+pytest_collect_file = (_documents + _docstrings).pytest()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """A test that needs software the machine lacks is skipped, except where CI must have it."""
+    for item in items:
+        for marker in item.iter_markers("needs"):
+            missing = [name for name in marker.args if shutil.which(name) is None]
+            if missing and not os.environ.get("TENUE_CI"):
+                names = ", ".join(missing)
+                item.add_marker(pytest.mark.skip(reason=f"install {names} to run this"))

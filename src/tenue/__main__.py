@@ -1,0 +1,5 @@
+"""`python -m tenue` is the command line."""
+
+from .command import main
+
+main()

@@ -1,0 +1,181 @@
+"""The continuous shell-shaped law seen ball by ball: regions, joint distribution, margins.
+
+The law is a mixture of uniform laws on balls of radius ζ_j + i (in sensitivities), ball i with
+weight proportional to e^(-εi)·Π(ζ_j + i).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..number import Number, fraction_of_one
+from .law import like, real_array
+from .shell_series import log_product_series
+
+__all__ = ["AnyMargin", "Levels", "SameMargin"]
+
+Real = npt.NDArray[np.float64]
+
+
+class Levels:
+    """The balls of a law with core offsets ζ and their weights."""
+
+    def __init__(self, offsets: Sequence[float], epsilon: float) -> None:
+        self.offsets = list(offsets)
+        self.epsilon = epsilon
+        self.dimension = len(self.offsets)
+        self.log_total = log_product_series(self.offsets, epsilon)
+
+    @cached_property
+    def _count(self) -> int:
+        d = self.dimension
+        return math.ceil((d + 45 + 12 * math.sqrt(d)) / self.epsilon) + 2
+
+    @cached_property
+    def index(self) -> Real:
+        return np.arange(self._count, dtype=float)
+
+    @cached_property
+    def weights(self) -> Real:
+        """The probability of each ball; what is left out is below 1e-15."""
+        with np.errstate(divide="ignore"):
+            logs = sum(np.log(z + self.index) for z in self.offsets) - self.epsilon * self.index
+        weights = np.exp(logs - np.max(logs))
+        return np.asarray(weights / weights.sum())
+
+    # -- the smallest box ----------------------------------------------------------------------
+
+    def box(self, signs: str, level: float) -> float:
+        """β such that all |x_j| ≤ (ζ_j + β)·s_j with probability `level`."""
+        inside = self._inside_any if signs == "any" else self._inside_same
+        low, high = -min(self.offsets), 1.0
+        while inside(high) < level:
+            low, high = high, 2 * high + 1
+        for _ in range(200):
+            middle = (low + high) / 2
+            if middle in (low, high):
+                break
+            low, high = (low, middle) if inside(middle) >= level else (middle, high)
+        return high
+
+    def _inside_any(self, beta: float) -> float:
+        """1 − q^(b+1)·[Σ q^i Π(ζ+b+1+i) − Π(ζ+β)/(1−q)] / Σ q^i Π(ζ+i), b = ⌊β⌋."""
+        if min(z + beta for z in self.offsets) <= 0:
+            return 0.0
+        whole = max(-1, math.floor(beta))
+        shifted = [z + whole + 1 for z in self.offsets]
+        fall = -math.expm1(-self.epsilon)
+        flat = sum(math.log(z + beta) for z in self.offsets) - math.log(fall)
+        start = -self.epsilon * (whole + 1) - self.log_total
+        beyond = math.exp(log_product_series(shifted, self.epsilon) + start)
+        return 1 - beyond + math.exp(flat + start)
+
+    def _inside_same(self, beta: float) -> float:
+        d, half = self.dimension, self.offsets[0] + beta
+        radius = self.offsets[0] + self.index
+        with np.errstate(divide="ignore", invalid="ignore"):
+            reach = np.where(radius > 0, half / radius, np.inf)
+        narrow = (2 * np.minimum(reach, 0.5)) ** d  # the cube fits into the ball
+        wide = 1 + d * (2 * np.clip(reach, 0.5, 1) - 1)
+        share = np.where(reach < 0.5, narrow, wide) / (d + 1)
+        return float((self.weights * share).sum())
+
+    # -- the joint distribution ----------------------------------------------------------------
+
+    def joint(self, signs: str, x: Real) -> float:
+        """P(every component ≤ x_j sensitivities)."""
+        if signs == "any":
+            radius = self.index[:, None] + np.asarray(self.offsets)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                below = np.where(radius > 0, (x + radius) / (2 * radius), x >= 0)
+            return float((self.weights * np.clip(below, 0, 1).prod(axis=1)).sum())
+        return self._joint_same(x)
+
+    def _joint_same(self, x: Real) -> float:
+        """(0, x) spans D+1 numbers, one of them least; integrate over the origin's place."""
+        d = self.dimension
+        nodes, node_weights = np.polynomial.legendre.leggauss(d // 2 + 1)
+        total = 0.0
+        for i, weight in zip(self.index.tolist(), self.weights.tolist(), strict=True):
+            r = self.offsets[0] + i
+            if weight < 1e-17 or r == 0:
+                total += weight * bool((x >= 0).all())
+                continue
+            share = float(np.clip(x / r, 0, 1).prod())  # the origin is least
+            for k in range(d):  # component k is least, the origin u above it
+                start = min(max(0.0, float(-x[k])), r)
+                others = np.delete(x, k)
+                cuts = np.unique(
+                    np.clip(np.concatenate([[start, r], -others, r - others]), start, r)
+                )
+                half = np.diff(cuts)[:, None] / 2
+                u = (cuts[:-1, None] + half) + half * nodes
+                height = np.clip((others + u[..., None]) / r, 0, 1).prod(axis=-1)
+                share += float((height * node_weights * half).sum()) / r
+            total += weight * share / (d + 1)
+        return total
+
+
+class _Margin:
+    """One component: a mixture of simple symmetric laws on [−r, r]."""
+
+    _below: Callable[[Real], Real]
+
+    def __init__(self, levels: Levels, j: int, sensitivity: float) -> None:
+        self._levels = levels
+        self._radius = (levels.offsets[j] + levels.index) * sensitivity
+
+    def cdf(self, x: Any) -> Any:
+        """P(component ≤ x)."""
+        values = real_array(x)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratio = np.where(
+                self._radius > 0, values[..., None] / self._radius, np.sign(values[..., None])
+            )
+        below = self._below_ratio(np.clip(np.nan_to_num(ratio), -1, 1))
+        return like(x, (self._levels.weights * below).sum(axis=-1))
+
+    def _below_ratio(self, ratio: Real) -> Real:
+        raise AssertionError("a margin has a shape")
+
+    def quantile(self, q: Number) -> float:
+        """The x with P(component ≤ x) = q."""
+        level = float(fraction_of_one(q, "q"))
+        goal = max(level, 1 - level)
+        low, high = 0.0, float(self._radius[0]) + 1e-300
+        while self.cdf(high) < goal:
+            low, high = high, 2 * high + float(self._radius[1] - self._radius[0])
+        for _ in range(200):
+            middle = (low + high) / 2
+            if middle in (low, high):
+                break
+            low, high = (low, middle) if self.cdf(middle) >= goal else (middle, high)
+        return -high if level < 0.5 else (0.0 if level == 0.5 else high)
+
+    def interval(self, level: Number) -> tuple[float, float]:
+        """The shortest symmetric interval with probability `level`."""
+        half = self.quantile((1 + fraction_of_one(level, "level")) / 2)
+        return -half, half
+
+
+class AnyMargin(_Margin):
+    """Uniform on each ball."""
+
+    def _below_ratio(self, ratio: Real) -> Real:
+        return np.asarray((1 + ratio) / 2)
+
+
+class SameMargin(_Margin):
+    """One-sided uniform with probability 1/(D+1) each, a triangle otherwise."""
+
+    def _below_ratio(self, ratio: Real) -> Real:
+        d = self._levels.dimension
+        flat = (np.clip(ratio, 0, 1) + np.clip(1 + ratio, 0, 1)) / (d + 1)
+        triangle = np.where(ratio < 0, (1 + ratio) ** 2 / 2, 1 - (1 - ratio) ** 2 / 2)
+        return np.asarray(flat + (d - 1) / (d + 1) * triangle)

@@ -1,0 +1,46 @@
+"""What the caller wants the noise to be small in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal
+
+from ..errors import InvalidArgument
+from ..number import fraction_of_one
+
+__all__ = ["ABSOLUTE_ERROR", "VARIANCE", "Criterion", "criterion"]
+
+Kind = Literal["variance", "absolute-error", "interval"]
+
+
+@dataclass(frozen=True)
+class Criterion:
+    """Least variance, least mean absolute error, or the shortest interval at `level`."""
+
+    kind: Kind
+    level: Fraction | None = None
+
+    def __str__(self) -> str:
+        return self.kind if self.level is None else f"{self.kind} at {float(self.level):g}"
+
+
+VARIANCE = Criterion("variance")
+ABSOLUTE_ERROR = Criterion("absolute-error")
+
+
+def criterion(given: object) -> Criterion:
+    """The criterion named by "variance", "absolute-error" or ("interval", level)."""
+    if isinstance(given, Criterion):
+        return given
+    if given == "variance":
+        return VARIANCE
+    if given == "absolute-error":
+        return ABSOLUTE_ERROR
+    if isinstance(given, tuple | list) and len(given) == 2 and given[0] in ("interval", "volume"):
+        return Criterion("interval", fraction_of_one(given[1], "level"))
+    raise InvalidArgument(
+        f"`minimise` is {given!r}",
+        '`minimise` is "variance", "absolute-error" or ("interval", level)',
+        'Try minimise="variance"',
+    )

@@ -1,0 +1,98 @@
+"""The Laplace law: the yardstick every other noise is measured against."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from ..number import Number, above_zero, checked_call, exact, fraction_of_one
+from .discrete_laplace import DiscreteLaplace
+from .law import like, log, power_of_two_below, real_array
+from .source import Source
+
+__all__ = ["Laplace"]
+
+
+class Laplace:
+    """Noise with density ε/(2Δ)·e^(-ε|x|/Δ).
+
+    Guarantee
+        epsilon-differential privacy when one unit moves the value by at most `sensitivity`. Draws
+        come from its exact integer law on a grid; `sample` uses the power-of-two `sampling_grid`.
+
+    Parameters
+        sensitivity: finite, above 0.
+        epsilon: finite, above 0.
+
+    Example
+        >>> law = Laplace(sensitivity=1, epsilon=0.5)
+        >>> law.variance, round(law.interval(0.95)[1], 4)
+        (8.0, 5.9915)
+
+    Source
+        Dwork, McSherry, Nissim and Smith 2006.
+    """
+
+    @checked_call
+    def __init__(self, *, sensitivity: Number, epsilon: Number) -> None:
+        self.sensitivity = above_zero(sensitivity, "sensitivity")
+        self.epsilon = above_zero(epsilon, "epsilon")
+
+    @property
+    def scale(self) -> float:
+        """Sensitivity over epsilon."""
+        return float(self.sensitivity / self.epsilon)
+
+    @property
+    def variance(self) -> float:
+        return 2 * self.scale**2
+
+    @property
+    def mean_absolute_error(self) -> float:
+        return self.scale
+
+    def pdf(self, x: Any) -> Any:
+        """The density at x."""
+        with np.errstate(under="ignore", over="ignore"):
+            return like(x, np.exp(-np.abs(real_array(x)) / self.scale) / (2 * self.scale))
+
+    def cdf(self, x: Any) -> Any:
+        """P(noise ≤ x)."""
+        values = real_array(x)
+        with np.errstate(under="ignore", over="ignore"):
+            tail = np.exp(-np.abs(values) / self.scale) / 2
+        return like(x, np.where(values < 0, tail, 1 - tail))
+
+    def quantile(self, q: Number) -> float:
+        """The x with P(noise ≤ x) = q, 0 < q < 1."""
+        level = fraction_of_one(q, "q")
+        if 2 * level < 1:
+            return self.scale * log(2 * level)
+        return -self.scale * log(2 * (1 - level)) + 0.0
+
+    def interval(self, level: Number) -> tuple[float, float]:
+        """The shortest interval that holds the noise with probability `level`."""
+        half = -self.scale * log(1 - fraction_of_one(level, "level"))
+        return -half, half
+
+    def loss(self, shift: Number) -> float:
+        """The largest log-ratio between the law and itself moved by `shift`."""
+        return float(self.epsilon * abs(exact(shift, "shift")) / self.sensitivity)
+
+    def on_grid(self, grid: Number) -> DiscreteLaplace:
+        """The exact integer law that is actually sampled."""
+        return DiscreteLaplace(sensitivity=self.sensitivity, epsilon=self.epsilon, grid=grid)
+
+    @property
+    def sampling_grid(self) -> Fraction:
+        """The power of two on which `sample` draws: about a millionth of the sensitivity."""
+        return power_of_two_below(self.sensitivity) / (1 << 20)
+
+    def sample(self, size: int | None = None, source: Source | None = None) -> Any:
+        """Independent draws on `sampling_grid`."""
+        return self.on_grid(self.sampling_grid).sample(size, source)
+
+    def __repr__(self) -> str:
+        return f"Laplace(sensitivity={float(self.sensitivity):g}, epsilon={float(self.epsilon):g})"

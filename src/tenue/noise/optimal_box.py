@@ -1,0 +1,352 @@
+"""Noise shaped to many answers at once."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import InvalidArgument
+from ..number import Number, above_zero, checked_call, exact, fraction_of_one
+from .ball import Ball, Box, SameSign
+from .box_margin import AnyMargin, Levels, SameMargin
+from .criterion import Criterion, criterion
+from .law import checked_steps, power_of_two_below, real_array
+from .optimal_box_steps import OptimalBoxSteps
+from .shell_series import log_product_series
+from .source import Source
+
+__all__ = ["OptimalBox"]
+
+Signs = Literal["any", "same"]
+
+
+class OptimalBox:
+    """Adds to a vector the noise whose level sets have the shape of what one unit can do to it.
+
+    The density falls by e^-ε with each further sensitivity from the core.
+
+    Guarantee
+        epsilon-differential privacy when one unit moves component j by at most `sensitivities[j]`,
+        all components at once: in any directions (signs="any"), or all of them up or all of them
+        down (signs="same", as counts and sums of non-negative values do under add-or-remove).
+
+    Parameters
+        sensitivities: one finite number above 0 for each component.
+        epsilon: finite, above 0.
+        minimise: "variance" (the default), "absolute-error" or ("interval", level), the last being
+            the volume of the confidence box.
+        core: half-widths of the set of most likely noise, instead of `minimise`. With signs="same"
+            they must be proportional to the sensitivities.
+        signs: "any" or "same".
+
+    Example
+        >>> law = OptimalBox(sensitivities=[1, 10], epsilon=1, core=[0.1, 1])
+        >>> [round(v, 4) for v in law.variance]
+        [4.0338, 403.3805]
+
+    Source
+        Soria-Comas and Domingo-Ferrer 2013, section 5 (shells corrected, any norm and dimension:
+        soundness section 2).
+    """
+
+    @checked_call
+    def __init__(
+        self,
+        *,
+        sensitivities: Sequence[Number],
+        epsilon: Number,
+        minimise: object = None,
+        core: Sequence[Number] | None = None,
+        signs: Signs = "any",
+    ) -> None:
+        self.sensitivities = _vector(sensitivities, "sensitivities")
+        for s in self.sensitivities:
+            above_zero(s, "sensitivities")
+        self.epsilon = above_zero(epsilon, "epsilon")
+        if signs not in ("any", "same"):
+            raise InvalidArgument(
+                f"`signs` is {signs!r}",
+                '`signs` is "any" or "same"',
+                'Use "same" only if one unit moves all components up, or all down',
+            )
+        self.signs: Signs = signs
+        self.dimension = len(self.sensitivities)
+        self.minimise: Criterion | None = None
+        if core is not None and minimise is not None:
+            raise InvalidArgument(
+                "Both `minimise` and `core` are given",
+                "One of them decides the shape",
+                "Leave one out",
+            )
+        if core is not None:
+            self._ratios = self._given_core(core)
+        else:
+            self.minimise = criterion("variance" if minimise is None else minimise)
+            self._ratios = (Fraction(self._best_ratio(self.minimise)),) * self.dimension
+        self._offsets = [float(r) for r in self._ratios]
+        self._log_series = log_product_series(self._offsets, float(self.epsilon))
+
+    def _given_core(self, core: Sequence[Number]) -> tuple[Fraction, ...]:
+        widths = _vector(core, "core")
+        if len(widths) != self.dimension or min(widths) < 0:
+            raise InvalidArgument(
+                f"`core` is {list(core)}",
+                f"`core` has {self.dimension} half-widths, each at least 0",
+                "Give one for each sensitivity",
+            )
+        ratios = tuple(z / s for z, s in zip(widths, self.sensitivities, strict=True))
+        if self.signs == "same" and len(set(ratios)) > 1:
+            raise InvalidArgument(
+                f"`core` is {list(core)}, not proportional to the sensitivities",
+                'With signs="same" the core is a scaled copy of the differences',
+                "Give core = [c * s for s in sensitivities] for one number c",
+            )
+        return ratios
+
+    # -- error of each component ---------------------------------------------------------------
+
+    @property
+    def core(self) -> tuple[float, ...]:
+        """Half-widths of the set of most likely noise."""
+        return tuple(float(r * s) for r, s in zip(self._ratios, self.sensitivities, strict=True))
+
+    @property
+    def variance(self) -> tuple[float, ...]:
+        return tuple(float(s) ** 2 * self._square(j) for j, s in enumerate(self.sensitivities))
+
+    @property
+    def mean_absolute_error(self) -> tuple[float, ...]:
+        return tuple(float(s) * self._size(j) for j, s in enumerate(self.sensitivities))
+
+    def _square(self, j: int) -> float:
+        own = self._offsets[j]
+        mean = self._mean_of(own, own)
+        return mean * _share_of_square(self.signs, self.dimension)
+
+    def _size(self, j: int) -> float:
+        own = self._offsets[j]
+        mean = self._mean_of(own)
+        return mean * _share_of_size(self.signs, self.dimension)
+
+    def _mean_of(self, *factors: float) -> float:
+        """The mean over balls of the product of (factor + i)."""
+        grown = log_product_series([*self._offsets, *factors], float(self.epsilon))
+        return math.exp(grown - self._log_series)
+
+    def _best_ratio(self, wanted: Criterion) -> float:
+        """The core, as a share of the sensitivities, that minimises the criterion."""
+
+        def cost(ratio: float) -> float:
+            levels = Levels([ratio] * self.dimension, float(self.epsilon))
+            if wanted.kind == "interval":
+                return levels.box(self.signs, float(wanted.level or 0))
+            extra = [ratio] * (1 if wanted.kind == "absolute-error" else 2)
+            base = [ratio] * self.dimension
+            grown = log_product_series(base + extra, float(self.epsilon))
+            return grown - levels.log_total
+
+        return _least(cost)
+
+    # -- the whole vector ----------------------------------------------------------------------
+
+    @cached_property
+    def _levels(self) -> Levels:
+        return Levels(self._offsets, float(self.epsilon))
+
+    def _scaled(self, x: Any) -> npt.NDArray[np.float64]:
+        values = real_array(x)
+        if values.shape[-1:] != (self.dimension,):
+            raise InvalidArgument(
+                f"A point of shape {values.shape} was given",
+                f"The law has {self.dimension} components",
+                "Give one number for each component",
+            )
+        return np.asarray(values / np.asarray([float(s) for s in self.sensitivities]))
+
+    def pdf(self, x: Any) -> Any:
+        """The joint density at x."""
+        scaled = self._scaled(x)
+        if self.signs == "any":
+            beyond = (np.abs(scaled) - np.asarray(self._offsets)).max(axis=-1)
+            volume = 2.0**self.dimension
+        else:
+            norm = np.maximum(scaled, 0).max(axis=-1) + np.maximum(-scaled, 0).max(axis=-1)
+            beyond = norm - self._offsets[0]
+            volume = self.dimension + 1.0
+        levels = np.maximum(0, np.ceil(beyond))
+        scale = sum(math.log(s) for s in self.sensitivities) + math.log(volume)
+        fall = math.log(-math.expm1(-float(self.epsilon)))
+        with np.errstate(under="ignore", over="ignore"):
+            density = np.exp(-float(self.epsilon) * levels - fall - self._log_series - scale)
+        return float(density) if density.ndim == 0 else density
+
+    def cdf(self, x: Any) -> float:
+        """P(every component ≤ the component of x)."""
+        scaled = self._scaled(x)
+        if scaled.ndim != 1:
+            raise InvalidArgument(
+                "Several points were given",
+                "The joint distribution takes one point",
+                "Loop over them",
+            )
+        return self._levels.joint(self.signs, scaled)
+
+    def marginal(self, j: int) -> AnyMargin | SameMargin:
+        """The law of one component, in units of its sensitivity times `sensitivities[j]`."""
+        kind = AnyMargin if self.signs == "any" else SameMargin
+        return kind(self._levels, j, float(self.sensitivities[j]))
+
+    def quantile(self, q: Number) -> tuple[float, ...]:
+        """The quantile of each component."""
+        return tuple(self.marginal(j).quantile(q) for j in range(self.dimension))
+
+    def interval(self, level: Number) -> tuple[tuple[float, float], ...]:
+        """For each component alone, the shortest symmetric interval at `level`."""
+        return tuple(self.marginal(j).interval(level) for j in range(self.dimension))
+
+    def region(self, level: Number) -> tuple[float, ...]:
+        """Half-widths of the smallest box that holds the whole vector with probability `level`."""
+        beyond = self._levels.box(self.signs, float(fraction_of_one(level, "level")))
+        pairs = zip(self._offsets, self.sensitivities, strict=True)
+        return tuple((own + beyond) * float(s) for own, s in pairs)
+
+    def volume(self, level: Number) -> float:
+        """The volume of that box."""
+        return math.prod(2 * half for half in self.region(level))
+
+    def loss(self, shift: Sequence[Number]) -> float:
+        """The largest log-ratio between the law and itself moved by `shift`."""
+        moved = _vector(shift, "shift")
+        if len(moved) != self.dimension:
+            raise InvalidArgument(
+                f"`shift` has {len(moved)} components",
+                f"The law has {self.dimension}",
+                "Give one number for each component",
+            )
+        ratios = [t / s for t, s in zip(moved, self.sensitivities, strict=True)]
+        if self.signs == "any":
+            return float(self.epsilon * math.ceil(max(abs(r) for r in ratios)))
+        span = max(Fraction(0), *ratios) - min(Fraction(0), *ratios)
+        return float(self.epsilon * math.ceil(span))
+
+    # -- what is sampled -----------------------------------------------------------------------
+
+    def on_grid(self, grid: Number | Sequence[Number]) -> OptimalBoxSteps:
+        """The exact integer law that is actually sampled; one grid for all, or one each."""
+        if isinstance(grid, Sequence) and not isinstance(grid, str):
+            grids = [above_zero(g, "grid") for g in grid]
+        else:
+            grids = [above_zero(grid, "grid")] * self.dimension
+        if len(grids) != self.dimension:
+            raise InvalidArgument(
+                f"`grid` has {len(grids)} steps",
+                f"The law has {self.dimension} components",
+                "Give one grid, or one for each component",
+            )
+        steps = [
+            checked_steps(s, g, "sensitivities")
+            for s, g in zip(self.sensitivities, grids, strict=True)
+        ]
+        balls = [self._ball(steps, ratio) for ratio in self._ratios_to_try(steps, grids)]
+        laws = [OptimalBoxSteps(ball=b, epsilon=self.epsilon, grids=grids) for b in balls]
+        return laws[0] if len(laws) == 1 else min(laws, key=self._cost_of)
+
+    def _ball(self, steps: list[int], ratios: Sequence[Fraction]) -> Ball:
+        if self.signs == "any":
+            return Box(steps, [math.floor(r * s) for r, s in zip(ratios, steps, strict=True)])
+        ticks = SameSign.ticks_for(steps, self.epsilon)
+        return SameSign(steps, math.floor(ratios[0] * ticks), ticks)
+
+    def _ratios_to_try(self, steps: list[int], grids: list[Fraction]) -> list[tuple[Fraction, ...]]:
+        """A given core stays; a core to be found is tried at every width the grid can tell."""
+        if self.minimise is None:
+            pairs = zip(self._ratios, self.sensitivities, steps, grids, strict=True)
+            if self.signs == "same":
+                return [self._ratios]
+            return [tuple(r * s / (n * g) for r, s, n, g in pairs)]
+        uneven = self.signs == "same" and len(set(steps)) > 1
+        if max(steps) > 16 or (uneven and self.minimise.kind == "interval"):
+            return [self._ratios]  # the continuous optimum: the grid tells little more
+        shares = {Fraction(k, s) for s in set(steps) for k in range(s)}
+        return [(share,) * self.dimension for share in sorted(shares)]
+
+    def _cost_of(self, law: OptimalBoxSteps) -> float:
+        wanted = self.minimise or criterion("variance")
+        if wanted.kind == "variance":
+            terms = zip(law.variance, law.sensitivities, strict=True)
+            return sum(v / float(s) ** 2 for v, s in terms)
+        if wanted.kind == "absolute-error":
+            return sum(
+                e / float(s)
+                for e, s in zip(law.mean_absolute_error, law.sensitivities, strict=True)
+            )
+        halves = zip(law.interval(wanted.level or Fraction(1, 2)), law.sensitivities, strict=True)
+        return math.prod((high / float(s)) + 0.5 for (_, high), s in halves)
+
+    @property
+    def sampling_grid(self) -> tuple[Fraction, ...]:
+        """The powers of two on which `sample` draws: about a thousandth of each sensitivity."""
+        return tuple(power_of_two_below(s) / (1 << 10) for s in self.sensitivities)
+
+    def sample(self, size: int | None = None, source: Source | None = None) -> Any:
+        """Independent vectors on `sampling_grid`, one a row."""
+        return self.on_grid(self.sampling_grid).sample(size, source)
+
+    def __repr__(self) -> str:
+        return (
+            f"OptimalBox(sensitivities={[float(s) for s in self.sensitivities]}, "
+            f"epsilon={float(self.epsilon):g}, core={[round(c, 6) for c in self.core]}, "
+            f"signs={self.signs!r})"
+        )
+
+
+def _vector(values: object, name: str) -> tuple[Fraction, ...]:
+    if isinstance(values, str | bytes) or not hasattr(values, "__iter__"):
+        raise InvalidArgument(
+            f"`{name}` is {values!r}",
+            f"`{name}` is a list of numbers",
+            "Give one for each component",
+        )
+    numbers = tuple(exact(v, name) for v in values)
+    if not numbers:
+        raise InvalidArgument(
+            f"`{name}` is empty", f"`{name}` has at least one number", "Give one for each component"
+        )
+    return numbers
+
+
+def _share_of_square(signs: Signs, dimension: int) -> float:
+    """E x_j² of a uniform point of the ball of radius 1."""
+    return 1 / 3 if signs == "any" else (dimension + 3) / (6 * (dimension + 1))
+
+
+def _share_of_size(signs: Signs, dimension: int) -> float:
+    """E|x_j| of a uniform point of the ball of radius 1."""
+    return 1 / 2 if signs == "any" else (dimension + 2) / (3 * (dimension + 1))
+
+
+def _least(cost: Any) -> float:
+    """Where in (0, 1) a smooth cost is least: a coarse look, then a golden section."""
+    points = np.linspace(0, 1, 42)[1:-1]
+    best = int(np.argmin([cost(float(p)) for p in points]))
+    low = float(points[max(best - 1, 0)])
+    high = float(points[min(best + 1, len(points) - 1)])
+    golden = (math.sqrt(5) - 1) / 2
+    a, b = high - golden * (high - low), low + golden * (high - low)
+    cost_a, cost_b = cost(a), cost(b)
+    for _ in range(40):
+        if cost_a < cost_b:
+            high, b, cost_b = b, a, cost_a
+            a = high - golden * (high - low)
+            cost_a = cost(a)
+        else:
+            low, a, cost_a = a, b, cost_b
+            b = low + golden * (high - low)
+            cost_b = cost(b)
+    return (low + high) / 2

@@ -1,0 +1,283 @@
+"""The shell-shaped law of a vector on whole grid steps, drawn exactly."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import Fault, InvalidArgument
+from ..number import Number, exact, fraction_of_one, whole
+from .ball import Ball, SameSign
+from .box_margin import Levels, SameMargin
+from .enclosure import Enclosure, exp_minus
+from .exact import LARGEST, geometric
+from .law import Ints, Real, as_value, as_values, drawn_in_chunks
+from .shell_series import differences, exact_series, ratio_of
+from .source import Source
+from .table import Table
+
+__all__ = ["OptimalBoxSteps"]
+
+# At such radii the lattice changes an interval by less than a tenth of this.
+_MARGIN_FOR_LATTICE = 1.002
+
+
+class OptimalBoxSteps:
+    """A vector of steps x with probability proportional to e^(-ε·level(x)).
+
+    Guarantee
+        epsilon-differential privacy when one unit moves the vector by a difference of the shape the
+        balls were built for.
+
+    How it is drawn
+        e^(-ε·level) is a mixture of uniform laws on balls: ball i with weight e^(-εi) times its
+        number of points. That number is a polynomial in i whose Newton coefficients are not
+        negative, so i is the choice of a coefficient k, plus k + 1 geometric numbers; then comes a
+        uniform point of ball i.
+
+    Source
+        Soria-Comas and Domingo-Ferrer 2013, section 5; soundness section 2.
+    """
+
+    def __init__(self, *, ball: Ball, epsilon: Fraction, grids: Sequence[Fraction]) -> None:
+        self.ball = ball
+        self.epsilon = epsilon
+        self.grids = tuple(grids)
+        self.dimension = len(self.grids)
+        self._check_room()
+
+    def _check_room(self) -> None:
+        levels = (40 + 4 * self.dimension) / self.epsilon
+        if max(self.ball.sensitivities) * levels >= LARGEST >> 4:
+            raise InvalidArgument(
+                "The noise would not fit into 62 bits of grid steps",
+                "Sensitivity over epsilon must stay below about 1e15 steps",
+                "Use a coarser grid or a larger epsilon",
+            )
+
+    @cached_property
+    def _coefficients(self) -> tuple[int, ...]:
+        values = [self.ball.count(i) for i in range(self.dimension + 1)]
+        coefficients = differences(values)
+        if min(coefficients) < 0:
+            raise Fault("the balls of this shape are not a mixture of binomials")
+        return tuple(coefficients)
+
+    @cached_property
+    def _total(self) -> Fraction:
+        """Σ over all points of e^(-ε·level)."""
+        return exact_series(self._coefficients, self.epsilon)
+
+    @cached_property
+    def _log_total(self) -> float:
+        return math.log(self._total.numerator) - math.log(self._total.denominator)
+
+    def _rows(self, i: Any) -> Ints:
+        rows = np.asarray(i)
+        if rows.dtype.kind not in "iu" or rows.shape[-1:] != (self.dimension,):
+            raise InvalidArgument(
+                f"Steps of shape {rows.shape} and kind {rows.dtype} were given",
+                f"A vector has {self.dimension} whole numbers of steps",
+                "Give one whole number for each component",
+            )
+        return rows.astype(np.int64)
+
+    def level(self, i: Any) -> Any:
+        """How many sensitivities beyond the core the vector lies."""
+        levels = self.ball.level(self._rows(i))
+        return int(levels) if levels.ndim == 0 else levels
+
+    def mass(self, i: Any) -> Any:
+        """The probability of exactly that vector of grid steps."""
+        with np.errstate(under="ignore"):
+            masses = np.exp(-float(self.epsilon) * self.level(i) - self._log_total)
+        return float(masses) if np.ndim(masses) == 0 else masses
+
+    @cached_property
+    def _moments(self) -> tuple[tuple[float, float], ...]:
+        """E|x_j| and E x_j² in steps, for each component."""
+        known: dict[tuple[int, int], tuple[float, float]] = {}
+        result = []
+        for j in range(self.dimension):
+            s = self.ball.alike(j)
+            if s not in known:
+                sums = [self.ball.moments(i, j) for i in range(self.dimension + 3)]
+                known[s] = (
+                    self._mean(differences([size for size, _ in sums])),
+                    self._mean(differences([square for _, square in sums])),
+                )
+            result.append(known[s])
+        return tuple(result)
+
+    def _mean(self, coefficients: Sequence[int]) -> float:
+        return ratio_of(exact_series(coefficients, self.epsilon), self._total)
+
+    @property
+    def variance(self) -> tuple[float, ...]:
+        """The variance of each component."""
+        pairs = zip(self._moments, self.grids, strict=True)
+        return tuple(square * float(grid) ** 2 for (_, square), grid in pairs)
+
+    @property
+    def mean_absolute_error(self) -> tuple[float, ...]:
+        """The mean absolute error of each component."""
+        pairs = zip(self._moments, self.grids, strict=True)
+        return tuple(size * float(grid) for (size, _), grid in pairs)
+
+    @property
+    def sensitivities(self) -> tuple[Fraction, ...]:
+        """The largest move of each component that costs epsilon."""
+        return tuple(s * g for s, g in zip(self.ball.sensitivities, self.grids, strict=True))
+
+    def interval(self, level: Number) -> tuple[tuple[float | int, float | int], ...]:
+        """For each component the shortest symmetric interval with probability ≥ level."""
+        wanted = float(fraction_of_one(level, "level"))
+        known: dict[tuple[int, int], int] = {}
+        result = []
+        for j, grid in enumerate(self.grids):
+            s = self.ball.alike(j)
+            if s not in known:
+                known[s] = self._half_width(j, wanted)
+            result.append((as_value(-known[s], grid), as_value(known[s], grid)))
+        return tuple(result)
+
+    @cached_property
+    def _level_weights(self) -> tuple[Real, Real]:
+        """Balls, and how likely each is to be drawn from; what is left out is below 1e-12."""
+        e, d = float(self.epsilon), self.dimension
+        i = np.arange(math.ceil((d + 45 + 12 * math.sqrt(d)) / e) + 2, dtype=float)
+        largest = max(self._coefficients)
+        binomial, points = np.ones_like(i), np.zeros_like(i)
+        for k, coefficient in enumerate(self._coefficients):
+            points += coefficient / largest * binomial
+            binomial = binomial * np.maximum(i - k, 0) / (k + 1)
+        weights = points * np.exp(-e * i)
+        weights /= weights.sum()
+        return _fewer(i, weights, 4000 if self.ball.closed_form else 200)
+
+    def _lattice_invisible(self, ball: SameSign) -> bool:
+        """Whether typical radii are so many ticks that the continuous law stands for this one."""
+        return ball.ticks * (self.dimension + 60) > 30_000 * self.epsilon
+
+    def _half_width(self, j: int, wanted: float) -> int:
+        """The least reach that holds component j with the wanted probability."""
+        ball = self.ball
+        if isinstance(ball, SameSign) and not ball.closed_form and self._lattice_invisible(ball):
+            levels = Levels([ball.core_ticks / ball.ticks] * self.dimension, float(self.epsilon))
+            margin = SameMargin(levels, j, float(ball.sensitivities[j]))
+            return math.ceil(margin.interval(wanted)[1] * _MARGIN_FOR_LATTICE)
+        i, weights = self._level_weights
+
+        def covered(reach: int) -> bool:
+            return float((weights * self.ball.share_within(i, j, reach)).sum()) >= wanted
+
+        low, high = -1, max(1, self.ball.sensitivities[j])
+        while not covered(high):
+            low, high = high, 2 * high
+        exactness = 1 if self.ball.closed_form else max(1, high // 2000)
+        while high - low > exactness:
+            middle = (low + high) // 2
+            low, high = (low, middle) if covered(middle) else (middle, high)
+        return high
+
+    def loss(self, shift: Sequence[Number]) -> float:
+        """The largest log-ratio between the law and itself moved by `shift`, at most ⌈levels⌉·ε."""
+        if len(shift) != self.dimension:
+            raise InvalidArgument(
+                f"`shift` has {len(shift)} components",
+                f"The law has {self.dimension}",
+                "Give one number for each component",
+            )
+        steps = [
+            exact(value, "shift") / grid for value, grid in zip(shift, self.grids, strict=True)
+        ]
+        if any(step.denominator != 1 for step in steps):
+            return math.inf
+        return float(self.epsilon) * _rise(self.ball, [int(step) for step in steps])
+
+    @cached_property
+    def tables(self) -> Table:
+        """Chooses the Newton coefficient k with weight a_k·q^k·(1−q)^(D−k)."""
+        coefficients, top = self._coefficients, self.dimension
+
+        def cumulative(bits: int) -> list[Enclosure]:
+            # the choice is between numbers as small as (1−q)^D and as large as the counts
+            room = bits + 2 * top * max(
+                1, (self.epsilon.denominator // self.epsilon.numerator).bit_length() + 2
+            )
+            q = exp_minus(self.epsilon, room)
+            fall = q.from_one()
+            one = Enclosure.of(1, room)
+            rising, falling = [one], [one]
+            for _ in range(top):
+                rising.append(rising[-1] * q)
+                falling.append(falling[-1] * fall)
+            sums: list[Enclosure] = []
+            for k, coefficient in enumerate(coefficients):
+                weight = (rising[k] * falling[top - k]).times(coefficient)
+                sums.append(sums[-1] + weight if sums else weight)
+            shift = room - bits
+            ratios = [part / sums[-1] for part in sums[:-1]]
+            return [Enclosure(r.low >> shift, -(-r.high >> shift), bits) for r in ratios]
+
+        return Table(cumulative)
+
+    def _draw(self, size: int, source: Source) -> Ints:
+        k = self.tables.draw(size, source).astype(np.int64)
+        i = k.copy()
+        for term in range(self.dimension + 1):
+            among = np.flatnonzero(k >= term)
+            i[among] += geometric(self.epsilon, among.size, source)
+        return self.ball.draw(i, source)
+
+    def steps(self, size: int | None = None, source: Source | None = None) -> Ints:
+        """Independent vectors, in grid steps: one vector, or one a row."""
+        drawn = drawn_in_chunks(self._draw, 1 if size is None else whole(size, "size"), source)
+        return drawn[0] if size is None else drawn
+
+    def sample(self, size: int | None = None, source: Source | None = None) -> npt.NDArray[Any]:
+        """Independent vectors, as multiples of the grids."""
+        steps = self.steps(size, source)
+        columns = [as_values(steps[..., j], grid) for j, grid in enumerate(self.grids)]
+        return np.stack(columns, axis=-1)
+
+    def __repr__(self) -> str:
+        return (
+            f"OptimalBoxSteps({type(self.ball).__name__} of {list(self.ball.sensitivities)} steps, "
+            f"epsilon={float(self.epsilon):g})"
+        )
+
+
+def _fewer(i: Real, weights: Real, most: int) -> tuple[Real, Real]:
+    """Groups of neighbouring balls, each stood for by its largest: never too hopeful."""
+    if i.size <= most:
+        return i, weights
+    cuts = np.searchsorted(np.cumsum(weights), np.linspace(0, 1, most + 1)[1:-1])
+    starts = np.unique(np.concatenate([[0], cuts]))
+    ends = np.append(starts[1:], i.size) - 1
+    return i[ends], np.add.reduceat(weights, starts)
+
+
+def _rise(ball: Ball, shift: list[int]) -> int:
+    """The largest rise of level that a shift can cause.
+
+    Levels are subadditive, so it is at most the level of the shift seen from the core's edge; the
+    edge in the direction of each component, and of the shift itself, attain it.
+    """
+    if not any(shift):
+        return 0
+    moved = np.asarray(shift, dtype=np.int64)
+    multiples = moved * np.arange(0, max(64, 4 * max(ball.sensitivities)), dtype=np.int64)[:, None]
+    starts = [multiples]
+    for j in range(len(shift)):
+        edge = np.zeros((2 * max(ball.sensitivities) + 2, len(shift)), dtype=np.int64)
+        edge[:, j] = np.arange(edge.shape[0]) * (1 if shift[j] >= 0 else -1)
+        starts.append(edge)
+    start = np.concatenate(starts)
+    return int((ball.level(start + moved) - ball.level(start)).max())

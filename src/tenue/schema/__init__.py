@@ -1,0 +1,38 @@
+"""Everything public about a table: what its holder states, and nothing that rows say.
+
+Schema            a table's schema and the TOML file that holds it
+Table             what a schema says: unit, neighbours, columns, budget, approved questions
+Column            one of Number, Category, Boolean, Date, Datetime, Identifier
+Mistake           one thing to correct in a file that was refused
+draft             a first schema, with marked blanks for what the holder must decide
+"""
+
+from .blank import BLANK
+from .column import Boolean, Bounded, Category, Column, Date, Datetime, Identifier, Number
+from .draft import DraftColumn, draft
+from .expression import Expression
+from .file import Schema
+from .mistake import Mistake
+from .named import Named
+from .table import Budget, Question, Table
+
+__all__ = [
+    "BLANK",
+    "Boolean",
+    "Bounded",
+    "Budget",
+    "Category",
+    "Column",
+    "Date",
+    "Datetime",
+    "DraftColumn",
+    "Expression",
+    "Identifier",
+    "Mistake",
+    "Named",
+    "Number",
+    "Question",
+    "Schema",
+    "Table",
+    "draft",
+]

@@ -1,0 +1,247 @@
+"""The columns a table may have, one class for each type.
+
+A column knows everything that is public about it, and nothing that was read from rows. The rules
+that its parts must keep are checked where it is read (`declaration.py`).
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import date, datetime, timedelta
+from fractions import Fraction
+from typing import ClassVar, TypedDict
+
+from ..errors import InvalidArgument
+from ..number import exact, whole
+from ..taxonomy import Taxonomy
+from .expression import Expression
+from .literal import show
+
+__all__ = [
+    "ROLES",
+    "Boolean",
+    "Bounded",
+    "Category",
+    "Column",
+    "Date",
+    "Datetime",
+    "Identifier",
+    "Number",
+    "Shared",
+    "Value",
+]
+
+ROLES = ("identifier", "quasi-identifier", "confidential", "other")
+
+Value = bool | int | Fraction | str | date | datetime
+"""What one cell may hold, once it is exact."""
+
+_DAY_ZERO = date(1970, 1, 1)
+_SECOND_ZERO = datetime(1970, 1, 1)
+_MICRO = 10**6
+
+
+class Shared(TypedDict):
+    """What a column of any type states; see `Column`."""
+
+    name: str
+    role: str
+    sensitive: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Column:
+    """What every column has.
+
+    role: what the column is to an intruder, one of `ROLES`.
+    sensitive: a confidential column of which no group may be told by its one value.
+    missing: the value that stands for NULL and NaN; None if such rows are skipped.
+    """
+
+    type: ClassVar[str]
+
+    name: str
+    role: str
+    sensitive: bool = False
+    missing: Value | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bounded(Column, ABC):
+    """A column whose values lie on a grid between two bounds, all three exact.
+
+    `low`, `high` and `grid` are numbers for every type: dates count days, and datetimes seconds,
+    since 1970 began. `steps` is how many grid steps lie between the bounds.
+    """
+
+    low: Fraction
+    high: Fraction
+    grid: Fraction
+
+    @property
+    def steps(self) -> int:
+        """The number of grid steps from the low to the high bound."""
+        return int((self.high - self.low) / self.grid)
+
+    @property
+    def bounds(self) -> tuple[Value, Value]:
+        """The least and the greatest value, as this column holds them."""
+        return self.from_steps(0), self.from_steps(self.steps)
+
+    def to_steps(self, value: object) -> int:
+        """How many grid steps above the low bound; refused off the grid or outside the bounds."""
+        steps = (self._number(value) - self.low) / self.grid
+        if 0 <= steps <= self.steps and steps.denominator == 1:
+            return int(steps)
+        near = min(max(math.floor(steps + Fraction(1, 2)), 0), self.steps)
+        low, high = map(show, self.bounds)
+        raise InvalidArgument(
+            f"{show(value)} is not a value of `{self.name}`",
+            f"`{self.name}` goes from {low} to {high} in steps of {show(self.grid)}",
+            f"The nearest is {show(self.from_steps(near))}",
+        )
+
+    def from_steps(self, steps: int) -> Value:
+        """The value that many grid steps above the low bound."""
+        count = whole(steps, "steps")
+        if count > self.steps:
+            raise InvalidArgument(
+                f"{count} steps lie above the bounds of `{self.name}`",
+                f"`{self.name}` has {self.steps} steps",
+                f"Give at most {self.steps}",
+            )
+        return self._value(self.low + count * self.grid)
+
+    @abstractmethod
+    def _number(self, value: object) -> Fraction: ...
+
+    @abstractmethod
+    def _value(self, number: Fraction) -> Value: ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Number(Bounded):
+    """A number; `expression` says how it is derived from other columns, if it is.
+
+    Example
+        >>> rate = Number(name="rate", role="other", low=Fraction(0), high=Fraction(1),
+        ...               grid=Fraction(1, 10))
+        >>> rate.steps, rate.to_steps(0.7), rate.from_steps(3)
+        (10, 7, Fraction(3, 10))
+    """
+
+    type: ClassVar[str] = "number"
+
+    expression: Expression | None = None
+
+    def _number(self, value: object) -> Fraction:
+        return exact(value, self.name)
+
+    def _value(self, number: Fraction) -> Value:
+        return int(number) if self.grid.denominator == 1 else number
+
+
+@dataclass(frozen=True, kw_only=True)
+class Date(Bounded):
+    """A day; its grid counts days.
+
+    Example
+        >>> born = Date(name="born", role="other", low=Fraction(0), high=Fraction(14),
+        ...             grid=Fraction(7))
+        >>> born.bounds, born.to_steps("1970-01-08")
+        ((datetime.date(1970, 1, 1), datetime.date(1970, 1, 15)), 1)
+    """
+
+    type: ClassVar[str] = "date"
+
+    def _number(self, value: object) -> Fraction:
+        return self.number(value)
+
+    def _value(self, number: Fraction) -> Value:
+        return _DAY_ZERO + timedelta(days=int(number))
+
+    @staticmethod
+    def number(value: object) -> Fraction:
+        """Days since 1970 began, of a date or its ISO text; refused for anything else."""
+        try:
+            day = date.fromisoformat(value.strip()) if isinstance(value, str) else value
+        except ValueError:
+            day = None
+        if not isinstance(day, date) or isinstance(day, datetime):
+            raise InvalidArgument(
+                f"{show(value)} is not a date", "A date has year, month, day", "Write 2024-12-31"
+            )
+        return Fraction((day - _DAY_ZERO).days)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Datetime(Bounded):
+    """A moment of local time; its grid counts seconds.
+
+    Example
+        >>> seen = Datetime(name="seen", role="other", low=Fraction(0), high=Fraction(3600),
+        ...                 grid=Fraction(60))
+        >>> seen.from_steps(2), seen.to_steps("1970-01-01T00:05:00")
+        (datetime.datetime(1970, 1, 1, 0, 2), 5)
+    """
+
+    type: ClassVar[str] = "datetime"
+
+    def _number(self, value: object) -> Fraction:
+        return self.number(value)
+
+    def _value(self, number: Fraction) -> Value:
+        return _SECOND_ZERO + timedelta(microseconds=int(number * _MICRO))
+
+    @staticmethod
+    def number(value: object) -> Fraction:
+        """Seconds since 1970 began, of a datetime or its ISO text; refused for anything else."""
+        allowed = "A datetime is a day and a local time, without offset"
+        fix = "Write 2024-12-31T23:59:59"
+        try:
+            moment = datetime.fromisoformat(value.strip()) if isinstance(value, str) else value
+        except ValueError:
+            moment = None
+        if isinstance(value, str) and len(value.strip()) <= len("2024-12-31"):
+            moment = None  # a day alone
+        if not isinstance(moment, datetime):
+            raise InvalidArgument(f"{show(value)} is not a datetime", allowed, fix)
+        if moment.tzinfo is not None:
+            raise InvalidArgument(f"{show(value)} has an offset", allowed, fix)
+        return Fraction((moment - _SECOND_ZERO) // timedelta(microseconds=1), _MICRO)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Category(Column):
+    """One of a declared set of categories, flat or in a taxonomy.
+
+    stated: how the holder gave them: a tuple of categories, the name of a taxonomy file, or a
+    nested mapping.
+    """
+
+    type: ClassVar[str] = "category"
+
+    taxonomy: Taxonomy
+    stated: tuple[str, ...] | str | Mapping[str, object] = field(hash=False, repr=False)
+
+    @property
+    def categories(self) -> tuple[str, ...]:
+        """What rows may hold, in order."""
+        return self.taxonomy.categories
+
+
+@dataclass(frozen=True, kw_only=True)
+class Boolean(Column):
+    """True or false."""
+
+    type: ClassVar[str] = "boolean"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Identifier(Column):
+    """A name or number that stands for one person; it has no domain, and no question counts it."""
+
+    type: ClassVar[str] = "identifier"

@@ -1,0 +1,70 @@
+"""How one `[columns.x]` section becomes a column."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from .categories import read_category
+from .column import ROLES, Boolean, Column, Identifier, Shared
+from .interval import read_date, read_datetime, read_number
+from .section import Section
+
+__all__ = ["KEYS", "read_column"]
+
+_SHARED = {"type", "role", "sensitive", "missing"}
+KEYS: dict[str, set[str]] = {
+    "number": _SHARED | {"bounds", "grid", "expression"},
+    "category": _SHARED | {"categories", "taxonomy"},
+    "boolean": _SHARED,
+    "date": _SHARED | {"bounds", "grid"},
+    "datetime": _SHARED | {"bounds", "grid"},
+    "identifier": {"type", "role"},
+}
+"""The keys that a column of each type may have."""
+
+
+def read_column(
+    section: Section, name: str, siblings: Mapping[str, object], folder: Path
+) -> Column | None:
+    """The column that the section declares; None if that has mistakes, which are then noted.
+
+    An expression may use `siblings`, the sections of all columns. A taxonomy's file is looked for
+    in `folder`.
+    """
+    fix = 'Write type = "number", or what the column holds'
+    kind = section.choice("type", KEYS, required=True, fix=fix)
+    if kind is None:
+        section.known(set().union(*KEYS.values()), "a column")
+        return None
+    section.known(KEYS[kind], f"a {kind} column")
+    shared = _shared(section, name, kind)
+    if kind == "number":
+        return read_number(section, shared, siblings)
+    if kind == "date":
+        return read_date(section, shared)
+    if kind == "datetime":
+        return read_datetime(section, shared)
+    if kind == "category":
+        return read_category(section, shared, folder)
+    if kind == "boolean":
+        return Boolean(**shared, missing=section.flag("missing"))
+    return Identifier(**shared)
+
+
+def _shared(section: Section, name: str, kind: str) -> Shared:
+    role = section.choice("role", ROLES) or ("identifier" if kind == "identifier" else "other")
+    sensitive = "sensitive" in KEYS[kind] and section.flag("sensitive")
+    if kind == "identifier" and role != "identifier":
+        section.wrong(
+            "role",
+            'An identifier column has the role "identifier": nothing is known of its values',
+            'Remove `role`, or declare another type, such as "category"',
+        )
+    if sensitive and role != "confidential":
+        section.wrong(
+            "sensitive",
+            "Only a confidential column can be sensitive",
+            'Write role = "confidential"',
+        )
+    return {"name": name, "role": role, "sensitive": bool(sensitive)}

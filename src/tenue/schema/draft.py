@@ -1,0 +1,149 @@
+"""A first schema for the holder to complete. This file never sees a row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from ..errors import InvalidArgument
+from ..number import checked_call
+from .blank import BLANK
+from .column import ROLES
+from .declaration import KEYS
+from .literal import key, literal, plain
+from .named import is_column_name, is_identifier
+
+__all__ = ["DraftColumn", "draft"]
+
+_HEAD = f"""\
+# Everything public about one table. Fill every {literal(BLANK)}: the file does not load before.
+# State what you know without looking at the rows; nothing here may be read from them.
+"""
+_NOT_PRIVATE = """\
+# NOT PRIVATE: bounds or categories below were read from the rows, so what they show is already
+# given away. Replace them by what you know without the rows, then remove the next line.
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DraftColumn:
+    """What is known of a column before its holder has spoken.
+
+    bounds, categories: only if they were read from the rows; the draft then says so.
+    grid: the step of a number, 1 if the file holds integers.
+    """
+
+    name: str
+    type: str
+    bounds: Sequence[object] | None = None
+    grid: object | None = None
+    categories: Sequence[str] | None = None
+    role: str | None = None
+
+
+@checked_call
+def draft(columns: Iterable[DraftColumn], *, name: str, source: str | None = None) -> str:
+    """A TOML schema with comments, and a marked blank for all that the holder must decide.
+
+    Guarantee
+        A blank does not load. If any bounds or categories are given, the schema is marked as not
+        private.
+
+    Example
+        >>> text = draft([DraftColumn(name="age", type="number", grid=1)], name="people")
+        >>> print(text[text.index("[columns") : text.index("[budget")])
+        [columns.age]
+        type = "number"
+        bounds = ["FILL IN", "FILL IN"]  # least and greatest value that any row could hold
+        grid = 1  # values and answers are multiples of this
+        role = "other"  # identifier | quasi-identifier | confidential | other
+        <BLANKLINE>
+        <BLANKLINE>
+    """
+    given = list(columns)
+    kept, left_out = _sorted_out(given)
+    if not kept:
+        raise InvalidArgument(
+            "No column can be declared",
+            "At least one column needs a name that SQL takes",
+            "Rename the columns in a view",
+        )
+    parts = [_HEAD, _table(name if is_identifier(name) else BLANK, source, kept)]
+    parts += [_column(column) for column in kept]
+    if left_out:
+        parts.append("".join(f"# left out: {reason}\n" for reason in left_out))
+    parts.append(_budget())
+    return "\n".join(parts)
+
+
+def _sorted_out(columns: list[DraftColumn]) -> tuple[list[DraftColumn], list[str]]:
+    kept: dict[str, DraftColumn] = {}
+    left_out = []
+    for column in columns:
+        if column.type not in KEYS:
+            raise InvalidArgument(
+                f"The type of {literal(column.name)} is {literal(column.type)}",
+                f"A type is one of {', '.join(KEYS)}",
+                "Draft it as a category",
+            )
+        if not is_column_name(column.name):
+            left_out.append(f"{literal(column.name)}, a name to change in a view")
+        elif column.name.lower() in kept:
+            left_out.append(f"{literal(column.name)}, to SQL the same name as another column")
+        else:
+            kept[column.name.lower()] = column
+    return list(kept.values()), left_out
+
+
+def _table(name: str, source: str | None, columns: list[DraftColumn]) -> str:
+    lines = ["[table]", f"name = {literal(name)}"]
+    if source is not None:
+        lines.append(f"source = {literal(source)}  # starts at this file's folder")
+    lines += [
+        f'unit = {literal(BLANK)}  # who is protected: "record", or the column that names a person',
+        f'neighbours = {literal(BLANK)}  # "replace" (number of rows is public) | "add-or-remove"',
+        "# rows = 1000          # the number of rows, if it is public",
+        "# rows_per_unit = 10   # if unit is a column: how many rows of a person count",
+    ]
+    if any(column.bounds or column.categories for column in columns):
+        lines.append(_NOT_PRIVATE + "bounds_from_data = true")
+    return "\n".join(lines) + "\n"
+
+
+def _column(column: DraftColumn) -> str:
+    lines = [f"[columns.{key(column.name)}]", f"type = {literal(column.type)}"]
+    lines += _domain(column)
+    if column.type != "identifier":
+        role = literal(column.role or "other")
+        lines.append(f"role = {role}  # {' | '.join(ROLES)}")
+    return "\n".join(lines) + "\n"
+
+
+def _domain(column: DraftColumn) -> Iterator[str]:
+    if "bounds" in KEYS[column.type]:
+        bounds = [BLANK, BLANK] if column.bounds is None else plain(list(column.bounds))
+        hint = "" if column.bounds else "  # least and greatest value that any row could hold"
+        yield f"bounds = {literal(bounds)}{hint}"
+    if column.type == "number":
+        grid = BLANK if column.grid is None else plain(column.grid)
+        yield f"grid = {literal(grid)}  # values and answers are multiples of this"
+    if column.type == "category":
+        categories = list(column.categories or [BLANK])
+        yield f'categories = {literal(categories)}  # all there can be, or: taxonomy = "file.json"'
+
+
+def _budget() -> str:
+    return "\n".join(
+        [
+            "[budget]",
+            f"total = {literal(BLANK)}  # epsilon that all analysts together may ever spend",
+            "# per_analyst = 0.5",
+            "",
+            "# [questions.median_income]   # approved questions; individual DP answers no others",
+            '# sql = "SELECT MEDIAN(income) FROM census"',
+            '# promise = "individual"',
+            "# epsilon = 0.5               # the least it may be asked with",
+            "# times = 10                  # how often it may be asked",
+            "",
+        ]
+    )

@@ -1,0 +1,177 @@
+"""A schema and the file that holds it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from copy import deepcopy
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from ..errors import InvalidArgument
+from .fingerprint import fingerprint
+from .lines import Lines
+from .literal import plain, show
+from .reader import read_table
+from .table import Table
+from .text import read_file, read_text, too_deep, within_limit
+from .writer import edited, write_whole, written
+
+__all__ = ["Schema"]
+
+_HERE = Path()
+_ENTRIES = ("columns", "questions")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Schema(Table):
+    """Everything public about a table, as its holder wrote it down.
+
+    Guarantee
+        Whatever a schema says was stated by the holder; nothing was read from rows unless
+        `bounds_from_data` says so. A file with any mistake is refused with all of them at once:
+        the refusal's `mistakes` has the line, the key, what is wrong, what is allowed and how to
+        fix it. Numbers are exact.
+
+    Made by `Schema.load`, `Schema.parse` or `Schema.from_dict`, which check every rule. Schemas are
+    equal when they say the same, whatever file they came from.
+
+    Example
+        >>> schema = Schema.parse('''
+        ... [table]
+        ... name = "census"
+        ... unit = "record"
+        ... neighbours = "replace"
+        ...
+        ... [columns.income]
+        ... type = "number"
+        ... bounds = [0, 200_000]
+        ... role = "confidential"
+        ... ''')
+        >>> schema.column("INCOME").steps
+        200000
+        >>> print(schema)
+        census: protects each record, neighbours replace
+          income  number  0 to 200000 by 1  confidential
+    """
+
+    stated: Mapping[str, Any] = field(compare=False, repr=False)
+    text: str | None = field(default=None, compare=False, repr=False)
+    folder: Path = field(default=_HERE, compare=False, repr=False)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Schema:
+        """The schema in a TOML file."""
+        file = _path(path, "path")
+        return cls._read(read_file(file), file.parent, file.name)
+
+    @classmethod
+    def parse(cls, text: str, *, folder: str | os.PathLike[str] = _HERE) -> Schema:
+        """The schema in a TOML text; the files it names are looked for in `folder`."""
+        if not isinstance(text, str):
+            raise InvalidArgument(
+                f"`text` is {show(text)}", "It must be TOML text", "Use Schema.load for a file"
+            )
+        return cls._read(text, _path(folder, "folder"), "The schema")
+
+    @classmethod
+    def from_dict(
+        cls, mapping: Mapping[str, Any], *, folder: str | os.PathLike[str] = _HERE
+    ) -> Schema:
+        """The schema in a mapping that has the sections and keys of the file.
+
+        Example
+            >>> schema = Schema.from_dict({
+            ...     "table": {"name": "t", "unit": "record", "neighbours": "add-or-remove"},
+            ...     "columns": {"rate": {"type": "number", "bounds": (0, 1), "grid": 0.1}}})
+            >>> schema.columns["rate"].grid
+            Fraction(1, 10)
+        """
+        if not isinstance(mapping, Mapping):
+            raise InvalidArgument(
+                f"`mapping` is {show(mapping)}", "It must be a mapping", "Use Schema.load"
+            )
+        return cls._given(mapping, _path(folder, "folder"), None)
+
+    @classmethod
+    def _given(cls, mapping: Mapping[str, Any], folder: Path, text: str | None) -> Schema:
+        try:
+            values = plain(mapping)
+        except RecursionError:
+            raise too_deep("The schema") from None
+        return cls._made(values, Lines(), folder, "The schema", text)
+
+    @classmethod
+    def _read(cls, text: str, folder: Path, file: str) -> Schema:
+        values, lines = read_text(text, file)
+        return cls._made(values, lines, folder, file, text)
+
+    @classmethod
+    def _made(cls, values: Any, lines: Lines, folder: Path, file: str, text: str | None) -> Schema:
+        table = read_table(values, lines, folder, file)
+        said = {part.name: getattr(table, part.name) for part in fields(table)}
+        return cls(**said, stated=values, text=text, folder=folder)
+
+    @cached_property
+    def digest(self) -> str:
+        """The SHA-256 of what the schema means, for certificates and cache keys.
+
+        It does not cover the budget, the approved questions, the source and the data version; see
+        `fingerprint.py` for why.
+        """
+        return fingerprint(self)
+
+    @property
+    def location(self) -> str | None:
+        """The source as an engine opens it: a file's path starts at the schema's own folder."""
+        if self.source is None or "://" in self.source:
+            return self.source
+        return str(self.folder / self.source)
+
+    def replace(self, **sections: Mapping[str, Any] | None) -> Schema:
+        """A schema in which the given keys have new values; None removes a key or a section.
+
+        Example
+            >>> schema = Schema.from_dict({
+            ...     "table": {"name": "t", "unit": "record", "neighbours": "replace"},
+            ...     "columns": {"age": {"type": "number", "bounds": [0, 120]}}})
+            >>> schema.replace(table={"rows": 1080}, columns={"age": {"bounds": [0, 99]}}).rows
+            1080
+        """
+        stated = self.to_dict()
+        for name, section in sections.items():
+            depth = 2 if name in _ENTRIES else 1
+            stated[name] = _merged(stated.get(name), section, depth)
+        return self._given(stated, self.folder, self.text)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The sections and keys as stated; `Schema.from_dict` gives the schema back."""
+        return deepcopy(dict(self.stated))
+
+    def to_toml(self) -> str:
+        """The schema as TOML: the holder's own text, with only what has changed since changed."""
+        return written(self.stated) if self.text is None else edited(self.text, self.stated)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes `to_toml()` whole or not at all.
+
+        A relative source or taxonomy keeps its name, which then starts at the new file's folder.
+        """
+        file = _path(path, "path")
+        write_whole(file, within_limit(self.to_toml(), file.name))
+
+
+def _path(given: object, name: str) -> Path:
+    if isinstance(given, str | os.PathLike):
+        return Path(given)
+    raise InvalidArgument(
+        f"`{name}` is {show(given)}", "It must be a path", f'Write {name}="census.toml"'
+    )
+
+
+def _merged(old: Any, new: Any, depth: int) -> Any:
+    if depth == 0 or not isinstance(new, Mapping) or not isinstance(old, Mapping):
+        return new
+    return {**old, **{name: _merged(old.get(name), item, depth - 1) for name, item in new.items()}}

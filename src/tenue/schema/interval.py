@@ -1,0 +1,219 @@
+"""How a column with bounds and a grid is read: a number, a date, a datetime."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from fractions import Fraction
+from typing import TypeVar
+
+from ..errors import InvalidArgument, Refused, nearest
+from ..number import above_zero, exact, step_count, whole
+from .column import Bounded, Date, Datetime, Number, Shared
+from .expression import Expression
+from .literal import show
+from .section import Section
+
+__all__ = ["read_date", "read_datetime", "read_number"]
+
+# Values are counted in grid steps, and every engine counts in 64-bit integers.
+_MOST_STEPS = 2**62
+_MICROSECOND = Fraction(1, 10**6)
+_NUMBERS = ("`bounds` must be two numbers, the low one first", "Write bounds = [0, 100]")
+_DATES = (
+    "`bounds` must be two dates, the earlier first",
+    "Write bounds = [1900-01-01, 2024-12-31]",
+)
+_DATETIMES = (
+    "`bounds` must be two local datetimes, the earlier first",
+    "Write bounds = [2020-01-01T00:00:00, 2024-12-31T23:59:59]",
+)
+_GRID_FIX = "Write grid = 0.01, or the step your values have"
+
+B = TypeVar("B", bound=Bounded)
+Reader = Callable[[str, object, tuple[str | int, ...]], Fraction | None]
+
+
+def read_number(section: Section, shared: Shared, siblings: Mapping[str, object]) -> Number | None:
+    """A number column: both bounds are multiples of the grid."""
+
+    def number(key: str, value: object, place: tuple[str | int, ...]) -> Fraction | None:
+        allowed = _NUMBERS if key == "bounds" else (f"`{key}` must be a number", "Write a number")
+        return section.checked(place, value, lambda given: exact(given, key), *allowed)
+
+    expression = _expression(section, siblings)
+    ends, missing = _ends(section, number, _NUMBERS), _missing(section, number)
+    grid = section.number(
+        "grid",
+        lambda value: above_zero(value, "grid"),
+        "`grid` must be a decimal above 0: the step between values",
+        _GRID_FIX,
+        required=False,
+    )
+    if ends is None:
+        return None
+    if "grid" not in section:
+        if any(end.denominator != 1 for end in ends):
+            allowed = "The grid must be stated, unless both bounds are whole numbers"
+            section.given("grid", allowed, _GRID_FIX, required=True)
+            return None
+        grid = Fraction(1)
+    if grid is None or not _on_grid(section, ends, grid):
+        return None
+    column = Number(**shared, low=ends[0], high=ends[1], grid=grid, expression=expression)
+    return _with_missing(section, column, missing)
+
+
+def read_date(section: Section, shared: Shared) -> Date | None:
+    """A date column: the bounds are a whole number of grid steps apart."""
+    number = _moments(section, Date.number)
+    ends, missing = _ends(section, number, _DATES), _missing(section, number)
+    grid = section.number(
+        "grid",
+        lambda value: Fraction(whole(value, "grid", least=1)),
+        "`grid` must be a whole number of days",
+        "Write grid = 7 for weeks",
+        required=False,
+    )
+    grid = grid if "grid" in section else Fraction(1)
+    if ends is None or grid is None:
+        return None
+    column = Date(**shared, low=ends[0], high=ends[1], grid=grid)
+    return _with_missing(section, column, missing) if _fits(section, column) else None
+
+
+def read_datetime(section: Section, shared: Shared) -> Datetime | None:
+    """A datetime column: the bounds are a whole number of grid steps apart."""
+    number = _moments(section, Datetime.number)
+    ends, missing = _ends(section, number, _DATETIMES), _missing(section, number)
+    grid = section.number(
+        "grid",
+        _seconds,
+        "`grid` must be a number of seconds above 0",
+        "Write grid = 60 for minutes",
+        required=False,
+    )
+    grid = grid if "grid" in section else Fraction(1)
+    if ends is None or grid is None:
+        return None
+    column = Datetime(**shared, low=ends[0], high=ends[1], grid=grid)
+    return _with_missing(section, column, missing) if _fits(section, column) else None
+
+
+def _moments(section: Section, number: Callable[[object], Fraction]) -> Reader:
+    def moment(key: str, value: object, place: tuple[str | int, ...]) -> Fraction | None:
+        try:
+            return number(value)
+        except Refused as refused:
+            section.mistakes.add_refusal((*section.path, *place), refused)
+            return None
+
+    return moment
+
+
+def _ends(
+    section: Section, number: Reader, say: tuple[str, str]
+) -> tuple[Fraction, Fraction] | None:
+    value = section.given("bounds", *say, required=True)
+    if value is None:
+        return None
+    if not isinstance(value, list) or len(value) != 2:
+        section.wrong("bounds", *say)
+        return None
+    low, high = (number("bounds", item, ("bounds", entry)) for entry, item in enumerate(value))
+    if low is None or high is None:
+        return None
+    if low >= high:
+        fix = "State the least and the greatest value that any row could hold"
+        if low > high:
+            fix = f"Write bounds = [{show(value[1])}, {show(value[0])}]"
+        section.wrong("bounds", "The low bound must lie below the high one", fix)
+        return None
+    return low, high
+
+
+def _missing(section: Section, number: Reader) -> Fraction | None:
+    value = section.given("missing", "", "")
+    return None if value is None else number("missing", value, ("missing",))
+
+
+def _with_missing(section: Section, column: B, missing: Fraction | None) -> B | None:
+    if missing is None:
+        return column
+    try:
+        return replace(
+            column, missing=column.from_steps(column.to_steps(section.values["missing"]))
+        )
+    except Refused as refused:
+        section.mistakes.add_refusal((*section.path, "missing"), refused)
+        return None
+
+
+def _on_grid(section: Section, ends: tuple[Fraction, Fraction], grid: Fraction) -> bool:
+    if any(abs(end / grid) > _MOST_STEPS for end in ends):
+        allowed = "A bound may lie 2^62 grid steps from 0"
+        section.wrong("bounds", allowed, "Choose a wider grid, or narrower bounds")
+        return False
+    try:
+        for end in ends:
+            step_count(end, grid, "bounds")
+    except Refused as refused:
+        section.mistakes.add_refusal((*section.path, "bounds"), refused)
+        return False
+    return True
+
+
+def _fits(section: Section, column: Bounded) -> bool:
+    steps = (column.high - column.low) / column.grid
+    if steps.denominator == 1:
+        return True
+    fix = "Choose a finer grid"
+    if steps > 1:
+        shorter = replace(column, high=column.low + int(steps) * column.grid)
+        fix = f"End at {show(shorter.bounds[1])}, or choose a finer grid"
+    section.wrong("bounds", "The bounds must lie a whole number of grid steps apart", fix)
+    return False
+
+
+def _seconds(value: object) -> Fraction:
+    grid = above_zero(value, "grid")
+    if (grid / _MICROSECOND).denominator != 1:
+        raise InvalidArgument(
+            f"`grid` is {show(value)}",
+            "Seconds have at most six decimals",
+            "Write grid = 0.001 for milliseconds",
+        )
+    return grid
+
+
+def _expression(section: Section, siblings: Mapping[str, object]) -> Expression | None:
+    text = section.text(
+        "expression",
+        "`expression` must be text: arithmetic on other number columns",
+        'Write expression = "price * quantity"',
+    )
+    if text is None:
+        return None
+    try:
+        expression = Expression.parse(text)
+    except Refused as refused:
+        section.mistakes.add_refusal((*section.path, "expression"), refused)
+        return None
+    usable = {name.lower(): name for name, stated in siblings.items() if _underived(stated)}
+    unusable = [f"`{name}`" for name in expression.names if name.lower() not in usable]
+    if not expression.names:
+        unusable = ["no column"]
+    for name in unusable:
+        section.wrong(
+            "expression",
+            "An expression uses declared number columns that are not derived themselves",
+            nearest(name.strip("`"), usable.values()),
+            f"`expression` uses {name}",
+        )
+    return expression
+
+
+def _underived(stated: object) -> bool:
+    if not isinstance(stated, Mapping):
+        return False
+    return stated.get("type") == "number" and "expression" not in stated

@@ -1,0 +1,90 @@
+"""Names, and things that have names in the order the holder stated them."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Generic, TypeVar
+
+__all__ = ["COLUMN_NAME", "IDENTIFIER", "Named", "is_column_name", "is_identifier"]
+
+V = TypeVar("V")
+
+_LONGEST = 128
+_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_COLUMN_NAME = re.compile(r"[^\W\d](?:[\w .-]*[\w.-])?")
+
+IDENTIFIER = f"It must be a letter, then letters, digits and _, at most {_LONGEST} in all"
+COLUMN_NAME = (
+    f"It must start with a letter and have letters, digits, _, -, dots and inner spaces, at most "
+    f"{_LONGEST} in all; letters beyond a to z in lower case, for engines fold only those alike"
+)
+
+
+def is_identifier(name: str) -> bool:
+    """Whether SQL takes the name without quotes.
+
+    Example
+        >>> is_identifier("census_2020"), is_identifier("2020"), is_identifier("a b")
+        (True, False, False)
+    """
+    return len(name) <= _LONGEST and _IDENTIFIER.fullmatch(name) is not None
+
+
+def is_column_name(name: str) -> bool:
+    """Whether SQL takes the name, in quotes if need be, and every engine folds its case alike.
+
+    Example
+        >>> is_column_name("native-country"), is_column_name("año"), is_column_name('a"b')
+        (True, True, False)
+    """
+    return (
+        len(name) <= _LONGEST
+        and _COLUMN_NAME.fullmatch(name) is not None
+        and unicodedata.is_normalized("NFC", name)
+        and all(letter.isascii() or letter == letter.lower() for letter in name)
+    )
+
+
+class Named(Mapping[str, V], Generic[V]):
+    """A mapping that cannot change, whose names are found ignoring case, as SQL finds them.
+
+    Two of them are equal when they hold equal things under the same names, in whatever order.
+
+    Example
+        >>> ages = Named([("Age", 1), ("Sex", 2)])
+        >>> ages["AGE"], list(ages), "sex" in ages, ages.get("income")
+        (1, ['Age', 'Sex'], True, None)
+    """
+
+    __slots__ = ("_folded", "_items")
+
+    def __init__(self, items: Iterable[tuple[str, V]] = ()) -> None:
+        self._items = tuple(items)
+        self._folded = {name.lower(): value for name, value in self._items}
+
+    def __getitem__(self, name: str) -> V:
+        if name not in self:
+            raise KeyError(name)
+        return self._folded[name.lower()]
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and name.lower() in self._folded
+
+    def __iter__(self) -> Iterator[str]:
+        return (name for name, _ in self._items)
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Named):
+            return NotImplemented
+        return dict(self._items) == dict(other._items)
+
+    def __hash__(self) -> int:
+        return hash(frozenset(self))
+
+    def __repr__(self) -> str:
+        return f"Named({list(self._items)!r})"

@@ -1,0 +1,239 @@
+"""How the values in a schema file become a table, or a list of all that is wrong with them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from ..errors import nearest
+from ..number import above_zero, fraction_of_one, whole
+from .column import Column
+from .declaration import read_column
+from .lines import Lines
+from .literal import show
+from .mistake import Mistakes
+from .named import COLUMN_NAME, IDENTIFIER, Named, is_column_name, is_identifier
+from .section import Section
+from .table import NEIGHBOURS, PROMISES, RECORD, Budget, Question, Table
+
+__all__ = ["read_table"]
+
+_SECTIONS = ("table", "columns", "budget", "questions")
+_LIMITS = ("rows_per_unit", "groups_per_unit")
+_TABLE_KEYS = {"name", "source", "unit", "neighbours", "rows", "version", "bounds_from_data"}
+_TABLE_KEYS |= {*_LIMITS}
+_SCHEMES = ("duckdb", "postgresql", "spark")
+_UNIT_TYPES = ("identifier", "category")
+
+
+def read_table(values: Mapping[str, object], lines: Lines, folder: Path, file: str) -> Table:
+    """The table that the values describe; refused with every mistake among them."""
+    mistakes = Mistakes(lines)
+    for name in values:
+        if name not in _SECTIONS:
+            mistakes.add(
+                (name,),
+                f"`{name}` is not a section of a schema",
+                "The sections are " + ", ".join(f"[{known}]" for known in _SECTIONS),
+                nearest(name, _SECTIONS),
+            )
+    columns = _columns(values, mistakes, folder)
+    budget = _budget(values, mistakes)
+    questions = _questions(values, mistakes)
+    table = _table(values, mistakes)
+    mistakes.stop(file)
+    return Table(columns=columns, budget=budget, questions=questions, **table)
+
+
+def _section(values: Mapping[str, object], name: str, mistakes: Mistakes) -> Section | None:
+    return Section.read(values[name], (name,), mistakes) if name in values else None
+
+
+def _columns(values: Mapping[str, object], mistakes: Mistakes, folder: Path) -> Named[Column]:
+    section = _section(values, "columns", mistakes)
+    if section is None or not section.values:
+        if section is not None or "columns" not in values:
+            what = "No column is declared"
+            allowed = "A column that is not declared is invisible, so at least one must be"
+            mistakes.add(("columns",), what, allowed, "Add a section such as [columns.age]")
+        return Named()
+    found: list[tuple[str, Column]] = []
+    seen: dict[str, str] = {}
+    for name, stated in section.values.items():
+        if not is_column_name(name):
+            mistakes.add(
+                ("columns", name),
+                f"{show(name)} cannot be the name of a column",
+                COLUMN_NAME,
+                "Rename it in a view, and name the view as the source",
+            )
+        elif name.lower() in seen:
+            mistakes.add(
+                ("columns", name),
+                f"`{name}` and `{seen[name.lower()]}` are one name to SQL",
+                "Names must differ by more than upper and lower case",
+                "Rename one of them",
+            )
+        seen.setdefault(name.lower(), name)
+        declared = Section.read(stated, ("columns", name), mistakes)
+        if declared is not None:
+            column = read_column(declared, name, section.values, folder)
+            found += [] if column is None else [(name, column)]
+    return Named(found)
+
+
+def _table(values: Mapping[str, object], mistakes: Mistakes) -> dict[str, Any]:
+    section = Section.read(values.get("table", {}), ("table",), mistakes)
+    if section is None:
+        return {}
+    section.known(_TABLE_KEYS, "[table]")
+    name = section.text("name", IDENTIFIER, 'Write name = "census"', required=True)
+    if name is not None and not is_identifier(name):
+        section.wrong("name", IDENTIFIER, 'Write something like "census_2020"')
+    unit = _unit(section, values.get("columns"))
+    return {
+        "name": name,
+        "source": _source(section),
+        "unit": unit,
+        "neighbours": section.choice(
+            "neighbours",
+            NEIGHBOURS,
+            required=True,
+            fix='Write neighbours = "replace" if the number of rows is public, '
+            'else "add-or-remove"',
+        ),
+        "rows": _whole(section, "rows"),
+        **_limits(section, unit),
+        "version": section.text(
+            "version", "`version` must be text that is not empty", 'Write version = "2024-12"'
+        ),
+        "bounds_from_data": section.flag("bounds_from_data") or False,
+    }
+
+
+def _source(section: Section) -> str | None:
+    allowed = "`source` must be a file, a pattern of files, or duckdb://, postgresql://, spark://"
+    source = section.text("source", allowed, 'Write source = "census.parquet"')
+    scheme, mark, _ = (source or "").partition("://")
+    if mark and scheme not in _SCHEMES:
+        # what surrounds the scheme may hold a password, and is not repeated
+        what = f"`source` starts with {scheme}://" if scheme.isalnum() else "`source` is no address"
+        section.wrong("source", allowed, nearest(scheme, _SCHEMES), what)
+    return source
+
+
+def _unit(section: Section, columns: object) -> str | None:
+    allowed = 'The unit is "record", or an identifier or category column that names a person'
+    fix = 'Write unit = "record" if every person has one row'
+    unit = section.text("unit", allowed, fix, required=True)
+    if unit is None or not isinstance(columns, Mapping):
+        return unit
+    declared = {str(name).lower(): name for name in columns}
+    column = declared.get(unit.lower())
+    if unit == RECORD:
+        if column is not None:
+            what = f"`unit` is {show(unit)}, and a column is called `{column}`"
+            section.wrong("unit", allowed, "Rename that column in a view", what)
+        return unit
+    if column is None:
+        section.wrong("unit", allowed, nearest(unit, [RECORD, *map(str, columns)]))
+        return unit
+    stated = columns[column]
+    kind = stated.get("type") if isinstance(stated, Mapping) else None
+    if isinstance(kind, str) and kind not in _UNIT_TYPES:
+        what = f"`unit` is {show(unit)}, which is a {kind} column"
+        section.wrong("unit", allowed, f'Write type = "identifier" in [columns.{column}]', what)
+    return str(column)
+
+
+def _limits(section: Section, unit: str | None) -> dict[str, int | None]:
+    limits = {key: _whole(section, key) for key in _LIMITS}
+    if unit == RECORD:
+        for key in limits:
+            if key in section:
+                section.wrong(
+                    key,
+                    'It has a meaning only if `unit` is a column: a "record" is one row',
+                    f"Remove `{key}`, or name the column that identifies a person as `unit`",
+                )
+    elif unit is not None and "rows_per_unit" not in section:
+        _whole(section, "rows_per_unit", required=True)
+    return limits
+
+
+def _whole(section: Section, key: str, *, required: bool = False) -> int | None:
+    return section.number(
+        key,
+        lambda value: whole(value, key, least=1),
+        f"`{key}` must be a whole number, at least 1",
+        f"Write {key} = 10, or the number that is right",
+        required=required,
+    )
+
+
+def _epsilon(section: Section, key: str, *, required: bool = False) -> Fraction | None:
+    return section.number(
+        key,
+        lambda value: above_zero(value, key),
+        f"`{key}` must be an epsilon above 0",
+        f"Write {key} = 1.0",
+        required=required,
+    )
+
+
+def _budget(values: Mapping[str, object], mistakes: Mistakes) -> Budget | None:
+    section = _section(values, "budget", mistakes)
+    if section is None:
+        return None
+    section.known({"total", "per_analyst", "delta"}, "[budget]")
+    total = _epsilon(section, "total", required=True)
+    each = _epsilon(section, "per_analyst")
+    delta = section.number(
+        "delta",
+        lambda value: fraction_of_one(value, "delta"),
+        "`delta` must lie strictly between 0 and 1",
+        "Write delta = 1e-9",
+        required=False,
+    )
+    if total is None:
+        return None
+    if each is not None and each > total:
+        allowed = f"No analyst can spend more than the total, {show(total)}"
+        section.wrong("per_analyst", allowed, "Lower `per_analyst`, or raise `total`")
+    return Budget(total=total, per_analyst=each, delta=delta)
+
+
+def _questions(values: Mapping[str, object], mistakes: Mistakes) -> Named[Question]:
+    section = _section(values, "questions", mistakes)
+    found: list[tuple[str, Question]] = []
+    seen: set[str] = set()
+    for name, stated in section.values.items() if section else ():
+        path = ("questions", name)
+        if not is_identifier(name) or name.lower() in seen:
+            what = f"{show(name)} cannot be the name of a question, or is one already"
+            mistakes.add(path, what, IDENTIFIER, "Rename it, as in [questions.median_income]")
+        seen.add(name.lower())
+        question = Section.read(stated, path, mistakes)
+        read = None if question is None else _question(question, name)
+        found += [] if read is None else [(name, read)]
+    return Named(found)
+
+
+def _question(section: Section, name: str) -> Question | None:
+    section.known({"sql", "promise", "epsilon", "times"}, "a question")
+    sql = section.text(
+        "sql",
+        "`sql` must be the question's text",
+        'Write sql = "SELECT MEDIAN(income) FROM census"',
+        required=True,
+    )
+    promise = section.choice("promise", PROMISES, required=True)
+    # One limit without the other does not limit what individual DP gives away.
+    both = promise == "individual" and ("epsilon" in section or "times" in section)
+    epsilon = _epsilon(section, "epsilon", required=both)
+    times = _whole(section, "times", required=both)
+    if sql is None or promise is None:
+        return None
+    return Question(name=name, sql=sql, promise=promise, epsilon=epsilon, times=times)

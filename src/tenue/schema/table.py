@@ -1,0 +1,145 @@
+"""Everything that is public about a table, as one frozen value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from ..errors import InvalidArgument, nearest
+from .column import Bounded, Category, Column
+from .literal import show
+from .named import Named
+
+__all__ = ["NEIGHBOURS", "PROMISES", "RECORD", "Budget", "Question", "Table"]
+
+RECORD = "record"
+"""The unit of a table in which every person has one row."""
+
+NEIGHBOURS = ("replace", "add-or-remove")
+PROMISES = ("individual", "pure")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Budget:
+    """What may ever be spent on the table: epsilon in total, of which each analyst a part."""
+
+    total: Fraction
+    per_analyst: Fraction | None = None
+    delta: Fraction | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """A question the holder has approved.
+
+    epsilon: the least epsilon it may be asked with.
+    times: how often it may be asked.
+    """
+
+    name: str
+    sql: str
+    promise: str
+    epsilon: Fraction | None = None
+    times: int | None = None
+
+    @property
+    def limited(self) -> bool:
+        """Whether both limits are stated, without which individual DP stays off the gateway."""
+        return self.epsilon is not None and self.times is not None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table:
+    """What is public about a table. Nothing in it was read from rows, unless it says so.
+
+    unit: who is protected: "record", or the column that names a person.
+    neighbours: "replace" or "add-or-remove".
+    rows: the public number of rows, if there is one.
+    rows_per_unit, groups_per_unit: how many rows of a person are kept, and in how many groups.
+    version: the holder's name for the state of the data.
+    bounds_from_data: whether bounds were read from the rows, which breaks every promise.
+    columns: those declared; the others are invisible.
+    """
+
+    name: str
+    unit: str
+    neighbours: str
+    columns: Named[Column]
+    source: str | None = field(default=None, repr=False)  # it may hold a password
+    rows: int | None = None
+    rows_per_unit: int | None = None
+    groups_per_unit: int | None = None
+    version: str | None = None
+    bounds_from_data: bool = False
+    budget: Budget | None = None
+    questions: Named[Question] = field(default_factory=Named)
+
+    @property
+    def private(self) -> bool:
+        """Whether answers can keep their promise: False if bounds were read from the data."""
+        return not self.bounds_from_data
+
+    @property
+    def quasi_identifiers(self) -> tuple[Column, ...]:
+        """The columns by which an intruder may recognise a person."""
+        return self._of_role("quasi-identifier")
+
+    @property
+    def confidential(self) -> tuple[Column, ...]:
+        """The columns an intruder wants to know."""
+        return self._of_role("confidential")
+
+    @property
+    def identifiers(self) -> tuple[Column, ...]:
+        """The columns that name a person; no release has them."""
+        return self._of_role("identifier")
+
+    def column(self, name: str) -> Column:
+        """The column of that name, in upper or lower case; refused if there is none."""
+        if name in self.columns:
+            return self.columns[name]
+        raise InvalidArgument(
+            f"`{self.name}` has no column {show(name)}",
+            "A column that the schema does not declare is invisible",
+            nearest(str(name), self.columns),
+        )
+
+    def _of_role(self, role: str) -> tuple[Column, ...]:
+        return tuple(column for column in self.columns.values() if column.role == role)
+
+    def __str__(self) -> str:
+        lines = [f"{self.name}: protects {_unit(self)}, neighbours {self.neighbours}"]
+        if self.rows is not None:
+            lines[0] += f", {self.rows} rows"
+        if self.bounds_from_data:
+            lines.append("  NOT PRIVATE: bounds were read from the data")
+        cells = [
+            (name, column.type, _domain(column), column.role + ", sensitive" * column.sensitive)
+            for name, column in self.columns.items()
+        ]
+        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+        for row in cells:
+            padded = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
+            lines.append("  " + "  ".join(padded).rstrip())
+        if self.budget is not None:
+            each = self.budget.per_analyst
+            part = "" if each is None else f", {show(each)} for each analyst"
+            lines.append(f"  budget: epsilon {show(self.budget.total)}{part}")
+        if self.questions:
+            lines.append("  approved questions: " + ", ".join(self.questions))
+        return "\n".join(lines)
+
+
+def _unit(table: Table) -> str:
+    if table.unit == RECORD:
+        return "each record"
+    return f"each {table.unit} (at most {table.rows_per_unit} rows)"
+
+
+def _domain(column: Column) -> str:
+    if isinstance(column, Bounded):
+        low, high = map(show, column.bounds)
+        return f"{low} to {high} by {show(column.grid)}"
+    if isinstance(column, Category):
+        return f"{len(column.categories)} categories"
+    return ""

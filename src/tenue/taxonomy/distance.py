@@ -1,0 +1,89 @@
+"""How far apart two concepts are: the share of ancestors not in common, and its rounded table."""
+
+from __future__ import annotations
+
+import functools
+import operator
+from dataclasses import dataclass
+from functools import cached_property
+
+from .graph import Graph
+
+_STEP_BITS = 32
+DISTANCE_STEPS = 2**_STEP_BITS
+"""Entries of the rational table of distances are whole multiples of one over this."""
+
+
+@dataclass(frozen=True, eq=False)
+class Ancestry:
+    """The ancestors of each concept as the bits of a number, so that they are quick to compare."""
+
+    graph: Graph
+
+    @cached_property
+    def masks(self) -> dict[str, int]:
+        """The ancestors that have children, as bits.
+
+        A leaf is nobody else's ancestor. Without bits of their own, 100,000 leaves share the masks
+        of their parents.
+        """
+        masks: dict[str, int] = {}
+        bit = 1
+        for concept in self.graph.top_down:
+            above = [masks[parent] for parent in self.graph.parents[concept]]
+            if self.graph.children[concept]:
+                above.append(bit)
+                bit <<= 1
+            masks[concept] = functools.reduce(operator.or_, above)
+        return masks
+
+    @cached_property
+    def sizes(self) -> dict[str, int]:
+        """How many ancestors each concept has, itself included."""
+        children = self.graph.children
+        return {c: mask.bit_count() + (not children[c]) for c, mask in self.masks.items()}
+
+    def apart(self, a: str, b: str) -> tuple[int, int]:
+        """How many ancestors the two do not have in common, and how many they have in all."""
+        if a == b:
+            return 0, self.sizes[a]
+        common = (self.masks[a] & self.masks[b]).bit_count()
+        total = self.sizes[a] + self.sizes[b] - common
+        return total - common, total
+
+    def steps(self, a: str, b: str) -> int:
+        """The entry of the rational table, in multiples of 2**-32."""
+        return rounded_up_steps(*self.apart(a, b))
+
+
+@functools.lru_cache(maxsize=2**16)
+def rounded_up_steps(apart: int, total: int, spare: int = 16) -> int:
+    """The least m with m / 2**32 >= log2(1 + apart / total), in whole numbers; apart < total.
+
+    Each squaring doubles the logarithm and shows one more of its bits. Every number is rounded
+    down, at most once before the first squaring and twice at each, by less than one unit of
+    `precision`, the second time by half a unit: less than 1.45 * (1 + 1.5) * 2**-precision of the
+    logarithm, which is less than one unit of the last bit shown. So the true logarithm lies less
+    than two such units above what is shown, and short of the next multiple of 2**-32 unless all
+    `spare` bits are ones. Then it is done again with twice as many. That ends: for
+    0 < apart < total the logarithm is irrational.
+
+    Example
+        >>> rounded_up_steps(2, 3) / 2**32
+        0.7369655943475664
+    """
+    if apart == 0:
+        return 0
+    while True:
+        bits = _STEP_BITS + spare
+        precision = bits + 2
+        number = ((total + apart) << precision) // total
+        found = 0
+        for _ in range(bits):
+            number = number * number >> precision
+            bit = number >> (precision + 1)
+            number >>= bit
+            found = 2 * found + bit
+        if (found + 1) % 2**spare:
+            return (found >> spare) + 1
+        spare *= 2

@@ -1,0 +1,147 @@
+"""The shapes a taxonomy file may have."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+from ..errors import InvalidTaxonomy
+from .given import pair, refuse_repeated, sequence, text
+from .graph import Edge
+from .label import Categories
+from .nested import nested_edges
+
+LARGEST_FILE = 8_000_000
+"""A taxonomy file may hold this many bytes."""
+
+_SHAPES = (
+    "A taxonomy file is JSON (`{child: parent}`, `{child: [parents]}`, a list of [child, parent] "
+    "pairs, nested tables, or an object with `edges` and `categories`) or CSV with the header "
+    "`child,parent`"
+)
+
+
+def read(path: str | os.PathLike[str]) -> tuple[Iterable[Edge], Categories | None]:
+    """The edges in a file, and its categories if it declares them."""
+    try:
+        file = Path(path)
+        with file.open("rb") as stream:
+            content = stream.read(LARGEST_FILE + 1)
+    except (OSError, TypeError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "it is not a path"
+        raise InvalidTaxonomy(
+            f"The taxonomy file {path!r:.200} cannot be read: {reason}",
+            _SHAPES,
+            "Give the path of a file that exists and may be read",
+        ) from None
+    if len(content) > LARGEST_FILE:
+        raise InvalidTaxonomy(
+            f"The taxonomy file `{file.name}` is larger than {LARGEST_FILE} bytes",
+            f"A taxonomy file holds at most {LARGEST_FILE} bytes",
+            "Leave out what lies below the level of detail you need",
+        )
+    kind = file.suffix.lower()
+    if kind not in (".json", ".csv"):
+        raise _unreadable(file.name, f"ends in `{kind}`" if kind else "has no ending")
+    try:
+        document = content.decode("utf-8-sig")
+        if kind == ".csv":
+            return list(_table_edges(file.name, document)), None
+        return _document(file.name, json.loads(document, object_pairs_hook=_each_once))
+    except InvalidTaxonomy:
+        raise
+    except (ValueError, RecursionError, csv.Error) as error:
+        raise _unreadable(file.name, f"is not {kind[1:].upper()}: {error}") from None
+
+
+def _unreadable(name: str, reason: str) -> InvalidTaxonomy:
+    return InvalidTaxonomy(
+        f"The file `{name}` {reason}", _SHAPES, "Save the taxonomy in one of these shapes"
+    )
+
+
+def _each_once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    refuse_repeated(
+        (key for key, _ in pairs), "A key stands once in a JSON object, its parents in one list"
+    )
+    return dict(pairs)
+
+
+def _table_edges(name: str, document: str) -> Iterator[Edge]:
+    rows = csv.reader(io.StringIO(document, newline=""), strict=True)
+    header = [title.strip() for title in next(rows, [])]
+    if not {"child", "parent"} <= set(header):
+        raise _unreadable(name, "has no header with `child` and `parent`")
+    child, parent = header.index("child"), header.index("parent")
+    for row in rows:
+        if row and len(row) != len(header):
+            raise _unreadable(
+                name, f"has {len(row)} cells, not {len(header)}, in line {rows.line_num}"
+            )
+        if row:
+            yield row[child], row[parent] or None
+
+
+def _document(name: str, document: object) -> tuple[Iterable[Edge], Categories | None]:
+    if isinstance(document, list):
+        return map(_edge, document), None
+    if not isinstance(document, dict):
+        raise _unreadable(name, "holds neither an object nor a list")
+    edges = document.get("edges")
+    if isinstance(edges, list) and all(isinstance(edge, list | dict) for edge in edges):
+        concepts = document.get("concepts", [])
+        if not isinstance(concepts, list):
+            raise _unreadable(name, "has `concepts` that are no list")
+        declared = [(_member(concept, "synset"), None) for concept in concepts]
+        return [*declared, *map(_edge, edges)], _categories(document.get("categories"))
+    if any(isinstance(value, dict) for value in document.values()):
+        return nested_edges(document), None
+    return _upward_edges(document), None
+
+
+def _upward_edges(document: Mapping[str, object]) -> Iterator[Edge]:
+    for child, above in document.items():
+        yield child, None
+        for parent in above if isinstance(above, list) else [above]:
+            yield child, None if parent is None else text(parent)
+
+
+def _edge(given: object) -> Edge:
+    if isinstance(given, dict):
+        return _member(given, "child"), _member(given, "parent")
+    child, parent = pair(given, "An edge", "child, parent")
+    return text(child), None if parent is None else text(parent)
+
+
+def _member(given: object, key: str) -> str:
+    if isinstance(given, dict):
+        if key not in given:
+            raise InvalidTaxonomy(
+                f"An entry of the file has no `{key}`", _SHAPES, f"Add `{key}` to each entry"
+            )
+        given = given[key]
+    return text(given)
+
+
+def _categories(given: object) -> Categories | None:
+    if given is None or isinstance(given, Mapping):
+        return given
+    return [
+        (_member(entry, "category"), _synset(entry)) if isinstance(entry, dict) else entry
+        for entry in sequence(given, "categories")
+    ]
+
+
+def _synset(entry: Mapping[str, object]) -> str:
+    synsets = entry.get("synsets")
+    if not isinstance(synsets, list) or len(synsets) != 1:
+        raise InvalidTaxonomy(
+            f"The category `{_member(entry, 'category'):.60}` has not exactly one synset",
+            "Each category is attached to one concept",
+            "Choose one synset and leave the others out",
+        )
+    return _member(synsets[0], "synset")

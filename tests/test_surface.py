@@ -1,0 +1,59 @@
+"""What `import tenue` offers, and what it must not load."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import tenue
+
+ROOT = Path(__file__).parent.parent
+
+
+def documented_names() -> set[str]:
+    text = (ROOT / "docs" / "reference" / "names.md").read_text()
+    return set(re.findall(r"^\| `([A-Za-z_]+)`", text, re.MULTILINE))
+
+
+def test_all_names_exist_and_are_documented() -> None:
+    for name in tenue.__all__:
+        assert getattr(tenue, name) is not None
+    assert set(tenue.__all__) == documented_names()
+    assert len(set(tenue.__all__)) == len(tenue.__all__)
+
+
+def test_rooms_have_the_names_they_promise() -> None:
+    for room in tenue._ROOMS:
+        module = getattr(tenue, room)
+        for name in module.__all__:
+            assert hasattr(module, name), f"{room}.{name} is promised and missing"
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    assert not hasattr(tenue, "no_such_room")
+
+
+def test_import_is_light() -> None:
+    heavy = (
+        "scipy pandas polars pyarrow numba fastapi uvicorn altair duckdb sqlglot matplotlib "
+        "pyspark psycopg typer rich numpy tomlkit cryptography"
+    )
+    code = f"import sys, tenue; print([m for m in {heavy.split()!r} if m in sys.modules])"
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert result.stdout.strip() == "[]"
+
+
+def test_noise_needs_no_heavy_library() -> None:
+    heavy = "scipy pandas polars pyarrow numba fastapi altair duckdb sqlglot typer rich"
+    code = (
+        "import sys, tenue as tn; tn.noise.OptimalBox(sensitivities=[1, 2], epsilon=1).sample(3);"
+        f"print([m for m in {heavy.split()!r} if m in sys.modules])"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert result.stdout.strip() == "[]"

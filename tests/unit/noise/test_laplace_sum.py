@@ -1,0 +1,61 @@
+"""Weighted sums of discrete Laplace draws: exact where small, continuous where fine."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from tenue.noise import DiscreteLaplace
+from tenue.noise.laplace_sum import LaplaceSum
+
+
+def convolved(weights: list[int], laws: list[DiscreteLaplace]) -> dict[int, float]:
+    """Masses of the sum by plain convolution."""
+    masses = {0: 1.0}
+    for weight, law in zip(weights, laws, strict=True):
+        steps = np.arange(-60, 61)
+        each = law.mass(steps)
+        grown: dict[int, float] = {}
+        for value, mass in masses.items():
+            for k, m in zip(steps.tolist(), each.tolist(), strict=True):
+                grown[value + weight * k] = grown.get(value + weight * k, 0.0) + mass * m
+        masses = grown
+    return masses
+
+
+@pytest.mark.parametrize("weights", [[1, 1], [1, -1], [2, 3], [0, 1], [5, 1]])
+def test_small_sums_equal_plain_convolution(weights: list[int]) -> None:
+    laws = [DiscreteLaplace(sensitivity=1, epsilon=1), DiscreteLaplace(sensitivity=2, epsilon=1.5)]
+    total = LaplaceSum([(Fraction(w), law) for w, law in zip(weights, laws, strict=True)])
+    masses = convolved(weights, laws)
+    assert total.variance == pytest.approx(sum(v * v * m for v, m in masses.items()), rel=1e-9)
+    assert total.mean_absolute_error == pytest.approx(
+        sum(abs(v) * m for v, m in masses.items()), rel=1e-7
+    )
+    for level in (0.5, 0.9, 0.99):
+        half = total.interval(level)[1]
+        inside = sum(m for v, m in masses.items() if abs(v) <= half)
+        narrower = sum(m for v, m in masses.items() if abs(v) < half)
+        assert inside >= level - 1e-9
+        assert narrower < level + 1e-9
+
+
+def test_fine_grids_agree_with_the_exact_sum() -> None:
+    law = DiscreteLaplace(sensitivity=400, epsilon=1)
+    both = LaplaceSum([(Fraction(1), law), (Fraction(1), law)])
+    assert both._masses is not None
+    assert both.continuous_half_width(0.05) == pytest.approx(both.interval(0.95)[1], rel=2e-3)
+    assert both.continuous_mean_absolute_error == pytest.approx(both.mean_absolute_error, rel=2e-3)
+    huge = DiscreteLaplace(sensitivity=10**9, epsilon=1)
+    far = LaplaceSum([(Fraction(1), huge), (Fraction(1), huge)])
+    assert far._masses is None
+    assert far.interval(0.95)[1] / 10**9 == pytest.approx(both.interval(0.95)[1] / 400, rel=5e-3)
+
+
+def test_the_sum_is_not_the_sum_of_intervals() -> None:
+    """Mutant: adding half-widths would be far too wide."""
+    law = DiscreteLaplace(sensitivity=100, epsilon=1)
+    both = LaplaceSum([(Fraction(1), law), (Fraction(1), law)])
+    assert both.interval(0.95)[1] < 0.75 * 2 * law.interval(0.95)[1]

@@ -1,0 +1,105 @@
+"""Steps on the grid, there and back."""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+from decimal import Decimal
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tenue.errors import InvalidArgument
+from tenue.schema import Bounded, Date, Datetime, Number
+
+
+def number(low: Fraction, grid: Fraction, steps: int) -> Number:
+    return Number(name="x", role="other", low=low, high=low + steps * grid, grid=grid)
+
+
+@given(
+    st.integers(-(10**6), 10**6),
+    st.sampled_from(["1", "0.1", "0.25", "1e-9", "100"]),
+    st.integers(1, 10**9),
+    st.data(),
+)
+def test_steps_go_there_and_back(low: int, text: str, steps: int, data: st.DataObject) -> None:
+    grid = Fraction(text)
+    column = number(low * grid, grid, steps)
+    step = data.draw(st.integers(0, steps))
+    value = column.from_steps(step)
+    assert column.steps == steps
+    assert column.to_steps(value) == step
+    assert value == low * grid + step * grid
+    assert isinstance(value, int) == (grid.denominator == 1)
+    assert column.bounds == (column.low, column.high)
+
+
+def test_one_third_of_the_way_is_not_on_the_grid() -> None:
+    column = number(Fraction(0), Fraction(1, 10), 10)
+    for value in (Fraction(1, 3), 0.30000000000000004, -0.1, 1.1, "1e9", Decimal("0.05")):
+        with pytest.raises(InvalidArgument) as refused:
+            column.to_steps(value)
+        assert "0 to 1 in steps of 0.1" in refused.value.allowed
+    with pytest.raises(InvalidArgument, match=r"The nearest is 0\.3"):
+        column.to_steps(0.33)
+    with pytest.raises(InvalidArgument, match=r"The nearest is 1\."):
+        column.to_steps(55)
+
+
+@pytest.mark.parametrize("value", [None, True, "x", float("nan"), float("inf"), [1], b"1"])
+def test_what_is_no_number_is_refused(value: object) -> None:
+    with pytest.raises(InvalidArgument):
+        number(Fraction(0), Fraction(1), 9).to_steps(value)
+
+
+@pytest.mark.parametrize("steps", [-1, 10, 0.5, True, None, "x"])
+def test_steps_outside_are_refused(steps: int) -> None:
+    with pytest.raises(InvalidArgument):
+        number(Fraction(0), Fraction(1), 9).from_steps(steps)
+
+
+@given(st.dates(), st.integers(1, 40), st.integers(1, 1000), st.data())
+def test_days_go_there_and_back(low: date, grid: int, steps: int, data: st.DataObject) -> None:
+    start = Date.number(low)
+    if start + grid * steps > Date.number(date.max):
+        return
+    column = Date(name="x", role="other", low=start, high=start + grid * steps, grid=Fraction(grid))
+    step = data.draw(st.integers(0, steps))
+    value = column.from_steps(step)
+    assert type(value) is date
+    assert (value - low).days == step * grid
+    assert column.to_steps(value) == column.to_steps(value.isoformat()) == step
+    if grid > 1 and step < steps:
+        with pytest.raises(InvalidArgument):
+            column.to_steps(date.fromordinal(value.toordinal() + 1))
+
+
+@given(
+    st.datetimes(min_value=datetime(2, 1, 1), max_value=datetime(9990, 1, 1)), st.integers(0, 99)
+)
+def test_moments_go_there_and_back_to_the_microsecond(low: datetime, step: int) -> None:
+    start = Datetime.number(low)
+    column = Datetime(name="x", role="other", low=start, high=start + 1, grid=Fraction(1, 100))
+    value = column.from_steps(step)
+    assert type(value) is datetime
+    assert (value - low).microseconds == step * 10_000
+    assert column.to_steps(value) == column.to_steps(value.isoformat()) == step
+
+
+def test_days_and_moments_are_not_mixed() -> None:
+    day = Date(name="d", role="other", low=Fraction(0), high=Fraction(9), grid=Fraction(1))
+    moment = Datetime(name="m", role="other", low=Fraction(0), high=Fraction(9), grid=Fraction(1))
+    wrong: list[tuple[Bounded, object]] = [
+        (day, datetime(1970, 1, 2)),
+        (day, 3),
+        (day, "1970-01-02T00:00:00"),
+        (moment, date(1970, 1, 1)),
+        (moment, "1970-01-01"),
+        (moment, "1970-01-01T00:00:01+00:00"),
+        (moment, 3),
+    ]
+    for column, value in wrong:
+        with pytest.raises(InvalidArgument):
+            column.to_steps(value)

@@ -1,0 +1,286 @@
+"""Every rule of [table], [budget] and [questions], each with its line; and all of them at once."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+from tenue.errors import InvalidSchema
+from tenue.schema import Mistake, Schema
+from unit.schema.wrong import AGE, TABLE, mistakes, places
+
+EXAMPLE = """\
+[table]
+name = "census"
+source = "census.parquet"          # file, glob, duckdb://, postgresql://, spark://
+unit = "record"
+neighbours = "replace"
+
+[columns.income]
+type = "number"
+bounds = [0, 200_000]              # stated by the holder, never read from the rows
+grid = 1                           # answers and values live on multiples of this
+role = "confidential"              # identifier | quasi-identifier | confidential | other
+
+[columns.occupation]
+type = "category"
+categories = ["Sales", "Tech-support"]     # or: taxonomy = "occupation.json"
+role = "quasi-identifier"
+
+[budget]
+total = 5.0                        # the data set's cap: always binds
+per_analyst = 1.0
+
+[questions.median_income]          # approved questions
+sql = "SELECT MEDIAN(income) FROM census"
+promise = "individual"
+"""
+
+
+def table(*lines: str) -> str:
+    """A schema whose [table] has the lines from line 2 on."""
+    return "[table]\n" + "\n".join(lines) + "\n" + AGE + '[columns.id]\ntype = "identifier"\n'
+
+
+def after(section: str) -> str:
+    """A schema whose last section starts in line 9."""
+    return TABLE + AGE + section + "\n"
+
+
+def test_the_example_of_the_design_loads() -> None:
+    schema = Schema.parse(EXAMPLE)
+    assert (schema.name, schema.unit, schema.neighbours) == ("census", "record", "replace")
+    assert schema.source == "census.parquet"
+    assert list(schema.columns) == ["income", "occupation"]
+    assert schema.budget is not None
+    assert (schema.budget.total, schema.budget.per_analyst) == (5, 1)
+    question = schema.questions["median_income"]
+    assert (question.sql, question.promise) == ("SELECT MEDIAN(income) FROM census", "individual")
+    assert not question.limited
+    assert schema.private
+
+
+UNIT = 'unit = "record"'
+NAME = 'name = "t"'
+REPLACE = 'neighbours = "replace"'
+TABLES = [
+    ([UNIT, REPLACE], 1, "table.name"),
+    ([NAME, REPLACE], 1, "table.unit"),
+    ([NAME, UNIT], 1, "table.neighbours"),
+    (['name = ""', UNIT, REPLACE], 2, "table.name"),
+    (['name = "a b"', UNIT, REPLACE], 2, "table.name"),
+    (['name = "1a"', UNIT, REPLACE], 2, "table.name"),
+    (["name = 5", UNIT, REPLACE], 2, "table.name"),
+    ([f'name = "{"x" * 129}"', UNIT, REPLACE], 2, "table.name"),
+    ([NAME, 'unit = "nobody"', REPLACE, "rows_per_unit = 1"], 3, "table.unit"),
+    ([NAME, 'unit = "age"', REPLACE, "rows_per_unit = 1"], 3, "table.unit"),
+    ([NAME, "unit = true", REPLACE], 3, "table.unit"),
+    ([NAME, 'unit = "id"', REPLACE], 1, "table.rows_per_unit"),
+    ([NAME, 'unit = "id"', REPLACE, "rows_per_unit = 0"], 5, "table.rows_per_unit"),
+    ([NAME, 'unit = "id"', REPLACE, "rows_per_unit = 1.5"], 5, "table.rows_per_unit"),
+    ([NAME, 'unit = "id"', REPLACE, 'rows_per_unit = "3"'], 5, "table.rows_per_unit"),
+    (
+        [NAME, 'unit = "id"', REPLACE, "rows_per_unit = 1", "groups_per_unit = -1"],
+        6,
+        "table.groups_per_unit",
+    ),
+    ([NAME, UNIT, REPLACE, "rows_per_unit = 1"], 5, "table.rows_per_unit"),
+    ([NAME, UNIT, REPLACE, "groups_per_unit = 1"], 5, "table.groups_per_unit"),
+    ([NAME, UNIT, 'neighbours = "add"'], 4, "table.neighbours"),
+    ([NAME, UNIT, "neighbours = 1"], 4, "table.neighbours"),
+    ([NAME, UNIT, REPLACE, "rows = 0"], 5, "table.rows"),
+    ([NAME, UNIT, REPLACE, "rows = 1e3000"], 5, "table.rows"),
+    ([NAME, UNIT, REPLACE, "rows = 10.5"], 5, "table.rows"),
+    ([NAME, UNIT, REPLACE, "rows = true"], 5, "table.rows"),
+    ([NAME, UNIT, REPLACE, "version = 3"], 5, "table.version"),
+    ([NAME, UNIT, REPLACE, 'version = " "'], 5, "table.version"),
+    ([NAME, UNIT, REPLACE, "bounds_from_data = 1"], 5, "table.bounds_from_data"),
+    ([NAME, UNIT, REPLACE, "source = 1"], 5, "table.source"),
+    ([NAME, UNIT, REPLACE, 'source = ""'], 5, "table.source"),
+    ([NAME, UNIT, REPLACE, 'source = "https://x/y.csv"'], 5, "table.source"),
+    ([NAME, UNIT, REPLACE, 'neigbours = "replace"'], 5, "table.neigbours"),
+]
+
+
+@pytest.mark.parametrize(("lines", "line", "where"), TABLES)
+def test_a_mistake_in_the_table_has_its_line(lines: list[str], line: int, where: str) -> None:
+    assert places(table(*lines)) == [(line, where)]
+
+
+def test_a_person_column_is_found_in_any_case() -> None:
+    schema = Schema.parse(
+        table(NAME, 'unit = "ID"', 'neighbours = "add-or-remove"', "rows_per_unit = 3")
+    )
+    assert (schema.unit, schema.rows_per_unit, schema.groups_per_unit) == ("id", 3, None)
+
+
+def test_a_category_may_name_a_person() -> None:
+    text = table(NAME, 'unit = "age"', REPLACE, "rows_per_unit = 3", "groups_per_unit = 2")
+    text = text.replace(
+        'type = "number"\nbounds = [0, 120]', 'type = "category"\ncategories = ["a"]'
+    )
+    assert Schema.parse(text).groups_per_unit == 2
+
+
+def test_a_column_called_record_makes_the_unit_unclear() -> None:
+    text = table(NAME, UNIT, REPLACE) + '[columns.Record]\ntype = "identifier"\n'
+    assert places(text) == [(3, "table.unit")]
+
+
+@pytest.mark.parametrize("scheme", ["duckdb", "postgresql", "spark"])
+def test_sources(scheme: str) -> None:
+    text = table(NAME, UNIT, REPLACE, f'source = "{scheme}://x"')
+    assert Schema.parse(text).source == f"{scheme}://x"
+
+
+def test_a_password_is_never_repeated() -> None:
+    text = table(NAME, UNIT, REPLACE, 'source = "postgres://u:s3cret@h/db"')
+    with pytest.raises(InvalidSchema) as refused:
+        Schema.parse(text)
+    assert "s3cret" not in str(refused.value)
+    assert "Did you mean `postgresql`?" in str(refused.value)
+    good = Schema.parse(text.replace("postgres:", "postgresql:"))
+    assert "s3cret" not in str(good) + repr(good)
+
+
+@pytest.mark.parametrize(
+    ("section", "found"),
+    [
+        ("[budget]", [(9, "budget.total")]),
+        ("[budget]\ntotal = 0", [(10, "budget.total")]),
+        ("[budget]\ntotal = -1.5", [(10, "budget.total")]),
+        ('[budget]\ntotal = "5"', [(10, "budget.total")]),
+        ("[budget]\ntotal = inf", [(10, "budget.total")]),
+        ("[budget]\ntotal = 1\nper_analyst = 2", [(11, "budget.per_analyst")]),
+        ("[budget]\ntotal = 1\nper_analyst = 0", [(11, "budget.per_analyst")]),
+        ("[budget]\ntotal = 1\ndelta = 0", [(11, "budget.delta")]),
+        ("[budget]\ntotal = 1\ndelta = 1.0", [(11, "budget.delta")]),
+        ("[budget]\ntotal = 1\nepsilon = 1", [(11, "budget.epsilon")]),
+        ("[questions.q]", [(9, "questions.q.sql"), (9, "questions.q.promise")]),
+        ("[questions.q]\nsql = ''\npromise = 'pure'", [(10, "questions.q.sql")]),
+        ("[questions.q]\nsql = 'S'\npromise = 'dp'", [(11, "questions.q.promise")]),
+        (
+            "[questions.q]\nsql = 'S'\npromise = 'individual'\nepsilon = 1",
+            [(9, "questions.q.times")],
+        ),
+        (
+            "[questions.q]\nsql = 'S'\npromise = 'individual'\ntimes = 1",
+            [(9, "questions.q.epsilon")],
+        ),
+        ("[questions.q]\nsql = 'S'\npromise = 'pure'\nepsilon = 0", [(12, "questions.q.epsilon")]),
+        ("[questions.q]\nsql = 'S'\npromise = 'pure'\ntimes = 0", [(12, "questions.q.times")]),
+        ("[questions.q]\nsql = 'S'\npromise = 'pure'\ntime = 1", [(12, "questions.q.time")]),
+        ("[questions.'a b']\nsql = 'S'\npromise = 'pure'", [(9, "questions.a b")]),
+        (
+            "[questions]\nq = { sql = 'S', promise = 'pure' }\nQ = { sql = 'S', promise = 'pure' }",
+            [(11, "questions.Q")],
+        ),
+        ("[questions]\nq = 5", [(10, "questions.q")]),
+        ("[budgets]\ntotal = 1", [(9, "budgets")]),
+        ("[table.more]\na = 1", [(9, "table.more")]),
+        ("[[columns.y]]\ntype = 'boolean'", [(9, "columns.y")]),
+        ("[columns.AGE]\ntype = 'boolean'", [(9, "columns.AGE")]),
+        ("[columns.'a\"b']\ntype = 'boolean'", [(9, 'columns.a"b')]),
+        ("[columns.'']\ntype = 'boolean'", [(9, "columns.")]),
+        (f"[columns.{'x' * 129}]\ntype = 'boolean'", [(9, f"columns.{'x' * 129}")]),
+        ("[columns]\ny = 5", [(10, "columns.y")]),
+    ],
+)
+def test_a_mistake_after_the_columns_has_its_line(
+    section: str, found: list[tuple[int, str]]
+) -> None:
+    assert places(after(section)) == found
+
+
+def test_budget_and_questions_are_exact() -> None:
+    text = after(
+        "[budget]\ntotal = 0.7\nper_analyst = 0.3\ndelta = 1e-9\n[questions.q]\nsql = 'S'\n"
+        "promise = 'individual'\nepsilon = 0.1\ntimes = 4"
+    )
+    schema = Schema.parse(text)
+    assert schema.budget is not None
+    assert schema.budget.per_analyst is not None
+    assert schema.budget.total + schema.budget.per_analyst == 1
+    assert schema.budget.delta == Fraction(1, 10**9)
+    question = schema.questions["Q"]
+    assert (question.epsilon, question.times, question.limited) == (Fraction(1, 10), 4, True)
+
+
+def test_no_privacy_parameter_has_a_default() -> None:
+    assert places('[table]\nname = "t"\n' + AGE) == [(1, "table.unit"), (1, "table.neighbours")]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("", [(1, "columns"), (1, "table.name"), (1, "table.unit"), (1, "table.neighbours")]),
+        (TABLE, [(1, "columns")]),
+        (TABLE + "[columns]\n", [(6, "columns")]),
+        ("columns = 3\n" + TABLE, [(1, "columns")]),
+        ("table = 3\n" + AGE, [(1, "table")]),
+        ("budget = 1\nquestions = 2\n" + TABLE + AGE, [(1, "budget"), (2, "questions")]),
+    ],
+)
+def test_missing_and_flat_sections(text: str, found: list[tuple[int, str]]) -> None:
+    assert places(text) == found
+
+
+MANY = """\
+[table]
+name = "my census"
+unit = "persn"
+rows = -5
+
+[columns.person]
+type = "identifier"
+bounds = [0, 1]
+
+[columns.income]
+type = "number"
+bounds = [100, 0]
+rol = "confidential"
+
+[columns.born]
+type = "date"
+bounds = [
+  1900-01-01,
+  "?",
+]
+
+[budgt]
+total = 1
+"""
+
+
+def test_every_mistake_is_told_at_once_and_in_order() -> None:
+    assert places(MANY) == [
+        (1, "table.neighbours"),
+        (1, "table.rows_per_unit"),
+        (2, "table.name"),
+        (3, "table.unit"),
+        (4, "table.rows"),
+        (8, "columns.person.bounds"),
+        (12, "columns.income.bounds"),
+        (13, "columns.income.rol"),
+        (19, "columns.born.bounds[1]"),
+        (22, "budgt"),
+    ]
+    fixes = {mistake.where: mistake.fix for mistake in mistakes(MANY)}
+    assert fixes["table.unit"] == "Did you mean `person`?"
+    assert fixes["columns.income.rol"] == "Did you mean `role`?"
+    assert fixes["budgt"] == "Did you mean `budget`?"
+
+
+def test_a_long_list_is_cut_in_the_text_only() -> None:
+    text = TABLE + "".join(f"[columns.c{number}]\n" for number in range(50))
+    with pytest.raises(InvalidSchema) as refused:
+        Schema.parse(text)
+    found = refused.value.mistakes
+    assert isinstance(found, tuple)
+    assert len(found) == 50
+    assert all(isinstance(mistake, Mistake) for mistake in found)
+    assert "has 50 mistakes" in str(refused.value)
+    assert "and 30 more" in str(refused.value)
+    assert "line 25, columns.c19.type" in str(refused.value)
+    assert "columns.c20.type" not in str(refused.value)

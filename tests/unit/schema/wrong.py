@@ -1,0 +1,46 @@
+"""What is wrong with a schema, as the tests ask it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tenue.errors import InvalidSchema
+from tenue.schema import Mistake, Schema
+
+TABLE = """\
+[table]
+name = "census"
+unit = "record"
+neighbours = "replace"
+
+"""
+AGE = """\
+[columns.age]
+type = "number"
+bounds = [0, 120]
+"""
+
+
+def mistakes(text: str, folder: Path | str = ".") -> list[Mistake]:
+    """Every mistake in the text, which must have some."""
+    with pytest.raises(InvalidSchema) as refused:
+        Schema.parse(text, folder=folder)
+    found = refused.value.mistakes
+    assert isinstance(found, tuple)
+    for mistake in found[:20]:
+        assert f"{mistake.place}: {mistake.what}" in str(refused.value)
+        assert mistake.allowed in str(refused.value)
+        assert mistake.fix in str(refused.value)
+    return list(found)
+
+
+def places(text: str, folder: Path | str = ".") -> list[tuple[int | None, str]]:
+    """Where the mistakes are."""
+    return [(mistake.line, mistake.where) for mistake in mistakes(text, folder)]
+
+
+def with_column(body: str) -> str:
+    """A schema whose column `x` has its header in line 6 and its keys from line 7."""
+    return f"{TABLE}[columns.x]\n{body}\n"

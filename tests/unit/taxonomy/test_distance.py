@@ -1,0 +1,124 @@
+"""The distance of two concepts, and the table of its values rounded up."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable
+from fractions import Fraction
+
+import mpmath
+import pytest
+from hypothesis import given, settings
+
+from tenue.taxonomy import DISTANCE_STEPS, Taxonomy
+from tenue.taxonomy.distance import rounded_up_steps
+from unit.taxonomy.examples import dags, plain_ancestors
+
+
+def plain_jaccard(tree: Taxonomy, a: str, b: str) -> Fraction:
+    left, right = plain_ancestors(tree, a), plain_ancestors(tree, b)
+    return Fraction(len(left ^ right), len(left | right))
+
+
+@given(dags())
+def test_the_distance_is_that_of_plain_sets_of_ancestors(tree: Taxonomy) -> None:
+    for a, b in itertools.product(tree.concepts, repeat=2):
+        assert tree.jaccard(a, b) == plain_jaccard(tree, a, b)
+        assert tree.distance(a, b) == math.log2(1 + tree.jaccard(a, b))
+
+
+@given(dags())
+@settings(max_examples=50)
+def test_both_distances_are_metrics_within_zero_and_one(tree: Taxonomy) -> None:
+    exact = {p: tree.rational_distance(*p) for p in itertools.product(tree.concepts, repeat=2)}
+    for (a, b), d in exact.items():
+        assert d == exact[b, a]
+        assert tree.distance(a, b) == tree.distance(b, a)
+        assert 0 <= tree.distance(a, b) < 1
+        assert 0 <= d <= 1
+        assert (d == 0) == (tree.distance(a, b) == 0) == (a == b)
+    for a, b, c in itertools.product(tree.concepts, repeat=3):
+        assert exact[a, c] <= exact[a, b] + exact[b, c]
+
+
+def test_deep_taxonomies_need_no_recursion() -> None:
+    depth = 3_000
+    tree = Taxonomy.from_edges([(f"c{i + 1}", f"c{i}") for i in range(depth)])
+    assert tree.jaccard("c0", f"c{depth}") == Fraction(depth, depth + 1)
+
+
+def is_least_upper_bound(steps: int, p: int, q: int) -> bool:
+    with mpmath.workdps(60):
+        truth = mpmath.log(1 + mpmath.mpf(p) / q, 2) * DISTANCE_STEPS
+        return bool(truth <= steps < truth + 1)
+
+
+RATIOS = sorted({Fraction(p, q) for q in range(2, 60) for p in range(1, q)})
+
+
+def violations_of_the_table(entry: Callable[[int, int], int]) -> int:
+    """How often a table fails to round log2(1 + p / q) up to the next multiple of 2**-32."""
+    bad, before = 0, 0
+    for ratio in RATIOS:
+        steps = entry(ratio.numerator, ratio.denominator)
+        bad += not is_least_upper_bound(steps, *ratio.as_integer_ratio()) or steps < before
+        before = steps
+    return bad
+
+
+def test_the_rational_table_is_the_least_upper_bound_and_monotone() -> None:
+    assert violations_of_the_table(rounded_up_steps) == 0
+
+    def rounded_to_nearest(p: int, q: int) -> int:
+        return round(math.log2(1 + p / q) * 2**32)
+
+    def rounded_down(p: int, q: int) -> int:
+        return math.floor(math.log2(1 + p / q) * 2**32)
+
+    assert violations_of_the_table(rounded_to_nearest) > 100
+    assert violations_of_the_table(rounded_down) > 1000
+
+
+@pytest.mark.parametrize("spare", [1, 2, 3, 5])
+def test_the_table_is_done_again_when_its_bits_do_not_suffice(spare: int) -> None:
+    def from_little(p: int, q: int) -> int:
+        return rounded_up_steps(p, q, spare)
+
+    assert violations_of_the_table(from_little) == 0
+
+    def done_once(p: int, q: int) -> int:
+        precision = 34 + spare
+        number, found = ((p + q) << precision) // q, 0
+        for _ in range(32 + spare):
+            number = number * number >> precision
+            bit = number >> (precision + 1)
+            number >>= bit
+            found = 2 * found + bit
+        return (found >> spare) + 1
+
+    assert violations_of_the_table(done_once) > 0
+
+
+@pytest.mark.parametrize(("p", "q"), [(1, 220), (43, 451), (15, 472), (1, 492), (15, 538)])
+def test_rounding_down_all_the_way_stays_below_one_unit(p: int, q: int) -> None:
+    """With one bit of precision less, these ratios lose more than a unit and come out too small."""
+    assert is_least_upper_bound(rounded_up_steps(p, q, 1), p, q)
+
+
+def test_the_table_is_right_where_entries_are_close() -> None:
+    q = 200_000
+    for p in (1, 2, q // 2, q - 2, q - 1):
+        assert is_least_upper_bound(rounded_up_steps(p, q), p, q)
+    assert rounded_up_steps(0, 5) == 0
+
+
+@given(dags())
+def test_the_table_is_monotone_in_the_jaccard_distance(tree: Taxonomy) -> None:
+    pairs = itertools.combinations(tree.concepts, 2)
+    ordered = sorted((tree.jaccard(*pair), tree.rational_distance(*pair)) for pair in pairs)
+    entries = [entry for _, entry in ordered]
+    assert entries == sorted(entries)
+    for jaccard, entry in ordered:
+        assert (entry * DISTANCE_STEPS).denominator == 1
+        assert is_least_upper_bound(int(entry * DISTANCE_STEPS), *jaccard.as_integer_ratio())

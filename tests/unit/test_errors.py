@@ -1,0 +1,47 @@
+"""Refusals carry what was wrong, what is allowed and how to fix it."""
+
+from __future__ import annotations
+
+import inspect
+
+import pytest
+
+from tenue import errors
+
+KINDS = [
+    kind
+    for _, kind in inspect.getmembers(errors, inspect.isclass)
+    if issubclass(kind, errors.Refused)
+]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_refusal_says_three_things(kind: type[errors.Refused]) -> None:
+    refusal = kind("It is wrong", "This is allowed.", "Do this", remaining=3)
+    assert refusal.to_dict() == {
+        "code": kind.code,
+        "what": "It is wrong.",
+        "allowed": "This is allowed.",
+        "fix": "Do this.",
+    }
+    assert str(refusal) == "It is wrong. This is allowed. Do this."
+    assert refusal.remaining == 3
+    with pytest.raises(AttributeError):
+        _ = refusal.nothing
+
+
+def test_codes_are_distinct_and_drawn_in_the_tree() -> None:
+    codes = [kind.code for kind in KINDS]
+    assert len(set(codes)) == len(codes)
+    for kind in KINDS:
+        assert kind.__name__ in (errors.__doc__ or "")
+
+
+def test_a_code_may_be_made_more_precise() -> None:
+    assert errors.Refused("a", "b", "c", code="spent").code == "spent"
+
+
+def test_faults_are_not_refusals() -> None:
+    assert not issubclass(errors.Fault, errors.Refused)
+    assert issubclass(errors.EngineFault, errors.Fault)
+    assert issubclass(errors.LedgerFault, errors.Fault)

@@ -1,0 +1,124 @@
+"""Promises are validated values; certificates say the same to people and to programs."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import tenue as tn
+from tenue.errors import InvalidArgument
+from tenue.promise import PROMISES, checked_neighbours, promise_from, show
+
+EXAMPLES = [
+    tn.Pure(epsilon=0.5),
+    tn.Approximate(epsilon=1, delta=1e-6),
+    tn.Individual(epsilon=2),
+    tn.KAnonymity(k=5),
+    tn.ProbabilisticKAnonymity(k=12),
+    tn.TCloseness(t=1.5),
+]
+
+
+@pytest.mark.parametrize("promise", EXAMPLES, ids=str)
+def test_promises_are_values(promise: tn.promise.Promise) -> None:
+    assert promise_from(promise.to_dict()) == promise
+    assert hash(promise_from(promise.to_dict())) == hash(promise)
+    assert promise.sentence().endswith(".")
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        promise.epsilon = 3  # type: ignore[attr-defined]
+
+
+def test_every_kind_has_an_example() -> None:
+    assert {type(p) for p in EXAMPLES} == set(PROMISES.values())
+
+
+def test_only_pure_and_approximate_are_differential_privacy() -> None:
+    kinds = {type(p).__name__ for p in EXAMPLES if p.is_differential_privacy}
+    assert kinds == {"Pure", "Approximate"}
+    assert "differential privacy" not in tn.KAnonymity(k=2).sentence()
+
+
+@pytest.mark.parametrize(
+    ("kind", "values"),
+    [
+        (tn.Pure, {"epsilon": 0}),
+        (tn.Pure, {"epsilon": float("nan")}),
+        (tn.Pure, {}),
+        (tn.Pure, {"eps": 1}),
+        (tn.Approximate, {"epsilon": 1, "delta": 1}),
+        (tn.Approximate, {"epsilon": 1, "delta": 0}),
+        (tn.Individual, {"epsilon": -1}),
+        (tn.KAnonymity, {"k": 1}),
+        (tn.KAnonymity, {"k": 2.5}),
+        (tn.ProbabilisticKAnonymity, {"k": 0}),
+        (tn.TCloseness, {"t": 0.5}),
+    ],
+)
+def test_bad_promises_are_refused(kind: type, values: dict[str, object]) -> None:
+    with pytest.raises(InvalidArgument) as refused:
+        kind(**values)
+    assert refused.value.fix
+
+
+def test_neighbours_are_one_of_two() -> None:
+    assert checked_neighbours("replace") == "replace"
+    with pytest.raises(InvalidArgument):
+        checked_neighbours("substitute")
+
+
+def certificate(promise: tn.promise.Promise = EXAMPLES[0]) -> tn.Certificate:
+    return tn.Certificate(
+        promise=promise,
+        neighbours="add-or-remove",
+        unit="patient",
+        mechanism="discrete Laplace <b>",
+        parameters={"scale": "2"},
+        source="soundness, section 1",
+        assumptions=("AES cannot be told from uniform bits.",),
+        does_not_promise=("Secrecy of groups.", "Timing."),
+        schema_hash="ab" * 32,
+        version="0.1.0",
+    )
+
+
+@pytest.mark.parametrize("promise", EXAMPLES, ids=str)
+def test_certificates_come_back(promise: tn.promise.Promise) -> None:
+    one = certificate(promise)
+    again = tn.Certificate.from_json(one.to_json())
+    assert again == one
+    assert hash(again) == hash(one)
+    assert again.to_json() == one.to_json()
+
+
+def test_a_changed_certificate_is_refused() -> None:
+    given = json.loads(certificate().to_json())
+    given["promise"]["epsilon"] = "0.1"  # the sentence still says 0.5
+    with pytest.raises(InvalidArgument, match="changed"):
+        tn.Certificate.from_json(json.dumps(given))
+    for text in ("", "[]", "{}", '{"promise": {}}', "null"):
+        with pytest.raises(InvalidArgument):
+            tn.Certificate.from_json(text)
+
+
+def test_certificates_speak_to_people() -> None:
+    text = str(certificate())
+    for part in ("epsilon = 0.5", "patient", "add-or-remove", "Secrecy of groups.", "Timing."):
+        assert part in text
+    page = certificate().to_html()
+    assert "discrete Laplace &lt;b&gt;" in page
+    assert "<b>" not in page
+
+
+def test_parameters_cannot_be_changed_afterwards() -> None:
+    with pytest.raises(TypeError):
+        certificate().parameters["scale"] = "1"  # type: ignore[index]
+
+
+@given(st.fractions())
+def test_shown_numbers_are_exact(number: Fraction) -> None:
+    assert Fraction(show(number)) == number
