@@ -144,16 +144,24 @@ class Books:
         self.answers: dict[int, bytes] = {}
         self._reserved: dict[int, Reserved] = {}
         self._names: dict[bytes, int] = {}
+        # the rows that every request of a batch looks at are fetched once
+        self._datasets_read: dict[str, Dataset | None] = {}
+        self._accounts_read: dict[tuple[str, str], Account] = {}
 
     def dataset(self, name: str) -> Dataset | None:
-        return self.datasets.get(name) or self.shelf.dataset(name)
+        if name in self.datasets:
+            return self.datasets[name]
+        if name not in self._datasets_read:
+            self._datasets_read[name] = self.shelf.dataset(name)
+        return self._datasets_read[name]
 
     def account(self, dataset: str, analyst: str) -> Account:
-        return (
-            self.accounts.get((dataset, analyst))
-            or self.shelf.account(dataset, analyst)
-            or Account()
-        )
+        key = (dataset, analyst)
+        account = self.accounts.get(key) or self._accounts_read.get(key)
+        if account is None:
+            account = self.shelf.account(dataset, analyst) or Account()
+            self._accounts_read[key] = account
+        return account
 
     def person(self, dataset: str, analyst: str, person: str) -> Person:
         return (

@@ -65,9 +65,7 @@ def reserve(desk: Desk, wanted: Purchase) -> Reservation:
             owner=owner,
         )
     )
-    return Reservation(
-        wanted.dataset, wanted.analyst, wanted.key, sequence, owner, in_epsilon(cost)
-    )
+    return Reservation(wanted.dataset, wanted.analyst, wanted.key, sequence, owner, cost)
 
 
 def replay(desk: Desk, wanted: Purchase) -> Reservation | None:
@@ -97,7 +95,7 @@ def replay(desk: Desk, wanted: Purchase) -> Reservation | None:
             wanted.key,
             ticket.sequence,
             ticket.owner,
-            in_epsilon(0),
+            0,
             desk.books.answer(ticket.settled),
         )
     if ticket.outcome == OPEN:

@@ -1,9 +1,9 @@
 """The hash chain: each entry's hash covers its text and the hash before it.
 
 Guarantee
-    Changing, deleting, inserting or moving any entry but the last ones is seen by whoever walks the
-    chain. Cutting off the tail leaves a shorter chain that is as good as any: only an `anchor` kept
-    elsewhere shows it.
+    Changing, deleting, inserting or moving an entry is seen by whoever walks the chain. Two things
+    are not, for the chain holds no secret: a tail that was cut off cleanly, and a history that was
+    written anew from some entry on, hashes and all. An `anchor` kept elsewhere shows both.
 
 The hash of entry n is SHA-256(hash of entry n-1 followed by the entry's canonical JSON), and the
 text holds the sequence number.
@@ -19,6 +19,8 @@ from .fact import Entry, Fact, from_fields, to_fields
 from .text import canonical
 
 __all__ = ["GENESIS", "entry", "link", "read", "write"]
+
+_decode = json.JSONDecoder().raw_decode
 
 GENESIS = hashlib.sha256(b"tenue ledger 1").digest()
 """What stands before the first entry."""
@@ -40,9 +42,9 @@ def link(previous: bytes, text: str) -> bytes:
 def read(sequence: int, text: str) -> tuple[str, Fact]:
     """Time and fact of an entry's text; a text that does not belong there is a fault."""
     try:
-        plain = json.loads(text)
+        plain, end = _decode(text)
         time = plain.pop("time")
-        if plain.pop("sequence") != sequence:
+        if plain.pop("sequence") != sequence or end != len(text):
             raise LedgerFault(f"entry {sequence} carries another number")
     except (ValueError, AttributeError, KeyError, TypeError):
         raise LedgerFault(f"entry {sequence} is not the text of an entry") from None

@@ -153,9 +153,9 @@ def delta_in(ledger: Neighbours, answer: Neighbours, nano: int, atto: int) -> in
         >>> delta_in("replace", "add-or-remove", 10**9, 1000)
         3719
     """
-    charge_in(ledger, answer, nano)
-    if ledger == answer or atto == 0:
+    if atto == 0 or ledger == answer:
         return atto
+    charge_in(ledger, answer, nano)  # refuses what has no price
     return min(ATTO, math.ceil(atto * (1 + _exp_above(nano))))
 
 

@@ -32,6 +32,7 @@ from .writer import Request, Writer
 __all__ = ["File"]
 
 T = TypeVar("T")
+_DAMAGE = (sqlite3.Error, UnicodeDecodeError)  # text that is not UTF-8 escapes as the latter
 
 
 class File:
@@ -55,8 +56,9 @@ class File:
             with self._connections.take("write") as connection, _transaction(connection):
                 if _application(connection) == (0, 0):
                     create(connection)
-                _check_tables(connection)
-        except sqlite3.Error as error:
+                _check_layout(connection)
+                _check_head(connection)
+        except _DAMAGE as error:
             raise self._poison(error) from None
 
     def sweep(self) -> None:
@@ -72,7 +74,7 @@ class File:
                     return look(Tables(connection))
                 finally:
                     connection.execute("ROLLBACK")
-        except sqlite3.Error as error:
+        except _DAMAGE as error:
             raise self._poison(error) from None
 
     def write(self, work: Callable[[Desk], T]) -> T:
@@ -86,14 +88,13 @@ class File:
         try:
             with self._connections.take_fresh("inspect") as connection:
                 connection.execute("BEGIN")
+                _check_layout(connection)
                 tables = Tables(connection)
                 found = inspect(tables.lines(), tables.totals(), anchor)
                 if found:
-                    damage = _damage(connection)
-                    if damage:
-                        return Verification(False, found.entries, found.head, None, damage)
+                    _check_pages(connection)
                 return found
-        except (sqlite3.Error, OverflowError) as error:
+        except (*_DAMAGE, LedgerFault) as error:
             return Verification(
                 False, 0, chain.GENESIS.hex(), None, f"the file is damaged: {error}"
             )
@@ -228,7 +229,7 @@ def _recognise(path: str) -> None:
             empty = not schema_of(connection)
         finally:
             connection.close()
-    except sqlite3.DatabaseError as error:
+    except _DAMAGE as error:
         if getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_NOTADB:
             application, version, empty = 0, 0, False
         else:
@@ -266,10 +267,16 @@ def _expected_schema() -> list[tuple[object, ...]]:
         connection.close()
 
 
-def _check_tables(connection: sqlite3.Connection) -> None:
-    """A fault unless tables and last entry are as this version writes them."""
+def _check_layout(connection: sqlite3.Connection) -> None:
+    """A fault unless the tables are those that this version makes, and nothing besides."""
+    if _application(connection) != (APPLICATION, VERSION):
+        raise LedgerFault("the header is not that of a ledger")
     if schema_of(connection) != _expected_schema():
-        raise LedgerFault("the ledger's tables are not those of a ledger")
+        raise LedgerFault("the tables are not those of a ledger")
+
+
+def _check_head(connection: sqlite3.Connection) -> None:
+    """A fault unless the last entry follows from the one before."""
     tables = Tables(connection)
     count, link = tables.head()
     if count:
@@ -278,10 +285,8 @@ def _check_tables(connection: sqlite3.Connection) -> None:
             raise LedgerFault("the ledger's last entry does not follow from the one before")
 
 
-def _damage(connection: sqlite3.Connection) -> str:
-    if _application(connection) != (APPLICATION, VERSION):
-        return "the file's header is not that of a ledger"
-    if schema_of(connection) != _expected_schema():
-        return "the tables are not those of a ledger"
+def _check_pages(connection: sqlite3.Connection) -> None:
+    """A fault if SQLite finds a page, an index or an order damaged: a hidden row is a free key."""
     found = connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
-    return "" if found == "ok" else f"the file is damaged: {found}"
+    if found != "ok":
+        raise LedgerFault(str(found))

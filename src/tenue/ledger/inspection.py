@@ -128,7 +128,10 @@ class _Recount(Books):
         if isinstance(fact, Answered):
             self.replies += 1
             answer = line.answer
-            if answer is None or hashlib.sha256(answer).hexdigest() != fact.answer_digest:
+            if (
+                type(answer) is not bytes
+                or hashlib.sha256(answer).hexdigest() != fact.answer_digest
+            ):
                 raise LedgerFault("the stored answer is not the one that was given")
 
     def _take_ticket(self, sequence: int, stored: Ticket | None) -> None:
@@ -178,11 +181,14 @@ def inspect(lines: Iterable[Line], totals: Totals, anchor: Anchor | None) -> Ver
         try:
             if line.sequence != count + 1:
                 raise LedgerFault(f"entry {count + 1} is missing")
-            if chain.link(link, line.text) != line.link:
+            if type(line.text) is not str or chain.link(link, line.text) != line.link:
                 raise LedgerFault("the hash does not follow from the entry and the one before")
             recount.take(line, chain.read(line.sequence, line.text)[1])
         except (LedgerFault, Refused) as fault:
             return Verification(False, count, link.hex(), count + 1, str(fault))
+        except (TypeError, ValueError, AttributeError, OverflowError):
+            # a forged entry whose hash fits but whose values are of the wrong kind
+            return Verification(False, count, link.hex(), count + 1, "the entry makes no sense")
         count, link = line.sequence, line.link
         if anchor is not None and anchor.entries == count:
             anchored = link

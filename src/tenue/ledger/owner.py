@@ -68,6 +68,7 @@ class Owners:
         for name in names:
             if name != self._name:
                 self._found_dead(name, remove=True)
+        self._tidy()
 
     def _found_dead(self, name: str, *, remove: bool) -> bool:
         path = self._folder / name
@@ -90,8 +91,12 @@ class Owners:
         if self._name:
             with contextlib.suppress(OSError):
                 (self._folder / self._name).unlink(missing_ok=True)
-                self._folder.rmdir()
+            self._tidy()
         self.forget()
+
+    def _tidy(self) -> None:
+        with contextlib.suppress(OSError):  # somebody else is in it
+            self._folder.rmdir()
 
     def forget(self) -> None:
         """In a forked child: is somebody else from here on, and leaves the parent its lock."""

@@ -26,8 +26,13 @@ class Reservation:
     key: str | None
     sequence: int
     owner: str
-    cost: Fraction
+    nano: int
     answer: bytes | None = None
+
+    @property
+    def cost(self) -> Fraction:
+        """The epsilon that was debited now, in the ledger's adjacency; 0 for a replay."""
+        return in_epsilon(self.nano)
 
 
 @dataclass(frozen=True, slots=True)

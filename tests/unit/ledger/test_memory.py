@@ -1,0 +1,36 @@
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from tenue.errors import LedgerFault
+from tenue.ledger import Charge, Memory
+from tenue.ledger.desk import Desk
+
+
+def test_a_child_process_cannot_spend_its_copy_of_the_budget() -> None:
+    ledger = Memory()
+    ledger.open_dataset("census", 1, neighbours="replace")
+    child = os.fork()
+    if child == 0:
+        try:
+            ledger.reserve("census", "ann", Charge(1, 0, "replace"), None, "q")
+        except LedgerFault:
+            os._exit(0)
+        os._exit(1)
+    assert os.waitpid(child, 0)[1] == 0
+
+
+def test_work_that_breaks_leaves_no_trace() -> None:
+    ledger = Memory()
+    ledger.open_dataset("census", 1, neighbours="replace")
+
+    def break_down(desk: Desk) -> None:
+        desk.owner()
+        desk.write(next(iter(ledger.entries())).fact)
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        ledger._write(break_down)
+    assert ledger.verify().entries == 1
