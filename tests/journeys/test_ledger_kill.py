@@ -173,6 +173,7 @@ def check(folder: Path, kills: int) -> int:
         assert max(Counter(reserved.values()).values()) == 1
         answered = {reserved[e.fact.reservation] for e in entries if e.kind == "answered"}  # type: ignore[union-attr]
         assert acknowledged.keys() <= answered
+        assert set(lines(folder, "draws")) <= set(reserved.values())  # paid before drawn
         rows = ledger._file.read(  # type: ignore[attr-defined]
             lambda rows: {
                 reserved[e.fact.reservation]: rows.answer(e.sequence).decode()  # type: ignore[union-attr]

@@ -7,35 +7,19 @@ anyway: that a reservation's owner is dead.)
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ..errors import Conflict, InvalidArgument, OverBudget, Refused
 from .amount import decimal, in_delta, in_epsilon
-from .books import ANSWERED, EVERYONE, OPEN, Dataset, ticket_name
-from .composition import Charge, Column, charge_in, delta_in
+from .composition import charge_in, delta_in
 from .desk import Desk
 from .fact import Reserved
+from .purchase import Purchase
 from .record import Reservation
+from .row import ANSWERED, EVERYONE, OPEN, Dataset, ticket_name
 from .settlement import bury
 
-__all__ = ["Purchase", "known_dataset", "replay", "reserve"]
+__all__ = ["known_dataset", "replay", "reserve"]
 
 _LARGEST_SUM = 2**62  # sums stay within the 64 bits of a stored integer
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Purchase:
-    """Everything that a call of `reserve` states."""
-
-    dataset: str
-    analyst: str
-    charge: Charge
-    key: str | None
-    question_digest: str
-    cache_key: str | None
-    column: Column
-    question_name: str | None
-    times: int | None
 
 
 def reserve(desk: Desk, wanted: Purchase) -> Reservation:

@@ -112,12 +112,13 @@ def _connect(path: str, role: Role) -> sqlite3.Connection:
             "trusted_schema = OFF",
             "cell_size_check = ON",
             "foreign_keys = OFF",
-            "journal_mode = WAL",
             "synchronous = FULL",
             "fullfsync = ON",
             "checkpoint_fullfsync = ON",
         ):
             connection.execute(f"PRAGMA {pragma}")
+        if connection.execute("PRAGMA journal_mode = WAL").fetchone() != ("wal",):
+            raise LedgerFault("the file system does not support SQLite's write-ahead log")
         if role == "write":
             # `begin` waits by itself, more evenly than SQLite's growing pauses
             connection.execute("PRAGMA busy_timeout = 0")

@@ -12,17 +12,17 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Protocol, Self, TextIO, TypeVar
 
-from ..errors import InvalidArgument, NotPromised
-from ..number import checked_call, whole
+from ..errors import InvalidArgument
+from ..number import checked_call
 from . import cashier, holder, settlement
 from .amount import cap, delta_cap
 from .anchor import Anchor
-from .books import Account, Dataset, Shelf, cache_name
-from .cashier import Purchase
 from .composition import Charge, Column, Neighbours, given_neighbours
 from .desk import Desk
 from .fact import DatasetOpened, Entry, Fact, ReleaseRegistered
+from .purchase import purchase
 from .record import Balance, Reservation, Verification, balance_of
+from .row import Account, Dataset, Shelf, cache_name
 from .text import given_text
 
 __all__ = ["LARGEST_ANSWER", "Ledger", "Rows", "closed"]
@@ -115,6 +115,9 @@ class Ledger(abc.ABC):
         being answered ("in-flight"), or was paid for by a process that ended before it answered
         ("spent-unanswered": noise may have been drawn, so it is never drawn again).
 
+        Settle every reservation: `commit`, `abandon`, or `release_unread`. One that a live process
+        forgets keeps its key in flight until that process ends; its price is spent either way.
+
         Parameters
             key: the caller's idempotency key, in the scope of data set and analyst; None if the
                 question will never be retried.
@@ -123,7 +126,7 @@ class Ledger(abc.ABC):
             column: "dp", or "individual" for individual differential privacy.
             question_name, times: an approved question, and how often it may be asked in all.
         """
-        wanted = _purchase(
+        wanted = purchase(
             dataset, analyst, charge, key, question_digest, cache_key, column, question_name, times
         )
         return self._write(lambda desk: cashier.reserve(desk, wanted))
@@ -240,7 +243,7 @@ class Ledger(abc.ABC):
         """Writes number and hash of the last entry to `path`, which belongs on another machine.
 
         An anchor never goes backwards: a ledger that is behind the anchor, or beside it, is a
-        `LedgerFault` and leaves the file as it is.
+        `LedgerFault` and leaves the file as it is. One process at a time should write it.
         """
         kept = Anchor.read_if_there(path)
         if kept is not None:
@@ -295,52 +298,4 @@ def closed() -> InvalidArgument:
     """The refusal of a ledger that was closed."""
     return InvalidArgument(
         "The ledger is closed", "A closed ledger answers nothing", "Open it again"
-    )
-
-
-def _purchase(
-    dataset: str,
-    analyst: str,
-    charge: Charge,
-    key: str | None,
-    question_digest: str,
-    cache_key: str | None,
-    column: Column,
-    question_name: str | None,
-    times: int | None,
-) -> Purchase:
-    if not isinstance(charge, Charge):
-        raise InvalidArgument(
-            f"`charge` is of type {type(charge).__name__}",
-            "`charge` must be a Charge",
-            "Use Charge.of(epsilon=..., neighbours=...)",
-        )
-    if column not in ("dp", "individual"):
-        raise InvalidArgument(
-            f"`column` is {str(column)[:60]!r}",
-            '`column` must be "dp" or "individual"',
-            'Leave it out for differential privacy, or use column="individual"',
-        )
-    if column == "individual" and (charge.atto or charge.person is not None):
-        raise NotPromised(
-            "The individual column was given a delta or a person",
-            "Individual differential privacy is charged as one epsilon",
-            "Leave out delta and person",
-        )
-    if times is not None and (question_name is None or column != "individual"):
-        raise InvalidArgument(
-            "`times` was given without an approved question",
-            '`times` limits one `question_name` of column="individual"',
-            "Name the question, or leave `times` out",
-        )
-    return Purchase(
-        dataset=given_text(dataset, "dataset"),
-        analyst=given_text(analyst, "analyst"),
-        charge=charge,
-        key=None if key is None else given_text(key, "key"),
-        question_digest=given_text(question_digest, "question_digest"),
-        cache_key=None if cache_key is None else given_text(cache_key, "cache_key"),
-        column=column,
-        question_name=None if question_name is None else given_text(question_name, "question_name"),
-        times=None if times is None else whole(times, "times"),
     )

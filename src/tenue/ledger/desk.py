@@ -6,8 +6,9 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 
 from . import chain
-from .books import Books, Shelf
+from .books import Books
 from .fact import Fact
+from .row import Shelf
 
 __all__ = ["Desk"]
 

@@ -103,9 +103,9 @@ class File:
         """Carries out what waits and lets go of the file."""
         if not self._closed:
             self._closed = True
-            self.writer.stop()
-            self._connections.close()
-            self._owners.leave()
+            if self.writer.stop():
+                self._connections.close()
+                self._owners.leave()
 
     def _carry_out(self, batch: list[Request[Any]]) -> None:
         if self._fault:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from ..errors import Conflict, NotPromised
 from .amount import decimal, in_epsilon
-from .books import EVERYONE
 from .cashier import known_dataset
 from .composition import REPLACE, Neighbours
 from .desk import Desk
@@ -17,6 +16,7 @@ from .fact import (
     ReleaseRegistered,
     SchemaChanged,
 )
+from .row import EVERYONE
 
 __all__ = ["open_dataset", "register_release"]
 

@@ -9,33 +9,38 @@ from typing import NamedTuple
 from ..errors import LedgerFault, Refused
 from . import chain
 from .anchor import Anchor
-from .books import (
+from .books import Books
+from .fact import Answered, Fact, Reserved, Returned, Unanswered
+from .record import Verification
+from .row import (
     ANSWERED,
     EVERYONE,
     OPEN,
     RETURNED,
     UNANSWERED,
     Account,
-    Books,
     Dataset,
     Person,
     Shelf,
     Ticket,
 )
-from .fact import Answered, Fact, Reserved, Returned, Unanswered
-from .record import Verification
 
 __all__ = ["Blank", "Line", "Totals", "inspect"]
 
 
-class Line(NamedTuple):
-    """An entry as stored, with the ticket it opened and the answer it stored, if any."""
-
-    sequence: int
-    text: str
-    link: bytes
-    ticket: Ticket | None
-    answer: bytes | None
+Line = tuple[
+    int,
+    str,
+    bytes,
+    int | None,
+    bytes | None,
+    bytes | None,
+    str | None,
+    int | None,
+    int | None,
+    bytes | None,
+]
+"""An entry's number, text and hash; the ticket it opened, if any, field by field; its answer."""
 
 
 class Totals(NamedTuple):
@@ -113,38 +118,36 @@ class _Recount(Books):
         self.replies = 0
         self._claims: dict[int, tuple[int, int]] = {}
 
-    def take(self, line: Line, fact: Fact) -> None:
+    def take(self, fact: Fact, line: Line) -> None:
         """Posts one entry; a fault if a row beside it says otherwise."""
-        self.post(line.sequence, fact)
+        sequence, ticket, answer = line[0], line[3:9], line[9]
+        self.post(sequence, fact)
         if isinstance(fact, Reserved):
             self.reservations += 1
-            self._take_ticket(line.sequence, line.ticket)
+            self._take_ticket(sequence, ticket)
             self._within_cap(fact)
         elif isinstance(fact, Answered | Returned | Unanswered):
             claim = (fact.reservation, _OUTCOME[type(fact)])
-            if self._claims.pop(line.sequence, None) != claim:
+            if self._claims.pop(sequence, None) != claim:
                 raise LedgerFault(f"the ticket of reservation {fact.reservation} says otherwise")
             self._forget(fact.reservation)
-        if isinstance(fact, Answered):
-            self.replies += 1
-            answer = line.answer
-            if (
-                type(answer) is not bytes
-                or hashlib.sha256(answer).hexdigest() != fact.answer_digest
-            ):
-                raise LedgerFault("the stored answer is not the one that was given")
+            if isinstance(fact, Answered):
+                self.replies += 1
+                digest = hashlib.sha256(answer).hexdigest() if type(answer) is bytes else None
+                if digest != fact.answer_digest:
+                    raise LedgerFault("the stored answer is not the one that was given")
 
-    def _take_ticket(self, sequence: int, stored: Ticket | None) -> None:
-        opened = self.tickets[sequence]
-        if stored is None or stored[:4] != opened[:4]:
+    def _take_ticket(self, sequence: int, stored: tuple[object, ...]) -> None:
+        if stored[:4] != self.tickets[sequence][:4]:
             raise LedgerFault("the ticket is not the one that was opened")
-        if stored.outcome == OPEN:
-            if stored.settled is not None:
+        outcome, settled = stored[4:]
+        if outcome == OPEN:
+            if settled is not None:
                 raise LedgerFault("the ticket is both open and settled")
-        elif stored.settled is None or stored.settled in self._claims:
+        elif type(outcome) is not int or type(settled) is not int or settled in self._claims:
             raise LedgerFault("the ticket was settled by no entry of its own")
         else:
-            self._claims[stored.settled] = (sequence, stored.outcome)
+            self._claims[settled] = (sequence, outcome)
 
     def _within_cap(self, fact: Reserved) -> None:
         if fact.column != "dp":
@@ -178,18 +181,19 @@ def inspect(lines: Iterable[Line], totals: Totals, anchor: Anchor | None) -> Ver
     count, link = 0, chain.GENESIS
     anchored = link if anchor is not None and anchor.entries == 0 else None
     for line in lines:
+        sequence, text = line[0], line[1]
         try:
-            if line.sequence != count + 1:
+            if sequence != count + 1:
                 raise LedgerFault(f"entry {count + 1} is missing")
-            if type(line.text) is not str or chain.link(link, line.text) != line.link:
+            if type(text) is not str or chain.link(link, text) != line[2]:
                 raise LedgerFault("the hash does not follow from the entry and the one before")
-            recount.take(line, chain.read(line.sequence, line.text)[1])
+            recount.take(chain.read(sequence, text)[1], line)
         except (LedgerFault, Refused) as fault:
             return Verification(False, count, link.hex(), count + 1, str(fault))
         except (TypeError, ValueError, AttributeError, OverflowError):
             # a forged entry whose hash fits but whose values are of the wrong kind
             return Verification(False, count, link.hex(), count + 1, "the entry makes no sense")
-        count, link = line.sequence, line.link
+        count, link = sequence, line[2]
         if anchor is not None and anchor.entries == count:
             anchored = link
     reason = recount.differs_from(totals)

@@ -11,12 +11,12 @@ from typing import TypeVar
 from ..errors import LedgerFault, Refused
 from . import chain
 from .anchor import Anchor
-from .books import ANSWERED, OPEN, RETURNED, Account, Dataset, Person, Ticket
 from .contract import Ledger, Rows, closed
 from .desk import Desk
 from .fact import Entry, Reserved
 from .inspection import Line, Totals, inspect
 from .record import Verification
+from .row import ANSWERED, OPEN, RETURNED, Account, Dataset, Person, Ticket
 
 __all__ = ["Memory"]
 
@@ -126,9 +126,8 @@ class _Dictionaries:
 
     def lines(self) -> Iterator[Line]:
         for sequence, text, link in self.entries:
-            yield Line(
-                sequence, text, link, self._tickets.get(sequence), self._answers.get(sequence)
-            )
+            ticket = self._tickets.get(sequence) or (None,) * 6
+            yield (sequence, text, link, *ticket, self._answers.get(sequence))
 
     def totals(self) -> Totals:
         return Totals(

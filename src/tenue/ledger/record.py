@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from .amount import decimal, in_delta, in_epsilon
-from .books import EVERYONE, Account, Dataset
 from .composition import Neighbours
+from .row import EVERYONE, Account, Dataset
 
 __all__ = ["Balance", "Quota", "Reservation", "Verification", "balance_of"]
 

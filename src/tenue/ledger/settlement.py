@@ -5,10 +5,10 @@ from __future__ import annotations
 import hashlib
 
 from ..errors import Conflict, Refused
-from .books import ANSWERED, OPEN, RETURNED, Ticket
 from .desk import Desk
 from .fact import Answered, Returned, Unanswered
 from .record import Reservation
+from .row import ANSWERED, OPEN, RETURNED, Ticket
 
 __all__ = ["abandon", "bury", "commit", "recover", "release_unread"]
 

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator
 
 from ..errors import LedgerFault
 from . import chain
-from .books import Account, Dataset, Person, Ticket
 from .desk import Desk
 from .fact import Reserved
 from .inspection import Line, Totals
+from .row import Account, Dataset, Person, Ticket
 
 __all__ = ["APPLICATION", "VERSION", "Tables", "create", "schema_of"]
 
@@ -231,14 +231,11 @@ class Tables:
 
     def lines(self) -> Iterator[Line]:
         """Every entry beside the ticket it opened and the answer it stored."""
-        rows = self._run(
+        return self._run(
             "SELECT e.sequence, e.text, e.link, t.sequence, t.name, t.cache, t.owner, t.outcome,"
             " t.settled, a.content FROM entry e LEFT JOIN ticket t ON t.sequence = e.sequence"
             " LEFT JOIN answer a ON a.sequence = e.sequence ORDER BY e.sequence"
         )
-        for row in rows:
-            ticket = None if row[3] is None else Ticket(*row[3:9])
-            yield Line(row[0], row[1], row[2], ticket, row[9])
 
     def totals(self) -> Totals:
         run = self._run

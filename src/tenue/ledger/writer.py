@@ -7,8 +7,9 @@ let go only after the commit that holds its request has returned.
 from __future__ import annotations
 
 import threading
-from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
+from queue import Empty, SimpleQueue
 from typing import Any, Generic, TypeVar
 
 from ..errors import LedgerFault
@@ -57,45 +58,53 @@ class Writer:
 
     def begin_anew(self) -> None:
         """In a forked child, which has neither the thread nor those who waited for it."""
-        self._waiting: deque[Request[Any]] = deque()
-        self._change = threading.Condition(threading.Lock())
+        self._waiting: SimpleQueue[Request[Any] | None] = SimpleQueue()
+        self._gate = threading.Lock()
         self._thread: threading.Thread | None = None
 
     def submit(self, work: Callable[[Desk], T]) -> T:
         """Runs `work` in the next transaction; returns when that is durable."""
         request: Request[T] = Request(work)
-        with self._change:
+        with self._gate:
             if self._stopped:
                 raise LedgerFault("the ledger is closed")
-            self._waiting.append(request)
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="tenue-ledger", daemon=True)
                 self._thread.start()
-            self._change.notify()
+            self._waiting.put(request)
         return request.wait()
 
-    def stop(self) -> None:
-        """Carries out what is waiting, then ends the thread."""
-        with self._change:
+    def stop(self) -> bool:
+        """Carries out what is waiting, then ends the thread; whether it has ended.
+
+        It has not if the thread stops itself, as when the last user's object is collected there.
+        """
+        with self._gate:
             self._stopped = True
-            self._change.notify()
-            thread = self._thread
-        if thread is not None and thread is not threading.current_thread():
+            thread, self._thread = self._thread, None
+            self._waiting.put(None)
+        if thread is threading.current_thread():
+            return False
+        if thread is not None:
             thread.join()
+        return True
 
     def _run(self) -> None:
-        while True:
-            with self._change:
-                while not self._waiting and not self._stopped:
-                    self._change.wait()
-                count = min(len(self._waiting), _LARGEST_BATCH)
-                batch = [self._waiting.popleft() for _ in range(count)]
-            if not batch:
-                return
-            try:
+        going = True
+        while going:
+            batch = [self._waiting.get()]
+            with suppress(Empty):
+                while batch[-1] is not None and len(batch) < _LARGEST_BATCH:
+                    batch.append(self._waiting.get_nowait())
+            going = batch[-1] is not None
+            self._answer([request for request in batch if request is not None])
+
+    def _answer(self, batch: list[Request[Any]]) -> None:
+        try:
+            if batch:
                 self._carry_out(batch)
-            except BaseException as error:
-                for request in batch:
-                    request.error = LedgerFault(str(error))
+        except BaseException as error:
             for request in batch:
-                request.finish()
+                request.error = LedgerFault(str(error))
+        for request in batch:
+            request.finish()

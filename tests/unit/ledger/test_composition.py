@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from itertools import pairwise
+
 import mpmath
 import pytest
 from hypothesis import given
@@ -35,7 +37,7 @@ def test_two_steps_really_cost_that_much(nano: int) -> None:
     with mpmath.workdps(50):
         factor, delta = mpmath.exp(mpmath.mpf(nano) / 10**9), mpmath.mpf(atto) / ATTO
         chances = [delta * (1 + factor), delta, mpmath.mpf(0)]
-        for one, other in zip(chances, chances[1:], strict=False):
+        for one, other in pairwise(chances):
             for p, q in ((one, other), (other, one), (1 - one, 1 - other), (1 - other, 1 - one)):
                 assert p <= factor * q + delta + mpmath.mpf(10) ** -40
         worst = (chances[0] - factor**2 * chances[2]) * ATTO

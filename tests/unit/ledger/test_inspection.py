@@ -48,9 +48,9 @@ def tamper(path: Path, *statements: str) -> None:
 
 
 EDITS = {
-    "a smaller price": "UPDATE entry SET text = replace(text, '500000000', '400000000') WHERE sequence = 4",
+    "a smaller price": "UPDATE entry SET text = replace(text, ':50000', ':4') WHERE sequence = 4",
     "another analyst": "UPDATE entry SET text = replace(text, 'ann', 'bob') WHERE sequence = 2",
-    "another time": 'UPDATE entry SET text = replace(text, \'"time":"2\', \'"time":"1\') WHERE sequence = 3',
+    "another time": "UPDATE entry SET text = replace(text, ':00\"', ':01\"') WHERE sequence = 3",
     "another hash": "UPDATE entry SET link = zeroblob(32) WHERE sequence = 3",
     "a deleted entry": "DELETE FROM entry WHERE sequence = 3",
     "a deleted first entry": "DELETE FROM entry WHERE sequence = 1",

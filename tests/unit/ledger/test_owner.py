@@ -90,14 +90,24 @@ def test_a_file_swept_before_it_was_locked_is_not_taken(tmp_path: Path, monkeypa
     owners.leave()
 
 
+FORK = """
+import os, sys
+from tenue.ledger.owner import Owners
+owners = Owners(sys.argv[1])
+parent = owners.me()
+child = os.fork()
+if child == 0:
+    owners.forget()
+    os._exit(0 if owners.me() != parent and owners.alive(parent) else 1)
+assert os.waitpid(child, 0)[1] == 0
+assert Owners(sys.argv[1]).alive(parent)
+"""
+
+
 def test_forgetting_leaves_the_lock_to_the_parent(tmp_path: Path) -> None:
-    ledger = str(tmp_path / "l")
-    owners = Owners(ledger)
-    parent = owners.me()
-    child = os.fork()
-    if child == 0:
-        owners.forget()
-        os._exit(0 if owners.me() != parent and owners.alive(parent) else 1)
-    assert os.waitpid(child, 0)[1] == 0
-    assert Owners(ledger).alive(parent)
-    owners.leave()
+    subprocess.run(
+        [sys.executable, "-c", FORK, str(tmp_path / "l")],
+        env={**os.environ, "PYTHONPATH": str(Path(tenue.__file__).parents[1])},
+        check=True,
+        timeout=60,
+    )

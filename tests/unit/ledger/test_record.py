@@ -3,8 +3,8 @@ from __future__ import annotations
 from fractions import Fraction
 
 from tenue.ledger import Verification
-from tenue.ledger.books import EVERYONE, Account, Dataset
 from tenue.ledger.record import balance_of
+from tenue.ledger.row import EVERYONE, Account, Dataset
 
 ROW = Dataset("replace", 5 * 10**9, 10**12, 2 * 10**9, "ab", "1")
 

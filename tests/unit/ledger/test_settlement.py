@@ -17,9 +17,9 @@ def test_recovery_settles_the_dead_and_spares_the_living() -> None:
     for owner in ("dead", "alive", "dead"):
         desk = Desk(rows, rows.head(), lambda owner=owner: owner, lambda name: True)  # type: ignore[misc]
         from tenue.ledger.cashier import reserve
-        from tenue.ledger.contract import _purchase
+        from tenue.ledger.purchase import purchase
 
-        reserve(desk, _purchase("d", "ann", CHARGE, None, "q", None, "dp", None, None))
+        reserve(desk, purchase("d", "ann", CHARGE, None, "q", None, "dp", None, None))
         rows.take(desk)
     desk = Desk(rows, rows.head(), lambda: "me", lambda name: name == "alive")
     assert recover(desk) == 2

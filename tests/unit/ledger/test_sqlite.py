@@ -18,7 +18,7 @@ import pytest
 import tenue
 from tenue.errors import Conflict, Fault, InvalidArgument, LedgerFault, OverBudget, Refused
 from tenue.ledger import Charge, SQLite
-from tenue.ledger.books import ticket_name
+from tenue.ledger.row import ticket_name
 from tenue.ledger.writer import Request
 
 CHARGE = Charge.of(epsilon="0.5", neighbours="replace")
@@ -171,11 +171,11 @@ def test_a_fork_shares_the_file_and_not_the_connection(path: Path) -> None:
 def test_a_refusal_does_not_spoil_its_batch(path: Path) -> None:
     with SQLite(path) as ledger:
         from tenue.ledger.cashier import reserve
-        from tenue.ledger.contract import _purchase
+        from tenue.ledger.purchase import purchase
 
         def request(epsilon: int, key: str) -> Request[object]:
             charge = Charge.of(epsilon=epsilon, neighbours="replace")
-            wanted = _purchase("census", "ann", charge, key, "q", None, "dp", None, None)
+            wanted = purchase("census", "ann", charge, key, "q", None, "dp", None, None)
             return Request(lambda desk: reserve(desk, wanted))
 
         batch = [

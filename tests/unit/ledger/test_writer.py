@@ -49,7 +49,7 @@ def refuse(_: Desk) -> None:
 
 
 def queued(writer: Writer, count: int) -> None:
-    while len(writer._waiting) < count:
+    while writer._waiting.qsize() < count:
         threading.Event().wait(0.001)
 
 
