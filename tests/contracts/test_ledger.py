@@ -391,7 +391,7 @@ def test_going_over_to_replace_counts_the_past_twice(new: Callable[[], Ledger]) 
     under: dict[str, object] = {"total_delta": "1e-3", "per_analyst": 4}
     made.open_dataset("census", 10, neighbours="add-or-remove", **under)  # type: ignore[arg-type]
     ask(made, price(1, neighbours="add-or-remove", delta="1e-6"))
-    kept = ask(made, price("0.5", neighbours="add-or-remove"), "open")
+    kept = ask(made, price("0.5", neighbours="add-or-remove", delta="1e-6"), "open")
     ask(made, about("p", "0.25"))
     ask(made, about("q", "0.5"), analyst="bob")
     assert made.balance().spent == 2
@@ -400,8 +400,8 @@ def test_going_over_to_replace_counts_the_past_twice(new: Callable[[], Ledger]) 
     balance = made.balance()
     assert (balance.spent, balance.statistical, balance.persons) == (4, 3, 1)
     assert [quota.spent for quota in balance.analysts] == [Fraction(7, 2), 1]
-    # group privacy: delta (1 + e), and not less
-    assert Fraction("3.718281828e-6") < balance.spent_delta < Fraction("3.718281829e-6")
+    # group privacy: each delta times 1 + e to the largest epsilon among them, and not less
+    assert Fraction("7.436563656e-6") < balance.spent_delta < Fraction("7.436563657e-6")
     ask(made, about("q", "0.5"), analyst="bob")
     assert made.balance().persons == 2
     made.release_unread(kept)  # repriced with the rest: stays spent

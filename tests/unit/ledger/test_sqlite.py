@@ -292,6 +292,19 @@ def test_a_file_replaced_while_in_use_is_a_fault(path: Path) -> None:
             ledger.balance()
 
 
+def test_entries_that_vanish_while_in_use_are_a_fault(path: Path) -> None:
+    import sqlite3
+
+    with SQLite(path) as ledger:
+        ledger.reserve("census", "ann", CHARGE, None, "q")
+        connection = sqlite3.connect(path)
+        connection.execute("DELETE FROM entry WHERE sequence = 2")
+        connection.commit()
+        connection.close()
+        with pytest.raises(LedgerFault, match="gone"):
+            ledger.reserve("census", "ann", CHARGE, None, "q")
+
+
 def test_an_anchor_must_be_there_unless_the_ledger_is_new(tmp_path: Path) -> None:
     path, anchor = tmp_path / "a.ledger", tmp_path / "anchor"
     with SQLite(path, anchor=anchor) as ledger:
