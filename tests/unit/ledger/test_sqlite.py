@@ -197,6 +197,28 @@ def test_a_refusal_does_not_spoil_its_batch(path: Path) -> None:
         assert ledger.verify()
 
 
+def test_a_key_given_back_is_free_within_the_same_batch(path: Path) -> None:
+    from tenue.ledger.cashier import reserve
+    from tenue.ledger.purchase import purchase
+    from tenue.ledger.settlement import commit, release_unread
+
+    with SQLite(path) as ledger:
+        wanted = purchase("census", "ann", CHARGE, "key", "q", None, "dp", None, None)
+        first: Request[object] = Request(lambda desk: reserve(desk, wanted))
+        ledger._file._carry_out([first])
+        batch: list[Request[object]] = [
+            Request(lambda desk: release_unread(desk, first.result, "")),  # type: ignore[arg-type]
+            Request(lambda desk: reserve(desk, wanted)),
+            Request(lambda desk: commit(desk, batch[1].result, b"drawn")),  # type: ignore[arg-type]
+            Request(lambda desk: reserve(desk, wanted)),
+        ]
+        ledger._file._carry_out(batch)
+        assert [request.error for request in batch] == [None] * 4
+        assert batch[3].result.answer == b"drawn"  # type: ignore[attr-defined]
+        assert ledger.balance().spent == Fraction(1, 2)
+        assert ledger.verify()
+
+
 # --- the file
 
 
@@ -493,6 +515,23 @@ def test_no_flipped_byte_passes_unseen(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_no_flipped_byte_of_many_passes_unseen(tmp_path: Path) -> None:
     flips(tmp_path / "a.ledger", 10_000, seed=11)
+
+
+def test_a_key_hidden_by_a_damaged_index_is_seen(tmp_path: Path) -> None:
+    """The table still has the key and the index lost it: the next retry would draw again."""
+    path = tmp_path / "a.ledger"
+    rich(path)
+    whole, name = path.read_bytes(), ticket_name("census", "ann", "k0")
+    assert name is not None
+    places = [at for at in range(len(whole)) if whole.startswith(name, at)]
+    assert len(places) == 2
+    hidden = 0
+    for at in places:
+        path.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
+        with SQLite(path) as ledger:
+            hidden += ledger._file.read(lambda rows: rows.ticket_named(name)) is None
+            assert not ledger.verify()
+    assert hidden >= 1
 
 
 def test_a_torn_journal_opens_as_a_prefix_that_the_anchor_refuses(tmp_path: Path) -> None:
