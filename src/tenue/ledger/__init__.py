@@ -1,0 +1,46 @@
+"""What has been spent: prices debited before rows are read, answers stored before they leave.
+
+A question pays like this, and only like this:
+
+    reservation = ledger.reserve("census", "ann", charge, key, question_digest)
+    if reservation.answer is None:              # otherwise it was answered before
+        ...                                     # read rows, draw noise
+        ledger.commit(reservation, answer)      # stored before it leaves
+
+Example
+    >>> ledger = Memory()
+    >>> _ = ledger.open_dataset("census", total=5, neighbours="replace")
+    >>> charge = Charge.of(epsilon=0.5, neighbours="replace")
+    >>> paid = ledger.reserve("census", "ann", charge, "key-1", digest("COUNT(*)"))
+    >>> ledger.commit(paid, b"1080")
+    >>> ledger.reserve("census", "ann", charge, "key-1", digest("COUNT(*)")).answer
+    b'1080'
+    >>> ledger.balance("census").spent
+    Fraction(1, 2)
+"""
+
+from .anchor import Anchor
+from .composition import Charge, charge_in, delta_in
+from .contract import LARGEST_ANSWER, Ledger
+from .fact import Entry
+from .memory import Memory
+from .record import Balance, Quota, Reservation, Verification
+from .sqlite import SQLite
+from .text import digest
+
+__all__ = [
+    "LARGEST_ANSWER",
+    "Anchor",
+    "Balance",
+    "Charge",
+    "Entry",
+    "Ledger",
+    "Memory",
+    "Quota",
+    "Reservation",
+    "SQLite",
+    "Verification",
+    "charge_in",
+    "delta_in",
+    "digest",
+]

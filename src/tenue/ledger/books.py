@@ -1,0 +1,254 @@
+"""The running totals, and how each fact moves them.
+
+`Books` is what one transaction has read and changed; a `Shelf` is where rows rest in between. The
+same `post` keeps the totals of every ledger and recounts them when one is verified, so the stored
+totals can never mean anything but the sum of the facts.
+"""
+
+from __future__ import annotations
+
+from ..errors import LedgerFault
+from .composition import REPLACE, charge_in, delta_in
+from .fact import (
+    Answered,
+    CapChanged,
+    DataChanged,
+    DatasetOpened,
+    Fact,
+    NeighboursChanged,
+    ReleaseRegistered,
+    Reserved,
+    Returned,
+    SchemaChanged,
+    Unanswered,
+)
+from .row import (
+    ANSWERED,
+    EVERYONE,
+    OPEN,
+    RETURNED,
+    UNANSWERED,
+    Account,
+    Dataset,
+    Person,
+    Shelf,
+    Ticket,
+    cache_name,
+    ticket_name,
+)
+
+__all__ = ["Books"]
+
+
+class Books:
+    """Rows read from a shelf, and the changes that posted facts made to them."""
+
+    def __init__(self, shelf: Shelf) -> None:
+        self.shelf = shelf
+        self.datasets: dict[str, Dataset] = {}
+        self.accounts: dict[tuple[str, str], Account] = {}
+        self.persons: dict[tuple[str, str, str], Person] = {}
+        self.questions: dict[tuple[str, str], int] = {}
+        self.releases: dict[tuple[str, str], int] = {}
+        self.tickets: dict[int, Ticket] = {}
+        self.answers: dict[int, bytes] = {}
+        self._reserved: dict[int, Reserved] = {}
+        self._names: dict[bytes, int] = {}
+        # the rows that every request of a batch looks at are fetched once
+        self._datasets_read: dict[str, Dataset | None] = {}
+        self._accounts_read: dict[tuple[str, str], Account] = {}
+
+    def dataset(self, name: str) -> Dataset | None:
+        if name in self.datasets:
+            return self.datasets[name]
+        if name not in self._datasets_read:
+            self._datasets_read[name] = self.shelf.dataset(name)
+        return self._datasets_read[name]
+
+    def account(self, dataset: str, analyst: str) -> Account:
+        key = (dataset, analyst)
+        account = self.accounts.get(key) or self._accounts_read.get(key)
+        if account is None:
+            account = self.shelf.account(dataset, analyst) or Account()
+            self._accounts_read[key] = account
+        return account
+
+    def person(self, dataset: str, analyst: str, person: str) -> Person:
+        return (
+            self.persons.get((dataset, analyst, person))
+            or self.shelf.person(dataset, analyst, person)
+            or Person()
+        )
+
+    def times(self, dataset: str, question_name: str) -> int:
+        known = self.questions.get((dataset, question_name))
+        return self.shelf.times(dataset, question_name) if known is None else known
+
+    def releases_of(self, dataset: str) -> dict[str, int]:
+        found = dict(self.shelf.releases(dataset))
+        found.update(
+            {digest: at for (name, digest), at in self.releases.items() if name == dataset}
+        )
+        return found
+
+    def ticket(self, sequence: int) -> Ticket | None:
+        return self.tickets.get(sequence) or self.shelf.ticket(sequence)
+
+    def ticket_named(self, name: bytes) -> Ticket | None:
+        """The ticket that holds this key; one whose price was returned holds it no longer."""
+        sequence = self._names.get(name)
+        if sequence is None:
+            rested = self.shelf.ticket_named(name)
+            sequence = None if rested is None else rested.sequence
+        ticket = None if sequence is None else self.ticket(sequence)
+        return None if ticket is None or ticket.outcome == RETURNED else ticket
+
+    def open_tickets(self) -> list[Ticket]:
+        known = {ticket.sequence: ticket for ticket in self.shelf.open_tickets()}
+        known.update(self.tickets)
+        return [ticket for ticket in known.values() if ticket.outcome == OPEN]
+
+    def reserved(self, sequence: int) -> Reserved:
+        return self._reserved.get(sequence) or self.shelf.reserved(sequence)
+
+    def answer(self, sequence: int) -> bytes:
+        known = self.answers.get(sequence)
+        return self.shelf.answer(sequence) if known is None else known
+
+    def post(self, sequence: int, fact: Fact) -> None:
+        """Moves the totals as `fact`, entry number `sequence`, says."""
+        match fact:
+            case Reserved():
+                self._open(sequence, fact)
+                self._charge(fact, +1)
+            case Answered():
+                self._settle(sequence, fact.reservation, ANSWERED)
+            case Unanswered():
+                self._settle(sequence, fact.reservation, UNANSWERED)
+            case Returned():
+                self._settle(sequence, fact.reservation, RETURNED)
+                # what was reserved before the neighbours changed was repriced with the rest and
+                # stays spent: the exact share of that sum is no longer known
+                if fact.reservation > self._known(fact.dataset).repriced:
+                    self._charge(self.reserved(fact.reservation), -1)
+            case DatasetOpened():
+                self.datasets[fact.dataset] = Dataset(
+                    fact.neighbours,
+                    fact.total_nano,
+                    fact.total_atto,
+                    fact.per_analyst_nano,
+                    fact.schema_digest,
+                    fact.data_version,
+                )
+            case CapChanged():
+                self.datasets[fact.dataset] = self._known(fact.dataset)._replace(
+                    total=fact.total_nano,
+                    total_delta=fact.total_atto,
+                    per_analyst=fact.per_analyst_nano,
+                )
+            case NeighboursChanged():
+                self._reprice(sequence, fact)
+            case SchemaChanged():
+                self.datasets[fact.dataset] = self._known(fact.dataset)._replace(
+                    schema_digest=fact.schema_digest
+                )
+            case DataChanged():
+                self.datasets[fact.dataset] = self._known(fact.dataset)._replace(
+                    data_version=fact.data_version
+                )
+            case ReleaseRegistered():
+                self.releases[fact.dataset, fact.release_digest] = sequence
+
+    def _known(self, name: str) -> Dataset:
+        dataset = self.dataset(name)
+        if dataset is None:
+            raise LedgerFault(f"a fact speaks of `{name}`, which was never opened")
+        return dataset
+
+    def _open(self, sequence: int, fact: Reserved) -> None:
+        name = ticket_name(fact.dataset, fact.analyst, fact.key)
+        cache = cache_name(fact.dataset, fact.cache_key)
+        self.tickets[sequence] = Ticket(sequence, name, cache, fact.owner)
+        self._reserved[sequence] = fact
+        if name is not None:
+            self._names[name] = sequence
+
+    def _settle(self, sequence: int, reservation: int, outcome: int) -> None:
+        ticket = self.ticket(reservation)
+        if ticket is None or ticket.outcome != OPEN:
+            raise LedgerFault(f"entry {sequence} settles {reservation}, which is not open")
+        self.tickets[reservation] = ticket._replace(outcome=outcome, settled=sequence)
+
+    def _charge(self, fact: Reserved, sign: int) -> None:
+        name = fact.dataset
+        dataset = self._known(name)
+        if fact.column == "individual":
+            if fact.question_name is not None:
+                times = self.times(name, fact.question_name)
+                self.questions[name, fact.question_name] = times + sign
+            for analyst in (EVERYONE, fact.analyst):
+                account = self.account(name, analyst)
+                individual = account.individual + sign * fact.nano
+                self.accounts[name, analyst] = account._replace(individual=individual)
+            return
+        nano = sign * charge_in(dataset.neighbours, fact.neighbours, fact.nano)
+        atto = sign * delta_in(dataset.neighbours, fact.neighbours, fact.nano, fact.atto)
+        if fact.atto and fact.nano > dataset.widest:
+            self.datasets[name] = dataset._replace(widest=fact.nano)
+        for analyst in (EVERYONE, fact.analyst):
+            statistical, most, delta, most_delta, individual = self.account(name, analyst)
+            if fact.person is None:
+                statistical += nano
+                delta += atto
+            else:
+                person = self.person(name, analyst, fact.person)
+                now = Person(person.nano + nano, person.atto + atto)
+                self.persons[name, analyst, fact.person] = now
+                if sign > 0:
+                    most, most_delta = max(most, now.nano), max(most_delta, now.atto)
+                elif person.nano == most or person.atto == most_delta:
+                    most, most_delta = self._most(name, analyst)
+            self.accounts[name, analyst] = Account(statistical, most, delta, most_delta, individual)
+
+    def _changed(self, dataset: str, analyst: str) -> dict[str, Person]:
+        return {
+            person: spent
+            for (name, who, person), spent in self.persons.items()
+            if name == dataset and who == analyst
+        }
+
+    def _most(self, dataset: str, analyst: str) -> Person:
+        """The maximum over persons, counted anew: only a refund can lower it."""
+        changed = self._changed(dataset, analyst)
+        rested = self.shelf.most(dataset, analyst, changed)
+        return Person(
+            max(rested.nano, *(spent.nano for spent in changed.values())),
+            max(rested.atto, *(spent.atto for spent in changed.values())),
+        )
+
+    def _reprice(self, sequence: int, fact: NeighboursChanged) -> None:
+        """Under replace, every past answer proved under add-or-remove counts twice.
+
+        Sound because each past answer is priced anew by `charge_in` and `delta_in`: epsilon
+        doubles, which commutes with sums and maxima, and delta * (1 + e**epsilon) is at most
+        delta * (1 + e**widest). Back to add-or-remove nothing is given back.
+        """
+        name, dataset = fact.dataset, self._known(fact.dataset)
+        self.datasets[name] = dataset._replace(neighbours=fact.neighbours, repriced=sequence)
+        if fact.neighbours != REPLACE or dataset.neighbours == REPLACE:
+            return
+
+        def twice(nano: int, atto: int) -> tuple[int, int]:
+            return 2 * nano, delta_in(REPLACE, dataset.neighbours, dataset.widest, atto)
+
+        accounts = dict(self.shelf.accounts(name))
+        accounts.update({who: kept for (of, who), kept in self.accounts.items() if of == name})
+        for analyst, account in accounts.items():
+            statistical, delta = twice(account.statistical, account.delta)
+            most, most_delta = twice(account.most, account.most_delta)
+            self.accounts[name, analyst] = Account(
+                statistical, most, delta, most_delta, account.individual
+            )
+            persons = self.shelf.persons(name, analyst) | self._changed(name, analyst)
+            for person, spent in persons.items():
+                self.persons[name, analyst, person] = Person(*twice(spent.nano, spent.atto))

@@ -1,0 +1,168 @@
+"""What a fact costs in a ledger.
+
+Facts are priced here and nowhere else:
+
+* answers about the whole table add up (sequential composition);
+* questions about one person each cost their maximum over persons (parallel composition over
+  identities), so a data set has lost  sum(statistical) + max over persons sum(about that person);
+* one ledger, one adjacency: under "replace" an answer proved for "add-or-remove" counts twice;
+* individual differential privacy and syntactic releases have columns of their own and are never
+  added to differential privacy.
+
+Source
+    soundness.md, sections 4 and 9.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, Context, Decimal
+from fractions import Fraction
+from typing import Literal
+
+from ..errors import InvalidArgument, NotPromised, nearest
+from ..number import NANO, checked_call, nano, whole
+from .amount import ATTO, LARGEST, atto
+from .text import given_text
+
+__all__ = [
+    "ADD_OR_REMOVE",
+    "REPLACE",
+    "Charge",
+    "Column",
+    "Neighbours",
+    "charge_in",
+    "delta_in",
+    "given_neighbours",
+]
+
+Neighbours = Literal["replace", "add-or-remove"]
+Column = Literal["dp", "individual"]
+REPLACE: Neighbours = "replace"
+ADD_OR_REMOVE: Neighbours = "add-or-remove"
+
+
+def given_neighbours(value: object) -> Neighbours:
+    """One of the two adjacencies, or a refusal."""
+    if value == REPLACE:
+        return REPLACE
+    if value == ADD_OR_REMOVE:
+        return ADD_OR_REMOVE
+    raise InvalidArgument(
+        f"`neighbours` is {str(value)[:60]!r}",
+        '`neighbours` must be "replace" or "add-or-remove"',
+        nearest(str(value)[:60], [REPLACE, ADD_OR_REMOVE]),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Charge:
+    """The price of one answer, as its mechanism's proof states it.
+
+    Guarantee
+        The integers that are debited are these, after `charge_in`; the same `nano` must have
+        driven the law.
+
+    Parameters
+        nano: epsilon in nano-epsilon, at least 1.
+        atto: delta in atto-delta.
+        neighbours: the adjacency under which the proof holds.
+        person: for a question about one person, the digest of the person's typed canonical
+            identifier. Such questions compose in parallel over persons. The proof must then hold
+            under "add-or-remove": replacing Ann by Bob touches the questions about both, so two
+            prices that hold under "replace" would have to be added.
+
+    Example
+        >>> Charge.of(epsilon=0.5, neighbours="replace").nano
+        500000000
+    """
+
+    nano: int
+    atto: int
+    neighbours: Neighbours
+    person: str | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "nano", whole(self.nano, "nano", least=1))
+        object.__setattr__(self, "atto", whole(self.atto, "atto"))
+        given_neighbours(self.neighbours)
+        if self.nano > LARGEST:
+            raise InvalidArgument(
+                "The price is above an epsilon of a million",
+                f"`epsilon` must be at most {LARGEST // NANO}",
+                "Ask with a smaller epsilon",
+            )
+        if self.atto >= ATTO:
+            raise InvalidArgument(
+                "`delta` is 1 or more", "`delta` must be below 1", "Ask with a smaller delta"
+            )
+        if self.person is not None:
+            object.__setattr__(self, "person", given_text(self.person, "person"))
+            if self.neighbours == REPLACE:
+                raise NotPromised(
+                    "The price of a question about one person was stated under replace",
+                    "Parallel composition over persons needs a price under add-or-remove; "
+                    "a ledger under replace counts it twice",
+                    'State the price with neighbours="add-or-remove"',
+                )
+
+    @classmethod
+    @checked_call
+    def of(
+        cls,
+        *,
+        epsilon: object,
+        delta: object = 0,
+        neighbours: Neighbours,
+        person: str | None = None,
+    ) -> Charge:
+        """The charge for a given epsilon and delta, both rounded up to whole coins."""
+        return cls(nano(epsilon), atto(delta), given_neighbours(neighbours), person)
+
+
+def charge_in(ledger: Neighbours, answer: Neighbours, nano: int) -> int:
+    """What an epsilon proved under `answer` counts in a ledger kept under `ledger`.
+
+    To replace a record is to remove one and add another, so an epsilon under add-or-remove is
+    2 epsilon under replace. The other way round nothing follows: a sum over values in [1000, 1001]
+    with sensitivity 1 under replace moves by 1001 when a record leaves, and the number of records,
+    free under replace, is not free at all. Such an answer is refused, not priced.
+
+    Example
+        >>> charge_in("replace", "add-or-remove", 3), charge_in("replace", "replace", 3)
+        (6, 3)
+    """
+    if ledger == answer:
+        return nano
+    if ledger == REPLACE:
+        return 2 * nano
+    raise NotPromised(
+        "The answer is private under replace and the ledger counts under add-or-remove",
+        "A price under replace says nothing about a record more or less",
+        "Use a mechanism calibrated to add-or-remove",
+    )
+
+
+def delta_in(ledger: Neighbours, answer: Neighbours, nano: int, atto: int) -> int:
+    """What a delta counts, in atto-delta, rounded up and never above 1.
+
+    Two steps of (epsilon, delta) are (2 epsilon, delta * (1 + e**epsilon)): group privacy.
+
+    Example
+        >>> delta_in("replace", "add-or-remove", 10**9, 1000)
+        3719
+    """
+    if atto == 0 or ledger == answer:
+        return atto
+    charge_in(ledger, answer, nano)  # refuses what has no price
+    return min(ATTO, math.ceil(atto * (1 + _exp_above(nano))))
+
+
+def _exp_above(nano: int) -> Fraction:
+    """A rational at least e**(nano / 10**9)."""
+    if nano > 50 * NANO:  # e**50 > 10**21: whatever atto-delta it multiplies is above 1
+        return Fraction(ATTO)
+    precise = Context(prec=40, rounding=ROUND_CEILING)
+    # Decimal.exp is correctly rounded to half-even whatever the context; one unit more is above
+    return Fraction(precise.next_plus(precise.exp(Decimal(nano).scaleb(-9))))

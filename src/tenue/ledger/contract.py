@@ -1,0 +1,301 @@
+"""What every ledger promises, wherever its entries are kept.
+
+An implementation says how a transaction runs (`_write`), how rows are read (`_read`), how entries
+are listed and how the whole is inspected; everything a caller sees is here.
+"""
+
+from __future__ import annotations
+
+import abc
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Protocol, Self, TextIO, TypeVar
+
+from ..errors import InvalidArgument
+from ..number import checked_call
+from . import cashier, holder, settlement
+from .amount import cap, delta_cap
+from .anchor import Anchor
+from .composition import Charge, Column, Neighbours, given_neighbours
+from .desk import Desk
+from .fact import DatasetOpened, Entry, Fact, ReleaseRegistered
+from .purchase import purchase
+from .record import Balance, Reservation, Verification, balance_of
+from .row import Account, Dataset, Shelf, cache_name
+from .text import given_text
+
+__all__ = ["LARGEST_ANSWER", "Ledger", "Rows", "closed"]
+
+LARGEST_ANSWER = 64 * 1024 * 1024
+"""The most bytes that an answer may have."""
+
+T = TypeVar("T")
+
+
+class Rows(Shelf, Protocol):
+    """A shelf that can also be looked through."""
+
+    def datasets(self) -> list[str]: ...
+    def cached(self, cache: bytes) -> int | None: ...
+    def head(self) -> tuple[int, bytes]: ...
+
+
+class Ledger(abc.ABC):
+    """What has been spent, by whom, on what, and what may still be.
+
+    Guarantee
+        A price is debited durably before `reserve` returns, and an answer is stored durably before
+        `commit` returns. The recorded spend never exceeds the data set's cap, under any
+        concurrency, crash or retry: failure loses budget, it never mints it. One key has at most
+        one debit and one answer, for ever. Changing a past entry is seen by `verify`; cutting off
+        the newest ones is seen with an `anchor` kept elsewhere.
+
+    Columns
+        dp: differential privacy (epsilon, delta); the data set's cap always binds, quotas of
+            analysts bind besides.
+        individual: individual differential privacy, counted apart and never added to dp.
+        releases: syntactic releases, registered.
+    """
+
+    @checked_call
+    def open_dataset(
+        self,
+        dataset: str,
+        total: object,
+        per_analyst: object | None = None,
+        *,
+        neighbours: Neighbours,
+        total_delta: object = 0,
+        schema_digest: str = "",
+        data_version: str = "",
+    ) -> tuple[Fact, ...]:
+        """Gives a data set its budget, or records what changed; returns the facts written.
+
+        What was spent belongs to the data set's name and survives every change. A change of
+        neighbours from "add-or-remove" to "replace" counts every past price twice from then on; the
+        other direction is refused once something was spent, because a promise under replace is
+        none under add-or-remove.
+
+        Parameters
+            total, total_delta: the caps, rounded down to whole coins.
+            per_analyst: every analyst's quota of epsilon, or None.
+            neighbours: "replace" or "add-or-remove".
+            schema_digest, data_version: what the holder declares; part of the history only.
+        """
+        wanted = DatasetOpened(
+            dataset=given_text(dataset, "dataset"),
+            neighbours=given_neighbours(neighbours),
+            total_nano=cap(total, "total"),
+            total_atto=delta_cap(total_delta, "total_delta"),
+            per_analyst_nano=None if per_analyst is None else cap(per_analyst, "per_analyst"),
+            schema_digest=given_text(schema_digest, "schema_digest", empty=True),
+            data_version=given_text(data_version, "data_version", empty=True),
+        )
+        return self._write(lambda desk: holder.open_dataset(desk, wanted))
+
+    def reserve(
+        self,
+        dataset: str,
+        analyst: str,
+        charge: Charge,
+        key: str | None,
+        question_digest: str,
+        *,
+        cache_key: str | None = None,
+        column: Column = "dp",
+        question_name: str | None = None,
+        times: int | None = None,
+    ) -> Reservation:
+        """Debits `charge` durably and returns the right to draw once; or the key's answer.
+
+        Check `reservation.answer` first: if it holds bytes, the key was answered before, nothing
+        was debited and nothing may be drawn. Refused with `OverBudget` if data set or analyst
+        cannot pay, with `Conflict` if the key stands for another question ("key-conflict"), is
+        being answered ("in-flight"), or was paid for by a process that ended before it answered
+        ("spent-unanswered": noise may have been drawn, so it is never drawn again).
+
+        Settle every reservation: `commit`, `abandon`, or `release_unread`. One that a live process
+        forgets keeps its key in flight until that process ends; its price is spent either way.
+
+        Parameters
+            key: the caller's idempotency key, in the scope of data set and analyst; None if the
+                question will never be retried.
+            question_digest: what the question is; with the charge, what the key stands for.
+            cache_key: the answer will be found by `cached` under it.
+            column: "dp", or "individual" for individual differential privacy.
+            question_name, times: an approved question, and how often it may be asked in all.
+        """
+        wanted = purchase(
+            dataset, analyst, charge, key, question_digest, cache_key, column, question_name, times
+        )
+        return self._write(lambda desk: cashier.reserve(desk, wanted))
+
+    def commit(self, reservation: Reservation, answer: bytes) -> None:
+        """Stores the answer durably; only then may it leave.
+
+        Committing the same bytes again does nothing; any other second settlement is a `Conflict`.
+        """
+        if not isinstance(answer, bytes):
+            raise InvalidArgument(
+                f"The answer is of type {type(answer).__name__}",
+                "An answer is stored as bytes",
+                "Encode it first",
+            )
+        if len(answer) > LARGEST_ANSWER:
+            raise InvalidArgument(
+                f"The answer has {len(answer)} bytes",
+                f"An answer may have at most {LARGEST_ANSWER} bytes",
+                "Ask for fewer cells",
+                code="answer-too-large",
+            )
+        self._write(lambda desk: settlement.commit(desk, reservation, answer))
+
+    def release_unread(self, reservation: Reservation, reason: str = "") -> None:
+        """Gives the price back, because no row was read and no noise was drawn.
+
+        Only for failures that cannot depend on data: the engine could not be reached, the caller
+        went away before it was called. Once a row may have been read there is no refund, for the
+        failure itself may be an answer: use `abandon`. The key is free again afterwards.
+        """
+        why = given_text(reason, "reason", empty=True)
+        self._write(lambda desk: settlement.release_unread(desk, reservation, why))
+
+    def abandon(self, reservation: Reservation, reason: str = "") -> None:
+        """Ends a reservation without an answer. The price stays spent and the key used up."""
+        why = given_text(reason, "reason", empty=True)
+        self._write(lambda desk: settlement.abandon(desk, reservation, why))
+
+    def cached(self, dataset: str, cache_key: str) -> bytes | None:
+        """The latest answer stored under a cache key of this data set, or None; costs nothing."""
+        name = cache_name(given_text(dataset, "dataset"), given_text(cache_key, "cache_key"))
+
+        def look(rows: Rows) -> bytes | None:
+            at = None if name is None else rows.cached(name)
+            return None if at is None else rows.answer(at)
+
+        return self._read(look)
+
+    @checked_call
+    def register_release(
+        self, dataset: str, release_digest: str, *, method: str, override: bool = False
+    ) -> int:
+        """Records that a protected copy of the table leaves; returns the entry's number.
+
+        A second release of the same data set overlaps the first and is refused unless
+        `override=True`, which is recorded. The same release registered again is the first one.
+        """
+        wanted = ReleaseRegistered(
+            dataset=given_text(dataset, "dataset"),
+            release_digest=given_text(release_digest, "release_digest"),
+            method=given_text(method, "method"),
+            override=bool(override),
+        )
+        return self._write(lambda desk: holder.register_release(desk, wanted))
+
+    def datasets(self) -> list[str]:
+        """The names of all data sets, sorted."""
+        return self._read(lambda rows: rows.datasets())
+
+    def balance(self, dataset: str | None = None) -> Balance:
+        """What a data set has spent and may still spend; a lone data set need not be named."""
+        name = None if dataset is None else given_text(dataset, "dataset")
+
+        def look(
+            rows: Rows,
+        ) -> tuple[str, Dataset | None, dict[str, Account], dict[str, int], list[str]]:
+            known = rows.datasets()
+            chosen = known[0] if name is None and len(known) == 1 else name or ""
+            found = rows.dataset(chosen)
+            return chosen, found, rows.accounts(chosen), rows.releases(chosen), known
+
+        chosen, found, accounts, releases, known = self._read(look)
+        if found is None:
+            raise InvalidArgument(
+                "The data set is not named" if name is None else f"There is no data set `{name}`",
+                f"The ledger has {len(known)} data sets",
+                "Choose one of " + ", ".join(known[:20]) if known else "Call open_dataset first",
+                code="unknown-dataset",
+            )
+        return balance_of(chosen, found, accounts, len(releases))
+
+    def entries(self, dataset: str | None = None) -> Iterator[Entry]:
+        """Every entry in order, or those of one data set."""
+        name = None if dataset is None else given_text(dataset, "dataset")
+        return (entry for entry in self._entries() if name is None or entry.dataset == name)
+
+    def export(self, target: str | os.PathLike[str] | TextIO) -> int:
+        """Writes every entry as one line of JSON with its hash; returns how many.
+
+        A line without its `hash` member is, in canonical form, the text that was hashed after the
+        hash of the line before.
+        """
+        if isinstance(target, str | os.PathLike):
+            with Path(target).open("w", encoding="utf-8") as file:
+                return self.export(file)
+        count = 0
+        for entry in self._entries():
+            target.write(entry.to_json() + "\n")
+            count += 1
+        return count
+
+    def anchor(self, path: str | os.PathLike[str]) -> Anchor:
+        """Writes number and hash of the last entry to `path`, which belongs on another machine.
+
+        An anchor never goes backwards: a ledger that is behind the anchor, or beside it, is a
+        `LedgerFault` and leaves the file as it is. One process at a time should write it.
+        """
+        kept = Anchor.read_if_there(path)
+        if kept is not None:
+            self._hold_to(kept)
+        count, head = self._read(lambda rows: rows.head())
+        anchor = Anchor.now(count, head)
+        anchor.write(path)
+        return anchor
+
+    def verify(self, anchor: str | os.PathLike[str] | Anchor | None = None) -> Verification:
+        """Recounts everything from the entries and says whether the ledger is whole.
+
+        Checks the hash chain, every stored answer against its digest, every running total against
+        a recount from the facts, and that no reservation exceeded the cap of its time; with an
+        anchor, also that nothing was cut off. Without one, a cut tail is not seen.
+        """
+        kept = anchor if isinstance(anchor, Anchor | None) else Anchor.read(anchor)
+        return self._inspect(kept)
+
+    @abc.abstractmethod
+    def close(self) -> None:
+        """Ends the use of the ledger. Reservations still open are then spent unanswered."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    @abc.abstractmethod
+    def _write(self, work: Callable[[Desk], T]) -> T:
+        """Runs `work` in a transaction of its own or shared; returns once it is durable."""
+
+    @abc.abstractmethod
+    def _read(self, look: Callable[[Rows], T]) -> T:
+        """Runs `look` on one consistent state."""
+
+    @abc.abstractmethod
+    def _entries(self) -> Iterator[Entry]:
+        """Every entry, in order."""
+
+    @abc.abstractmethod
+    def _inspect(self, anchor: Anchor | None) -> Verification:
+        """Recounts everything."""
+
+    @abc.abstractmethod
+    def _hold_to(self, anchor: Anchor) -> None:
+        """A fault unless the ledger goes on from `anchor`."""
+
+
+def closed() -> InvalidArgument:
+    """The refusal of a ledger that was closed."""
+    return InvalidArgument(
+        "The ledger is closed", "A closed ledger answers nothing", "Open it again"
+    )

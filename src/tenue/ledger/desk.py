@@ -1,0 +1,48 @@
+"""One transaction at the ledger: facts written one after another, each chained to the last."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+from . import chain
+from .books import Books
+from .fact import Fact
+from .row import Shelf
+
+__all__ = ["Desk"]
+
+
+class Desk:
+    """Collects what a transaction writes. Nothing is kept before the shelf takes it over.
+
+    Parameters
+        shelf: where rows are read.
+        head: number and hash of the last entry.
+        owner: names the process that will answer what is reserved here.
+        alive: whether such a process may still be at work.
+    """
+
+    def __init__(
+        self,
+        shelf: Shelf,
+        head: tuple[int, bytes],
+        owner: Callable[[], str],
+        alive: Callable[[str], bool],
+    ) -> None:
+        self.books = Books(shelf)
+        self.owner = owner
+        self.alive = alive
+        self.head = head
+        self.written: list[tuple[int, str, bytes]] = []
+        self._time = datetime.now(UTC).isoformat(timespec="milliseconds")
+
+    def write(self, fact: Fact) -> int:
+        """Posts and chains a fact; returns its number."""
+        sequence, previous = self.head
+        sequence += 1
+        text = chain.write(sequence, self._time, fact)
+        self.books.post(sequence, fact)
+        self.head = (sequence, chain.link(previous, text))
+        self.written.append((sequence, text, self.head[1]))
+        return sequence

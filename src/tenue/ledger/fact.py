@@ -1,0 +1,216 @@
+"""What happened, apart from what it costs.
+
+Each class is one kind of fact: frozen, without arithmetic. A fact's meaning never changes; a new
+meaning gets a new kind with a new name. Amounts are whole nano-epsilon and atto-delta, as stated by
+the mechanism; `composition` prices them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar
+
+from ..errors import LedgerFault
+from .composition import Column, Neighbours
+from .text import canonical
+
+__all__ = [
+    "KINDS",
+    "Answered",
+    "CapChanged",
+    "DataChanged",
+    "DatasetOpened",
+    "Entry",
+    "Fact",
+    "NeighboursChanged",
+    "ReleaseRegistered",
+    "Reserved",
+    "Returned",
+    "SchemaChanged",
+    "Unanswered",
+    "from_fields",
+    "to_fields",
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DatasetOpened:
+    """A data set was given its budget."""
+
+    kind: ClassVar[str] = "dataset-opened"
+    dataset: str
+    neighbours: Neighbours
+    total_nano: int
+    total_atto: int
+    per_analyst_nano: int | None
+    schema_digest: str
+    data_version: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CapChanged:
+    """The holder raised or lowered what may be spent."""
+
+    kind: ClassVar[str] = "cap-changed"
+    dataset: str
+    total_nano: int
+    total_atto: int
+    per_analyst_nano: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NeighboursChanged:
+    """The data set is protected under another adjacency from here on; the past is priced anew."""
+
+    kind: ClassVar[str] = "neighbours-changed"
+    dataset: str
+    neighbours: Neighbours
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SchemaChanged:
+    """The description of the table changed."""
+
+    kind: ClassVar[str] = "schema-changed"
+    dataset: str
+    schema_digest: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DataChanged:
+    """The rows changed: the table grew, or the holder declared a new version."""
+
+    kind: ClassVar[str] = "data-changed"
+    dataset: str
+    data_version: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reserved:
+    """A price was debited, before any row was read."""
+
+    kind: ClassVar[str] = "reserved"
+    dataset: str
+    analyst: str
+    column: Column
+    nano: int
+    atto: int
+    neighbours: Neighbours
+    person: str | None
+    question_digest: str
+    question_name: str | None
+    key: str | None
+    cache_key: str | None
+    owner: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answered:
+    """The answer to a reservation was stored, before it left."""
+
+    kind: ClassVar[str] = "answered"
+    dataset: str
+    reservation: int
+    answer_digest: str
+    size: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Returned:
+    """A reservation was given back: the caller states that no row was read."""
+
+    kind: ClassVar[str] = "returned"
+    dataset: str
+    reservation: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unanswered:
+    """A reservation ended without an answer; its price is spent."""
+
+    kind: ClassVar[str] = "unanswered"
+    dataset: str
+    reservation: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReleaseRegistered:
+    """A protected copy of the table left the house."""
+
+    kind: ClassVar[str] = "release-registered"
+    dataset: str
+    release_digest: str
+    method: str
+    override: bool
+
+
+Fact = (
+    DatasetOpened
+    | CapChanged
+    | NeighboursChanged
+    | SchemaChanged
+    | DataChanged
+    | Reserved
+    | Answered
+    | Returned
+    | Unanswered
+    | ReleaseRegistered
+)
+
+KINDS: dict[str, type[Fact]] = {
+    kind.kind: kind
+    for kind in (
+        DatasetOpened,
+        CapChanged,
+        NeighboursChanged,
+        SchemaChanged,
+        DataChanged,
+        Reserved,
+        Answered,
+        Returned,
+        Unanswered,
+        ReleaseRegistered,
+    )
+}
+_NAMES = {kind: tuple(field.name for field in fields(kind)) for kind in KINDS.values()}
+
+
+def to_fields(fact: Fact) -> dict[str, object]:
+    """A fact as plain names and values, its kind among them."""
+    plain: dict[str, object] = {name: getattr(fact, name) for name in _NAMES[type(fact)]}
+    plain["kind"] = fact.kind
+    return plain
+
+
+def from_fields(plain: dict[str, Any]) -> Fact:
+    """The fact that `to_fields` described; a kind unknown here is a fault, never skipped."""
+    try:
+        return KINDS[plain.pop("kind")](**plain)
+    except (KeyError, TypeError) as error:
+        raise LedgerFault(f"the ledger holds a fact this version does not know: {error}") from None
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One line of the ledger. Order is by `sequence`; `time` is for information only."""
+
+    sequence: int
+    time: str
+    fact: Fact
+    hash: str
+
+    @property
+    def kind(self) -> str:
+        return self.fact.kind
+
+    @property
+    def dataset(self) -> str:
+        return self.fact.dataset
+
+    def to_json(self) -> str:
+        """One line of JSON: the text that was hashed, and the hash."""
+        plain = to_fields(self.fact)
+        plain.update(sequence=self.sequence, time=self.time, hash=self.hash)
+        return canonical(plain)

@@ -1,0 +1,292 @@
+"""One ledger file: how it is created, recognised, read, and written in transactions.
+
+Guarantee
+    A batch is on disk when `carry_out` returns (WAL, synchronous=FULL). If anything but a busy file
+    goes wrong, the file is poisoned: this object refuses every further use, and a write whose fate
+    is unknown is never tried again.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, TypeVar
+
+from ..errors import InvalidArgument, LedgerFault, Refused
+from . import chain
+from .anchor import Anchor
+from .connection import Connections, begin, is_busy
+from .contract import closed
+from .desk import Desk
+from .fork import watch
+from .inspection import inspect
+from .owner import Owners
+from .record import Verification
+from .tables import APPLICATION, VERSION, Tables, create, schema_of
+from .writer import Request, Writer
+
+__all__ = ["File"]
+
+T = TypeVar("T")
+_DAMAGE = (sqlite3.Error, UnicodeDecodeError)  # text that is not UTF-8 escapes as the latter
+
+
+class File:
+    """A ledger file in use by this process."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = _given_path(path)
+        self._fault = ""
+        self._closed = False
+        self._seen = 0
+        self._identity = _created(self.path)
+        self._connections = Connections(self.path)
+        self._owners = Owners(self.path)
+        self.writer = Writer(self._carry_out)
+        _recognise(self.path)
+        watch(self)
+
+    def prepare(self) -> None:
+        """Makes an empty file a ledger; a fault if the tables or the last entry are not ours."""
+        try:
+            with self._connections.take("write") as connection, _transaction(connection):
+                if _application(connection) == (0, 0):
+                    create(connection)
+                _check_layout(connection)
+                _check_head(connection)
+        except _DAMAGE as error:
+            raise self._poison(error) from None
+
+    def sweep(self) -> None:
+        self._owners.sweep()
+
+    def read(self, look: Callable[[Tables], T]) -> T:
+        """Runs `look` on one consistent state of the file."""
+        self._usable()
+        try:
+            with self._connections.take("read") as connection:
+                connection.execute("BEGIN")
+                try:
+                    return look(Tables(connection))
+                finally:
+                    connection.execute("ROLLBACK")
+        except _DAMAGE as error:
+            raise self._poison(error) from None
+
+    def write(self, work: Callable[[Desk], T]) -> T:
+        """Runs `work` in a transaction; returns when it is durable."""
+        self._usable()
+        return self.writer.submit(work)
+
+    def inspect(self, anchor: Anchor | None) -> Verification:
+        """Recounts everything, on pages read anew from the file."""
+        self._usable()
+        try:
+            with self._connections.take_fresh("inspect") as connection:
+                connection.execute("BEGIN")
+                _check_layout(connection)
+                tables = Tables(connection)
+                found = inspect(tables.lines(), tables.totals(), anchor)
+                if found:
+                    _check_pages(connection)
+                return found
+        except (*_DAMAGE, LedgerFault) as error:
+            return Verification(
+                False, 0, chain.GENESIS.hex(), None, f"the file is damaged: {error}"
+            )
+
+    def close(self) -> None:
+        """Carries out what waits and lets go of the file."""
+        if not self._closed:
+            self._closed = True
+            if self.writer.stop():
+                self._connections.close()
+                self._owners.leave()
+
+    def _carry_out(self, batch: list[Request[Any]]) -> None:
+        if self._fault:
+            raise LedgerFault(self._fault)
+        try:
+            with self._connections.take("write") as connection:
+                self._still_there()
+                with _transaction(connection):
+                    head = self._settle(Tables(connection), batch)
+                self._seen = head
+        except BaseException as error:
+            raise self._poison(error) from None
+
+    def _settle(self, tables: Tables, batch: list[Request[Any]]) -> int:
+        head = tables.head()
+        if head[0] < self._seen:
+            raise LedgerFault("entries that were there are gone")
+        desk = Desk(tables, head, self._owners.me, self._owners.alive)
+        for request in batch:
+            try:
+                request.result = request.work(desk)
+            except Refused as refusal:
+                request.error = refusal
+        if desk.written:
+            tables.take(desk)
+        return desk.head[0]
+
+    def _usable(self) -> None:
+        if self._fault:
+            raise LedgerFault(self._fault)
+        if self._closed:
+            raise closed()
+
+    def _poison(self, error: BaseException) -> LedgerFault:
+        if isinstance(error, sqlite3.Error) and is_busy(error):
+            return LedgerFault("other processes kept the ledger busy for too long")
+        self._fault = f"the ledger `{self.path}` cannot be used: {error}"
+        return LedgerFault(self._fault)
+
+    def _still_there(self) -> None:
+        try:
+            same = _identity(self.path) == self._identity
+        except OSError:
+            same = False
+        if not same:
+            raise LedgerFault("the file was moved or replaced while in use")
+
+    def before_fork(self) -> None:
+        self._connections.before_fork()
+
+    def after_fork_in_parent(self) -> None:
+        self._connections.after_fork_in_parent()
+
+    def after_fork_in_child(self) -> None:
+        self._connections.after_fork_in_child()
+        self._owners.forget()
+        self.writer.begin_anew()
+
+
+@contextmanager
+def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    """Everything in the block, durably, or nothing of it."""
+    begin(connection)
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        with suppress(sqlite3.Error):
+            connection.execute("ROLLBACK")
+        raise
+
+
+def _given_path(path: str | os.PathLike[str]) -> str:
+    text = os.fspath(path) if isinstance(path, str | os.PathLike) else ""
+    if not isinstance(text, str) or not text or text == ":memory:" or "\0" in text:
+        raise InvalidArgument(
+            f"`path` is {path!r}", "`path` must name a file", "Use Memory() for a ledger in memory"
+        )
+    real = os.path.realpath(text)
+    if os.path.isdir(real) or not os.path.isdir(os.path.dirname(real)):
+        raise InvalidArgument(
+            f"`{text}` is not a file in an existing directory",
+            "A ledger is one file",
+            "Name a file, such as census.ledger",
+        )
+    return real
+
+
+def _identity(path: str) -> tuple[int, int, int]:
+    found = os.stat(path)
+    return found.st_dev, found.st_ino, found.st_nlink
+
+
+def _created(path: str) -> tuple[int, int, int]:
+    """Creates the file for its owner only, if it is not there; says which file it is."""
+    try:
+        try:
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+        except FileExistsError:
+            pass
+        else:
+            folder = os.open(Path(path).parent, os.O_RDONLY)
+            try:
+                os.fsync(folder)
+            finally:
+                os.close(folder)
+        identity = _identity(path)
+    except OSError as error:
+        raise LedgerFault(f"the ledger `{path}` cannot be created: {error}") from None
+    if identity[2] != 1:
+        raise LedgerFault(f"`{path}` has several names; each would have a journal of its own")
+    return identity
+
+
+def _recognise(path: str) -> None:
+    """Refuses a file that is not a ledger, before anything is written to it."""
+    try:
+        connection = sqlite3.connect(path, timeout=60, isolation_level=None)
+        try:
+            application, version = _application(connection)
+            empty = not schema_of(connection)
+        finally:
+            connection.close()
+    except _DAMAGE as error:
+        if getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_NOTADB:
+            application, version, empty = 0, 0, False
+        else:
+            raise LedgerFault(f"the ledger `{path}` cannot be opened: {error}") from None
+    if application == 0 and version == 0 and empty:
+        return
+    if application != APPLICATION:
+        raise InvalidArgument(
+            f"`{path}` is not a ledger",
+            "A ledger is a file that Tenue made",
+            "Check the path; a new ledger needs a path where nothing is",
+            code="not-a-ledger",
+        )
+    if version != VERSION:
+        raise InvalidArgument(
+            f"`{path}` is a ledger of layout {version}",
+            f"This version of Tenue reads layout {VERSION}",
+            "Open it with the version of Tenue that made it",
+            code="ledger-version",
+        )
+
+
+def _application(connection: sqlite3.Connection) -> tuple[int, int]:
+    application = connection.execute("PRAGMA application_id").fetchone()[0]
+    return application, connection.execute("PRAGMA user_version").fetchone()[0]
+
+
+@functools.cache
+def _expected_schema() -> list[tuple[object, ...]]:
+    connection = sqlite3.connect(":memory:", isolation_level=None)
+    try:
+        create(connection)
+        return schema_of(connection)
+    finally:
+        connection.close()
+
+
+def _check_layout(connection: sqlite3.Connection) -> None:
+    """A fault unless the tables are those that this version makes, and nothing besides."""
+    if _application(connection) != (APPLICATION, VERSION):
+        raise LedgerFault("the header is not that of a ledger")
+    if schema_of(connection) != _expected_schema():
+        raise LedgerFault("the tables are not those of a ledger")
+
+
+def _check_head(connection: sqlite3.Connection) -> None:
+    """A fault unless the last entry follows from the one before."""
+    tables = Tables(connection)
+    count, link = tables.head()
+    if count:
+        before, last = tables.link(count - 1), tables.texts(count - 1, 1)
+        if before is None or not last or chain.link(before, str(last[0][1])) != link:
+            raise LedgerFault("the ledger's last entry does not follow from the one before")
+
+
+def _check_pages(connection: sqlite3.Connection) -> None:
+    """A fault if SQLite finds a page, an index or an order damaged: a hidden row is a free key."""
+    found = connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
+    if found != "ok":
+        raise LedgerFault(str(found))

@@ -1,0 +1,77 @@
+"""What the holder decides: budgets, adjacency, versions, releases. Spent stays spent."""
+
+from __future__ import annotations
+
+from ..errors import Conflict, NotPromised
+from .amount import decimal, in_epsilon
+from .cashier import known_dataset
+from .composition import REPLACE, Neighbours
+from .desk import Desk
+from .fact import (
+    CapChanged,
+    DataChanged,
+    DatasetOpened,
+    Fact,
+    NeighboursChanged,
+    ReleaseRegistered,
+    SchemaChanged,
+)
+from .row import EVERYONE
+
+__all__ = ["open_dataset", "register_release"]
+
+
+def open_dataset(desk: Desk, wanted: DatasetOpened) -> tuple[Fact, ...]:
+    """Opens a data set, or writes one fact for each thing that changed; spent stays spent."""
+    name = wanted.dataset
+    held = desk.books.dataset(name)
+    facts: list[Fact] = []
+    if held is None:
+        facts.append(wanted)
+    else:
+        if wanted.neighbours != held.neighbours:
+            facts.append(_neighbours_changed(desk, name, wanted.neighbours))
+        caps = (wanted.total_nano, wanted.total_atto, wanted.per_analyst_nano)
+        if caps != (held.total, held.total_delta, held.per_analyst):
+            facts.append(
+                CapChanged(
+                    dataset=name, total_nano=caps[0], total_atto=caps[1], per_analyst_nano=caps[2]
+                )
+            )
+        if wanted.schema_digest != held.schema_digest:
+            facts.append(SchemaChanged(dataset=name, schema_digest=wanted.schema_digest))
+        if wanted.data_version != held.data_version:
+            facts.append(DataChanged(dataset=name, data_version=wanted.data_version))
+    for fact in facts:
+        desk.write(fact)
+    return tuple(facts)
+
+
+def _neighbours_changed(desk: Desk, name: str, neighbours: Neighbours) -> Fact:
+    account = desk.books.account(name, EVERYONE)
+    if neighbours != REPLACE and account.spent:
+        raise NotPromised(
+            f"`{name}` has spent epsilon {decimal(in_epsilon(account.spent))} under replace and is "
+            "opened under add-or-remove",
+            "What was promised under replace says nothing about a record more or less, "
+            "so it has no price there",
+            'Keep neighbours = "replace" for this table',
+        )
+    return NeighboursChanged(dataset=name, neighbours=neighbours)
+
+
+def register_release(desk: Desk, wanted: ReleaseRegistered) -> int:
+    """Registers a release; a second one of the same data set is refused unless overridden."""
+    known_dataset(desk, wanted.dataset)
+    earlier = desk.books.releases_of(wanted.dataset)
+    if wanted.release_digest in earlier:
+        return earlier[wanted.release_digest]
+    if earlier and not wanted.override:
+        raise Conflict(
+            f"`{wanted.dataset}` has been released before (entry {max(earlier.values())})",
+            "Two releases of overlapping data reveal the records in which they differ",
+            "Publish the first release again, or state override=True, which is recorded",
+            code="second-release",
+            earlier=max(earlier.values()),
+        )
+    return desk.write(wanted)

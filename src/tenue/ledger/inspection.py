@@ -1,0 +1,202 @@
+"""Everything in a ledger recounted from its entries."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from ..errors import LedgerFault, Refused
+from . import chain
+from .anchor import Anchor
+from .books import Books
+from .fact import Answered, Fact, Reserved, Returned, Unanswered
+from .record import Verification
+from .row import (
+    ANSWERED,
+    EVERYONE,
+    OPEN,
+    RETURNED,
+    UNANSWERED,
+    Account,
+    Dataset,
+    Person,
+    Shelf,
+    Ticket,
+)
+
+__all__ = ["Blank", "Line", "Totals", "inspect"]
+
+
+Line = tuple[
+    int,
+    str,
+    bytes,
+    int | None,
+    bytes | None,
+    bytes | None,
+    str | None,
+    int | None,
+    int | None,
+    bytes | None,
+]
+"""An entry's number, text and hash; the ticket it opened, if any, field by field; its answer."""
+
+
+class Totals(NamedTuple):
+    """Every running total, as stored."""
+
+    datasets: dict[str, Dataset]
+    accounts: dict[tuple[str, str], Account]
+    persons: dict[tuple[str, str, str], Person]
+    questions: dict[tuple[str, str], int]
+    releases: dict[tuple[str, str], int]
+    tickets: int
+    answers: int
+
+
+class Blank:
+    """A shelf with nothing on it: what is not in the books does not exist."""
+
+    def dataset(self, name: str) -> None:
+        return None
+
+    def account(self, dataset: str, analyst: str) -> None:
+        return None
+
+    def accounts(self, dataset: str) -> dict[str, Account]:
+        return {}
+
+    def person(self, dataset: str, analyst: str, person: str) -> None:
+        return None
+
+    def persons(self, dataset: str, analyst: str) -> dict[str, Person]:
+        return {}
+
+    def most(self, dataset: str, analyst: str, besides: Iterable[str]) -> Person:
+        return Person()
+
+    def times(self, dataset: str, question_name: str) -> int:
+        return 0
+
+    def releases(self, dataset: str) -> dict[str, int]:
+        return {}
+
+    def ticket(self, sequence: int) -> None:
+        return None
+
+    def ticket_named(self, name: bytes) -> None:
+        return None
+
+    def open_tickets(self) -> list[Ticket]:
+        return []
+
+    def reserved(self, sequence: int) -> Reserved:
+        raise LedgerFault(f"there is no reservation {sequence}")
+
+    def answer(self, sequence: int) -> bytes:
+        raise LedgerFault(f"there is no answer {sequence}")
+
+
+_BLANK: Shelf = Blank()
+_OUTCOME: dict[type[Fact], int] = {
+    Answered: ANSWERED,
+    Returned: RETURNED,
+    Unanswered: UNANSWERED,
+}
+
+
+class _Recount(Books):
+    """Books built from the first entry on, against which the stored rows are held.
+
+    A settled reservation is forgotten at once, so that memory follows what is open.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(_BLANK)
+        self.reservations = 0
+        self.replies = 0
+        self._claims: dict[int, tuple[int, int]] = {}
+
+    def take(self, fact: Fact, line: Line) -> None:
+        """Posts one entry; a fault if a row beside it says otherwise."""
+        sequence, ticket, answer = line[0], line[3:9], line[9]
+        self.post(sequence, fact)
+        if isinstance(fact, Reserved):
+            self.reservations += 1
+            self._take_ticket(sequence, ticket)
+            self._within_cap(fact)
+        elif isinstance(fact, Answered | Returned | Unanswered):
+            claim = (fact.reservation, _OUTCOME[type(fact)])
+            if self._claims.pop(sequence, None) != claim:
+                raise LedgerFault(f"the ticket of reservation {fact.reservation} says otherwise")
+            self._forget(fact.reservation)
+            if isinstance(fact, Answered):
+                self.replies += 1
+                digest = hashlib.sha256(answer).hexdigest() if type(answer) is bytes else None
+                if digest != fact.answer_digest:
+                    raise LedgerFault("the stored answer is not the one that was given")
+
+    def _take_ticket(self, sequence: int, stored: tuple[object, ...]) -> None:
+        if stored[:4] != self.tickets[sequence][:4]:
+            raise LedgerFault("the ticket is not the one that was opened")
+        outcome, settled = stored[4:]
+        if outcome == OPEN:
+            if settled is not None:
+                raise LedgerFault("the ticket is both open and settled")
+        elif type(outcome) is not int or type(settled) is not int or settled in self._claims:
+            raise LedgerFault("the ticket was settled by no entry of its own")
+        else:
+            self._claims[settled] = (sequence, outcome)
+
+    def _within_cap(self, fact: Reserved) -> None:
+        if fact.column != "dp":
+            return
+        dataset = self._known(fact.dataset)
+        account = self.account(fact.dataset, EVERYONE)
+        if account.spent > dataset.total or account.spent_delta > dataset.total_delta:
+            raise LedgerFault("the reservation exceeds the cap of its time")
+
+    def _forget(self, reservation: int) -> None:
+        ticket = self.tickets.pop(reservation)
+        self._reserved.pop(reservation)
+        if ticket.name is not None:
+            self._names.pop(ticket.name, None)
+
+    def differs_from(self, stored: Totals) -> str:
+        """What in the stored totals is not what the entries amount to; empty if nothing is."""
+        if self._claims:
+            return "a ticket was settled by an entry that is not there"
+        if stored.tickets != self.reservations or stored.answers != self.replies:
+            return "tickets or answers are there that no entry speaks of"
+        for name in ("datasets", "accounts", "persons", "questions", "releases"):
+            if getattr(stored, name) != getattr(self, name):
+                return f"the running totals of {name} are not what the entries amount to"
+        return ""
+
+
+def inspect(lines: Iterable[Line], totals: Totals, anchor: Anchor | None) -> Verification:
+    """Walks all entries and compares everything stored with what they amount to."""
+    recount = _Recount()
+    count, link = 0, chain.GENESIS
+    anchored = link if anchor is not None and anchor.entries == 0 else None
+    for line in lines:
+        sequence, text = line[0], line[1]
+        try:
+            if sequence != count + 1:
+                raise LedgerFault(f"entry {count + 1} is missing")
+            if type(text) is not str or chain.link(link, text) != line[2]:
+                raise LedgerFault("the hash does not follow from the entry and the one before")
+            recount.take(chain.read(sequence, text)[1], line)
+        except (LedgerFault, Refused) as fault:
+            return Verification(False, count, link.hex(), count + 1, str(fault))
+        except (TypeError, ValueError, AttributeError, OverflowError):
+            # a forged entry whose hash fits but whose values are of the wrong kind
+            return Verification(False, count, link.hex(), count + 1, "the entry makes no sense")
+        count, link = sequence, line[2]
+        if anchor is not None and anchor.entries == count:
+            anchored = link
+    reason = recount.differs_from(totals)
+    if not reason and anchor is not None:
+        reason = anchor.missed_by(count, anchored)
+    return Verification(not reason, count, link.hex(), None, reason)

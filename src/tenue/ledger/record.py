@@ -1,0 +1,154 @@
+"""What the ledger hands out: reservations, balances, verifications."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from .amount import decimal, in_delta, in_epsilon
+from .composition import Neighbours
+from .row import EVERYONE, Account, Dataset
+
+__all__ = ["Balance", "Quota", "Reservation", "Verification", "balance_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Reservation:
+    """A price already paid; the right to draw noise once.
+
+    `answer` is None: read the rows, draw, `commit`. `answer` holds bytes: the key was used before,
+    this is its answer, nothing was debited now, and nothing may be drawn.
+    """
+
+    dataset: str
+    analyst: str
+    key: str | None
+    sequence: int
+    owner: str
+    nano: int
+    answer: bytes | None = None
+
+    @property
+    def cost(self) -> Fraction:
+        """The epsilon that was debited now, in the ledger's adjacency; 0 for a replay."""
+        return in_epsilon(self.nano)
+
+
+@dataclass(frozen=True, slots=True)
+class Quota:
+    """What one analyst has spent. A quota never adds to what the data set can pay."""
+
+    analyst: str
+    total: Fraction | None
+    spent: Fraction
+    individual: Fraction
+
+    @property
+    def remaining(self) -> Fraction | None:
+        return None if self.total is None else max(Fraction(0), self.total - self.spent)
+
+    def __str__(self) -> str:
+        of = "" if self.total is None else f" of {decimal(self.total)}"
+        return f"{self.analyst}: epsilon {decimal(self.spent)}{of} spent"
+
+
+@dataclass(frozen=True, slots=True)
+class Balance:
+    """What a data set may still pay, in exact epsilon; columns that must not be added are apart.
+
+    `spent` is `statistical` plus `persons`, the largest sum of questions about one person.
+    `remaining` is never negative: a cap lowered below what was spent leaves 0.
+    """
+
+    dataset: str
+    neighbours: Neighbours
+    total: Fraction
+    spent: Fraction
+    statistical: Fraction
+    persons: Fraction
+    total_delta: Fraction
+    spent_delta: Fraction
+    individual: Fraction
+    releases: int
+    analysts: tuple[Quota, ...]
+    schema_digest: str
+    data_version: str
+
+    @property
+    def remaining(self) -> Fraction:
+        return max(Fraction(0), self.total - self.spent)
+
+    @property
+    def remaining_delta(self) -> Fraction:
+        return max(Fraction(0), self.total_delta - self.spent_delta)
+
+    def __str__(self) -> str:
+        lines = [
+            f"{self.dataset} ({self.neighbours}): epsilon {decimal(self.spent)} of "
+            f"{decimal(self.total)} spent, {decimal(self.remaining)} remains"
+        ]
+        if self.total_delta:
+            lines.append(
+                f"  delta {decimal(self.spent_delta)} of {decimal(self.total_delta)} spent"
+            )
+        if self.individual:
+            lines.append(
+                f"  individual epsilon {decimal(self.individual)} spent, "
+                "which is not differential privacy and is not part of the above"
+            )
+        if self.releases:
+            lines.append(f"  releases registered: {self.releases}")
+        lines.extend(f"  {quota}" for quota in self.analysts)
+        return "\n".join(lines)
+
+
+def balance_of(
+    name: str, dataset: Dataset, accounts: Mapping[str, Account], releases: int
+) -> Balance:
+    """The balance that a data set's rows amount to."""
+    whole = accounts.get(EVERYONE, Account())
+    quota = None if dataset.per_analyst is None else in_epsilon(dataset.per_analyst)
+    return Balance(
+        dataset=name,
+        neighbours=dataset.neighbours,
+        total=in_epsilon(dataset.total),
+        spent=in_epsilon(whole.spent),
+        statistical=in_epsilon(whole.statistical),
+        persons=in_epsilon(whole.most),
+        total_delta=in_delta(dataset.total_delta),
+        spent_delta=in_delta(whole.spent_delta),
+        individual=in_epsilon(whole.individual),
+        releases=releases,
+        analysts=tuple(
+            Quota(analyst, quota, in_epsilon(account.spent), in_epsilon(account.individual))
+            for analyst, account in sorted(accounts.items())
+            if analyst != EVERYONE
+        ),
+        schema_digest=dataset.schema_digest,
+        data_version=dataset.data_version,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """Whether the ledger is whole: truthy if every check passed.
+
+    `first_bad` is the first entry that is wrong, None if none is or if the damage is elsewhere
+    (totals, answers, the file); `reason` says what.
+    """
+
+    ok: bool
+    entries: int
+    head: str
+    first_bad: int | None = None
+    reason: str = ""
+
+    def __bool__(self) -> bool:
+        return self.ok
+
+    def __str__(self) -> str:
+        if self.ok:
+            return f"intact: {self.entries} entries, head {self.head}"
+        where = "" if self.first_bad is None else f" at entry {self.first_bad}"
+        return f"NOT INTACT{where}: {self.reason}"

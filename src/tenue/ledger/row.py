@@ -1,0 +1,111 @@
+"""The rows that the running totals are kept in, and where they rest."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from typing import NamedTuple, Protocol
+
+from .composition import Neighbours
+from .fact import Reserved
+
+__all__ = [
+    "ANSWERED",
+    "EVERYONE",
+    "OPEN",
+    "RETURNED",
+    "UNANSWERED",
+    "Account",
+    "Dataset",
+    "Person",
+    "Shelf",
+    "Ticket",
+    "cache_name",
+    "ticket_name",
+]
+
+EVERYONE = ""
+"""The data set's own account; an analyst's name is never empty."""
+
+OPEN, ANSWERED, RETURNED, UNANSWERED = range(4)
+
+
+class Dataset(NamedTuple):
+    """What is in force for a data set."""
+
+    neighbours: Neighbours
+    total: int
+    total_delta: int
+    per_analyst: int | None
+    schema_digest: str
+    data_version: str
+    repriced: int = 0  # the entry that last changed the neighbours
+    widest: int = 0  # the largest epsilon ever charged together with a delta
+
+
+class Account(NamedTuple):
+    """What the data set, or one analyst, has spent: nano-epsilon and atto-delta."""
+
+    statistical: int = 0
+    most: int = 0  # the maximum over persons
+    delta: int = 0
+    most_delta: int = 0
+    individual: int = 0
+
+    @property
+    def spent(self) -> int:
+        return self.statistical + self.most
+
+    @property
+    def spent_delta(self) -> int:
+        return self.delta + self.most_delta
+
+
+class Person(NamedTuple):
+    """What questions about one person have cost."""
+
+    nano: int = 0
+    atto: int = 0
+
+
+class Ticket(NamedTuple):
+    """Where a reservation stands."""
+
+    sequence: int
+    name: bytes | None
+    cache: bytes | None
+    owner: str
+    outcome: int = OPEN
+    settled: int | None = None
+
+
+def ticket_name(dataset: str, analyst: str, key: str | None) -> bytes | None:
+    """An idempotency key in its scope. No name holds a NUL, so no two scopes collide."""
+    if key is None:
+        return None
+    return hashlib.sha256(f"{dataset}\0{analyst}\0{key}".encode()).digest()
+
+
+def cache_name(dataset: str, cache_key: str | None) -> bytes | None:
+    """A cache key in its scope, the data set."""
+    return (
+        None if cache_key is None else hashlib.sha256(f"{dataset}\0{cache_key}".encode()).digest()
+    )
+
+
+class Shelf(Protocol):
+    """Where rows rest between transactions."""
+
+    def dataset(self, name: str) -> Dataset | None: ...
+    def account(self, dataset: str, analyst: str) -> Account | None: ...
+    def accounts(self, dataset: str) -> dict[str, Account]: ...
+    def person(self, dataset: str, analyst: str, person: str) -> Person | None: ...
+    def persons(self, dataset: str, analyst: str) -> dict[str, Person]: ...
+    def most(self, dataset: str, analyst: str, besides: Iterable[str]) -> Person: ...
+    def times(self, dataset: str, question_name: str) -> int: ...
+    def releases(self, dataset: str) -> dict[str, int]: ...
+    def ticket(self, sequence: int) -> Ticket | None: ...
+    def ticket_named(self, name: bytes) -> Ticket | None: ...
+    def open_tickets(self) -> list[Ticket]: ...
+    def reserved(self, sequence: int) -> Reserved: ...
+    def answer(self, sequence: int) -> bytes: ...

@@ -1,0 +1,250 @@
+"""The rows of a ledger in SQLite tables: how they are created, read and written."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator
+
+from ..errors import LedgerFault
+from . import chain
+from .desk import Desk
+from .fact import Reserved
+from .inspection import Line, Totals
+from .row import Account, Dataset, Person, Ticket
+
+__all__ = ["APPLICATION", "VERSION", "Tables", "create", "schema_of"]
+
+APPLICATION = 0x54656E75
+"""What the file's header says it is: "Tenu"."""
+
+VERSION = 1
+"""How the tables are laid out."""
+
+_SCHEMA = """
+CREATE TABLE entry (sequence INTEGER PRIMARY KEY, text TEXT NOT NULL, link BLOB NOT NULL);
+CREATE TABLE ticket (
+    sequence INTEGER PRIMARY KEY, name BLOB, cache BLOB, owner TEXT NOT NULL,
+    outcome INTEGER NOT NULL, settled INTEGER
+);
+CREATE UNIQUE INDEX ticket_name ON ticket (name) WHERE outcome <> 2;
+CREATE INDEX ticket_open ON ticket (sequence) WHERE outcome = 0;
+CREATE INDEX ticket_cache ON ticket (cache, settled) WHERE outcome = 1;
+CREATE TABLE answer (sequence INTEGER PRIMARY KEY, content BLOB NOT NULL);
+CREATE TABLE dataset (
+    name TEXT PRIMARY KEY, neighbours TEXT NOT NULL, total INTEGER NOT NULL,
+    total_delta INTEGER NOT NULL, per_analyst INTEGER, schema_digest TEXT NOT NULL,
+    data_version TEXT NOT NULL, repriced INTEGER NOT NULL, widest INTEGER NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE account (
+    dataset TEXT NOT NULL, analyst TEXT NOT NULL, statistical INTEGER NOT NULL,
+    most INTEGER NOT NULL, delta INTEGER NOT NULL, most_delta INTEGER NOT NULL,
+    individual INTEGER NOT NULL, PRIMARY KEY (dataset, analyst)
+) WITHOUT ROWID;
+CREATE TABLE person (
+    dataset TEXT NOT NULL, analyst TEXT NOT NULL, person TEXT NOT NULL, nano INTEGER NOT NULL,
+    atto INTEGER NOT NULL, PRIMARY KEY (dataset, analyst, person)
+) WITHOUT ROWID;
+CREATE TABLE question (
+    dataset TEXT NOT NULL, name TEXT NOT NULL, times INTEGER NOT NULL, PRIMARY KEY (dataset, name)
+) WITHOUT ROWID;
+CREATE TABLE release (
+    dataset TEXT NOT NULL, digest TEXT NOT NULL, sequence INTEGER NOT NULL,
+    PRIMARY KEY (dataset, digest)
+) WITHOUT ROWID
+"""
+
+
+def create(connection: sqlite3.Connection) -> None:
+    """Makes an empty database a ledger; inside a transaction of the caller's."""
+    for statement in _SCHEMA.split(";"):
+        connection.execute(statement)
+    connection.execute(f"PRAGMA application_id = {APPLICATION}")
+    connection.execute(f"PRAGMA user_version = {VERSION}")
+
+
+def schema_of(connection: sqlite3.Connection) -> list[tuple[object, ...]]:
+    """What the file says its tables are, to be held against what they should be."""
+    return connection.execute(
+        "SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name"
+    ).fetchall()
+
+
+class Tables:
+    """A shelf of rows in the tables of one connection."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._run = connection.execute
+        self._run_many = connection.executemany
+
+    def head(self) -> tuple[int, bytes]:
+        row = self._run(
+            "SELECT sequence, link FROM entry ORDER BY sequence DESC LIMIT 1"
+        ).fetchone()
+        return (0, chain.GENESIS) if row is None else (row[0], row[1])
+
+    def link(self, sequence: int) -> bytes | None:
+        if sequence == 0:
+            return chain.GENESIS
+        row = self._run("SELECT link FROM entry WHERE sequence = ?", (sequence,)).fetchone()
+        return None if row is None else bytes(row[0])
+
+    def texts(self, after: int, count: int) -> list[tuple[int, str, bytes]]:
+        return self._run(
+            "SELECT sequence, text, link FROM entry WHERE sequence > ? ORDER BY sequence LIMIT ?",
+            (after, count),
+        ).fetchall()
+
+    def datasets(self) -> list[str]:
+        return [row[0] for row in self._run("SELECT name FROM dataset ORDER BY name")]
+
+    def dataset(self, name: str) -> Dataset | None:
+        row = self._run(
+            "SELECT neighbours, total, total_delta, per_analyst, schema_digest, data_version,"
+            " repriced, widest FROM dataset WHERE name = ?",
+            (name,),
+        ).fetchone()
+        return None if row is None else Dataset(*row)
+
+    def account(self, dataset: str, analyst: str) -> Account | None:
+        row = self._run(
+            "SELECT statistical, most, delta, most_delta, individual FROM account"
+            " WHERE dataset = ? AND analyst = ?",
+            (dataset, analyst),
+        ).fetchone()
+        return None if row is None else Account(*row)
+
+    def accounts(self, dataset: str) -> dict[str, Account]:
+        rows = self._run(
+            "SELECT analyst, statistical, most, delta, most_delta, individual FROM account"
+            " WHERE dataset = ?",
+            (dataset,),
+        )
+        return {row[0]: Account(*row[1:]) for row in rows}
+
+    def person(self, dataset: str, analyst: str, person: str) -> Person | None:
+        row = self._run(
+            "SELECT nano, atto FROM person WHERE dataset = ? AND analyst = ? AND person = ?",
+            (dataset, analyst, person),
+        ).fetchone()
+        return None if row is None else Person(*row)
+
+    def persons(self, dataset: str, analyst: str) -> dict[str, Person]:
+        rows = self._run(
+            "SELECT person, nano, atto FROM person WHERE dataset = ? AND analyst = ?",
+            (dataset, analyst),
+        )
+        return {row[0]: Person(*row[1:]) for row in rows}
+
+    def most(self, dataset: str, analyst: str, besides: Iterable[str]) -> Person:
+        row = self._run(
+            "SELECT COALESCE(MAX(nano), 0), COALESCE(MAX(atto), 0) FROM person"
+            " WHERE dataset = ? AND analyst = ?"
+            " AND person NOT IN (SELECT value FROM json_each(?))",
+            (dataset, analyst, json.dumps(list(besides))),
+        ).fetchone()
+        return Person(*row)
+
+    def times(self, dataset: str, question_name: str) -> int:
+        row = self._run(
+            "SELECT times FROM question WHERE dataset = ? AND name = ?", (dataset, question_name)
+        ).fetchone()
+        return 0 if row is None else int(row[0])
+
+    def releases(self, dataset: str) -> dict[str, int]:
+        rows = self._run("SELECT digest, sequence FROM release WHERE dataset = ?", (dataset,))
+        return dict(rows.fetchall())
+
+    def ticket(self, sequence: int) -> Ticket | None:
+        row = self._run(
+            "SELECT sequence, name, cache, owner, outcome, settled FROM ticket WHERE sequence = ?",
+            (sequence,),
+        ).fetchone()
+        return None if row is None else Ticket(*row)
+
+    def ticket_named(self, name: bytes) -> Ticket | None:
+        row = self._run(
+            "SELECT sequence, name, cache, owner, outcome, settled FROM ticket"
+            " WHERE name = ? AND outcome <> 2",
+            (name,),
+        ).fetchone()
+        return None if row is None else Ticket(*row)
+
+    def open_tickets(self) -> list[Ticket]:
+        rows = self._run(
+            "SELECT sequence, name, cache, owner, outcome, settled FROM ticket WHERE outcome = 0"
+            " ORDER BY sequence"
+        )
+        return [Ticket(*row) for row in rows]
+
+    def cached(self, cache: bytes) -> int | None:
+        row = self._run(
+            "SELECT settled FROM ticket WHERE cache = ? AND outcome = 1"
+            " ORDER BY settled DESC LIMIT 1",
+            (cache,),
+        ).fetchone()
+        return None if row is None else int(row[0])
+
+    def reserved(self, sequence: int) -> Reserved:
+        row = self._run("SELECT text FROM entry WHERE sequence = ?", (sequence,)).fetchone()
+        fact = None if row is None else chain.read(sequence, row[0])[1]
+        if not isinstance(fact, Reserved):
+            raise LedgerFault(f"there is no reservation {sequence}")
+        return fact
+
+    def answer(self, sequence: int) -> bytes:
+        row = self._run("SELECT content FROM answer WHERE sequence = ?", (sequence,)).fetchone()
+        if row is None:
+            raise LedgerFault(f"the answer of entry {sequence} is missing")
+        return bytes(row[0])
+
+    def take(self, desk: Desk) -> None:
+        """Writes everything a transaction changed."""
+        books = desk.books
+        self._run_many("INSERT INTO entry VALUES (?, ?, ?)", desk.written)
+        self._run_many(
+            "INSERT INTO ticket VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (sequence)"
+            " DO UPDATE SET outcome = excluded.outcome, settled = excluded.settled",
+            books.tickets.values(),
+        )
+        self._run_many("INSERT INTO answer VALUES (?, ?)", books.answers.items())
+        self._run_many(
+            "REPLACE INTO dataset VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            [(name, *row) for name, row in books.datasets.items()],
+        )
+        self._run_many(
+            "REPLACE INTO account VALUES (?, ?, ?, ?, ?, ?, ?)",
+            [(*key, *row) for key, row in books.accounts.items()],
+        )
+        self._run_many(
+            "REPLACE INTO person VALUES (?, ?, ?, ?, ?)",
+            [(*key, *row) for key, row in books.persons.items()],
+        )
+        self._run_many(
+            "REPLACE INTO question VALUES (?, ?, ?)",
+            [(*key, times) for key, times in books.questions.items()],
+        )
+        self._run_many(
+            "REPLACE INTO release VALUES (?, ?, ?)",
+            [(*key, sequence) for key, sequence in books.releases.items()],
+        )
+
+    def lines(self) -> Iterator[Line]:
+        """Every entry beside the ticket it opened and the answer it stored."""
+        return self._run(
+            "SELECT e.sequence, e.text, e.link, t.sequence, t.name, t.cache, t.owner, t.outcome,"
+            " t.settled, a.content FROM entry e LEFT JOIN ticket t ON t.sequence = e.sequence"
+            " LEFT JOIN answer a ON a.sequence = e.sequence ORDER BY e.sequence"
+        )
+
+    def totals(self) -> Totals:
+        run = self._run
+        return Totals(
+            {row[0]: Dataset(*row[1:]) for row in run("SELECT * FROM dataset")},
+            {row[:2]: Account(*row[2:]) for row in run("SELECT * FROM account")},
+            {row[:3]: Person(*row[3:]) for row in run("SELECT * FROM person")},
+            {row[:2]: row[2] for row in run("SELECT * FROM question")},
+            {row[:2]: row[2] for row in run("SELECT * FROM release")},
+            run("SELECT COUNT(*) FROM ticket").fetchone()[0],
+            run("SELECT COUNT(*) FROM answer").fetchone()[0],
+        )

@@ -1,0 +1,58 @@
+"""Names and digests that enter the ledger as text."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import unicodedata
+
+from ..errors import InvalidArgument
+
+__all__ = ["canonical", "digest", "given_text"]
+
+_LONGEST = 200
+_encode = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False).encode
+
+
+def canonical(value: object) -> str:
+    """The one JSON text of a value: sorted keys, no spaces, ASCII."""
+    return _encode(value)
+
+
+def digest(value: object) -> str:
+    """The SHA-256 of a value's canonical JSON, in hexadecimal; 17 and "17" differ.
+
+    Example
+        >>> digest({"question": "COUNT", "nano": 5})[:16]
+        'bd13276788cee241'
+    """
+    return hashlib.sha256(canonical(value).encode()).hexdigest()
+
+
+def given_text(value: object, name: str, *, empty: bool = False) -> str:
+    """A short line of text, in the one Unicode spelling (NFC), or a refusal.
+
+    Two spellings of one data set's name would be two budgets, hence the normal form.
+    """
+    fix = f"Give `{name}` as a short name or a hexadecimal digest"
+    if not isinstance(value, str):
+        raise InvalidArgument(
+            f"`{name}` is of type {type(value).__name__}", f"`{name}` must be text", fix
+        )
+    if value.isascii() and value.isprintable() and 0 < len(value) <= _LONGEST:
+        return value
+    if len(value) > _LONGEST:
+        raise InvalidArgument(
+            f"`{name}` is {len(value)} characters long",
+            f"`{name}` may have at most {_LONGEST} characters",
+            fix,
+        )
+    value = unicodedata.normalize("NFC", value)
+    if not value and not empty:
+        raise InvalidArgument(f"`{name}` is empty", f"`{name}` must not be empty", fix)
+    # str.isprintable is false for control characters, line ends and lone surrogates
+    if not value.isprintable():
+        raise InvalidArgument(
+            f"`{name}` is {value!a}", f"`{name}` must be one line of printable text", fix
+        )
+    return value

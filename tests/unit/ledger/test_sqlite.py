@@ -1,0 +1,561 @@
+"""What only a file can get wrong: crashes, forks, full disks, flipped bytes."""
+
+from __future__ import annotations
+
+import os
+import random
+import resource
+import shutil
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+import tenue
+from tenue.errors import Conflict, Fault, InvalidArgument, LedgerFault, OverBudget, Refused
+from tenue.ledger import Charge, SQLite
+from tenue.ledger.row import ticket_name
+from tenue.ledger.writer import Request
+
+CHARGE = Charge.of(epsilon="0.5", neighbours="replace")
+
+
+def python(script: str, *arguments: object, **options: object) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-c", script, *map(str, arguments)],
+        env={**os.environ, "PYTHONPATH": str(Path(tenue.__file__).parents[1])},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        **options,  # type: ignore[call-overload]
+    )
+
+
+def finished(child: subprocess.Popen[str]) -> str:
+    out, _ = child.communicate(timeout=60)
+    assert child.returncode == 0
+    return out
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    made = tmp_path / "a.ledger"
+    with SQLite(made) as ledger:
+        ledger.open_dataset("census", 50, neighbours="replace")
+    return made
+
+
+# --- who is alive
+
+RESERVE = """
+import sys
+from tenue.ledger import Charge, SQLite
+ledger = SQLite(sys.argv[1])
+ledger.reserve("census", "ann", Charge.of(epsilon="0.5", neighbours="replace"), "key", "q")
+print("reserved", flush=True)
+sys.stdin.read()
+"""
+
+
+def test_a_live_process_keeps_its_question_and_a_dead_one_has_spent_it(path: Path) -> None:
+    child = python(RESERVE, path)
+    assert child.stdout is not None
+    child.stdout.readline()
+    with SQLite(path) as ledger:
+        with pytest.raises(Conflict) as refusal:
+            ledger.reserve("census", "ann", CHARGE, "key", "q")
+        assert refusal.value.code == "in-flight"
+        child.kill()
+        child.communicate()
+        # met while the ledger stays open
+        with pytest.raises(Conflict) as refusal:
+            ledger.reserve("census", "ann", CHARGE, "key", "q")
+        assert refusal.value.code == "spent-unanswered"
+        assert ledger.balance().spent == Fraction(1, 2)
+        assert [entry.kind for entry in ledger.entries()][-1] == "unanswered"
+        assert ledger.verify()
+
+
+def test_opening_settles_what_the_dead_left(path: Path) -> None:
+    child = python(RESERVE, path)
+    assert child.stdout is not None
+    child.stdout.readline()
+    child.kill()
+    child.communicate()
+    with SQLite(path) as ledger:
+        assert [entry.kind for entry in ledger.entries()][-1] == "unanswered"
+        with pytest.raises(Conflict) as refusal:
+            ledger.reserve("census", "ann", CHARGE, "key", "q")
+        assert refusal.value.code == "spent-unanswered"
+        assert ledger.balance().spent == Fraction(1, 2)
+    assert not Path(f"{path}-owners").exists()
+
+
+def test_closing_ends_what_was_open(path: Path) -> None:
+    with SQLite(path) as ledger, SQLite(path) as other:
+        paid = ledger.reserve("census", "ann", CHARGE, "key", "q")
+        ledger.close()
+        with pytest.raises(Conflict) as refusal:
+            other.reserve("census", "ann", CHARGE, "key", "q")
+        assert refusal.value.code == "spent-unanswered"
+        with pytest.raises(InvalidArgument):
+            ledger.commit(paid, b"late")
+
+
+def test_a_ledger_that_is_forgotten_is_closed(path: Path) -> None:
+    ledger = SQLite(path)
+    ledger.reserve("census", "ann", CHARGE, "key", "q")
+    threads = threading.active_count()
+    del ledger
+    assert threading.active_count() == threads - 1
+    with SQLite(path) as other, pytest.raises(Conflict, match="never answered"):
+        other.reserve("census", "ann", CHARGE, "key", "q")
+
+
+FORK = """
+import os, sys, threading
+from tenue.errors import Conflict
+from tenue.ledger import Charge, SQLite
+CHARGE = Charge.of(epsilon="0.5", neighbours="replace")
+ledger = SQLite(sys.argv[1])
+paid = ledger.reserve("census", "ann", CHARGE, "parent", "q")
+stop = threading.Event()
+def busy():
+    while not stop.is_set():
+        ledger.reserve("census", "ann", Charge(1, 0, "replace"), None, "q")
+        ledger.balance()
+        ledger.verify()
+noise = [threading.Thread(target=busy) for _ in range(3)]
+for thread in noise: thread.start()
+children = []
+for number in range(8):
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            own = ledger.reserve("census", "ann", CHARGE, f"child-{number}", "q")
+            ledger.commit(own, b"x")
+            assert ledger.verify()
+            try:
+                ledger.commit(paid, b"the parent's")
+            except Conflict as refusal:
+                assert refusal.code == "not-yours", refusal.code
+                code = 0
+        finally:
+            os._exit(code)
+    children.append(child)
+assert [os.waitpid(child, 0)[1] for child in children] == [0] * 8
+stop.set()
+for thread in noise: thread.join()
+ledger.commit(paid, b"mine")
+print("done")
+"""
+
+
+def test_a_fork_shares_the_file_and_not_the_connection(path: Path) -> None:
+    assert finished(python(FORK, path)) == "done\n"
+    with SQLite(path) as ledger:
+        assert ledger.verify()
+        keys = [e.fact.key for e in ledger.entries() if e.kind == "reserved" and e.fact.key]  # type: ignore[union-attr]
+        assert sorted(keys) == sorted(["parent", *(f"child-{n}" for n in range(8))])
+        assert [e.kind for e in ledger.entries()].count("answered") == 9
+
+
+# --- group commit
+
+
+def test_a_refusal_does_not_spoil_its_batch(path: Path) -> None:
+    with SQLite(path) as ledger:
+        from tenue.ledger.cashier import reserve
+        from tenue.ledger.purchase import purchase
+
+        def request(epsilon: int, key: str) -> Request[object]:
+            charge = Charge.of(epsilon=epsilon, neighbours="replace")
+            wanted = purchase("census", "ann", charge, key, "q", None, "dp", None, None)
+            return Request(lambda desk: reserve(desk, wanted))
+
+        batch = [
+            request(20, "a"),
+            request(40, "b"),
+            request(20, "c"),
+            request(20, "a"),
+            request(11, "d"),
+        ]
+        ledger._file._carry_out(batch)
+        assert [type(each.error) for each in batch] == [
+            type(None),
+            OverBudget,
+            type(None),
+            Conflict,
+            OverBudget,
+        ]
+        assert ledger.balance().spent == 40
+        assert ledger.verify()
+
+
+def test_a_key_given_back_is_free_within_the_same_batch(path: Path) -> None:
+    from tenue.ledger.cashier import reserve
+    from tenue.ledger.purchase import purchase
+    from tenue.ledger.settlement import commit, release_unread
+
+    with SQLite(path) as ledger:
+        wanted = purchase("census", "ann", CHARGE, "key", "q", None, "dp", None, None)
+        first: Request[object] = Request(lambda desk: reserve(desk, wanted))
+        ledger._file._carry_out([first])
+        batch: list[Request[object]] = [
+            Request(lambda desk: release_unread(desk, first.result, "")),  # type: ignore[arg-type]
+            Request(lambda desk: reserve(desk, wanted)),
+            Request(lambda desk: commit(desk, batch[1].result, b"drawn")),  # type: ignore[arg-type]
+            Request(lambda desk: reserve(desk, wanted)),
+        ]
+        ledger._file._carry_out(batch)
+        assert [request.error for request in batch] == [None] * 4
+        assert batch[3].result.answer == b"drawn"  # type: ignore[attr-defined]
+        assert ledger.balance().spent == Fraction(1, 2)
+        assert ledger.verify()
+
+
+# --- the file
+
+
+def test_a_new_file_belongs_to_its_owner(tmp_path: Path) -> None:
+    path = tmp_path / "new.ledger"
+    umask = os.umask(0)
+    try:
+        with SQLite(path) as ledger:
+            ledger.open_dataset("census", 1, neighbours="replace")
+            ledger.reserve("census", "ann", CHARGE, None, "q")
+            found = sorted(each.name for each in tmp_path.iterdir())
+            assert found == ["new.ledger", "new.ledger-owners", "new.ledger-shm", "new.ledger-wal"]
+            for each in tmp_path.iterdir():
+                assert each.stat().st_mode & 0o077 == 0
+    finally:
+        os.umask(umask)
+    assert [each.name for each in tmp_path.iterdir()] == ["new.ledger"]
+
+
+def test_a_symbolic_link_is_the_same_ledger(path: Path) -> None:
+    other = path.parent / "link.ledger"
+    other.symlink_to(path)
+    with SQLite(path) as one, SQLite(other) as two:
+        one.reserve("census", "ann", CHARGE, "key", "q")
+        assert two.balance().spent == Fraction(1, 2)
+        with pytest.raises(Conflict) as refusal:
+            two.reserve("census", "ann", CHARGE, "key", "q")
+        assert refusal.value.code == "in-flight"
+
+
+def test_a_hard_link_is_refused(path: Path) -> None:
+    os.link(path, path.parent / "hard.ledger")
+    with pytest.raises(LedgerFault, match="several names"):
+        SQLite(path)
+
+
+@pytest.mark.parametrize("name", ["", ":memory:", ".", "no/such/folder/a.ledger", "a\0b"])
+def test_a_path_names_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InvalidArgument):
+        SQLite(name)
+    with pytest.raises(InvalidArgument):
+        SQLite(7)  # type: ignore[arg-type]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_another_file_is_refused_and_left_alone(tmp_path: Path) -> None:
+    import sqlite3
+
+    text, database = tmp_path / "a.csv", tmp_path / "b.db"
+    text.write_text("id,income\n1,2\n" * 100)
+    connection = sqlite3.connect(database)
+    connection.execute("CREATE TABLE t (a)")
+    connection.commit()
+    connection.close()
+    for path in (text, database):
+        before = path.read_bytes()
+        with pytest.raises(InvalidArgument) as refusal:
+            SQLite(path)
+        assert refusal.value.code == "not-a-ledger"
+        assert path.read_bytes() == before
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_another_layout_is_refused(path: Path) -> None:
+    import sqlite3
+
+    connection = sqlite3.connect(path)
+    connection.execute("PRAGMA user_version = 9")
+    connection.close()
+    with pytest.raises(InvalidArgument) as refusal:
+        SQLite(path)
+    assert refusal.value.code == "ledger-version"
+
+
+def test_a_file_left_empty_by_a_crash_becomes_a_ledger(tmp_path: Path) -> None:
+    path = tmp_path / "a.ledger"
+    path.touch()
+    with SQLite(path) as ledger:
+        ledger.open_dataset("census", 1, neighbours="replace")
+        assert ledger.verify()
+
+
+def test_a_file_replaced_while_in_use_is_a_fault(path: Path) -> None:
+    copy = path.parent / "copy"
+    with SQLite(path) as ledger:
+        ledger.reserve("census", "ann", CHARGE, None, "q")
+        shutil.copy(path, copy)
+        os.replace(copy, path)
+        with pytest.raises(LedgerFault, match="replaced"):
+            ledger.reserve("census", "ann", CHARGE, None, "q")
+        with pytest.raises(LedgerFault, match="replaced"):
+            ledger.balance()
+
+
+def test_entries_that_vanish_while_in_use_are_a_fault(path: Path) -> None:
+    import sqlite3
+
+    with SQLite(path) as ledger:
+        ledger.reserve("census", "ann", CHARGE, None, "q")
+        connection = sqlite3.connect(path)
+        connection.execute("DELETE FROM entry WHERE sequence = 2")
+        connection.commit()
+        connection.close()
+        with pytest.raises(LedgerFault, match="gone"):
+            ledger.reserve("census", "ann", CHARGE, None, "q")
+
+
+def test_an_anchor_must_be_there_unless_the_ledger_is_new(tmp_path: Path) -> None:
+    path, anchor = tmp_path / "a.ledger", tmp_path / "anchor"
+    with SQLite(path, anchor=anchor) as ledger:
+        ledger.open_dataset("census", 1, neighbours="replace")
+    with pytest.raises(LedgerFault, match="missing"):
+        SQLite(path, anchor=anchor)
+    with SQLite(path) as ledger:
+        ledger.anchor(anchor)
+    with SQLite(path, anchor=anchor) as ledger:
+        assert ledger.verify(anchor)
+
+
+# --- failing closed
+
+
+def poisoned(ledger: SQLite) -> None:
+    uses: list[Callable[[], object]] = [
+        ledger.balance,
+        ledger.verify,
+        lambda: ledger.cached("census", "c"),
+        lambda: ledger.reserve("census", "ann", CHARGE, None, "q"),
+    ]
+    for use in uses:
+        with pytest.raises(LedgerFault):
+            use()
+
+
+def test_a_read_only_file_fails_closed(path: Path) -> None:
+    with SQLite(path) as ledger:
+        with ledger._file._connections.take("write") as connection:
+            connection.execute("PRAGMA query_only = ON")
+        with pytest.raises(LedgerFault, match="readonly"):
+            ledger.reserve("census", "ann", CHARGE, "key", "q")
+        poisoned(ledger)
+    with SQLite(path) as ledger:
+        assert ledger.balance().spent == 0
+        assert ledger.verify()
+
+
+def test_a_failed_commit_is_not_tried_again(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import sqlite3
+
+    commits = []
+
+    class Failing(sqlite3.Connection):
+        def execute(self, sql: str, *rest: object) -> sqlite3.Cursor:  # type: ignore[override]
+            if sql == "COMMIT" and armed:
+                commits.append(sql)
+                raise sqlite3.OperationalError("disk I/O error")
+            return super().execute(sql, *rest)  # type: ignore[arg-type]
+
+    armed: list[bool] = []
+    connect = sqlite3.connect
+    monkeypatch.setattr(sqlite3, "connect", lambda *a, **k: connect(*a, factory=Failing, **k))
+    with SQLite(path) as ledger:
+        ledger.reserve("census", "ann", CHARGE, "first", "q")
+        armed.append(True)
+        with pytest.raises(LedgerFault, match="I/O"):
+            ledger.reserve("census", "ann", CHARGE, "second", "q")
+        poisoned(ledger)
+    assert len(commits) == 1
+    armed.clear()
+    with SQLite(path) as ledger:
+        assert ledger.balance().spent == Fraction(1, 2)
+        assert ledger.verify()
+
+
+FULL = """
+import resource, sys
+from tenue.errors import LedgerFault
+from tenue.ledger import Charge, SQLite
+ledger = SQLite(sys.argv[1])
+resource.setrlimit(resource.RLIMIT_FSIZE, (2_000_000, 2_000_000))
+count = 0
+try:
+    while True:
+        paid = ledger.reserve("census", "ann", Charge(1, 0, "replace"), f"key-{count}", "q")
+        ledger.commit(paid, bytes(2000))
+        count += 1
+except LedgerFault:
+    print(count)
+try:
+    ledger.balance()
+except LedgerFault:
+    print("poisoned")
+"""
+
+
+def test_a_full_disk_fails_closed_and_keeps_what_it_acknowledged(path: Path) -> None:
+    assert resource.getrlimit(resource.RLIMIT_FSIZE)[1] == resource.RLIM_INFINITY
+    out = finished(python(FULL, path)).split()
+    assert out[1] == "poisoned"
+    acknowledged = int(out[0])
+    assert acknowledged > 10
+    with SQLite(path) as ledger:
+        assert ledger.verify()
+        kinds = [entry.kind for entry in ledger.entries()]
+        assert acknowledged <= kinds.count("answered") <= acknowledged + 1
+        for number in range(acknowledged):
+            charge = Charge(1, 0, "replace")
+            paid = ledger.reserve("census", "ann", charge, f"key-{number}", "q")
+            assert paid.answer == bytes(2000)
+
+
+def test_a_busy_file_is_waited_for_and_then_a_fault_without_poison(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import sqlite3
+
+    monkeypatch.setattr("tenue.ledger.connection._PATIENCE", 0.05)
+    with SQLite(path) as ledger:
+        blocker = sqlite3.connect(path, isolation_level=None)
+        blocker.execute("BEGIN IMMEDIATE")
+        with pytest.raises(LedgerFault, match="busy"):
+            ledger.reserve("census", "ann", CHARGE, "key", "q")
+        monkeypatch.setattr("tenue.ledger.connection._PATIENCE", 30)
+        done: list[object] = []
+        waiting = threading.Thread(
+            target=lambda: done.append(ledger.reserve("census", "ann", CHARGE, "key", "q"))
+        )
+        waiting.start()
+        blocker.execute("ROLLBACK")
+        waiting.join()
+        blocker.close()
+        assert len(done) == 1
+
+
+# --- damage
+
+
+def rich(path: Path) -> None:
+    with SQLite(path) as ledger:
+        ledger.open_dataset("census", 50, 30, neighbours="replace", total_delta="1e-6")
+        ledger.open_dataset("patients", 5, neighbours="add-or-remove", data_version="7")
+        for number in range(6):
+            paid = ledger.reserve(
+                "census", "ann", CHARGE, f"k{number}", "q", cache_key=f"c{number}"
+            )
+            [ledger.commit, ledger.release_unread, ledger.abandon][number % 3](  # type: ignore[operator]
+                paid, *([b"answer"] if number % 3 == 0 else ["reason"])
+            )
+        about = Charge.of(epsilon=1, neighbours="add-or-remove", person="17")
+        ledger.abandon(ledger.reserve("patients", "bob", about, "p", "q"))
+        options = {"column": "individual", "question_name": "median"}
+        ledger.commit(ledger.reserve("census", "bob", CHARGE, "i", "q", **options), b"2")  # type: ignore[arg-type]
+        ledger.register_release("census", "r1", method="swap")
+
+
+def meaning(ledger: SQLite) -> object:
+    """Everything that a caller could ever learn from the file."""
+    names = [ticket_name("census", "ann", f"k{number}") for number in range(6)]
+    return (
+        [entry.to_json() for entry in ledger.entries()],
+        [ledger.balance(name) for name in ledger.datasets()],
+        [ledger.cached("census", f"c{number}") for number in range(6)],
+        ledger._file.read(lambda rows: [rows.ticket_named(name) for name in names if name]),
+        ledger._file.read(lambda rows: (rows.open_tickets(), rows.times("census", "median"))),
+    )
+
+
+def flips(path: Path, count: int, seed: int) -> None:
+    rich(path)
+    whole = path.read_bytes()
+    with SQLite(path) as ledger:
+        truth = meaning(ledger)
+    assert path.read_bytes() == whole
+    dice, seen = random.Random(seed), 0
+    for _ in range(count):
+        at, mask = dice.randrange(len(whole)), dice.randrange(1, 256)
+        path.write_bytes(whole[:at] + bytes([whole[at] ^ mask]) + whole[at + 1 :])
+        try:
+            with SQLite(path) as ledger:
+                if ledger.verify():
+                    assert meaning(ledger) == truth, (at, mask)
+                else:
+                    seen += 1
+        except (Refused, Fault):
+            seen += 1
+    assert 0 < seen < count
+
+
+def test_no_flipped_byte_passes_unseen(tmp_path: Path) -> None:
+    flips(tmp_path / "a.ledger", 400, seed=7)
+
+
+@pytest.mark.slow
+def test_no_flipped_byte_of_many_passes_unseen(tmp_path: Path) -> None:
+    flips(tmp_path / "a.ledger", 10_000, seed=11)
+
+
+def test_a_key_hidden_by_a_damaged_index_is_seen(tmp_path: Path) -> None:
+    """The table still has the key and the index lost it: the next retry would draw again."""
+    path = tmp_path / "a.ledger"
+    rich(path)
+    whole, name = path.read_bytes(), ticket_name("census", "ann", "k0")
+    assert name is not None
+    places = [at for at in range(len(whole)) if whole.startswith(name, at)]
+    assert len(places) == 2
+    hidden = 0
+    for at in places:
+        path.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
+        with SQLite(path) as ledger:
+            hidden += ledger._file.read(lambda rows: rows.ticket_named(name)) is None
+            assert not ledger.verify()
+    assert hidden >= 1
+
+
+def test_a_torn_journal_opens_as_a_prefix_that_the_anchor_refuses(tmp_path: Path) -> None:
+    path, copy, anchor = tmp_path / "a.ledger", tmp_path / "copy.ledger", tmp_path / "anchor"
+    with SQLite(path) as ledger:
+        ledger.open_dataset("census", 50, neighbours="replace")
+        for number in range(12):
+            ledger.commit(ledger.reserve("census", "ann", CHARGE, f"k{number}", "q"), b"answer")
+        ledger.anchor(anchor)
+        history = [entry.to_json() for entry in ledger.entries()]
+        files = {suffix: Path(f"{path}{suffix}").read_bytes() for suffix in ("", "-wal")}
+    dice, shorter = random.Random(3), 0
+    for _ in range(40):
+        cut = dice.randrange(len(files["-wal"]) + 1)
+        copy.write_bytes(files[""])
+        Path(f"{copy}-wal").write_bytes(files["-wal"][:cut])
+        with SQLite(copy) as ledger:
+            assert ledger.verify()
+            # what the cut left unanswered is settled by opening
+            found = [entry.to_json() for entry in ledger.entries() if entry.kind != "unanswered"]
+        assert found == history[: len(found)]
+        if len(found) < len(history):
+            shorter += 1
+            with pytest.raises(LedgerFault, match="anchor"):
+                SQLite(copy, anchor=anchor)
+        copy.unlink()
+    assert shorter > 20

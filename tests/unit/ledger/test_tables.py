@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+import sqlite3
+
+import pytest
+
+from tenue.errors import LedgerFault
+from tenue.ledger import Charge, Memory
+from tenue.ledger.desk import Desk
+from tenue.ledger.tables import APPLICATION, VERSION, Tables, create, schema_of
+
+
+@pytest.fixture
+def connection() -> sqlite3.Connection:
+    made = sqlite3.connect(":memory:", isolation_level=None)
+    create(made)
+    return made
+
+
+class Watched:
+    """A connection that notes how each lookup is planned."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self.connection = connection
+        self.plans: dict[str, list[str]] = {}
+        self.executemany = connection.executemany
+
+    def execute(self, sql: str, values: tuple[object, ...] = ()) -> sqlite3.Cursor:
+        plan = self.connection.execute("EXPLAIN QUERY PLAN " + sql, values)
+        self.plans[sql] = [row[3] for row in plan]
+        return self.connection.execute(sql, values)
+
+
+def test_no_lookup_of_a_question_scans_a_table(connection: sqlite3.Connection) -> None:
+    watched = Watched(connection)
+    tables = Tables(watched)  # type: ignore[arg-type]
+    tables.head()
+    tables.link(3)
+    tables.texts(5, 10)
+    tables.dataset("d")
+    tables.account("d", "a")
+    tables.accounts("d")
+    tables.person("d", "a", "p")
+    tables.times("d", "q")
+    tables.releases("d")
+    tables.ticket(3)
+    tables.ticket_named(b"n")
+    tables.cached(b"c")
+    assert len(watched.plans) == 12
+    for sql, plan in watched.plans.items():
+        for step in plan:
+            assert step.startswith("SEARCH") or "ORDER BY sequence DESC LIMIT 1" in sql, (sql, plan)
+    tables.open_tickets()
+    [plan] = [plan for sql, plan in watched.plans.items() if "outcome = 0" in sql]
+    assert plan == ["SCAN ticket USING INDEX ticket_open"]
+
+
+def test_a_file_says_what_it_is(connection: sqlite3.Connection) -> None:
+    assert connection.execute("PRAGMA application_id").fetchone() == (APPLICATION,)
+    assert connection.execute("PRAGMA user_version").fetchone() == (VERSION,)
+    assert len(schema_of(connection)) == 8 + 3
+
+
+def test_what_a_transaction_wrote_is_read_back(connection: sqlite3.Connection) -> None:
+    """The same facts, posted to tables and to dictionaries, leave the same rows."""
+    memory = Memory()
+    memory.open_dataset("d", 10, 5, neighbours="add-or-remove", total_delta="1e-6")
+    for person in ("p", "q"):
+        charge = Charge.of(epsilon=1, delta="1e-7", neighbours="add-or-remove", person=person)
+        paid = memory.reserve("d", "ann", charge, person, "q", cache_key="c")
+        memory.commit(paid, b"x")
+    plain = Charge.of(epsilon=1, neighbours="replace")
+    memory.reserve("d", "ann", plain, "i", "q", column="individual", question_name="m")
+    memory.register_release("d", "r", method="swap")
+    tables = Tables(connection)
+    for entry in memory.entries():  # one transaction each
+        desk = Desk(tables, tables.head(), lambda: "me", lambda name: True)
+        desk._time = entry.time
+        desk.write(entry.fact)
+        if entry.kind == "answered":
+            desk.books.answers[entry.sequence] = b"x"
+        tables.take(desk)
+    assert tables.totals() == memory._rows.totals()
+    assert list(tables.lines()) == list(memory._rows.lines())
+    assert tables.persons("d", "ann") == memory._rows.persons("d", "ann")
+    for besides in ((), ("p",), ("p", "q")):
+        assert tables.most("d", "ann", besides) == memory._rows.most("d", "ann", besides)
+    assert tables.open_tickets() == memory._rows.open_tickets()
+    assert tables.head() == memory._rows.head()
+
+
+def test_what_is_not_there_is_a_fault(connection: sqlite3.Connection) -> None:
+    tables = Tables(connection)
+    for look in (tables.answer, tables.reserved):
+        with pytest.raises(LedgerFault):
+            look(5)
