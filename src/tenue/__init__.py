@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from .version import VERSION as __version__
 
 if TYPE_CHECKING:
-    from . import errors, noise, promise, schema, taxonomy
+    from . import errors, ledger, mechanism, noise, promise, query, schema, sensitivity, taxonomy
     from .errors import Fault, Refused
     from .promise import (
         Approximate,
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         Pure,
         TCloseness,
     )
+    from .query.session import protect
     from .schema import Schema
     from .taxonomy import Taxonomy
 
@@ -37,8 +38,19 @@ _HOME = {
     "Schema": "schema",
     "TCloseness": "promise",
     "Taxonomy": "taxonomy",
+    "protect": "query.session",
 }
-_ROOMS = ("errors", "noise", "promise", "schema", "taxonomy")
+_ROOMS = (
+    "errors",
+    "ledger",
+    "mechanism",
+    "noise",
+    "promise",
+    "query",
+    "schema",
+    "sensitivity",
+    "taxonomy",
+)
 
 __all__ = [
     "Approximate",
@@ -54,9 +66,14 @@ __all__ = [
     "Taxonomy",
     "__version__",
     "errors",
+    "ledger",
+    "mechanism",
     "noise",
     "promise",
+    "protect",
+    "query",
     "schema",
+    "sensitivity",
     "taxonomy",
 ]
 

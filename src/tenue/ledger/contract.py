@@ -22,7 +22,7 @@ from .desk import Desk
 from .fact import DatasetOpened, Entry, Fact, ReleaseRegistered
 from .purchase import purchase
 from .record import Balance, Reservation, Verification, balance_of
-from .row import Account, Dataset, Shelf, cache_name
+from .row import Account, Dataset, Shelf, cache_name, ticket_name
 from .text import given_text
 
 __all__ = ["LARGEST_ANSWER", "Ledger", "Rows", "closed"]
@@ -175,6 +175,13 @@ class Ledger(abc.ABC):
             return None if at is None else rows.answer(at)
 
         return self._read(look)
+
+    def has_key(self, dataset: str, analyst: str, key: str) -> bool:
+        """Whether the key already stands for a question of this analyst; costs nothing."""
+        name = ticket_name(
+            given_text(dataset, "dataset"), given_text(analyst, "analyst"), given_text(key, "key")
+        )
+        return self._read(lambda rows: name is not None and rows.ticket_named(name) is not None)
 
     @checked_call
     def register_release(

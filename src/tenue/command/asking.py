@@ -1,0 +1,60 @@
+"""What `ask` and `explain` share: the options that say which table, at what price."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ..errors import InvalidArgument
+
+if TYPE_CHECKING:
+    from ..query.session import Session
+
+__all__ = [
+    "AccuracyOption",
+    "AsJson",
+    "EpsilonOption",
+    "MinimiseOption",
+    "SchemaOption",
+    "accuracy_of",
+    "minimise_of",
+    "opened",
+]
+
+SchemaOption = Annotated[Path, typer.Option("--schema", help="The schema's file.")]
+EpsilonOption = Annotated[str | None, typer.Option("--epsilon", help="What it may cost.")]
+MinimiseOption = Annotated[
+    str, typer.Option("--minimise", help="variance, absolute-error, or interval:0.95")
+]
+AccuracyOption = Annotated[
+    str | None,
+    typer.Option("--accuracy", help="0.95:10 means within ±10 with 95 %, instead of --epsilon."),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
+
+
+def opened(schema: Path, ledger: Path | None, analyst: str | None, source: str | None) -> Session:
+    """The protected table."""
+    from ..query.session import protect
+
+    return protect(source, schema=schema, ledger=ledger, analyst=analyst)
+
+
+def minimise_of(text: str) -> object:
+    """The criterion in the words of the command line."""
+    name, _, level = text.partition(":")
+    return (name, level) if level else name
+
+
+def accuracy_of(text: str | None) -> object:
+    """("interval", level, reach), written level:reach."""
+    if text is None:
+        return None
+    level, colon, reach = text.partition(":")
+    if not colon:
+        raise InvalidArgument(
+            f"--accuracy is {text}", "It is level:reach", "Write --accuracy 0.95:10"
+        )
+    return ("interval", level, reach)

@@ -1,0 +1,147 @@
+"""The whole story on a made-up table: noise, a question explained, asked, and paid for."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from .asking import AsJson
+
+__all__ = ["demo"]
+
+QUESTIONS = (
+    "SELECT COUNT(*) FROM people WHERE income > 50000",
+    "SELECT region, COUNT(*) AS people, AVG(income) AS mean_income FROM people GROUP BY region",
+    "SELECT COUNT(*) AS people, SUM(income) AS total FROM people WHERE employed",
+)
+
+
+def demo(
+    epsilon: Annotated[str, typer.Option(help="What each question may cost.")] = "0.5",
+    out: Annotated[Path, typer.Option(help="Where the made-up table goes.")] = Path("demo-out"),
+    as_json: AsJson = False,
+) -> None:
+    """Show the noise laws side by side, then ask a made-up table."""
+    from ..number import above_zero
+
+    level = float(above_zero(epsilon, "epsilon"))
+    one, many = _one_answer(level), _many_answers(level)
+    asked = _asked(epsilon, out)
+    if as_json:
+        answers = [json.loads(answer.to_json()) for answer in asked["answers"]]
+        shown = {"one": one, "many": many, "answers": answers, "budget": asked["budget"]}
+        typer.echo(json.dumps(shown))
+        return
+    _show(epsilon, one, many, asked, out)
+
+
+def _one_answer(epsilon: float) -> list[dict[str, Any]]:
+    from .. import noise
+
+    laws: list[tuple[str, Any]] = [
+        ("Laplace", noise.Laplace(sensitivity=1, epsilon=epsilon)),
+        ("Optimal: variance", noise.Optimal(sensitivity=1, epsilon=epsilon)),
+        (
+            "Optimal: absolute error",
+            noise.Optimal(sensitivity=1, epsilon=epsilon, minimise="absolute-error"),
+        ),
+        (
+            "Optimal: 95 % interval",
+            noise.Optimal(sensitivity=1, epsilon=epsilon, minimise=("interval", 0.95)),
+        ),
+        ("Discrete Laplace (counts)", noise.DiscreteLaplace(sensitivity=1, epsilon=epsilon)),
+    ]
+    return [
+        {
+            "law": name,
+            "variance": law.variance,
+            "absolute_error": law.mean_absolute_error,
+            "interval": law.interval(0.95)[1],
+            "loss": law.loss(1),
+        }
+        for name, law in laws
+    ]
+
+
+def _many_answers(epsilon: float) -> list[dict[str, Any]]:
+    from .. import noise
+
+    rows = []
+    for dimension in (2, 5, 10, 20):
+        boxes = {
+            signs: noise.OptimalBox(
+                sensitivities=[1] * dimension, epsilon=epsilon, signs=signs
+            ).variance[0]
+            for signs in ("any", "same")
+        }
+        rows.append({"answers": dimension, "laplace": 2 * (dimension / epsilon) ** 2, **boxes})
+    return rows
+
+
+def _asked(epsilon: str, out: Path) -> dict[str, Any]:
+    """The made-up table, asked. Its ledger starts anew: nobody in it exists."""
+    from ..query.session import protect
+    from .made_up import write_people
+
+    for stale in out.glob("people.ledger*"):
+        stale.unlink()
+    with protect(schema=write_people(out)) as data:
+        plan = data.explain(QUESTIONS[1], epsilon=epsilon)
+        answers = [data.ask(sql, epsilon=epsilon) for sql in QUESTIONS]
+        again = data.ask(QUESTIONS[0], epsilon=epsilon)
+        verified = data.ledger.verify()
+        return {
+            "plan": plan,
+            "answers": answers,
+            "again": again,
+            "budget": str(data.budget),
+            "verified": str(verified),
+        }
+
+
+def _show(
+    epsilon: str, one: list[dict[str, Any]], many: list[dict[str, Any]], asked: Any, out: Path
+) -> None:
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console(highlight=False)
+    console.print("\n[bold]Tenue[/bold]: the least noise that keeps the promise\n")
+
+    title = f"1. Noise for one answer, sensitivity 1, epsilon {epsilon}"
+    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD)
+    for name in ("law", "variance", "mean |error|", "95 % within ±", "loss"):
+        table.add_column(name, justify="left" if name == "law" else "right", no_wrap=True)
+    for row in one:
+        numbers = (row["variance"], row["absolute_error"], row["interval"], row["loss"])
+        table.add_row(row["law"], *(f"{number:.4g}" for number in numbers))
+    console.print(table)
+
+    title = "2. Many answers at once: variance of each"
+    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD)
+    for name in ("answers", "Laplace", "box", "same-sign box", "saved"):
+        table.add_column(name, justify="right")
+    for row in many:
+        spreads = [f"{row[name]:.4g}" for name in ("laplace", "any", "same")]
+        table.add_row(str(row["answers"]), *spreads, f"{1 - row['same'] / row['laplace']:.0%}")
+    console.print(table)
+
+    console.print(f"[bold]3. A made-up table[/bold] in {out}/: people.parquet, people.toml\n")
+    console.print("[bold]4. Explain[/bold] (reads no rows, costs nothing)\n")
+    console.print(str(asked["plan"]), markup=False, soft_wrap=True)
+    console.print("\n[bold]5. Ask[/bold] (the ledger is debited before a row is read)")
+    for answer in asked["answers"]:
+        console.print(f"\n{answer.plan.sql}", style="cyan", markup=False, soft_wrap=True)
+        console.print(str(answer), markup=False, soft_wrap=True)
+    console.print("\nThe first question again:", style="cyan")
+    console.print(str(asked["again"]), markup=False, soft_wrap=True)
+    console.print("\n[bold]6. The ledger[/bold]\n")
+    console.print(asked["budget"], markup=False, soft_wrap=True)
+    console.print(asked["verified"], markup=False, soft_wrap=True)
+    console.print(
+        f'\nNow yours: tenue ask "{QUESTIONS[0]}" --schema {out}/people.toml --epsilon 0.5'
+    )

@@ -1,0 +1,117 @@
+"""Look at a ledger."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ..errors import InvalidArgument
+from .asking import AsJson
+
+__all__ = ["app"]
+
+app = typer.Typer(
+    help="Show, verify or export what was spent.", no_args_is_help=True, add_completion=False
+)
+LedgerPath = Annotated[Path, typer.Argument(help="The ledger's file.")]
+
+
+def _opened(path: Path) -> Any:
+    from ..ledger import SQLite
+
+    if not path.is_file():
+        raise InvalidArgument(
+            f"There is no ledger {path.name}",
+            "A ledger is written when a table is first asked",
+            "Give the path of the .ledger file",
+        )
+    return SQLite(path)
+
+
+@app.command("show")
+def show(path: LedgerPath, as_json: AsJson = False) -> None:
+    """What was spent and what remains, of every data set."""
+    with _opened(path) as ledger:
+        balances = [ledger.balance(name) for name in ledger.datasets()]
+    if as_json:
+        typer.echo(json.dumps({"datasets": [_as_dict(b) for b in balances]}))
+        return
+    typer.echo("\n".join(str(balance) for balance in balances) or "No data set yet.")
+
+
+@app.command("verify")
+def verify(
+    path: LedgerPath,
+    anchor: Annotated[Path | None, typer.Option(help="An anchor kept elsewhere.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Recount everything; exit code 1 if something was changed."""
+    with _opened(path) as ledger:
+        found = ledger.verify(anchor=anchor)
+    if as_json:
+        typer.echo(
+            json.dumps(
+                {
+                    "ok": found.ok,
+                    "entries": found.entries,
+                    "head": found.head,
+                    "first_bad": found.first_bad,
+                    "reason": found.reason,
+                }
+            )
+        )
+    else:
+        typer.echo(str(found))
+    if not found:
+        raise typer.Exit(1)
+
+
+@app.command("export")
+def export(
+    path: LedgerPath,
+    out: Annotated[Path | None, typer.Option(help="Where to; the screen if not given.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Write every entry as one line of JSON."""
+    with _opened(path) as ledger:
+        if as_json:
+            entries = [json.loads(entry.to_json()) for entry in ledger.entries()]
+            typer.echo(json.dumps({"entries": entries}))
+        elif out is None:
+            ledger.export(sys.stdout)
+        else:
+            typer.echo(f"Wrote {ledger.export(out)} entries to {out}.")
+
+
+@app.command("anchor")
+def anchor(
+    path: LedgerPath,
+    out: Annotated[Path, typer.Option(help="A file that belongs on another machine.")],
+    as_json: AsJson = False,
+) -> None:
+    """Write down how far the ledger has come, so that a later cut or rollback is seen."""
+    with _opened(path) as ledger:
+        made = ledger.anchor(out)
+    if as_json:
+        typer.echo(json.dumps({"anchor": str(out), "entries": made.entries}))
+    else:
+        typer.echo(f"Anchored {made.entries} entries in {out}. Keep it on another machine.")
+
+
+def _as_dict(balance: Any) -> dict[str, Any]:
+    from ..promise import show as exactly
+
+    return {
+        "dataset": balance.dataset,
+        "neighbours": balance.neighbours,
+        "total": exactly(balance.total),
+        "spent": exactly(balance.spent),
+        "remaining": exactly(balance.remaining),
+        "individual": exactly(balance.individual),
+        "releases": balance.releases,
+        "analysts": [{"analyst": q.analyst, "spent": exactly(q.spent)} for q in balance.analysts],
+    }

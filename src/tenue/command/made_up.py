@@ -1,0 +1,71 @@
+"""A made-up table about people who do not exist, the same on every machine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+__all__ = ["SCHEMA", "write_people"]
+
+REGIONS = ("North", "East", "South", "West")
+ROWS = 20_000
+
+SCHEMA = """\
+# Everything public about the made-up table of this demo.
+[table]
+name = "people"
+source = "people.parquet"
+unit = "record"                 # each person has one row
+neighbours = "add-or-remove"    # the number of people is secret
+
+[columns.age]
+type = "number"
+bounds = [18, 90]
+role = "quasi-identifier"
+
+[columns.region]
+type = "category"
+categories = ["North", "East", "South", "West"]
+role = "quasi-identifier"
+
+[columns.income]
+type = "number"
+bounds = [0, 200_000]           # stated by the holder, never read from the rows
+grid = 1
+role = "confidential"
+
+[columns.employed]
+type = "boolean"
+
+[budget]
+total = 5.0
+per_analyst = 3.0
+"""
+
+
+def write_people(folder: Path) -> Path:
+    """Writes people.parquet and people.toml; returns the schema's path."""
+    import numpy as np
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    from ..noise.source import Seeded
+
+    # repeatable words: the rows are made up, nothing about them is private
+    words = Seeded(2026).words(4 * ROWS, 32).reshape(4, ROWS).astype(np.float64) / 2**32
+    age = 18 + np.floor(words[0] ** 1.3 * 73)
+    region = np.asarray(REGIONS)[(words[1] ** 1.2 * 4).astype(int)]
+    employed = words[2] < np.where(age < 66, 0.78, 0.12)
+    income = np.where(employed, 15_000 + 60_000 * words[3] ** 2.5 + 350 * (age - 18), 9_000)
+    table = pa.table(
+        {
+            "age": age.astype(np.int32),
+            "region": region,
+            "income": np.floor(income).astype(np.int64),
+            "employed": employed,
+        }
+    )
+    folder.mkdir(parents=True, exist_ok=True)
+    pq.write_table(table, folder / "people.parquet")
+    path = folder / "people.toml"
+    path.write_text(SCHEMA, encoding="utf-8")
+    return path

@@ -1,0 +1,1 @@
+"""Where rows are read."""

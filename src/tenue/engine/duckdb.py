@@ -1,0 +1,122 @@
+"""The engine that comes with Tenue: DuckDB, inside the process."""
+
+from __future__ import annotations
+
+import threading
+
+from ..errors import EngineFault, InvalidTable
+from ..schema import Category, Column, Identifier, Number, Table
+from .contract import Cells
+from .logical import Held, Logical
+from .physical import Storage, check_readable
+from .request import Request
+from .sandbox import Borrowed, Rows, Sandbox, Store
+from .source import Relation, Source
+from .sql import write
+
+__all__ = ["FAULT", "DuckDB"]
+
+FAULT = "the engine did not answer"
+"""All that is ever said of a failure: DuckDB's own words may quote a row."""
+
+
+class DuckDB:
+    """Measures requests on one table.
+
+    Guarantee
+        As `Engine`: exact integers that depend on the multiset of rows only, and one `EngineFault`
+        of fixed text for whatever goes wrong. Opening looks at names, types and footers, never at
+        a row. A column that is not declared is invisible.
+
+    Parameters
+        source: what `locate` found.
+        schema: what is declared about the table.
+
+    Files, databases and data frames are read in a sandbox. A relation is read through the holder's
+    own connection, which must not be used elsewhere while a question runs.
+    """
+
+    def __init__(self, source: Source, schema: Table) -> None:
+        self._declared = schema.columns
+        self._lock = threading.Lock()
+        stored = {column.name.lower(): column.name for column in _stored(schema)}
+        self._store: Store | None = (
+            Borrowed(source.relation) if isinstance(source, Relation) else Sandbox(source, stored)
+        )
+        try:
+            self._source = self._store.sql
+            self._held = {
+                column.name.lower(): _held(column, self._store) for column in _stored(schema)
+            }
+            self._check()
+        except BaseException:
+            self.close()
+            raise
+
+    def measure(self, request: Request) -> Cells:
+        """The measures of every cell that has rows."""
+        statement = write(request, self._source, self._held, self._declared)
+        rows = self._rows(statement.sql)
+        if rows is None:
+            raise EngineFault(FAULT)
+        cells = {}
+        for row in rows:
+            key, values = row[: statement.keys], row[statement.keys :]
+            if None not in key and (statement.keys or values[-1]):
+                measured = (int(value or 0) for value in values[: statement.measures])
+                cells[tuple(map(int, key))] = tuple(measured)
+        return cells
+
+    def close(self) -> None:
+        """Lets go of files and connections, and removes what was put on disk."""
+        with self._lock:
+            if self._store is not None:
+                self._store.close()
+            self._store = None
+
+    def _rows(self, sql: str) -> Rows | None:
+        # None instead of an error, so that none of DuckDB's is the cause or context of ours
+        with self._lock:
+            try:
+                return None if self._store is None else self._store.run(sql)
+            except Exception:
+                return None
+
+    def _check(self) -> None:
+        """Refuses now, from schema and types, what could not be computed later."""
+        for column in self._declared.values():
+            if isinstance(column, Identifier):
+                continue
+            try:
+                Logical(self._source, self._held, self._declared).value(column.name)
+            except InvalidTable as refused:
+                what = f"`{column.name}` cannot be computed exactly: {refused.what}"
+                raise InvalidTable(what, refused.allowed, refused.fix, column=column.name) from None
+
+
+def _stored(schema: Table) -> list[Column]:
+    """The declared columns that a source must have: all but the derived ones."""
+    return [
+        column
+        for column in schema.columns.values()
+        if not (isinstance(column, Number) and column.expression is not None)
+    ]
+
+
+def _held(column: Column, store: Store) -> Held:
+    name, stored = _found(column, store.columns)
+    check_readable(column, stored)
+    enum = store.enumeration(column.categories) if isinstance(column, Category) else ""
+    return Held(column, name, stored, enum)
+
+
+def _found(column: Column, columns: tuple[tuple[str, Storage], ...]) -> tuple[str, Storage]:
+    for name, stored in columns:
+        if name.lower() == column.name.lower():
+            return name, stored
+    raise InvalidTable(
+        f"The source has no column `{column.name}`",
+        "Every declared column is in the source, unless an expression derives it",
+        f"Correct the name in [columns.{column.name}], or remove that section",
+        column=column.name,
+    )

@@ -1,0 +1,106 @@
+"""Noise for some whole numbers of a cell, calibrated together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+
+from ..noise.discrete_laplace import DiscreteLaplace
+from ..noise.law import GridLaw
+from ..noise.optimal_box import OptimalBox
+from ..noise.optimal_box_steps import OptimalBoxSteps
+from ..noise.source import SYSTEM, Source, require_safe
+
+__all__ = ["Atoms", "Component", "Part"]
+
+
+@dataclass(frozen=True)
+class Atoms:
+    """The true whole numbers of one cell: rows, and for each column how many and their sum."""
+
+    rows: int
+    present: Mapping[str, int]
+    total: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class Component:
+    """One whole number that a mechanism protects.
+
+    rows, present, absent: how many rows; with the column; without it.
+    total: the sum of the column in grid steps; minus-total its negative.
+    above, below: Σ(high − x) and Σ(x − low) in grid steps, both never negative; together they hold
+        count and sum, and one row moves them by high − low in all.
+    minus-below: the negative of `below`.
+    """
+
+    kind: Literal[
+        "rows", "present", "absent", "total", "minus-total", "above", "below", "minus-below"
+    ]
+    column: str = ""
+    low: int = 0
+    high: int = 0
+
+    def of(self, atoms: Atoms) -> int:
+        """Its value in a cell."""
+        if self.kind == "rows":
+            return atoms.rows
+        present = atoms.present[self.column]
+        if self.kind == "present":
+            return present
+        if self.kind == "absent":
+            return atoms.rows - present
+        total = atoms.total[self.column]
+        if self.kind == "total":
+            return total
+        if self.kind == "minus-total":
+            return -total
+        if self.kind == "above":
+            return self.high * present - total
+        below = total - self.low * present
+        return below if self.kind == "below" else -below
+
+
+@dataclass(frozen=True)
+class Part:
+    """Components of every cell that get their noise from one law.
+
+    Guarantee
+        The noisy components of all cells together are `epsilon`-differentially private under the
+        neighbours the part was built for (`query/strategy.py` says why for each).
+    """
+
+    name: str
+    components: tuple[Component, ...]
+    law: GridLaw | tuple[DiscreteLaplace, ...] | OptimalBox
+    epsilon: Fraction
+
+    @cached_property
+    def box(self) -> OptimalBoxSteps:
+        """The integer law of a box, made when it is needed: planning needs only its formulas."""
+        assert isinstance(self.law, OptimalBox)  # noqa: S101 - narrows the type
+        return self.law.on_grid(1)
+
+    def release(self, cells: Sequence[Atoms], source: Source = SYSTEM) -> list[list[int]]:
+        """The components of each cell, each with its noise; cells are independent."""
+        require_safe(source)
+        truth = [[component.of(atoms) for component in self.components] for atoms in cells]
+        noise = self.draw(len(cells), source)
+        return [
+            [value + extra for value, extra in zip(row, drawn, strict=True)]
+            for row, drawn in zip(truth, noise, strict=True)
+        ]
+
+    def draw(self, cells: int, source: Source = SYSTEM) -> list[list[int]]:
+        """The noise alone, for each cell."""
+        if isinstance(self.law, OptimalBox):
+            return self.box.steps(cells, source).tolist()  # type: ignore[no-any-return]
+        if isinstance(self.law, tuple):
+            columns = [law.steps(cells, source) for law in self.law]
+            return np.stack(columns, axis=1).tolist()  # type: ignore[no-any-return]
+        return self.law.steps(cells, source).reshape(cells, 1).tolist()

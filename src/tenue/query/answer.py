@@ -1,0 +1,324 @@
+"""A private answer: what was released, and all that may be said about it."""
+
+from __future__ import annotations
+
+import html
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from ..engine.request import Bin, Calendar, Group, Key
+from ..number import Number as Given
+from ..number import fraction_of_one
+from ..promise import Certificate, show
+from ..schema import Boolean, Category, Date, Number, Schema
+from .plan import Plan, shown
+from .question import Comparison, KeyOutput
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+
+__all__ = ["Answer", "Released", "key_labels"]
+
+Cell = Fraction | int | float | str | bool | date | datetime | None
+
+
+@dataclass(frozen=True)
+class Released:
+    """The noisy whole numbers of every cell, by part: the only thing that left the mechanism."""
+
+    cells: tuple[tuple[tuple[int, ...], ...], ...]
+    rows: int | None = None
+    """The public number of rows, where a mean over all of them needed it."""
+
+    def to_bytes(self) -> bytes:
+        return json.dumps({"released": 1, "cells": self.cells, "rows": self.rows}).encode()
+
+    @classmethod
+    def from_bytes(cls, stored: bytes) -> Released:
+        given = json.loads(stored)
+        cells = tuple(tuple(tuple(part) for part in cell) for cell in given["cells"])
+        return cls(cells, given["rows"])
+
+
+@dataclass(frozen=True, repr=False)
+class Answer:
+    """What an analyst gets.
+
+    Guarantee
+        Everything here is computed from the released whole numbers, the question and the schema.
+
+    Attributes
+        value: a scalar if one cell, a dict by alias if one row, else a list of dicts; ints, or the
+            doubles nearest to exact values.
+        exact: the same with exact Fractions.
+        expected_error: the mean absolute error, in the same shape; None where unknown.
+        price: the epsilon debited for it; 0 if it was answered before.
+        certificate: what is promised.
+        replayed: whether it is a stored answer.
+    """
+
+    plan: Plan
+    schema: Schema
+    released: Released
+    certificate: Certificate
+    price: Fraction
+    replayed: bool = False
+
+    # -- the table of the answer ---------------------------------------------------------------
+
+    @cached_property
+    def _labels(self) -> list[list[Cell]]:
+        return [key_labels(key, self.schema) for key in self.plan.question.keys]
+
+    def _place(self, cell: int) -> list[int]:
+        """The number of each key in the given cell; the last key runs fastest."""
+        places: list[int] = []
+        for labels in reversed(self._labels):
+            cell, place = divmod(cell, len(labels))
+            places.append(place)
+        return places[::-1]
+
+    @cached_property
+    def _rows(self) -> list[tuple[int, dict[str, Cell]]]:
+        """The rows shown: the cell's number and its exact values, after HAVING, ORDER and LIMIT."""
+        question = self.plan.question
+        rows = []
+        for cell in range(len(self.released.cells)):
+            places = self._place(cell)
+            values: list[Cell] = [
+                r.value(self.released.cells[cell], self.released.rows) for r in self.plan.readings
+            ]
+            row: dict[str, Cell] = {}
+            for output in question.outputs:
+                if isinstance(output, KeyOutput):
+                    row[output.alias] = self._labels[output.key][places[output.key]]
+                else:
+                    row[output.alias] = values.pop(0)
+            rows.append((cell, row))
+        rows = [r for r in rows if all(_holds(r[1][c.alias], c) for c in question.having)]
+        for order in reversed(question.order):
+            known = [r for r in rows if r[1][order.alias] is not None]
+            unknown = [r for r in rows if r[1][order.alias] is None]
+            known.sort(key=lambda r: r[1][order.alias], reverse=order.descending)  # type: ignore[arg-type,return-value]
+            rows = known + unknown
+        return rows if question.limit is None else rows[: question.limit]
+
+    def _shaped(self, rows: Sequence[dict[str, Any]]) -> Any:
+        if self.plan.question.keys:
+            return list(rows)
+        if not rows:
+            return []
+        (row,) = rows
+        return next(iter(row.values())) if len(row) == 1 else row
+
+    @property
+    def value(self) -> Any:
+        return self._shaped([{name: _plain(v) for name, v in row.items()} for _, row in self._rows])
+
+    @property
+    def exact(self) -> Any:
+        return self._shaped([row for _, row in self._rows])
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the answer's columns, in the order asked."""
+        return tuple(output.alias for output in self.plan.question.outputs)
+
+    def _per_output(self, compute: Any) -> Any:
+        rows = []
+        for cell, row in self._rows:
+            made = iter(self.plan.readings)
+            rows.append(
+                {
+                    output.alias: row[output.alias]
+                    if isinstance(output, KeyOutput)
+                    else compute(next(made), self.released.cells[cell])
+                    for output in self.plan.question.outputs
+                }
+            )
+        return self._shaped(
+            [{n: v if isinstance(v, tuple) else _plain(v) for n, v in r.items()} for r in rows]
+        )
+
+    def interval(self, level: Given) -> Any:
+        """Where the true value lies with probability at least `level`, in the shape of `value`.
+
+        None where it cannot be told from what was released.
+        """
+        wanted = fraction_of_one(level, "level")
+
+        def bounds(reading: Any, noisy: Any) -> tuple[float | int, float | int] | None:
+            found = reading.interval(self.plan.parts, wanted, noisy, self.released.rows)
+            return None if found is None else (_number(found[0]), _number(found[1]))
+
+        return self._per_output(bounds)
+
+    @property
+    def expected_error(self) -> Any:
+        rows = self.released.rows
+        return self._per_output(
+            lambda reading, noisy: reading.expected_error(self.plan.parts, noisy, rows)
+        )
+
+    # -- other shapes --------------------------------------------------------------------------
+
+    def _table(self) -> dict[str, list[Any]]:
+        return {name: [_plain(row[name]) for _, row in self._rows] for name in self.columns}
+
+    def to_arrow(self) -> pa.Table:
+        """A pyarrow table: keys and aggregates in the order asked."""
+        import pyarrow as pa
+
+        return pa.table(self._table())
+
+    def to_pandas(self) -> pd.DataFrame:
+        """A pandas data frame."""
+        import pandas as pd
+
+        return pd.DataFrame(self._table())
+
+    def to_polars(self) -> pl.DataFrame:
+        """A polars data frame."""
+        import polars as pl
+
+        return pl.DataFrame(self._table())
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "question": self.plan.sql,
+            "value": json.loads(json.dumps(self.value, default=str)),
+            "interval_95": json.loads(json.dumps(self.interval(0.95), default=str)),
+            "expected_error": json.loads(json.dumps(self.expected_error, default=str)),
+            "price": show(self.price),
+            "replayed": self.replayed,
+            "mechanism": self.plan.chosen.mechanism,
+            "certificate": self.certificate.to_dict(),
+        }
+
+    def to_json(self) -> str:
+        return json.dumps(self.to_dict(), ensure_ascii=False)
+
+    def _cells_as_text(self) -> tuple[list[str], list[list[str]]]:
+        """The header and rows people see: each value with its 95 % reach."""
+        outputs = self.plan.question.outputs
+        level = Fraction(19, 20)
+        header: list[str] = []
+        for output in outputs:
+            header += [output.alias] if isinstance(output, KeyOutput) else [output.alias, "±"]
+        body = []
+        for cell, row in self._rows:
+            made = iter(self.plan.readings)
+            line: list[str] = []
+            for output in outputs:
+                value = row[output.alias]
+                if isinstance(output, KeyOutput):
+                    line.append(str(_plain(value)))
+                    continue
+                found = next(made).interval(
+                    self.plan.parts, level, self.released.cells[cell], self.released.rows
+                )
+                half = None if found is None else float(found[1] - found[0]) / 2
+                line += [_readable(value), "" if half is None else shown(half)]
+            body.append(line)
+        return header, body
+
+    def __str__(self) -> str:
+        header, body = self._cells_as_text()
+        kept = body[:40]
+        table = [header, *kept]
+        widths = [max(len(r[i]) for r in table) for i in range(len(header))]
+        lines = ["  ".join(c.rjust(w) for c, w in zip(r, widths, strict=True)) for r in table]
+        if len(body) > len(kept):
+            lines.append(f"… and {len(body) - len(kept):,} rows more")
+        paid = "answered before, no charge" if self.replayed else f"epsilon {show(self.price)}"
+        lines.append(f"\n{paid}, {self.plan.chosen.mechanism}; ± holds with 95 %")
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        header, body = self._cells_as_text()
+        head = "".join(f"<th>{html.escape(c)}</th>" for c in header)
+        rows = "".join(
+            "<tr>" + "".join(f"<td>{html.escape(c)}</td>" for c in line) + "</tr>"
+            for line in body[:200]
+        )
+        paid = "answered before, no charge" if self.replayed else f"ε = {show(self.price)}"
+        note = html.escape(f"{paid}, {self.plan.chosen.mechanism}; ± holds with 95 %")
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table><p>{note}</p>"
+
+
+def _plain(value: Cell) -> Any:
+    return _number(value) if isinstance(value, Fraction) else value
+
+
+def _number(value: Fraction) -> int | float:
+    return int(value) if value.denominator == 1 else float(value)
+
+
+def _readable(value: Any) -> str:
+    if value is None:
+        return "undefined"
+    number = _plain(value)
+    return f"{number:,}" if isinstance(number, int) else f"{number:,.6g}"
+
+
+def _holds(value: Any, wanted: Comparison) -> bool:
+    """A comparison with a released value; an undefined value satisfies none."""
+    if value is None:
+        return False
+    other: Any = wanted.value
+    if isinstance(value, datetime):
+        value = Fraction((value - datetime(1970, 1, 1)) // timedelta(seconds=1))
+    elif isinstance(value, date):
+        value = Fraction((value - date(1970, 1, 1)).days)
+    comparisons = {
+        "=": lambda: value == other,
+        "<>": lambda: value != other,
+        "<": lambda: value < other,
+        "<=": lambda: value <= other,
+        ">": lambda: value > other,
+        ">=": lambda: value >= other,
+    }
+    return bool(comparisons[wanted.operator]())
+
+
+# -- the declared cells of a key -------------------------------------------------------------------
+
+
+def key_labels(key: Key, schema: Schema) -> list[Cell]:
+    """What each cell of a key is called, in order: categories, booleans, starts of bins."""
+    column = schema.column(key.column)
+    if isinstance(key, Group):
+        if isinstance(column, Boolean):
+            return [False, True]
+        assert isinstance(column, Category)  # noqa: S101 - narrows the type
+        return list(column.categories)
+    if isinstance(key, Bin):
+        assert isinstance(column, Number)  # noqa: S101 - narrows the type
+        starts = [(key.first + i) * key.width * column.grid for i in range(key.cells)]
+        return [int(s) if s.denominator == 1 else s for s in starts]
+    whole_day = isinstance(column, Date) or key.part != "hour"
+    return [_moment(key, key.first + i, whole_day) for i in range(key.cells)]
+
+
+def _moment(key: Calendar, index: int, whole_day: bool) -> date | datetime:
+    if key.part == "year":
+        return date(index, 1, 1)
+    if key.part == "quarter":
+        return date(index // 4, index % 4 * 3 + 1, 1)
+    if key.part == "month":
+        return date(index // 12, index % 12 + 1, 1)
+    if key.part == "week":
+        return date(1970, 1, 1) + timedelta(days=7 * index - 3)
+    if whole_day:
+        return date(1970, 1, 1) + timedelta(days=index)
+    return datetime(1970, 1, 1) + timedelta(hours=index)

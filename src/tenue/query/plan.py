@@ -1,0 +1,267 @@
+"""What may be done with a question, decided without rows.
+
+A plan names every admissible strategy with its expected error and price, and the one chosen: the
+least expected error for the caller's criterion. Two tables that share a schema have the same plan.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from ..engine.request import Measure, Request
+from ..errors import NotPromised
+from ..mechanism.part import Part
+from ..noise.criterion import Criterion, criterion
+from ..number import NANO
+from ..promise import show
+from ..schema import Number, Schema
+from .question import Output, Question
+from .reading import Reading, fold
+from .strategy import Range, Setting, Strategy, strategies
+
+__all__ = ["Candidate", "Expectation", "Plan", "make_plan"]
+
+SHOWN_LEVEL = Fraction(19, 20)
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """How far one output will be off; None where that depends on rows."""
+
+    alias: str
+    expected_error: float | None
+    half_width: float | None
+    standard_deviation: float | None
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One admissible way to answer."""
+
+    mechanism: str
+    epsilon: Fraction
+    expectations: tuple[Expectation, ...]
+    score: float
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "mechanism": self.mechanism,
+            "epsilon": show(self.epsilon),
+            "outputs": [
+                {
+                    "alias": e.alias,
+                    "expected_error": e.expected_error,
+                    "interval_95": e.half_width,
+                    "standard_deviation": e.standard_deviation,
+                }
+                for e in self.expectations
+            ],
+        }
+
+
+@dataclass(frozen=True, repr=False)
+class Plan:
+    """A question with its candidates and the chosen one. Reads no rows."""
+
+    question: Question
+    sql: str
+    neighbours: str
+    unit: str
+    criterion: Criterion
+    nano: int
+    candidates: tuple[Candidate, ...]
+    chosen: Candidate
+    strategy: Strategy
+    request: Request
+    readings: tuple[Reading, ...]
+    needs_row_count: bool
+
+    @property
+    def epsilon(self) -> Fraction:
+        """The price."""
+        return Fraction(self.nano, NANO)
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        return self.strategy.parts
+
+    @property
+    def cells(self) -> int:
+        return self.question.cells
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "question": self.sql,
+            "epsilon": show(self.epsilon),
+            "neighbours": self.neighbours,
+            "unit": self.unit,
+            "cells": self.cells,
+            "criterion": str(self.criterion),
+            "chosen": self.chosen.to_dict(),
+            "candidates": [candidate.to_dict() for candidate in self.candidates],
+        }
+
+    def to_json(self) -> str:
+        return json.dumps(self.to_dict(), ensure_ascii=False)
+
+    def __str__(self) -> str:
+        head = [
+            self.sql,
+            f"epsilon {show(self.epsilon)}, neighbours {self.neighbours}, unit {self.unit}"
+            + (f", {self.cells:,} cells" if self.question.keys else ""),
+            "",
+        ]
+        rows = [["", "mechanism", "output", "mean |error|", "95 % within ±"]]
+        for candidate in self.candidates:
+            mark = "→" if candidate is self.chosen else " "
+            for place, e in enumerate(candidate.expectations):
+                first = place == 0
+                rows.append(
+                    [
+                        mark if first else "",
+                        candidate.mechanism if first else "",
+                        e.alias,
+                        shown(e.expected_error),
+                        shown(e.half_width),
+                    ]
+                )
+        widths = [max(len(row[i]) for row in rows) for i in range(5)]
+        lines = []
+        for row in rows:
+            names = [row[i].ljust(widths[i]) for i in range(3)]
+            numbers = [row[i].rjust(widths[i]) for i in (3, 4)]
+            lines.append("  ".join(names + numbers).rstrip())
+        foot = []
+        if any(e.expected_error is None for e in self.chosen.expectations):
+            foot = ["", "“after” is told with the answer: it depends on the number of rows."]
+        return "\n".join(head + lines + foot)
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def shown(number: float | None) -> str:
+    """A number to three digits, or "after" where it can only be told with the answer."""
+    if number is None:
+        return "after"
+    if math.isinf(number):
+        return "infinite"
+    return f"{number:,.0f}" if abs(number) >= 1000 else f"{number:.3g}"
+
+
+def make_plan(
+    question: Question, schema: Schema, nano: int, minimise: object = "variance", sql: str = ""
+) -> Plan:
+    """The plan for a question at a price, for the caller's criterion."""
+    if schema.unit != "record":
+        raise NotPromised(
+            f"The unit of `{schema.name}` is `{schema.unit}`, who may have several rows",
+            'Questions are answered for unit = "record"',
+            "Make a table with one row for each person, or use a view that has one",
+        )
+    wanted = criterion(minimise)
+    setting = _setting(question, schema)
+    found = strategies(question.aggregates(), setting, nano, wanted)
+    outputs = [o for o in question.outputs if isinstance(o, Output)]
+    rows = schema.rows if not question.keys and question.where is None else None
+    candidates = [_candidate(strategy, outputs, wanted, rows) for strategy in found]
+    best = min(range(len(found)), key=lambda i: candidates[i].score)
+    strategy = found[best]
+    readings = tuple(fold(o.expression, strategy.readings) for o in outputs)
+    public_mean = any(
+        a.kind == "avg" and setting.rows_public(a.column or "") for a in question.aggregates()
+    )
+    return Plan(
+        question=question,
+        sql=sql,
+        neighbours=schema.neighbours,
+        unit=schema.unit,
+        criterion=wanted,
+        nano=nano,
+        candidates=tuple(candidates),
+        chosen=candidates[best],
+        strategy=strategy,
+        request=_request(question, strategy.parts),
+        readings=readings,
+        needs_row_count=public_mean,
+    )
+
+
+def _setting(question: Question, schema: Schema) -> Setting:
+    ranges = {}
+    for aggregate in question.aggregates():
+        if aggregate.kind == "count":
+            continue
+        column = schema.column(aggregate.column or "")
+        if isinstance(column, Number):
+            ranges[column.name] = Range(
+                low=int(column.low / column.grid),
+                high=int(column.high / column.grid),
+                grid=column.grid,
+                never_missing=column.missing is not None,
+            )
+    never = frozenset(c.name for c in schema.columns.values() if c.missing is not None)
+    return Setting(
+        neighbours=schema.neighbours,
+        grouped=bool(question.keys),
+        filtered=question.where is not None,
+        ranges=ranges,
+        never_missing=never,
+    )
+
+
+def _candidate(
+    strategy: Strategy, outputs: Sequence[Output], wanted: Criterion, rows: int | None
+) -> Candidate:
+    expectations = []
+    for output in outputs:
+        reading = fold(output.expression, strategy.readings)
+        error = reading.before_rows(strategy.parts, rows)
+        expectations.append(
+            Expectation(
+                alias=output.alias,
+                expected_error=None if error is None else error.quick_mean_absolute_error,
+                half_width=None if error is None else error.quick_half_width(SHOWN_LEVEL),
+                standard_deviation=None if error is None else math.sqrt(error.variance),
+            )
+        )
+    return Candidate(
+        mechanism=strategy.name,
+        epsilon=strategy.epsilon,
+        expectations=tuple(expectations),
+        score=_score(strategy, wanted),
+    )
+
+
+def _score(strategy: Strategy, wanted: Criterion) -> float:
+    """The errors of all aggregates together, so that no unit of measurement matters."""
+    total = 0.0
+    for reading in strategy.readings.values():
+        error = reading.error(strategy.parts)
+        if wanted.kind == "variance":
+            size = math.sqrt(error.variance)
+        elif wanted.kind == "absolute-error" and error.quick_mean_absolute_error is not None:
+            size = error.quick_mean_absolute_error
+        else:
+            size = error.quick_half_width(wanted.level or SHOWN_LEVEL)
+        total += math.log(max(size, 1e-300))
+    return total
+
+
+def _request(question: Question, parts: Sequence[Part]) -> Request:
+    """The whole numbers the parts need, and nothing else."""
+    measures: dict[Measure, None] = {}
+    for part in parts:
+        for component in part.components:
+            if component.kind in ("rows", "absent"):
+                measures[Measure("rows")] = None
+            if component.kind != "rows":
+                measures[Measure("present", component.column)] = None
+            if component.kind not in ("rows", "present", "absent"):
+                measures[Measure("total", component.column)] = None
+    return Request(measures=tuple(measures), where=question.where, keys=question.keys)

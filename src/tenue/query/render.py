@@ -1,0 +1,111 @@
+"""A question becomes a text: SQL for people, in `explain` and on certificates.
+
+`parse` reads the text as the same question again. No engine reads it.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from ..engine.request import Bin, Calendar, Key
+from ..schema import Bounded, Datetime, Table
+from .grouping import SECONDS_PER_DAY
+from .literal import sql_name, sql_number, sql_text, sql_value
+from .question import Aggregate, Arithmetic, Comparison, Constant, Expression, KeyOutput, Question
+from .render_where import render_where
+
+__all__ = ["render"]
+
+_ZERO = Constant(Fraction(0))
+
+
+def render(question: Question, schema: Table) -> str:
+    """One SQL text for the question, which `parse` reads as the same question.
+
+    Example
+        >>> from tenue.schema import Schema
+        >>> from tenue.query.parse import parse
+        >>> schema = Schema.from_dict({
+        ...     "table": {"name": "census", "unit": "record", "neighbours": "replace"},
+        ...     "columns": {"income": {"type": "number", "bounds": [0, 200_000]}}})
+        >>> render(parse("select avg(INCOME) from census where not 7 <= income", schema), schema)
+        'SELECT AVG(income) AS avg_income FROM census WHERE income <= 6'
+    """
+    keys = [_key(key, schema) for key in question.keys]
+    columns = {
+        output.alias: keys[output.key]
+        if isinstance(output, KeyOutput)
+        else _expression(output.expression)
+        for output in question.outputs
+    }
+    clauses = [
+        "SELECT " + ", ".join(_named(text, alias) for alias, text in columns.items()),
+        f"FROM {sql_name(question.table)}",
+    ]
+    if question.where is not None:
+        clauses.append(f"WHERE {render_where(question.where, schema)}")
+    if keys:
+        clauses.append(f"GROUP BY {', '.join(keys)}")
+    if question.having:
+        compared = (_comparison(part, columns, question, schema) for part in question.having)
+        clauses.append(f"HAVING {' AND '.join(compared)}")
+    if question.order:
+        orders = (sql_name(order.alias) + " DESC" * order.descending for order in question.order)
+        clauses.append(f"ORDER BY {', '.join(orders)}")
+    if question.limit is not None:
+        clauses.append(f"LIMIT {question.limit}")
+    return " ".join(clauses)
+
+
+def _named(text: str, alias: str) -> str:
+    return text if text == sql_name(alias) else f"{text} AS {sql_name(alias)}"
+
+
+def _key(key: Key, schema: Table) -> str:
+    name, column = sql_name(key.column), schema.column(key.column)
+    if isinstance(key, Calendar):
+        return f"DATE_TRUNC('{key.part}', {name})"
+    if isinstance(key, Bin) and isinstance(column, Bounded):
+        return f"BIN({name}, {sql_value(column, key.width * column.grid)})"
+    return name
+
+
+def _expression(expression: Expression) -> str:
+    if isinstance(expression, Aggregate):
+        column = "*" if expression.column is None else sql_name(expression.column)
+        return f"{expression.kind.upper()}({column})"
+    if isinstance(expression, Constant):
+        return sql_number(expression.value)
+    left, right = _operand(expression.left), _operand(expression.right)
+    if expression.operator == "-" and expression.left == _ZERO:
+        return f"-{right}"
+    return f"{left} {expression.operator} {right}"
+
+
+def _operand(expression: Expression) -> str:
+    text = _expression(expression)
+    return f"({text})" if isinstance(expression, Arithmetic) or text.startswith("-") else text
+
+
+def _comparison(
+    part: Comparison, columns: dict[str, str], question: Question, schema: Table
+) -> str:
+    value = part.value
+    if isinstance(value, bool):
+        text = str(value).upper()
+    elif isinstance(value, str):
+        text = sql_text(value)
+    else:
+        text = _moment(part.alias, value, question, schema) or sql_number(value)
+    return f"{columns[part.alias]} {part.operator} {text}"
+
+
+def _moment(alias: str, value: Fraction, question: Question, schema: Table) -> str | None:
+    for output in question.outputs:
+        if output.alias == alias and isinstance(output, KeyOutput):
+            key = question.keys[output.key]
+            column = schema.column(key.column)
+            if isinstance(key, Calendar) and isinstance(column, Bounded):
+                in_days = isinstance(column, Datetime) and key.part != "hour"
+                return sql_value(column, value * SECONDS_PER_DAY if in_days else value)
+    return None

@@ -1,0 +1,279 @@
+"""The journey of a question, on one page.
+
+parse → plan → choose → ledger.reserve → engine → mechanism → ledger.commit → answer
+
+The ledger is debited durably before a row is read, and the answer is stored before it leaves.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from ..engine.contract import Cells, Engine
+from ..engine.open import open_engine
+from ..errors import InvalidArgument, InvalidSchema, NotPromised
+from ..ledger import SQLite
+from ..ledger.composition import Charge
+from ..ledger.contract import Ledger
+from ..ledger.record import Balance
+from ..mechanism.part import Atoms
+from ..number import Number, nano
+from ..promise import checked_neighbours
+from ..schema import Schema
+from .accuracy import epsilon_for
+from .answer import Answer, Released
+from .certify import certify
+from .parse import parse
+from .plan import Plan, make_plan
+from .render import render
+
+__all__ = ["Session", "explain_for", "protect"]
+
+HOLDER = "holder"
+
+
+def protect(
+    source: object = None,
+    *,
+    schema: Schema | str | os.PathLike[str] | Mapping[str, Any],
+    ledger: Ledger | str | os.PathLike[str] | None = None,
+    analyst: str | None = None,
+) -> Session:
+    """A table that answers private questions, each paid from its ledger.
+
+    Parameters
+        source: the table: a path, a data frame or a connection; None for the schema's own source.
+        schema: a `Schema`, or the path of its file.
+        ledger: a ledger or its path; None for `<schema>.ledger` beside the schema's file.
+        analyst: who asks; quotas are kept by this name.
+    """
+    described, beside = _schema(schema)
+    if not described.private:
+        raise NotPromised(
+            f"The bounds of `{described.name}` were read from its rows",
+            "Bounds must be stated by the holder; those read from rows tell something about them",
+            "Review the bounds, then remove `bounds_from_data` from the schema",
+        )
+    if described.budget is None:
+        raise InvalidSchema(
+            f"The schema of `{described.name}` has no budget",
+            "A table is asked within a budget",
+            "Add a section [budget] with total = 1.0, or what you decide",
+        )
+    books = _ledger(ledger, beside)
+    books.open_dataset(
+        described.name,
+        described.budget.total,
+        described.budget.per_analyst,
+        neighbours=checked_neighbours(described.neighbours),
+        schema_digest=described.digest,
+        data_version=described.version or "",
+    )
+    engine = open_engine(source if source is not None else described.location, described)
+    return Session(described, engine, books, analyst or HOLDER)
+
+
+class Session:
+    """A protected table, as one analyst sees it."""
+
+    def __init__(self, schema: Schema, engine: Engine, ledger: Ledger, analyst: str) -> None:
+        self.schema = schema
+        self.ledger = ledger
+        self.analyst = analyst
+        self._engine = engine
+
+    @property
+    def budget(self) -> Balance:
+        """What was spent and what remains."""
+        return self.ledger.balance(self.schema.name)
+
+    def explain(
+        self,
+        sql: str,
+        *,
+        epsilon: Number | None = None,
+        minimise: object = "variance",
+        accuracy: object = None,
+    ) -> Plan:
+        """Every admissible mechanism with its expected error and price. Reads no rows, costs
+        nothing."""
+        return explain_for(sql, self.schema, epsilon=epsilon, minimise=minimise, accuracy=accuracy)
+
+    def ask(
+        self,
+        sql: str,
+        *,
+        epsilon: Number | None = None,
+        minimise: object = "variance",
+        accuracy: object = None,
+        key: str | None = None,
+        fresh: bool = False,
+    ) -> Answer:
+        """The private answer to a question.
+
+        Parameters
+            epsilon: what it may cost; or give `accuracy`.
+            minimise: what shall be small: "variance", "absolute-error" or ("interval", level).
+            accuracy: ("interval", level, reach): the least epsilon whose interval at `level` is
+                within ±reach; refused where that depends on rows.
+            key: an idempotency key: a retry with the same key gets the same answer and one debit.
+            fresh: draw anew although the same question was answered before; costs again.
+        """
+        plan = self.explain(sql, epsilon=epsilon, minimise=minimise, accuracy=accuracy)
+        cache_key = self._cache_key(plan)
+        stored = self.ledger.cached(self.schema.name, cache_key)
+        known = key is not None and self.ledger.has_key(self.schema.name, self.analyst, key)
+        if stored is not None and not fresh and not known:
+            return self._answer(plan, Released.from_bytes(stored), Fraction(0), replayed=True)
+        reservation = self.ledger.reserve(
+            self.schema.name,
+            self.analyst,
+            Charge(nano=plan.nano, atto=0, neighbours=checked_neighbours(plan.neighbours)),
+            key,
+            plan.question.digest,
+            # the first answer stays the one that is repeated, so a retry never sees another
+            cache_key=cache_key if stored is None else None,
+        )
+        if reservation.answer is not None:
+            released = Released.from_bytes(reservation.answer)
+            return self._answer(plan, released, Fraction(0), replayed=True)
+        try:
+            released = self._release(plan)
+            self.ledger.commit(reservation, released.to_bytes())
+        except BaseException:
+            # a row may have been read: the price stays spent, whatever went wrong
+            self.ledger.abandon(reservation, "no answer")
+            raise
+        return self._answer(plan, released, plan.epsilon, replayed=False)
+
+    # -- the steps -----------------------------------------------------------------------------
+
+    def _cache_key(self, plan: Plan) -> str:
+        parts = (
+            plan.question.digest,
+            str(plan.nano),
+            str(plan.criterion),
+            self.schema.digest,
+            self.schema.version or "",
+        )
+        return "/".join(parts)
+
+    def _release(self, plan: Plan) -> Released:
+        measured = self._engine.measure(plan.request)
+        atoms = _every_cell(plan, measured)
+        noisy = [part.release(atoms) for part in plan.parts]
+        cells = tuple(tuple(tuple(by_part[i]) for by_part in noisy) for i in range(len(atoms)))
+        rows = None
+        if plan.needs_row_count:
+            # unit = record, replace, no filter, no groups, no missing value: public by definition
+            rows = max(atoms[0].present.values())
+        return Released(cells, rows)
+
+    def _answer(self, plan: Plan, released: Released, price: Fraction, *, replayed: bool) -> Answer:
+        return Answer(
+            plan=plan,
+            schema=self.schema,
+            released=released,
+            certificate=certify(plan, self.schema),
+            price=price,
+            replayed=replayed,
+        )
+
+    def close(self) -> None:
+        """Lets go of the table and of the ledger's file."""
+        self._engine.close()
+        self.ledger.close()
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+
+def explain_for(
+    sql: str,
+    schema: Schema,
+    *,
+    epsilon: Number | None = None,
+    minimise: object = "variance",
+    accuracy: object = None,
+) -> Plan:
+    """parse → plan → choose: all that happens before the ledger, from the schema alone."""
+    question = parse(sql, schema)
+    if (epsilon is None) == (accuracy is None):
+        missing = epsilon is None
+        raise InvalidArgument(
+            f"{'Neither' if missing else 'Both'} `epsilon` {'nor' if missing else 'and'} "
+            f"`accuracy` {'is' if missing else 'are'} given",
+            "A question is asked at an epsilon, or for an accuracy",
+            "Add epsilon=0.5" if missing else "Leave one of them out",
+        )
+    if epsilon is not None:
+        price = nano(epsilon)
+    else:
+        price = epsilon_for(accuracy, question, schema, minimise)
+    return make_plan(question, schema, price, minimise, render(question, schema))
+
+
+def _every_cell(plan: Plan, measured: Cells) -> list[Atoms]:
+    """The true numbers of every declared cell, in order; a cell without rows has zeros."""
+    request = plan.request
+    shape = [key.cells for key in request.keys]
+    empty = (0,) * len(request.measures)
+    atoms = []
+    for number in range(plan.cells):
+        place, rest = [], number
+        for size in reversed(shape):
+            rest, index = divmod(rest, size)
+            place.append(index)
+        values = measured.get(tuple(place[::-1]), empty)
+        rows, present, total = 0, {}, {}
+        for measure, value in zip(request.measures, values, strict=True):
+            if measure.kind == "rows":
+                rows = value
+            elif measure.kind == "present":
+                present[measure.column or ""] = value
+            else:
+                total[measure.column or ""] = value
+        atoms.append(Atoms(rows, present, total))
+    return atoms
+
+
+def _schema(given: object) -> tuple[Schema, Path | None]:
+    if isinstance(given, Schema):
+        return given, None
+    if isinstance(given, Mapping):
+        return Schema.from_dict(given), None
+    if isinstance(given, str | os.PathLike):
+        path = Path(given)
+        return Schema.load(path), path
+    raise InvalidArgument(
+        f"`schema` is of type {type(given).__name__}",
+        "`schema` is a Schema or the path of its file",
+        'Write schema="census.toml"',
+    )
+
+
+def _ledger(given: object, beside: Path | None) -> Ledger:
+    if isinstance(given, Ledger):
+        return given
+    if given is None:
+        if beside is None:
+            raise InvalidArgument(
+                "No ledger is given and the schema has no file to keep one beside",
+                "What is spent is written in a ledger",
+                'Add ledger="census.ledger"',
+            )
+        given = beside.with_suffix(".ledger")
+    if isinstance(given, str | os.PathLike):
+        return SQLite(given)
+    raise InvalidArgument(
+        f"`ledger` is of type {type(given).__name__}",
+        "`ledger` is a ledger or the path of its file",
+        'Write ledger="census.ledger"',
+    )

@@ -1,0 +1,45 @@
+"""The command line: exit codes, one JSON object, no traceback for a mistake."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+
+def tenue(*words: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "tenue", *words], capture_output=True, text=True, cwd=cwd
+    )
+
+
+def test_version_and_help() -> None:
+    assert tenue("--version").stdout.startswith("tenue ")
+    shown = tenue("--help")
+    assert shown.returncode == 0
+    assert "demo" in shown.stdout
+
+
+def test_a_refusal_exits_with_2_and_says_three_things() -> None:
+    result = tenue("demo", "--epsilon", "0")
+    assert result.returncode == 2
+    assert result.stderr.startswith("Refused: `epsilon` is 0")
+    assert len(result.stderr.strip().splitlines()) == 3
+    assert "Traceback" not in result.stderr
+
+
+def test_a_refusal_in_json_is_one_object() -> None:
+    result = tenue("demo", "--epsilon", "nan", "--json")
+    assert result.returncode == 2
+    refused = json.loads(result.stdout)["refused"]
+    assert set(refused) == {"code", "what", "allowed", "fix"}
+
+
+@pytest.mark.parametrize("words", [["nothing"], ["demo", "--epsilon", "much"], ["demo", "--no"]])
+def test_wrong_words_are_not_tracebacks(words: list[str]) -> None:
+    result = tenue(*words)
+    assert result.returncode == 2
+    assert "Traceback" not in result.stderr

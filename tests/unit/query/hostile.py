@@ -1,0 +1,353 @@
+"""Statements that must never become a question, each an attack somebody could try.
+
+`{t}` is the table and `{n}` a number column, so that nothing but the attack is wrong with them.
+"""
+
+from __future__ import annotations
+
+READ_FILES = """
+SELECT COUNT(*) FROM read_csv('/etc/passwd')
+SELECT COUNT(*) FROM read_csv_auto('/etc/passwd')
+SELECT COUNT(*) FROM read_parquet('s3://bucket/{t}.parquet')
+SELECT COUNT(*) FROM read_json('/proc/self/environ')
+SELECT COUNT(*) FROM read_text('/etc/shadow')
+SELECT COUNT(*) FROM read_blob('/etc/shadow')
+SELECT COUNT(*) FROM sniff_csv('/etc/passwd')
+SELECT COUNT(*) FROM parquet_metadata('{t}.parquet')
+SELECT COUNT(*) FROM parquet_scan('{t}.parquet')
+SELECT COUNT(*) FROM glob('/home/*')
+SELECT COUNT(*) FROM '/etc/passwd'
+SELECT COUNT(*) FROM "/etc/passwd"
+SELECT COUNT(*) FROM '{t}'
+SELECT COUNT(*) FROM '{t}.parquet'
+SELECT COUNT(*) FROM 'https://example.org/x.csv'
+SELECT COUNT(*) FROM sqlite_scan('ledger.db', 'entries')
+SELECT COUNT(*) FROM postgres_scan('host=x', 'public', 'y')
+SELECT COUNT(*) FROM iceberg_scan('x')
+SELECT getenv('HOME') FROM {t}
+SELECT COUNT(*) FROM {t} WHERE {n} < (SELECT COUNT(*) FROM read_csv('/etc/passwd'))
+"""
+
+WRITE_AND_LOAD = """
+COPY {t} TO '/tmp/out.csv'
+COPY (SELECT COUNT(*) FROM {t}) TO '/tmp/out.csv'
+ATTACH 'ledger.db' AS l
+DETACH l
+INSTALL httpfs
+LOAD httpfs
+PRAGMA database_list
+SET memory_limit = '1GB'
+SET enable_external_access = true
+RESET ALL
+CALL pragma_version()
+CREATE TABLE x AS SELECT COUNT(*) FROM {t}
+CREATE OR REPLACE MACRO f() AS 1
+CREATE VIEW v AS SELECT * FROM {t}
+CREATE SECRET s (TYPE S3)
+DROP TABLE {t}
+ALTER TABLE {t} ADD COLUMN x INT
+INSERT INTO {t} VALUES (1)
+UPDATE {t} SET {n} = 0
+DELETE FROM {t}
+TRUNCATE {t}
+MERGE INTO {t} USING u ON 1=1 WHEN MATCHED THEN DELETE
+EXPORT DATABASE '/tmp/x'
+IMPORT DATABASE '/tmp/x'
+VACUUM
+CHECKPOINT
+BEGIN
+COMMIT
+ROLLBACK
+USE other
+PREPARE q AS SELECT COUNT(*) FROM {t}
+EXECUTE q
+GRANT ALL ON {t} TO x
+SELECT COUNT(*) INTO leaked FROM {t}
+SELECT COUNT(*) FROM {t} INTO OUTFILE '/tmp/x'
+SELECT nextval('s') FROM {t}
+WITH x AS (INSERT INTO {t} VALUES (1) RETURNING *) SELECT COUNT(*) FROM x
+WITH x AS (DELETE FROM {t} RETURNING *) SELECT COUNT(*) FROM x
+"""
+
+CATALOGUE = """
+SHOW TABLES
+SHOW ALL
+DESCRIBE {t}
+SUMMARIZE {t}
+EXPLAIN SELECT COUNT(*) FROM {t}
+EXPLAIN ANALYZE SELECT COUNT(*) FROM {t}
+SELECT COUNT(*) FROM duckdb_tables()
+SELECT COUNT(*) FROM duckdb_settings()
+SELECT COUNT(*) FROM information_schema.tables
+SELECT COUNT(*) FROM pg_catalog.pg_class
+SELECT COUNT(*) FROM sqlite_master
+SELECT COUNT(*) FROM pragma_table_info('{t}')
+SELECT COUNT(*) FROM pragma_storage_info('{t}')
+SELECT COUNT(*) FROM main.{t}
+SELECT COUNT(*) FROM memory.main.{t}
+SELECT COUNT(*) FROM other
+SELECT current_setting('memory_limit') FROM {t}
+SELECT version() FROM {t}
+SELECT current_user FROM {t}
+SELECT current_schema() FROM {t}
+SELECT txid_current() FROM {t}
+SELECT COUNT(*) FROM query('SELECT 1')
+SELECT COUNT(*) FROM query_table('{t}')
+SELECT estimated_size FROM duckdb_tables
+"""
+
+ROWS_THEMSELVES = """
+SELECT * FROM {t}
+SELECT {n} FROM {t}
+SELECT {n} FROM {t} LIMIT 1
+SELECT {n}, COUNT(*) FROM {t} GROUP BY {n}
+SELECT {n}, COUNT(*) FROM {t} GROUP BY ALL
+SELECT DISTINCT {n} FROM {t}
+SELECT DISTINCT ON ({n}) {n} FROM {t}
+SELECT ANY_VALUE({n}) FROM {t}
+SELECT FIRST({n}) FROM {t}
+SELECT LAST({n}) FROM {t}
+SELECT MIN({n}) FROM {t}
+SELECT MAX({n}) FROM {t}
+SELECT MAX({n}, 3) FROM {t}
+SELECT ARG_MAX({n}, {n}) FROM {t}
+SELECT MODE({n}) FROM {t}
+SELECT HISTOGRAM({n}) FROM {t}
+SELECT LIST({n}) FROM {t}
+SELECT ARRAY_AGG({n}) FROM {t}
+SELECT STRING_AGG({n}, ',') FROM {t}
+SELECT GROUP_CONCAT({n}) FROM {t}
+SELECT BIT_XOR({n}) FROM {t}
+SELECT PRODUCT({n}) FROM {t}
+SELECT APPROX_COUNT_DISTINCT({n}) FROM {t}
+SELECT RESERVOIR_QUANTILE({n}, 0.5) FROM {t}
+SELECT COUNT(*), {n} FROM {t}
+SELECT SUM({n}) OVER () FROM {t}
+SELECT SUM({n}) OVER (ORDER BY {n} ROWS 1 PRECEDING) FROM {t}
+SELECT COUNT(*) FROM {t} QUALIFY ROW_NUMBER() OVER () = 1
+SELECT COUNT(*) FROM {t} WINDOW w AS (PARTITION BY {n})
+SELECT LAG({n}) OVER (ORDER BY {n}) FROM {t}
+SELECT COLUMNS(*) FROM {t}
+SELECT COUNT(*) FROM {t} USING SAMPLE 1 ROWS
+SELECT COUNT(*) FROM {t} TABLESAMPLE RESERVOIR(1)
+SELECT COUNT(*) FROM {t} ORDER BY {n} LIMIT 1 OFFSET 5
+SELECT rowid FROM {t}
+SELECT COUNT(rowid) FROM {t}
+SELECT COUNT(*) FROM {t} WHERE rowid = 0
+SELECT COUNT(*) FROM {t} WHERE ctid = '(0,1)'
+FROM {t}
+FROM {t} SELECT COUNT(*)
+TABLE {t}
+"""
+
+ERROR_CHANNEL = """
+SELECT COUNT(*) FROM {t} WHERE 1 // ({n} - 17) > 0
+SELECT COUNT(*) FROM {t} WHERE 1 / ({n} - 17) > 0
+SELECT COUNT(*) FROM {t} WHERE {n} % 0 = 1
+SELECT COUNT(*) FROM {t} WHERE CAST({n} AS TINYINT) > 0
+SELECT COUNT(*) FROM {t} WHERE {n}::TINYINT > 0
+SELECT COUNT(*) FROM {t} WHERE TRY_CAST({n} AS DATE) IS NULL
+SELECT COUNT(*) FROM {t} WHERE error('seen') IS NULL
+SELECT COUNT(*) FROM {t} WHERE CASE WHEN {n} = 17 THEN error('x') ELSE TRUE END
+SELECT COUNT(*) FROM {t} WHERE IF({n} = 17, error('x'), TRUE)
+SELECT COUNT(*) FROM {t} WHERE COALESCE({n}, error('x')) > 0
+SELECT COUNT(*) FROM {t} WHERE EXP({n}) > 1
+SELECT COUNT(*) FROM {t} WHERE POWER({n}, 9999) > 1
+SELECT COUNT(*) FROM {t} WHERE {n} ** 9999 > 1
+SELECT COUNT(*) FROM {t} WHERE SQRT(-{n}) > 1
+SELECT COUNT(*) FROM {t} WHERE {n} = 'abc'
+SELECT COUNT(*) FROM {t} WHERE {n} > DATE '2020-01-01'
+SELECT COUNT(*) FROM {t} WHERE {n}
+SELECT COUNT(*) FROM {t} WHERE -{n}
+SELECT COUNT(*) FROM {t} WHERE -{n} > 3
+SELECT SUM({n} * 1e300) FROM {t}
+SELECT SUM(CASE WHEN {n} = 17 THEN 1 ELSE 0 END) FROM {t}
+SELECT SUM({n} = 17) FROM {t}
+SELECT SUM(1 / ({n} - 17)) FROM {t}
+SELECT COUNT(*) / 0 FROM {t}
+"""
+
+SLOW_FOR_ONE_ROW = """
+SELECT COUNT(*) FROM {t} WHERE REGEXP_MATCHES('aaaaaaaaaaaaaaaaaaaa', '(a+)+b')
+SELECT COUNT(*) FROM {t} WHERE {n} = 17 AND (SELECT COUNT(*) FROM range(1000000000)) > 0
+SELECT COUNT(*) FROM {t} WHERE {n} IN (SELECT * FROM range(1000000000))
+SELECT COUNT(*) FROM {t} WHERE EXISTS (SELECT 1)
+SELECT COUNT(*) FROM {t} WHERE {n} = ANY (SELECT 1)
+SELECT COUNT(*) FROM {t} WHERE {n} > ALL (SELECT 1)
+SELECT COUNT(*) FROM {t} WHERE REPEAT('x', 1000000) LIKE '%y'
+SELECT COUNT(*) FROM {t} WHERE sleep({n}) IS NULL
+SELECT COUNT(*) FROM {t} WHERE md5({n}) = 'x'
+SELECT COUNT(*) FROM range(1000000000000)
+SELECT COUNT(*) FROM generate_series(1, 1000000000000)
+SELECT COUNT(*) FROM UNNEST([1, 2, 3])
+SELECT COUNT(*) FROM (VALUES (1), (2))
+SELECT COUNT(*) FROM repeat('x', 1000)
+WITH RECURSIVE r AS (SELECT 1 AS x UNION ALL SELECT x + 1 FROM r) SELECT COUNT(*) FROM r
+WITH RECURSIVE r AS (SELECT * FROM {t}) SELECT COUNT(*) FROM r
+WITH r AS (SELECT * FROM r) SELECT COUNT(*) FROM r
+WITH a AS (SELECT * FROM b), b AS (SELECT * FROM {t}) SELECT COUNT(*) FROM a
+"""
+
+MORE_THAN_ONE_TABLE = """
+SELECT COUNT(*) FROM {t}, {t} AS u
+SELECT COUNT(*) FROM {t} CROSS JOIN {t} AS u
+SELECT COUNT(*) FROM {t} JOIN {t} AS u USING ({n})
+SELECT COUNT(*) FROM {t} LEFT JOIN {t} AS u ON TRUE
+SELECT COUNT(*) FROM {t} NATURAL JOIN {t} AS u
+SELECT COUNT(*) FROM {t} POSITIONAL JOIN {t} AS u
+SELECT COUNT(*) FROM {t} ASOF JOIN {t} AS u ON {t}.{n} >= u.{n}
+SELECT COUNT(*) FROM {t} SEMI JOIN {t} AS u USING ({n})
+SELECT COUNT(*) FROM {t}, LATERAL (SELECT 1)
+SELECT COUNT(*) FROM {t} UNION ALL SELECT COUNT(*) FROM {t}
+SELECT COUNT(*) FROM {t} EXCEPT SELECT 1
+SELECT COUNT(*) FROM {t} INTERSECT SELECT 1
+SELECT COUNT(*) FROM (SELECT * FROM {t} UNION ALL SELECT * FROM {t})
+WITH a AS (SELECT * FROM {t} UNION ALL SELECT * FROM {t}) SELECT COUNT(*) FROM a
+SELECT COUNT(*) FROM {t} PIVOT (SUM({n}) FOR {n} IN (1, 2))
+SELECT COUNT(*) FROM {t} UNPIVOT (x FOR y IN ({n}))
+PIVOT {t} ON {n}
+SELECT COUNT(*) FROM (SELECT COUNT(*) AS c FROM {t}) WHERE c > 712344
+SELECT COUNT(*) FROM (SELECT SUM({n}) AS s FROM {t})
+SELECT COUNT(*) FROM (SELECT {n} FROM {t} LIMIT 5)
+SELECT COUNT(*) FROM (SELECT {n} FROM {t} ORDER BY {n} LIMIT 1) WHERE {n} > 3
+SELECT COUNT(*) FROM (SELECT DISTINCT {n} FROM {t})
+SELECT COUNT(*) FROM (SELECT {n} FROM {t} GROUP BY {n})
+SELECT COUNT(*) FROM (SELECT {n} + 1 AS m FROM {t}) WHERE m > 3
+SELECT COUNT(*) FROM (SELECT ROW_NUMBER() OVER () AS r FROM {t}) WHERE r = 1
+SELECT COUNT(*) FROM (SELECT * EXCLUDE ({n}) FROM {t})
+SELECT COUNT(*) FROM (SELECT * REPLACE (1 AS {n}) FROM {t})
+SELECT (SELECT COUNT(*) FROM {t}) FROM {t}
+SELECT COUNT(*) - (SELECT COUNT(*) FROM {t}) FROM {t}
+SELECT COUNT(*) FROM {t} HAVING COUNT(*) > (SELECT 3)
+"""
+
+SEVERAL_STATEMENTS = """
+SELECT COUNT(*) FROM {t}; DROP TABLE {t}
+SELECT COUNT(*) FROM {t}; SELECT COUNT(*) FROM {t}
+SELECT COUNT(*) FROM {t};COPY {t} TO '/tmp/x'
+; SELECT COUNT(*) FROM {t}
+SELECT COUNT(*) FROM {t} -- ; comment
+ ; ATTACH 'x'
+SELECT COUNT(*) FROM {t} /* ; */ ; LOAD x
+SELECT COUNT(*) FROM {t} WHERE {n} = 1; --
+ DELETE FROM {t}
+SELECT /*+ NO_CACHE */ COUNT(*) FROM {t}
+SELECT COUNT(*) FROM {t} /*+ PARALLEL(8) */
+{{{{ config }}}} SELECT COUNT(*) FROM {t}
+SELECT COUNT(*) FROM {t} |> WHERE {n} > 3
+SELECT COUNT(*) FROM {t} WHERE {n} = ?
+SELECT COUNT(*) FROM {t} WHERE {n} = $1
+SELECT COUNT(*) FROM {t} WHERE {n} = :secret
+SELECT COUNT(*) FROM {t} WHERE {n} = @secret
+SELECT COUNT(*) FROM {t} WHERE {n} = $secret
+"""
+
+PASSED_OVER_BY_THE_PARSER = """
+SELECT COUNT(ALL {n}) FROM {t}
+SELECT ALL COUNT(*) FROM {t}
+SELECT COUNT({n}, {n}) FROM {t}
+SELECT COUNT(DISTINCT {n}) FROM {t}
+SELECT SUM(DISTINCT {n}) FROM {t}
+SELECT SUM({n} ORDER BY {n}) FROM {t}
+SELECT SUM({n}) FILTER (WHERE {n} = 17) FROM {t}
+SELECT SUM({n}) IGNORE NULLS FROM {t}
+SELECT SUM({n}) WITHIN GROUP (ORDER BY {n}) FROM {t}
+SELECT COUNT(*) * 0x1F FROM {t}
+SELECT COUNT(*) * 1__0 FROM {t}
+SELECT COUNT(*) * 10K FROM {t}
+SELECT BIN({n}, 10), COUNT(*) FROM {t} GROUP BY DISTINCT BIN({n}, 10)
+SELECT BIN({n}, 10), COUNT(*) FROM {t} GROUP BY ROLLUP (BIN({n}, 10))
+SELECT BIN({n}, 10), COUNT(*) FROM {t} GROUP BY CUBE (BIN({n}, 10))
+SELECT BIN({n}, 10), COUNT(*) FROM {t} GROUP BY GROUPING SETS ((BIN({n}, 10)))
+SELECT BIN({n}, 10), COUNT(*) FROM {t} GROUP BY 1 ORDER BY 1 NULLS LAST
+SELECT BIN({n}, 10), COUNT(*) FROM {t} GROUP BY 1 ORDER BY 1 NULLS FIRST
+SELECT BIN({n}, 10), COUNT(*) FROM {t} GROUP BY 1 ORDER BY ALL
+SELECT BIN({n}, 10), COUNT(*) FROM {t} GROUP BY 1 ORDER BY 1 COLLATE nocase
+SELECT BIN({n}, 10), COUNT(*) FROM {t} GROUP BY 1 LIMIT 10 PERCENT
+SELECT BIN({n}, 10), COUNT(*) FROM {t} GROUP BY 1 LIMIT 10%
+SELECT BIN({n}, 10), COUNT(*) FROM {t} GROUP BY 1 LIMIT 1 + 1
+SELECT BIN({n}, 10), COUNT(*) FROM {t} GROUP BY 1 LIMIT 5 OFFSET 5
+SELECT BIN({n}, 10), COUNT(*) FROM {t} GROUP BY 1 FETCH FIRST 5 ROWS WITH TIES
+SELECT BIN({n}, 10, 3), COUNT(*) FROM {t} GROUP BY 1
+SELECT BIN({n}, width => 10), COUNT(*) FROM {t} GROUP BY 1
+SELECT "BIN"({n}, 10), COUNT(*) FROM {t} GROUP BY 1
+SELECT "COUNT"(*) FROM {t}
+SELECT main.COUNT(*) FROM {t}
+SELECT {{fn COUNT(*)}} FROM {t}
+SELECT x: COUNT(*) FROM {t}
+SELECT COUNT(*) AS 'x' FROM {t}
+SELECT COUNT(*) AS (a, b) FROM {t}
+SELECT COUNT(*) FROM {t} AS u(a, b)
+SELECT COUNT(*) FROM ONLY {t}
+SELECT COUNT(*) FROM {t} WITH ORDINALITY
+SELECT COUNT(*) FROM {t} AT (VERSION => 3)
+SELECT COUNT(*) FROM {t} FOR UPDATE
+SELECT COUNT(*) FROM ({t})
+WITH a(x) AS (SELECT {n} FROM {t}) SELECT COUNT(*) FROM a
+WITH a AS MATERIALIZED (SELECT * FROM {t}) SELECT COUNT(*) FROM a
+SELECT COUNT(*) FROM {t} WHERE {n} BETWEEN SYMMETRIC 3 AND 1
+SELECT COUNT(*) FROM {t} WHERE {n} IS NOT DISTINCT FROM 3
+SELECT COUNT(*) FROM {t} WHERE {n} <=> 3
+SELECT COUNT(*) FROM {t} WHERE {n} = 3 = TRUE
+SELECT COUNT(*) FROM {t} WHERE 1 < {n} < 3
+SELECT COUNT(*) FROM {t} WHERE ({n}, {n}) = (1, 2)
+SELECT COUNT(*) FROM {t} WHERE ({n}, {n}) IN ((1, 2))
+SELECT COUNT(*) FROM {t} WHERE {n} IN [1, 2]
+SELECT COUNT(*) FROM {t} WHERE {n} IN {n}
+SELECT COUNT(*) FROM {t} WHERE {n} IN ()
+SELECT COUNT(*) FROM {t} WHERE {n}[1] = 3
+SELECT COUNT(*) FROM {t} WHERE {n}.x = 3
+SELECT COUNT(*) FROM {t} WHERE {n} -> 'x' = 3
+SELECT COUNT(*) FROM {t} WHERE {n} OPERATOR(pg_catalog.=) 3
+SELECT COUNT(*) FROM {t} WHERE {n} COLLATE nocase = 3
+SELECT COUNT(*) FROM {t} WHERE {n} AT TIME ZONE 'UTC' = 3
+SELECT COUNT(*) FROM {t} WHERE {n} > INTERVAL 3 DAY
+SELECT COUNT(*) FROM {t} WHERE 1 = 1
+SELECT COUNT(*) FROM {t} WHERE TRUE
+SELECT COUNT(*) FROM {t} WHERE NULL
+SELECT COUNT(*) FROM {t} WHERE {n} = {n}
+SELECT COUNT(*) FROM {t} WHERE {n} = NULL
+SELECT COUNT(*) FROM {t} WHERE {n} IN (1, NULL)
+SELECT COUNT(*) FROM {t} WHERE {n} IS TRUE
+SELECT COUNT(*) FROM {t} WHERE {n} IS UNKNOWN
+SELECT COUNT(*) FROM {t} WHERE {n} ISNULL
+SELECT COUNT(*) FROM {t} WHERE x -> x > 1
+SELECT COUNT(*) FROM {t} WHERE lambda x: x
+SELECT TOP 5 COUNT(*) FROM {t}
+SELECT COUNT(*)
+SELECT 1
+SELECT
+SELECT 1 FROM {t}
+SELECT 'x' FROM {t}
+SELECT NULL FROM {t}
+SELECT COUNT(NULL) FROM {t}
+SELECT COUNT('x') FROM {t}
+SELECT COUNT() FROM {t}
+SELECT COUNT FROM {t}
+"""
+
+GROUPS = {
+    name: [
+        text.strip() for text in block.replace("\n ", "\x00").strip().split("\n") if text.strip()
+    ]
+    for name, block in {
+        "read files": READ_FILES,
+        "write and load": WRITE_AND_LOAD,
+        "catalogue": CATALOGUE,
+        "rows themselves": ROWS_THEMSELVES,
+        "error channel": ERROR_CHANNEL,
+        "slow for one row": SLOW_FOR_ONE_ROW,
+        "more than one table": MORE_THAN_ONE_TABLE,
+        "several statements": SEVERAL_STATEMENTS,
+        "passed over by the parser": PASSED_OVER_BY_THE_PARSER,
+    }.items()
+}
+
+
+def statements(table: str, number: str) -> list[str]:
+    """Every statement, for a table and one of its number columns."""
+    return [
+        text.replace("\x00", "\n").format(t=table, n=number)
+        for group in GROUPS.values()
+        for text in group
+    ]

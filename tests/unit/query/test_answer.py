@@ -1,0 +1,155 @@
+"""Answers: shapes, order, intervals, other formats."""
+
+from __future__ import annotations
+
+import json
+from datetime import date
+from fractions import Fraction
+
+import pytest
+
+from tenue.engine.request import Bin, Calendar, Group
+from tenue.query.answer import Answer, Released, key_labels
+from tenue.query.certify import certify
+from tenue.query.plan import make_plan
+from tenue.query.question import Arithmetic, Comparison, KeyOutput, Order, Output, Question
+from unit.query.stated import AVG, BY_AGE, BY_REGION, COUNT, MEAN, ONE_COUNT, SUM, asked, schema
+
+HALF = 500_000_000
+
+
+def answer(question: Question, *cells: tuple[tuple[int, ...], ...]) -> Answer:
+    described = schema()
+    plan = make_plan(question, described, HALF, sql="SELECT …")
+    return Answer(plan, described, Released(cells), certify(plan, described), Fraction(1, 2))
+
+
+def region_cells(question: Question) -> tuple[tuple[tuple[int, ...], ...], ...]:
+    """Released components that are all the same within a cell: 30 for North, 70 for South."""
+    plan = make_plan(question, schema(), HALF)
+    return tuple(tuple((n,) * len(part.components) for part in plan.parts) for n in (30, 70))
+
+
+def test_one_cell_is_a_scalar_and_one_row_a_dict() -> None:
+    one = answer(ONE_COUNT, ((42,),))
+    assert one.value == 42
+    assert isinstance(one.value, int)
+    assert one.exact == 42
+    low, high = one.interval(0.95)
+    assert low < 42 < high
+    assert one.expected_error > 1
+    two = answer(asked(Output("n", COUNT), Output("half", Arithmetic("/", COUNT, COUNT))), ((42,),))
+    assert two.value == {"n": 42, "half": 1}
+    assert set(two.interval(0.9)) == {"n", "half"}
+
+
+def test_groups_are_rows_in_the_order_asked() -> None:
+    grouped = answer(BY_REGION, *region_cells(BY_REGION))
+    assert [row["region"] for row in grouped.value] == ["South", "North"]
+    assert list(grouped.value[0]) == ["region", "n", "total"]
+    assert len(grouped.interval(0.95)) == 2
+    assert grouped.to_arrow().column_names == ["region", "n", "total"]
+    assert grouped.to_pandas().shape == (2, 3)
+    assert grouped.to_polars().shape == (2, 3)
+
+
+def test_having_and_limit_act_on_the_noisy_values() -> None:
+    kept = asked(
+        KeyOutput("region", 0),
+        Output("n", COUNT),
+        keys=(Group("region", 2),),
+        having=(Comparison("n", ">", Fraction(50)),),
+    )
+    assert [r["region"] for r in answer(kept, ((30,),), ((70,),)).value] == ["South"]
+    first = asked(
+        KeyOutput("region", 0),
+        Output("n", COUNT),
+        keys=(Group("region", 2),),
+        order=(Order("n", descending=True),),
+        limit=1,
+    )
+    assert [r["n"] for r in answer(first, ((30,),), ((70,),)).value] == [70]
+    named = asked(
+        KeyOutput("region", 0),
+        Output("n", COUNT),
+        keys=(Group("region", 2),),
+        having=(Comparison("region", "<>", "South"),),
+    )
+    assert [r["region"] for r in answer(named, ((30,),), ((70,),)).value] == ["North"]
+
+
+def test_a_zero_divisor_is_undefined_not_an_error() -> None:
+    ratio = asked(Output("r", Arithmetic("/", COUNT, COUNT)))
+    empty = answer(ratio, ((0,),))
+    assert empty.value is None
+    assert empty.interval(0.95) is None
+    assert "undefined" in str(empty)
+
+
+def test_means_tell_their_error_with_the_answer() -> None:
+    mean = answer(MEAN, ((60_000, 40_000),))
+    assert mean.value == 400
+    assert 0 < mean.expected_error < 50
+
+
+def test_released_numbers_come_back_from_the_ledger() -> None:
+    released = Released((((1, -2), (3,)), ((10**30, 5), (6,))), rows=7)
+    assert Released.from_bytes(released.to_bytes()) == released
+
+
+def test_other_formats_escape_and_agree() -> None:
+    one = answer(ONE_COUNT, ((42,),))
+    given = json.loads(one.to_json())
+    assert given["value"] == 42
+    assert given["price"] == "0.5"
+    assert given["certificate"]["promise"]["epsilon"] == "0.5"
+    assert "<td>42</td>" in one._repr_html_()
+    assert "42" in str(one)
+    assert "epsilon 0.5" in str(one)
+
+
+@pytest.mark.parametrize(
+    ("part", "first", "expected"),
+    [
+        ("year", 2020, date(2020, 1, 1)),
+        ("quarter", 2020 * 4 + 1, date(2020, 4, 1)),
+        ("month", 2020 * 12 + 1, date(2020, 2, 1)),
+        ("week", 2610, date(2020, 1, 6)),
+        ("day", 18262, date(2020, 1, 1)),
+    ],
+)
+def test_calendar_cells_are_called_by_their_first_day(
+    part: str, first: int, expected: date
+) -> None:
+    assert key_labels(Calendar("born", part, first, 1), schema()) == [expected]  # type: ignore[arg-type]
+    assert part != "week" or expected.weekday() == 0
+
+
+def test_bins_are_called_by_their_start() -> None:
+    assert key_labels(BY_AGE.keys[0], schema()) == [10, 20, 30, 40, 50, 60, 70, 80, 90]
+    assert key_labels(Bin("income", 25, 0, 3), schema()) == [0, 250, 500]
+    assert key_labels(Group("well", 2), schema()) == [False, True]
+
+
+def test_several_keys_run_like_an_odometer() -> None:
+    both = asked(
+        KeyOutput("region", 0),
+        KeyOutput("well", 1),
+        Output("n", COUNT),
+        keys=(Group("region", 2), Group("well", 2)),
+    )
+    rows = answer(both, *(((n,),) for n in range(4))).value
+    assert [(r["region"], r["well"], r["n"]) for r in rows] == [
+        ("North", False, 0),
+        ("North", True, 1),
+        ("South", False, 2),
+        ("South", True, 3),
+    ]
+
+
+def test_sums_are_in_units_of_the_column() -> None:
+    total = asked(Output("s", SUM))
+    plan = make_plan(total, schema(), HALF)
+    assert len(plan.parts[0].components) == 1
+    assert answer(total, ((7,),)).value == 70  # seven steps of ten
+    assert answer(asked(Output("m", AVG)), ((50, 50),)).value == 500

@@ -1,0 +1,23 @@
+"""Certificates of answers depend on question, schema and price only."""
+
+from __future__ import annotations
+
+import tenue as tn
+from tenue.query.certify import certify
+from tenue.query.plan import make_plan
+from unit.query.stated import BY_REGION, MEAN, ONE_COUNT, schema
+
+
+def test_each_kind_of_plan_is_certified() -> None:
+    for question in (ONE_COUNT, MEAN, BY_REGION):
+        for neighbours in ("replace", "add-or-remove"):
+            described = schema(neighbours)
+            plan = make_plan(question, described, 250_000_000, sql="SELECT …")
+            one, two = certify(plan, described), certify(plan, described)
+            assert one == two
+            assert one.promise == tn.Pure(0.25)
+            assert one.neighbours == neighbours
+            assert one.schema_hash == described.digest
+            assert one.source
+            assert any("groups" in limit for limit in one.does_not_promise)
+            assert tn.Certificate.from_json(one.to_json()) == one

@@ -1,0 +1,67 @@
+"""Plans: candidates, the chosen one, and nothing about rows."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tenue.engine.request import Measure
+from tenue.errors import NotPromised
+from tenue.query.plan import make_plan
+from tenue.query.question import Output
+from unit.query.stated import AVG, BY_REGION, COUNT, FILTERED, MEAN, ONE_COUNT, SUM, asked, schema
+
+HALF = 500_000_000
+
+
+def test_the_chosen_candidate_has_the_least_error() -> None:
+    plan = make_plan(asked(Output("total", SUM)), schema(), HALF)
+    assert len(plan.candidates) == 2
+    errors = {c.mechanism: c.expectations[0].standard_deviation for c in plan.candidates}
+    assert plan.chosen.mechanism == min(errors, key=lambda name: errors[name] or 0)
+
+
+def test_the_criterion_changes_the_choice_of_shape() -> None:
+    question = asked(Output("total", SUM))
+    variance = make_plan(question, schema(), HALF, "variance").chosen.expectations[0]
+    narrow = make_plan(question, schema(), HALF, ("interval", 0.95)).chosen.expectations[0]
+    assert narrow.half_width is not None
+    assert variance.half_width is not None
+    assert narrow.half_width <= variance.half_width
+
+
+def test_only_what_is_needed_is_measured() -> None:
+    assert make_plan(ONE_COUNT, schema(), HALF).request.measures == (Measure("rows"),)
+    assert set(make_plan(MEAN, schema(), HALF).request.measures) == {
+        Measure("present", "income"),
+        Measure("total", "income"),
+    }
+    assert make_plan(FILTERED, schema(), HALF).request.where == FILTERED.where
+    assert make_plan(BY_REGION, schema(), HALF).request.keys == BY_REGION.keys
+
+
+def test_means_tell_their_error_before_only_with_public_rows() -> None:
+    assert make_plan(MEAN, schema(), HALF).chosen.expectations[0].expected_error is None
+    known = make_plan(MEAN, schema(rows=500), HALF).chosen.expectations[0].expected_error
+    assert known is not None
+    more = make_plan(MEAN, schema(rows=5000), HALF).chosen.expectations[0].expected_error
+    assert more == pytest.approx(known / 10)
+
+
+def test_a_person_with_several_rows_is_refused() -> None:
+    people = schema().replace(
+        table={"unit": "pid", "rows_per_unit": 5}, columns={"pid": {"type": "identifier"}}
+    )
+    with pytest.raises(NotPromised):
+        make_plan(ONE_COUNT, people, HALF)
+
+
+def test_plans_speak_to_people_and_programs() -> None:
+    plan = make_plan(asked(Output("n", COUNT), Output("mean", AVG)), schema(), HALF, sql="SELECT …")
+    given = json.loads(plan.to_json())
+    assert given["epsilon"] == "0.5"
+    assert given["chosen"] in given["candidates"]
+    text = str(plan)
+    assert "→" in text
+    assert "after" in text  # the mean's error is told with the answer
