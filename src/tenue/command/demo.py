@@ -143,5 +143,7 @@ def _show(
     console.print(asked["budget"], markup=False, soft_wrap=True)
     console.print(asked["verified"], markup=False, soft_wrap=True)
     console.print(
-        f'\nNow yours: tenue ask "{QUESTIONS[0]}" --schema {out}/people.toml --epsilon 0.5'
+        f"\nYour turn:\n.venv/bin/tenue ask --schema {out}/people.toml --epsilon 0.5 "
+        '"SELECT AVG(age) FROM people"\n',
+        soft_wrap=True,
     )

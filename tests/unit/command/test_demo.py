@@ -1,32 +1,42 @@
-"""The demo shows what the laws really are."""
+"""The demo shows what the laws and the made-up table really give."""
 
 from __future__ import annotations
 
 import json
 import subprocess
 import sys
+from pathlib import Path
+
+import pytest
 
 import tenue as tn
 
 
-def run(*words: str) -> str:
+def run(folder: Path, *words: str) -> str:
     done = subprocess.run(
-        [sys.executable, "-m", "tenue", "demo", *words], capture_output=True, text=True, check=True
+        [sys.executable, "-m", "tenue", "demo", "--out", str(folder / "out"), *words],
+        capture_output=True,
+        text=True,
+        check=True,
     )
     return done.stdout
 
 
-def test_json_agrees_with_the_library() -> None:
-    shown = json.loads(run("--json", "--epsilon", "0.5"))
+def test_json_agrees_with_the_library(tmp_path: Path) -> None:
+    shown = json.loads(run(tmp_path, "--json", "--epsilon", "0.5"))
     laws = {row["law"]: row for row in shown["one"]}
     assert laws["Laplace"]["variance"] == 8.0
     best = tn.noise.Optimal(sensitivity=1, epsilon=0.5)
-    assert laws["Optimal, least variance"]["variance"] == best.variance
+    assert laws["Optimal: variance"]["variance"] == best.variance
     assert all(row["same"] < row["any"] < row["laplace"] for row in shown["many"])
-    assert all(9_000 < sum(counts) <= 20_000 for counts in shown["draws"].values())
+    assert [answer["price"] for answer in shown["answers"]] == ["0.5"] * 3
+    assert "epsilon 1.5 of 5 spent" in shown["budget"]
 
 
-def test_text_shows_every_law() -> None:
-    text = run()
-    for name in ("Laplace", "Optimal", "same-sign", "exact draws"):
-        assert name in text
+def test_the_demo_can_be_run_again(tmp_path: Path) -> None:
+    for _ in range(2):
+        text = run(tmp_path)
+    for part in ("Laplace", "same-sign box", "Explain", "Ask", "answered before", "intact"):
+        assert part in text
+    with tn.protect(schema=tmp_path / "out" / "people.toml") as data:
+        assert data.budget.spent == pytest.approx(1.5)
