@@ -18,6 +18,8 @@ QUESTIONS = (
     "SELECT COUNT(*) AS people, SUM(income) AS total FROM people WHERE employed",
 )
 
+YOURS = "SELECT AVG(age) FROM people"
+
 
 def demo(
     epsilon: Annotated[str, typer.Option(help="What each question may cost.")] = "0.5",
@@ -142,8 +144,5 @@ def _show(
     console.print("\n[bold]6. The ledger[/bold]\n")
     console.print(asked["budget"], markup=False, soft_wrap=True)
     console.print(asked["verified"], markup=False, soft_wrap=True)
-    console.print(
-        f"\nYour turn:\n.venv/bin/tenue ask --schema {out}/people.toml --epsilon 0.5 "
-        '"SELECT AVG(age) FROM people"\n',
-        soft_wrap=True,
-    )
+    command = f".venv/bin/tenue ask --schema {out}/people.toml --epsilon 0.5"
+    console.print(f'\nYour turn:\n{command} "{YOURS}"\n', markup=False, soft_wrap=True)
