@@ -1,0 +1,42 @@
+"""`explain` needs no table, costs nothing and opens no ledger."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from typer.testing import CliRunner
+
+from tenue.command.made_up import SCHEMA
+from tenue.command.main import app
+
+QUESTION = "SELECT SUM(income) FROM people"
+
+
+def explain(folder: Path, *words: str) -> str:
+    (folder / "people.toml").write_text(SCHEMA)
+    schema = str(folder / "people.toml")
+    done = CliRunner().invoke(app, ["explain", QUESTION, "--schema", schema, *words])
+    assert done.exit_code == 0, done.output
+    return done.output
+
+
+def test_no_table_and_no_ledger_are_needed(tmp_path: Path) -> None:
+    text = explain(tmp_path, "--epsilon", "0.5")
+    assert "→  optimal" in text
+    assert "discrete Laplace" in text
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["people.toml"]
+
+
+def test_json_is_one_object(tmp_path: Path) -> None:
+    plan = json.loads(explain(tmp_path, "--epsilon", "0.5", "--json"))
+    assert plan["chosen"]["mechanism"] == "optimal"
+    assert plan["epsilon"] == "0.5"
+
+
+def test_an_accuracy_finds_its_epsilon(tmp_path: Path) -> None:
+    plan = json.loads(explain(tmp_path, "--accuracy", "0.9:500000", "--json"))
+    narrow = json.loads(explain(tmp_path, "--accuracy", "0.9:50000", "--json"))
+    assert float(narrow["epsilon"]) > 3 * float(plan["epsilon"])
+    shaped = explain(tmp_path, "--epsilon", "1", "--minimise", "interval:0.95")
+    assert "optimal" in shaped
