@@ -25,6 +25,8 @@ __all__ = [
     "checked_call",
     "exact",
     "fraction_of_one",
+    "law_epsilon",
+    "moderate",
     "nano",
     "step_count",
     "whole",
@@ -37,6 +39,7 @@ NANO = 10**9
 # Beyond this the decimal text of a number would itself be an attack on memory.
 _LONGEST_TEXT = 400
 _LARGEST_EXPONENT = 400
+_LEAST, _MOST = Fraction(1, 10**100), Fraction(10**100)
 
 
 def exact(value: object, name: str, *, refusal: type[Refused] = InvalidArgument) -> Fraction:
@@ -87,6 +90,30 @@ def above_zero(value: object, name: str, *, refusal: type[Refused] = InvalidArgu
             f"`{name}` is {value}",
             f"`{name}` must be finite and above 0",
             f"Give a positive number, such as {name}=1",
+        )
+    return number
+
+
+def moderate(value: object, name: str) -> Fraction:
+    """A number above 0 whose squares and quotients a double can still hold."""
+    number = above_zero(value, name)
+    if not _LEAST <= number <= _MOST:
+        raise InvalidArgument(
+            f"`{name}` is {value}",
+            f"`{name}` must lie between {float(_LEAST):g} and {float(_MOST):g}",
+            "Measure in other units",
+        )
+    return number
+
+
+def law_epsilon(value: object) -> Fraction:
+    """An epsilon that a law of noise can be drawn for."""
+    number = above_zero(value, "epsilon")
+    if not Fraction(1, 10**12) <= number <= 10**4:
+        raise InvalidArgument(
+            f"`epsilon` is {value}",
+            "`epsilon` must lie between 1e-12 and 10000; what is larger promises nothing",
+            "Try epsilon=1",
         )
     return number
 

@@ -494,7 +494,7 @@ def test_vector_density_times_the_volume_of_shells_is_one(law: Any) -> None:
 @every(VECTOR)
 def test_vector_distribution_and_error_are_the_limit_of_fine_grids(law: Any) -> None:
     d = law.dimension
-    per = {1: 512, 2: 32, 3: 6}[d]
+    per = {1: 512, 2: 20, 3: 6}[d]
     fine = law.on_grid([s / per for s in law.sensitivities])
     reach = math.ceil(per * {1: 40, 2: 14, 3: 5}[d] / min(1, float(law.epsilon) / 2))
     points = lattice(fine, reach)

@@ -35,7 +35,7 @@ def init(
     from ..engine.describe import describe
     from ..schema import BLANK, draft
 
-    target = out or data.with_suffix(".toml")
+    target = out or data.parent / f"{data.stem or 'data'}.toml"
     if target.exists() and not force:
         raise Refused(
             f"{target.name} is already there",
@@ -46,7 +46,14 @@ def init(
     columns = [_drafted(c) for c in describe(data, values=bounds_from_data)]
     same_folder = data.resolve().parent == target.resolve().parent
     text = draft(columns, name=name, source=data.name if same_folder else str(data.resolve()))
-    target.write_text(text, encoding="utf-8")
+    try:
+        target.write_text(text, encoding="utf-8")
+    except OSError:
+        raise Refused(
+            f"{target} cannot be written",
+            "A schema is written into a folder that exists",
+            "Give another name with --out",
+        ) from None
     blanks = text.partition("[table]")[2].count(f'"{BLANK}"')
     if as_json:
         typer.echo(json.dumps({"schema": str(target), "columns": len(columns), "blanks": blanks}))

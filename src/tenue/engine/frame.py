@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
-from ..errors import InvalidTable
+from ..errors import InvalidTable, Refused
 
 if TYPE_CHECKING:
     import pyarrow
@@ -26,11 +26,13 @@ def arrow_table(data: Any, wanted: Collection[str]) -> pyarrow.Table:
             raise InvalidTable("The data frame is lazy", _ALLOWED, "Collect it first")
         if isinstance(frame, narwhals.DataFrame):
             chosen = _chosen(frame.columns, wanted)
-            return _typed({name: _column(frame, name) for name in chosen}, len(frame))
+            return _typed({name: _column(frame, name) for name in chosen})
         if hasattr(data, "__arrow_c_stream__"):
             table = pyarrow.table(data)
             chosen = _chosen(table.column_names, wanted)
-            return _typed({name: table.column(name) for name in chosen}, len(table))
+            return _typed({name: table.column(name) for name in chosen})
+    except Refused:
+        raise
     except (narwhals.exceptions.NarwhalsError, pyarrow.ArrowException, TypeError, ValueError):
         pass
     raise InvalidTable(
@@ -69,12 +71,10 @@ def _column(frame: Any, name: str) -> Any:
     )
 
 
-def _typed(columns: dict[str, Any], rows: int) -> pyarrow.Table:
+def _typed(columns: dict[str, Any]) -> pyarrow.Table:
     import pyarrow
 
     for name, column in columns.items():
         if pyarrow.types.is_float16(column.type):
             columns[name] = column.cast(pyarrow.float32())
-    if not columns:
-        return pyarrow.table({"": pyarrow.nulls(rows)})
     return pyarrow.table(columns).unify_dictionaries()

@@ -59,7 +59,7 @@ def _days(low: int, high: int, stored: Storage) -> Counted:
     if isinstance(stored, Day):
         ends = [f"make_date({integer(end)})" for end in (low, high)]
         return [lambda name: _between(name, *ends), _day_number], low, high
-    stages, first, last = _micros(low * DAY, (high + 1) * DAY - 1, stored)
+    stages, first, last = _micros(low * DAY, high * DAY, stored)
 
     def whole_days(name: str) -> str:
         return Whole(name, first, last).floor_divide(DAY).sql

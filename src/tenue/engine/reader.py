@@ -53,17 +53,25 @@ def prepare(
     """Makes the source known to the connection; `wanted` are the declared names, by lower case."""
     if isinstance(source, Frame):
         table = arrow_table(source.data, wanted)
+        if table.num_columns == 0:
+            return Readable(_ARROW, ())
         connection.register(_ARROW, table)
         return Readable(_ARROW, _described(connection, _ARROW), kept=table)
     if isinstance(source, Database):
         connection.execute(f"ATTACH {literal(str(source.path))} AS {_HELD} (READ_ONLY)")
+        connection.execute(f"USE {_HELD}")  # where a view looks for the tables it names
         sql = ".".join([_HELD, *map(quoted, source.table)])
         return Readable(sql, _described(connection, sql), (source.path,))
     if source.kind == "parquet":
         return _parquet(connection, source)
     for path in source.paths:
         check_size(path, zipped=source.zipped)
-    return _csv(source, wanted) if source.kind in ("csv", "tsv") else _json(source, wanted)
+    if source.kind in ("json", "jsonl"):
+        return _json(source, wanted)
+    # with it DuckDB would skip a line for its bytes only when a question reads that field, and how
+    # many rows there are would depend on what is asked
+    connection.execute("SET disabled_optimizers = 'unused_columns'")
+    return _csv(source, wanted)
 
 
 def _described(connection: duckdb.DuckDBPyConnection, sql: str) -> tuple[tuple[str, Storage], ...]:
@@ -107,7 +115,8 @@ def _read_parquet(paths: list[Path]) -> str:
 def _csv(source: Files, wanted: Mapping[str, str]) -> Readable:
     """Every field is text first, so that no row decides how another is read.
 
-    A line with more or fewer fields than the first, or with bytes that are not UTF-8, is no row.
+    A line is no row if it has more or fewer fields than the first, a quote that is not closed, more
+    than two million bytes, or bytes in a declared field that are not UTF-8.
     """
     groups: dict[Header, list[Path]] = {}
     for path in source.paths:

@@ -103,7 +103,7 @@ class Sandbox:
 
     def enumeration(self, words: Sequence[str]) -> str:
         """The name of a new type; as a literal, many words would take long to parse."""
-        name = f"words_{self._types}"
+        name = f"memory.main.words_{self._types}"
         self._types += 1
         assert self._connection is not None  # noqa: S101 - open since __init__
         self._connection.execute(f"CREATE TYPE {name} AS ENUM (SELECT unnest(?))", [list(words)])

@@ -45,6 +45,14 @@ class Ball(Protocol):
         """The least i whose ball holds x, for rows of steps."""
         ...
 
+    def rise(self, shift: Sequence[int]) -> int:
+        """The largest rise of level that a shift can cause.
+
+        Levels are subadditive, so no start sees more than the shift's own length in levels, rounded
+        up; from the edge of the core it is seen.
+        """
+        ...
+
     def count(self, i: int) -> int:
         """How many points the i-th ball has: a polynomial in i of degree D."""
         ...
@@ -89,6 +97,9 @@ class Box:
         beyond = np.abs(x) - np.asarray(self.core)
         levels = -(-beyond // np.asarray(self.sensitivities))
         return np.asarray(np.maximum(levels, 0).max(axis=-1))
+
+    def rise(self, shift: Sequence[int]) -> int:
+        return max(-(-abs(t) // s) for t, s in zip(shift, self.sensitivities, strict=True))
 
     def count(self, i: int) -> int:
         return math.prod(2 * n + 1 for n in self._half(i))
@@ -148,11 +159,15 @@ class SameSign:
         return self.sensitivities[j], 0
 
     def _reach(self, ticks: Ints, s: Ints) -> Ints:
-        """⌊ticks·s/h⌋, in an order that cannot overflow."""
+        """⌊ticks·s/h⌋, in an order that cannot overflow: either s = h, or h is small."""
+        if self.closed_form:
+            return np.broadcast_to(ticks, np.broadcast(ticks, s).shape)
         return np.asarray(ticks // self.ticks * s + ticks % self.ticks * s // self.ticks)
 
     def _ticks_of(self, steps: Ints, s: Ints) -> Ints:
         """⌈h·steps/s⌉ for steps ≥ 0, in an order that cannot overflow."""
+        if self.closed_form:
+            return np.broadcast_to(steps, np.broadcast(steps, s).shape)
         return np.asarray(steps // s * self.ticks - (-(steps % s * self.ticks) // s))
 
     def level(self, x: Ints) -> Ints:
@@ -160,6 +175,12 @@ class SameSign:
         up = self._ticks_of(np.maximum(x, 0), s).max(axis=-1)
         down = self._ticks_of(np.maximum(-x, 0), s).max(axis=-1)
         return np.asarray(np.maximum(-(-(up + down - self.core_ticks) // self.ticks), 0))
+
+    def rise(self, shift: Sequence[int]) -> int:
+        pairs = list(zip(shift, self.sensitivities, strict=True))
+        up = max(-(-max(t, 0) * self.ticks // s) for t, s in pairs)
+        down = max(-(-max(-t, 0) * self.ticks // s) for t, s in pairs)
+        return -(-(up + down) // self.ticks)
 
     def _over_boxes(self, i: int, measure: Callable[[list[int], list[int]], int]) -> int:
         """Adds a measure of boxes [−low, high] over the chain of boxes whose union is the ball.
@@ -214,16 +235,14 @@ class SameSign:
         if not self.closed_form:
             return np.array([self._share_within(int(ball), j, reach) for ball in i])
         d = len(self.sensitivities)
-        m = self.core_ticks + i * self.ticks
-        near = np.minimum(reach, m)
-
-        # of D+1 numbers below n, Σ over |t| ≤ near of the pairs with difference t, over n^(D+1)
-        def pairs(n: Real, near: Real) -> Real:
-            return (n + near * (2 * n - near - 1)) / n**2
-
-        shrink = (m / (m + 1)) ** (d + 1)
-        fewer = pairs(np.maximum(m, 1), np.minimum(near, m - 1)) * shrink
-        return np.where(m > 0, (pairs(m + 1, near) - fewer) / (1 - shrink), 1.0)
+        m = np.maximum(self.core_ticks + i * self.ticks, 1)
+        # of D+1 numbers of 0…m the pairs at most `reach` apart, less those of 1…m: with
+        # f(n) = 1/n + reach·(2n − reach − 1)/n², what is left is f(m+1) − f(m) + f(m)·(1 − shrink)
+        edge = reach + 1.0
+        fall = -np.expm1(-(d + 1) * np.log1p(1 / m))
+        share = 1 / m + reach * (2 / m - edge / m**2)
+        change = -1 / (m * (m + 1)) + reach * (edge * (1 / m + 1 / (m + 1)) - 2) / (m * (m + 1))
+        return np.where(reach >= self.core_ticks + i * self.ticks, 1.0, share + change / fall)
 
     def _share_within(self, i: int, j: int, reach: int) -> float:
         """By the chain of boxes, in doubles."""

@@ -29,7 +29,7 @@ class SameSignCombination:
         levels = _levels(core, epsilon)
         keep = levels.weights > 1e-15
         self._weights = levels.weights[keep]
-        self._radius = (core + levels.index)[keep]
+        self._radius = levels.radius(0)[keep]
 
     @property
     def variance(self) -> float:

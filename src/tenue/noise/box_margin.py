@@ -22,6 +22,8 @@ __all__ = ["AnyMargin", "Levels", "SameMargin"]
 
 Real = npt.NDArray[np.float64]
 
+_SMALL = 0.005
+
 
 class Levels:
     """The balls of a law with core offsets ζ and their weights."""
@@ -29,13 +31,15 @@ class Levels:
     def __init__(self, offsets: Sequence[float], epsilon: float) -> None:
         self.offsets = list(offsets)
         self.epsilon = epsilon
+        # for small epsilon the law only grows, like 1/ε: the balls of a larger one, stretched
+        self.stretch = max(1.0, _SMALL / epsilon)
         self.dimension = len(self.offsets)
         self.log_total = log_product_series(self.offsets, epsilon)
 
     @cached_property
     def _count(self) -> int:
         d = self.dimension
-        return math.ceil((d + 45 + 12 * math.sqrt(d)) / self.epsilon) + 2
+        return math.ceil((d + 45 + 12 * math.sqrt(d)) / (self.epsilon * self.stretch)) + 2
 
     @cached_property
     def index(self) -> Real:
@@ -45,9 +49,14 @@ class Levels:
     def weights(self) -> Real:
         """The probability of each ball; what is left out is below 1e-15."""
         with np.errstate(divide="ignore"):
-            logs = sum(np.log(z + self.index) for z in self.offsets) - self.epsilon * self.index
+            logs = sum(np.log(z + self.index) for z in self.offsets)
+            logs = logs - self.epsilon * self.stretch * self.index
         weights = np.exp(logs - np.max(logs))
         return np.asarray(weights / weights.sum())
+
+    def radius(self, j: int) -> Real:
+        """How far each ball reaches in component j, in sensitivities."""
+        return np.asarray((self.offsets[j] + self.index) * self.stretch)
 
     # -- the smallest box ----------------------------------------------------------------------
 
@@ -78,7 +87,7 @@ class Levels:
 
     def _inside_same(self, beta: float) -> float:
         d, half = self.dimension, self.offsets[0] + beta
-        radius = self.offsets[0] + self.index
+        radius = self.radius(0)
         with np.errstate(divide="ignore", invalid="ignore"):
             reach = np.where(radius > 0, half / radius, np.inf)
         narrow = (2 * np.minimum(reach, 0.5)) ** d  # the cube fits into the ball
@@ -91,7 +100,7 @@ class Levels:
     def joint(self, signs: str, x: Real) -> float:
         """P(every component ≤ x_j sensitivities)."""
         if signs == "any":
-            radius = self.index[:, None] + np.asarray(self.offsets)
+            radius = np.stack([self.radius(j) for j in range(self.dimension)], axis=1)
             with np.errstate(divide="ignore", invalid="ignore"):
                 below = np.where(radius > 0, (x + radius) / (2 * radius), x >= 0)
             return float((self.weights * np.clip(below, 0, 1).prod(axis=1)).sum())
@@ -102,8 +111,7 @@ class Levels:
         d = self.dimension
         nodes, node_weights = np.polynomial.legendre.leggauss(d // 2 + 1)
         total = 0.0
-        for i, weight in zip(self.index.tolist(), self.weights.tolist(), strict=True):
-            r = self.offsets[0] + i
+        for r, weight in zip(self.radius(0).tolist(), self.weights.tolist(), strict=True):
             if weight < 1e-17 or r == 0:
                 total += weight * bool((x >= 0).all())
                 continue
@@ -129,7 +137,7 @@ class _Margin:
 
     def __init__(self, levels: Levels, j: int, sensitivity: float) -> None:
         self._levels = levels
-        self._radius = (levels.offsets[j] + levels.index) * sensitivity
+        self._radius = levels.radius(j) * sensitivity
 
     def cdf(self, x: Any) -> Any:
         """P(component ≤ x)."""

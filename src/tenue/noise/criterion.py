@@ -33,11 +33,15 @@ def criterion(given: object) -> Criterion:
     """The criterion named by "variance", "absolute-error" or ("interval", level)."""
     if isinstance(given, Criterion):
         return given
-    if given == "variance":
+    if isinstance(given, str) and given == "variance":
         return VARIANCE
-    if given == "absolute-error":
+    if isinstance(given, str) and given == "absolute-error":
         return ABSOLUTE_ERROR
-    if isinstance(given, tuple | list) and len(given) == 2 and given[0] in ("interval", "volume"):
+    if (
+        isinstance(given, tuple | list)
+        and len(given) == 2
+        and str(given[0]) in ("interval", "volume")
+    ):
         return Criterion("interval", fraction_of_one(given[1], "level"))
     raise InvalidArgument(
         f"`minimise` is {given!r}",

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..number import Number, above_zero, checked_call
+from ..number import Number, checked_call, law_epsilon, moderate
 from .exact import geometric
 from .law import GridLaw, Ints, Real, checked_steps, like, real_array
 from .source import Source
@@ -40,9 +40,9 @@ class DiscreteLaplace(GridLaw):
 
     @checked_call
     def __init__(self, *, sensitivity: Number, epsilon: Number, grid: Number = 1) -> None:
-        self.epsilon = above_zero(epsilon, "epsilon")
-        self.grid = above_zero(grid, "grid")
-        self._wanted = above_zero(sensitivity, "sensitivity")
+        self.epsilon = law_epsilon(epsilon)
+        self.grid = moderate(grid, "grid")
+        self._wanted = moderate(sensitivity, "sensitivity")
         self._delta = checked_steps(self._wanted, self.grid, "sensitivity")
         self._rate = self.epsilon / self._delta
 

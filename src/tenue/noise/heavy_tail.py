@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InvalidArgument
-from ..number import Number, above_zero, checked_call, exact, fraction_of_one, whole
+from ..number import Number, checked_call, exact, fraction_of_one, law_epsilon, moderate, whole
 from .heavy_tail_integral import half_line, tail_integral
 from .heavy_tail_steps import HeavyTailSteps, peak_of_rise, rise
 from .law import like, power_of_two_below, real_array
@@ -52,8 +52,8 @@ class HeavyTail:
                 "`gamma` is a whole number from 2 to 6; beyond it the loss exceeds epsilon",
                 "Try gamma=4",
             )
-        self.smooth_sensitivity = above_zero(smooth_sensitivity, "smooth_sensitivity")
-        self.epsilon = above_zero(epsilon, "epsilon")
+        self.smooth_sensitivity = moderate(smooth_sensitivity, "smooth_sensitivity")
+        self.epsilon = law_epsilon(epsilon)
         self._scale = self.smooth_sensitivity * 4 * self.gamma / self.epsilon
 
     @property
@@ -120,7 +120,7 @@ class HeavyTail:
 
     def on_grid(self, grid: Number) -> HeavyTailSteps:
         """The exact integer law that is actually sampled."""
-        step = above_zero(grid, "grid")
+        step = moderate(grid, "grid")
         return HeavyTailSteps(
             gamma=self.gamma, scale=self._scale / step, epsilon=self.epsilon, grid=step
         )

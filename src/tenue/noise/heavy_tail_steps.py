@@ -105,6 +105,12 @@ class HeavyTailSteps(GridLaw):
         near = np.floor(peak) + np.arange(-1, 3)  # the rise has one peak: its neighbours hold it
         return float(rise(near / scale, int(steps) / scale, gamma).max())
 
+    def __repr__(self) -> str:
+        return (
+            f"HeavyTailSteps(gamma={self.gamma}, scale={float(self._scale):g}, "
+            f"epsilon={float(self.epsilon):g}, grid={float(self.grid):g})"
+        )
+
     def _draw(self, size: int, source: Source) -> Ints:
         drawn = np.empty(size, dtype=np.int64)
         for n in range(size):

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from ..errors import InvalidArgument
-from ..number import Number, above_zero, checked_call, exact, fraction_of_one
+from ..number import Number, checked_call, fraction_of_one, moderate
 from .discrete_laplace import DiscreteLaplace
+from .law import vector
 
 __all__ = ["IndependentLaplace"]
 
@@ -34,19 +34,7 @@ class IndependentLaplace:
 
     @checked_call
     def __init__(self, *, scales: Sequence[Number]) -> None:
-        if isinstance(scales, str) or not hasattr(scales, "__iter__"):
-            raise InvalidArgument(
-                f"`scales` is {scales!r}",
-                "`scales` is a list of numbers",
-                "Give one for each component",
-            )
-        self.scales = tuple(above_zero(scale, "scales") for scale in scales)
-        if not self.scales:
-            raise InvalidArgument(
-                "`scales` is empty",
-                "`scales` has at least one number",
-                "Give one for each component",
-            )
+        self.scales = tuple(moderate(scale, "scales") for scale in vector(scales, "scales"))
 
     @property
     def variance(self) -> tuple[float, ...]:
@@ -58,14 +46,9 @@ class IndependentLaplace:
 
     def loss(self, shift: Sequence[Number]) -> float:
         """The largest log-ratio between the law and itself moved by `shift`; exact."""
-        if len(shift) != len(self.scales):
-            raise InvalidArgument(
-                f"`shift` has {len(shift)} components",
-                f"The law has {len(self.scales)}",
-                "Give one number for each component",
-            )
-        pairs = zip(shift, self.scales, strict=True)
-        return float(sum(abs(exact(t, "shift")) / scale for t, scale in pairs))
+        moved = vector(shift, "shift", len(self.scales))
+        pairs = zip(moved, self.scales, strict=True)
+        return float(sum(abs(t) / scale for t, scale in pairs))
 
     def radius(self, level: Number) -> float:
         """α with Σ|x_j|/scales_j ≤ α at `level`: the smallest region is that cross-polytope."""
@@ -91,7 +74,7 @@ class IndependentLaplace:
 
     def on_grid(self, grid: Number) -> tuple[DiscreteLaplace, ...]:
         """The exact integer law of each component."""
-        step = above_zero(grid, "grid")
+        step = moderate(grid, "grid")
         return tuple(
             DiscreteLaplace(sensitivity=step, epsilon=step / scale, grid=step)
             for scale in self.scales

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..number import Number, above_zero, checked_call, exact, fraction_of_one
+from ..number import Number, checked_call, exact, fraction_of_one, law_epsilon, moderate
 from .discrete_laplace import DiscreteLaplace
 from .law import like, log, power_of_two_below, real_array
 from .source import Source
@@ -37,8 +37,8 @@ class Laplace:
 
     @checked_call
     def __init__(self, *, sensitivity: Number, epsilon: Number) -> None:
-        self.sensitivity = above_zero(sensitivity, "sensitivity")
-        self.epsilon = above_zero(epsilon, "epsilon")
+        self.sensitivity = moderate(sensitivity, "sensitivity")
+        self.epsilon = law_epsilon(epsilon)
 
     @property
     def scale(self) -> float:

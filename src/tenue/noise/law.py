@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import InvalidArgument
-from ..number import Number, above_zero, exact, fraction_of_one, whole
+from ..number import Number, exact, fraction_of_one, moderate, whole
 from .exact import LARGEST
 from .source import SYSTEM, Source
 
@@ -36,6 +36,7 @@ Ints = npt.NDArray[np.int64]
 
 _CHUNK = 1 << 17
 _FAR = 1e300
+_MOST_DRAWS = 10**9
 
 
 class Law(Protocol):
@@ -58,8 +59,10 @@ class Law(Protocol):
 def real_array(x: object, name: str = "x") -> Real:
     """`x` as doubles, or a refusal; infinities are allowed, NaN is not."""
     try:
+        if np.iscomplexobj(x):  # type: ignore[arg-type]
+            raise TypeError
         values = np.asarray(x, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         values = np.asarray(np.nan)
     if np.isnan(values).any():
         raise InvalidArgument(
@@ -88,12 +91,13 @@ def as_values(steps: Ints, grid: Fraction) -> npt.NDArray[Any]:
     """An array of steps as ints (whole grid) or as the doubles nearest to the multiples."""
     top, bottom = grid.numerator, grid.denominator
     largest = int(np.abs(steps).max(initial=0)) * top
-    if bottom == 1 and largest < LARGEST:
+    if bottom == 1 and max(largest, top) < LARGEST:
         return steps * top
     if bottom > 1 and largest < 1 << 53 and bottom < 1 << 53:  # one rounding: the division
         return (steps * top) / np.float64(bottom)
-    convert = int if bottom == 1 else float
-    return np.array([convert(int(s) * grid) for s in steps.ravel()]).reshape(steps.shape)
+    if bottom == 1:  # beyond 64 bits: Python's own integers
+        return steps.astype(object) * top
+    return np.array([float(int(s) * grid) for s in steps.ravel()]).reshape(steps.shape)
 
 
 def power_of_two_below(x: Fraction) -> Fraction:
@@ -157,11 +161,12 @@ class GridLaw(ABC):
 
     def pmf(self, x: Any) -> Any:
         """The probability of the value x; zero off the grid."""
-        if np.ndim(x) == 0 and not isinstance(x, np.ndarray):
+        points = real_array(x)
+        if points.ndim == 0:
             steps = round(exact(x, "x") / self.grid)
             on_grid = steps * self.grid == x or as_value(steps, self.grid) == x
             return self.mass(steps) if on_grid else 0.0
-        return np.array([self.pmf(v) for v in np.asarray(x).ravel().tolist()]).reshape(np.shape(x))
+        return np.array([self.pmf(v) for v in points.ravel().tolist()]).reshape(points.shape)
 
     def cdf(self, x: Any) -> Any:
         """P(noise ≤ x)."""
@@ -200,7 +205,7 @@ class GridLaw(ABC):
 
     def on_grid(self, grid: Number) -> GridLaw:
         """This law already lives on a grid; any other is refused."""
-        if above_zero(grid, "grid") != self.grid:
+        if moderate(grid, "grid") != self.grid:
             raise InvalidArgument(
                 f"The law lives on multiples of {float(self.grid):g}, not of {grid}",
                 "An integer law has one grid",
@@ -229,6 +234,10 @@ class GridLaw(ABC):
 def drawn_in_chunks(draw: Callable[[int, Source], Ints], size: int, source: Source | None) -> Ints:
     """`size` draws made a cache-full at a time, which is what makes them fast."""
     origin = checked_source(source)
+    if size > _MOST_DRAWS:
+        raise InvalidArgument(
+            f"`size` is {size:.4g}", f"`size` is at most {_MOST_DRAWS:.0e}", "Draw in several calls"
+        )
     if size <= _CHUNK:
         return draw(size, origin)
     parts = [draw(min(_CHUNK, size - start), origin) for start in range(0, size, _CHUNK)]
@@ -252,6 +261,28 @@ def _last_true(holds: Callable[[int], bool]) -> int:
         middle = (low + high) // 2
         low, high = (middle, high) if holds(middle) else (low, middle)
     return low
+
+
+def vector(values: object, name: str, size: int | None = None) -> tuple[Fraction, ...]:
+    """One exact number for each component, or a refusal."""
+    if isinstance(values, str | bytes | bytearray) or not hasattr(values, "__iter__"):
+        raise InvalidArgument(
+            f"`{name}` is {values!r}",
+            f"`{name}` is a list of numbers",
+            "Give one for each component",
+        )
+    numbers = tuple(exact(v, name) for v in values)
+    if not numbers:
+        raise InvalidArgument(
+            f"`{name}` is empty", f"`{name}` has at least one number", "Give one for each component"
+        )
+    if size is not None and len(numbers) != size:
+        raise InvalidArgument(
+            f"`{name}` has {len(numbers)} components",
+            f"The law has {size}",
+            "Give one number for each component",
+        )
+    return numbers
 
 
 def checked_steps(amount: Fraction, grid: Fraction, name: str) -> int:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InvalidArgument
-from ..number import Number, above_zero, checked_call, exact, fraction_of_one
+from ..number import Number, checked_call, exact, fraction_of_one, law_epsilon, moderate
 from .criterion import Criterion, criterion
 from .law import Real, like, log, power_of_two_below, real_array
 from .optimal_steps import OptimalSteps
@@ -56,8 +56,8 @@ class Optimal:
         minimise: object = None,
         d: Number | None = None,
     ) -> None:
-        self.sensitivity = above_zero(sensitivity, "sensitivity")
-        self.epsilon = above_zero(epsilon, "epsilon")
+        self.sensitivity = moderate(sensitivity, "sensitivity")
+        self.epsilon = law_epsilon(epsilon)
         if minimise is not None and d is not None:
             raise InvalidArgument(
                 "Both `minimise` and `d` are given",
@@ -165,7 +165,7 @@ class Optimal:
 
     def on_grid(self, grid: Number) -> OptimalSteps:
         """The exact integer law that is actually sampled; its core is optimised over integers."""
-        step = above_zero(grid, "grid")
+        step = moderate(grid, "grid")
         return OptimalSteps.of(
             sensitivity=self.sensitivity,
             epsilon=self.epsilon,

@@ -12,11 +12,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import InvalidArgument
-from ..number import Number, above_zero, checked_call, exact, fraction_of_one
+from ..number import Number, checked_call, fraction_of_one, law_epsilon, moderate
 from .ball import Ball, Box, SameSign
 from .box_margin import AnyMargin, Levels, SameMargin
 from .criterion import Criterion, criterion
-from .law import checked_steps, power_of_two_below, real_array
+from .law import checked_steps, power_of_two_below, real_array, vector
 from .optimal_box_steps import OptimalBoxSteps
 from .shell_series import log_product_series
 from .source import Source
@@ -65,10 +65,10 @@ class OptimalBox:
         core: Sequence[Number] | None = None,
         signs: Signs = "any",
     ) -> None:
-        self.sensitivities = _vector(sensitivities, "sensitivities")
+        self.sensitivities = vector(sensitivities, "sensitivities")
         for s in self.sensitivities:
-            above_zero(s, "sensitivities")
-        self.epsilon = above_zero(epsilon, "epsilon")
+            moderate(s, "sensitivities")
+        self.epsilon = law_epsilon(epsilon)
         if signs not in ("any", "same"):
             raise InvalidArgument(
                 f"`signs` is {signs!r}",
@@ -93,7 +93,7 @@ class OptimalBox:
         self._log_series = log_product_series(self._offsets, float(self.epsilon))
 
     def _given_core(self, core: Sequence[Number]) -> tuple[Fraction, ...]:
-        widths = _vector(core, "core")
+        widths = vector(core, "core")
         if len(widths) != self.dimension or min(widths) < 0:
             raise InvalidArgument(
                 f"`core` is {list(core)}",
@@ -222,13 +222,7 @@ class OptimalBox:
 
     def loss(self, shift: Sequence[Number]) -> float:
         """The largest log-ratio between the law and itself moved by `shift`."""
-        moved = _vector(shift, "shift")
-        if len(moved) != self.dimension:
-            raise InvalidArgument(
-                f"`shift` has {len(moved)} components",
-                f"The law has {self.dimension}",
-                "Give one number for each component",
-            )
+        moved = vector(shift, "shift", self.dimension)
         ratios = [t / s for t, s in zip(moved, self.sensitivities, strict=True)]
         if self.signs == "any":
             return float(self.epsilon * math.ceil(max(abs(r) for r in ratios)))
@@ -239,10 +233,10 @@ class OptimalBox:
 
     def on_grid(self, grid: Number | Sequence[Number]) -> OptimalBoxSteps:
         """The exact integer law that is actually sampled; one grid for all, or one each."""
-        if isinstance(grid, Sequence) and not isinstance(grid, str):
-            grids = [above_zero(g, "grid") for g in grid]
+        if isinstance(grid, Sequence) and not isinstance(grid, str | bytes):
+            grids = [moderate(g, "grid") for g in grid]
         else:
-            grids = [above_zero(grid, "grid")] * self.dimension
+            grids = [moderate(grid, "grid")] * self.dimension
         if len(grids) != self.dimension:
             raise InvalidArgument(
                 f"`grid` has {len(grids)} steps",
@@ -304,21 +298,6 @@ class OptimalBox:
             f"epsilon={float(self.epsilon):g}, core={[round(c, 6) for c in self.core]}, "
             f"signs={self.signs!r})"
         )
-
-
-def _vector(values: object, name: str) -> tuple[Fraction, ...]:
-    if isinstance(values, str | bytes) or not hasattr(values, "__iter__"):
-        raise InvalidArgument(
-            f"`{name}` is {values!r}",
-            f"`{name}` is a list of numbers",
-            "Give one for each component",
-        )
-    numbers = tuple(exact(v, name) for v in values)
-    if not numbers:
-        raise InvalidArgument(
-            f"`{name}` is empty", f"`{name}` has at least one number", "Give one for each component"
-        )
-    return numbers
 
 
 def _share_of_square(signs: Signs, dimension: int) -> float:

@@ -12,12 +12,12 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import Fault, InvalidArgument
-from ..number import Number, exact, fraction_of_one, whole
+from ..number import Number, fraction_of_one, whole
 from .ball import Ball, SameSign
-from .box_margin import Levels, SameMargin
+from .box_margin import AnyMargin, Levels, SameMargin
 from .enclosure import Enclosure, exp_minus
 from .exact import LARGEST, geometric
-from .law import Ints, Real, as_value, as_values, drawn_in_chunks
+from .law import Ints, Real, as_value, as_values, drawn_in_chunks, vector
 from .shell_series import differences, exact_series, ratio_of
 from .source import Source
 from .table import Table
@@ -161,17 +161,25 @@ class OptimalBoxSteps:
         weights /= weights.sum()
         return _fewer(i, weights, 4000 if self.ball.closed_form else 200)
 
-    def _lattice_invisible(self, ball: SameSign) -> bool:
-        """Whether typical radii are so many ticks that the continuous law stands for this one."""
-        return ball.ticks * (self.dimension + 60) > 30_000 * self.epsilon
+    def _lattice_invisible(self) -> bool:
+        """Whether typical radii are so many steps that the continuous law stands for this one."""
+        ball = self.ball
+        if isinstance(ball, SameSign) and not ball.closed_form:
+            return ball.ticks * (self.dimension + 60) > 30_000 * self.epsilon
+        return self.epsilon < Fraction(1, 200)
+
+    def _margin(self, j: int) -> AnyMargin | SameMargin:
+        ball, e = self.ball, float(self.epsilon)
+        if isinstance(ball, SameSign):
+            core = [ball.core_ticks / ball.ticks] * self.dimension
+            return SameMargin(Levels(core, e), j, float(ball.sensitivities[j]))
+        pairs = zip(ball.core, ball.sensitivities, strict=True)  # type: ignore[attr-defined]
+        return AnyMargin(Levels([c / s for c, s in pairs], e), j, float(ball.sensitivities[j]))
 
     def _half_width(self, j: int, wanted: float) -> int:
         """The least reach that holds component j with the wanted probability."""
-        ball = self.ball
-        if isinstance(ball, SameSign) and not ball.closed_form and self._lattice_invisible(ball):
-            levels = Levels([ball.core_ticks / ball.ticks] * self.dimension, float(self.epsilon))
-            margin = SameMargin(levels, j, float(ball.sensitivities[j]))
-            return math.ceil(margin.interval(wanted)[1] * _MARGIN_FOR_LATTICE)
+        if self._lattice_invisible():
+            return math.ceil(self._margin(j).interval(wanted)[1] * _MARGIN_FOR_LATTICE)
         i, weights = self._level_weights
 
         def covered(reach: int) -> bool:
@@ -188,18 +196,11 @@ class OptimalBoxSteps:
 
     def loss(self, shift: Sequence[Number]) -> float:
         """The largest log-ratio between the law and itself moved by `shift`, at most ⌈levels⌉·ε."""
-        if len(shift) != self.dimension:
-            raise InvalidArgument(
-                f"`shift` has {len(shift)} components",
-                f"The law has {self.dimension}",
-                "Give one number for each component",
-            )
-        steps = [
-            exact(value, "shift") / grid for value, grid in zip(shift, self.grids, strict=True)
-        ]
+        moved = vector(shift, "shift", self.dimension)
+        steps = [t / grid for t, grid in zip(moved, self.grids, strict=True)]
         if any(step.denominator != 1 for step in steps):
             return math.inf
-        return float(self.epsilon) * _rise(self.ball, [int(step) for step in steps])
+        return float(self.epsilon) * self.ball.rise([int(step) for step in steps])
 
     @cached_property
     def tables(self) -> Table:
@@ -262,22 +263,3 @@ def _fewer(i: Real, weights: Real, most: int) -> tuple[Real, Real]:
     starts = np.unique(np.concatenate([[0], cuts]))
     ends = np.append(starts[1:], i.size) - 1
     return i[ends], np.add.reduceat(weights, starts)
-
-
-def _rise(ball: Ball, shift: list[int]) -> int:
-    """The largest rise of level that a shift can cause.
-
-    Levels are subadditive, so it is at most the level of the shift seen from the core's edge; the
-    edge in the direction of each component, and of the shift itself, attain it.
-    """
-    if not any(shift):
-        return 0
-    moved = np.asarray(shift, dtype=np.int64)
-    multiples = moved * np.arange(0, max(64, 4 * max(ball.sensitivities)), dtype=np.int64)[:, None]
-    starts = [multiples]
-    for j in range(len(shift)):
-        edge = np.zeros((2 * max(ball.sensitivities) + 2, len(shift)), dtype=np.int64)
-        edge[:, j] = np.arange(edge.shape[0]) * (1 if shift[j] >= 0 else -1)
-        starts.append(edge)
-    start = np.concatenate(starts)
-    return int((ball.level(start + moved) - ball.level(start)).max())

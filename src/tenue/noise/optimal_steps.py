@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import InvalidArgument
 from .criterion import Criterion
 from .enclosure import Enclosure, exp_minus
-from .exact import geometric, signs, uniform
+from .exact import LARGEST, geometric, signs, uniform
 from .law import GridLaw, Ints, Real, checked_steps, like, real_array
 from .source import Source
 from .table import Table
@@ -57,6 +58,12 @@ class OptimalSteps(GridLaw):
     ) -> OptimalSteps:
         """The integer law of `Optimal`: d rounded up to steps, or found anew on the integers."""
         delta = checked_steps(sensitivity, grid, "sensitivity")
+        if delta * 64 >= LARGEST * epsilon:
+            raise InvalidArgument(
+                f"The noise would have a scale of {delta / float(epsilon):.3g} grid steps",
+                f"A scale must stay below {LARGEST // 64:.3g} steps",
+                "Use a coarser grid or a larger epsilon",
+            )
         if minimise is None:
             steps = min(delta, max(1, math.ceil((d or Fraction(0)) / grid)))
         else:
@@ -118,7 +125,9 @@ class OptimalSteps(GridLaw):
             place[in_core] = uniform(self.d_steps, inside, source)
             ring = uniform(max(1, self.delta_steps - self.d_steps), size - inside, source)
             place[~in_core] = ring + self.d_steps
-        place += self.delta_steps * geometric(self.epsilon, size, source)
+        # beyond 62 bits, with probability below e^-64, the draw stays at the edge
+        periods = np.minimum(geometric(self.epsilon, size, source), LARGEST // self.delta_steps)
+        place += self.delta_steps * periods
         sign = signs(size, source)
         place[(place == 0) & (sign < 0)] = _MINUS_ZERO  # times −1 it stays what it is
         place *= sign

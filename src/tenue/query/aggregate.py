@@ -17,14 +17,22 @@ from ..errors import InvalidQuestion, nearest
 from ..schema import Column, Number
 from ..schema.literal import show
 from .constant import limited, read_constant
-from .outside import GRAMMAR, list_words, refuse, refuse_word, too_deep
+from .outside import GRAMMAR, MOST_NESTED, list_words, refuse, refuse_word, too_deep
 from .question import Aggregate, Arithmetic, Constant, Expression
 from .scope import Scope, find_column
 from .tree import Tree
 
-__all__ = ["AGGREGATES", "FUNCTIONS", "Rule", "has_aggregate", "read_expression", "refuse_function"]
+__all__ = [
+    "AGGREGATES",
+    "FUNCTIONS",
+    "Rule",
+    "has_aggregate",
+    "needs_parentheses",
+    "read_expression",
+    "refuse_function",
+]
 
-_DEEPEST = 50  # parentheses on each side, and a text of the tree is still within the limit
+_LONGEST_CHAIN = 100
 
 
 @dataclass(frozen=True)
@@ -64,11 +72,18 @@ _OPERATORS: dict[type[exp.Expr], Literal["+", "-", "*", "/"]] = {
 _ZERO = Constant(Fraction(0))
 
 
-def read_expression(tree: Tree, node: exp.Expr, scope: Scope, depth: int = 0) -> Expression:
+def read_expression(tree: Tree, node: exp.Expr, scope: Scope) -> Expression:
     """An aggregate, a number, or arithmetic on them; refused if it is anything else."""
+    expression = _read(tree, node, scope, 0)
+    if _levels(expression) > MOST_NESTED:
+        raise too_deep()
+    return expression
+
+
+def _read(tree: Tree, node: exp.Expr, scope: Scope, depth: int) -> Expression:
     node = tree.unwrap(node)
     kind = type(node)
-    if depth > _DEEPEST:
+    if depth > _LONGEST_CHAIN:
         raise too_deep()
     if kind in AGGREGATES:
         return _aggregate(tree, node, scope, AGGREGATES[kind])
@@ -78,12 +93,19 @@ def read_expression(tree: Tree, node: exp.Expr, scope: Scope, depth: int = 0) ->
             return Constant(value)
     if kind is exp.Neg:
         (this,) = tree.parts(node, "this")
-        return _computed("-", _ZERO, read_expression(tree, this, scope, depth + 1))
+        return _computed("-", _ZERO, _read(tree, this, scope, depth + 1))
     if kind in _OPERATORS:
         sides = tree.parts(node, "this", "expression")
-        left, right = (read_expression(tree, side, scope, depth + 1) for side in sides)
+        left, right = (_read(tree, side, scope, depth + 1) for side in sides)
         return _computed(_OPERATORS[kind], left, right)
     raise _not_an_aggregate(tree, node, scope)
+
+
+def needs_parentheses(outer: Arithmetic, left: Expression) -> bool:
+    """Whether the left side of an operation must be put in parentheses."""
+    if not isinstance(left, Arithmetic):
+        return False
+    return left.left == _ZERO or (outer.operator in ("*", "/") and left.operator in ("+", "-"))
 
 
 def has_aggregate(expression: Expression) -> bool:
@@ -141,9 +163,22 @@ def _computed(
         raise refuse("division", "The question divides by 0", GRAMMAR, "Divide by something else")
     if isinstance(left, Constant) and isinstance(right, Constant):
         return Constant(limited(_OPERATION[operator](left.value, right.value)))
-    if operator in ("+", "*"):
-        left, right = sorted((left, right), key=repr)
+    if operator in ("+", "*") and not isinstance(left, Arithmetic):
+        left, right = sorted((left, right), key=lambda side: (_is_leaf(side), repr(side)))
     return Arithmetic(operator, left, right)
+
+
+def _is_leaf(expression: Expression) -> bool:
+    return not isinstance(expression, Arithmetic)
+
+
+def _levels(expression: Expression) -> int:
+    """How deep a text of it is nested, if chains of one operator need no parentheses."""
+    if not isinstance(expression, Arithmetic):
+        return 2
+    inside = [_levels(expression.left) + needs_parentheses(expression, expression.left)]
+    inside.append(_levels(expression.right) + 2)
+    return max(inside)
 
 
 _OPERATION: dict[str, Callable[[Fraction, Fraction], Fraction]] = {

@@ -23,6 +23,10 @@ ASSUMPTIONS = (
     "The bounds, grids and categories were stated by the holder without looking at the rows.",
     "The AES-256 stream keyed by the operating system cannot be told from uniform bits.",
 )
+WELL_FORMED = (
+    "The source is a well-formed table: bytes of a row that break the file's own format are not "
+    "covered."
+)
 RECORD = "Each person has at most one record."
 
 DOES_NOT_PROMISE = (
@@ -53,7 +57,7 @@ def certify(plan: Plan, schema: Schema) -> Certificate:
         mechanism=plan.chosen.mechanism,
         parameters=parameters,
         source="; ".join(dict.fromkeys(_SOURCES[name] for name in names)),
-        assumptions=(*ASSUMPTIONS, RECORD),
+        assumptions=(*ASSUMPTIONS, WELL_FORMED, RECORD),
         does_not_promise=DOES_NOT_PROMISE,
         schema_hash=schema.digest,
         version=VERSION,

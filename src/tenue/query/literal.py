@@ -26,7 +26,8 @@ def is_plain_name(name: str) -> bool:
     """
     tokens = DIALECT.tokenize(name)
     is_word = len(tokens) == 1 and tokens[0].token_type is TokenType.VAR
-    return is_word and name.upper() not in DIALECT.parser_class.NO_PAREN_FUNCTION_PARSERS
+    special = {"LAMBDA", *DIALECT.parser_class.NO_PAREN_FUNCTION_PARSERS}
+    return is_word and name.upper() not in special
 
 
 def sql_name(name: str) -> str:

@@ -32,6 +32,8 @@ __all__ = [
     "written",
 ]
 
+_MOST_LEVELS = 2 * MOST_NESTED - 8  # only every other level needs parentheses in a text
+
 Span = tuple[int, int]
 """The whole numbers from the first to the second, both included."""
 
@@ -124,7 +126,7 @@ def written(rows: Rows, columns: Mapping[str, Column]) -> Predicate:
     Ends that lie on a bound are open. `Within(c, 1, 0)` and `Among(c, ())` hold for no row that has
     the column, and are unknown for the others.
     """
-    if _depth(rows) > MOST_NESTED:
+    if _depth(rows) > _MOST_LEVELS:
         raise too_deep()
     return _written(rows, columns)
 

@@ -22,8 +22,8 @@ __all__ = [
     "unreadable",
 ]
 
-MOST_NESTED = 100
-"""How deep a question may be nested, however it is nested."""
+MOST_NESTED = 32
+"""How deep a question may be nested, so that sqlglot's own recursion always has room."""
 
 GRAMMAR = (
     "A question is SELECT keys and aggregates FROM one table, with WHERE, GROUP BY, HAVING, "

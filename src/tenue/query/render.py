@@ -9,9 +9,19 @@ from fractions import Fraction
 
 from ..engine.request import Bin, Calendar, Key
 from ..schema import Bounded, Datetime, Table
+from .aggregate import needs_parentheses
 from .grouping import SECONDS_PER_DAY
 from .literal import sql_name, sql_number, sql_text, sql_value
-from .question import Aggregate, Arithmetic, Comparison, Constant, Expression, KeyOutput, Question
+from .question import (
+    Aggregate,
+    Arithmetic,
+    Comparison,
+    Constant,
+    Expression,
+    KeyOutput,
+    Order,
+    Question,
+)
 from .render_where import render_where
 
 __all__ = ["render"]
@@ -50,11 +60,18 @@ def render(question: Question, schema: Table) -> str:
         compared = (_comparison(part, columns, question, schema) for part in question.having)
         clauses.append(f"HAVING {' AND '.join(compared)}")
     if question.order:
-        orders = (sql_name(order.alias) + " DESC" * order.descending for order in question.order)
+        orders = (_order(order, list(columns)) for order in question.order)
         clauses.append(f"ORDER BY {', '.join(orders)}")
     if question.limit is not None:
         clauses.append(f"LIMIT {question.limit}")
     return " ".join(clauses)
+
+
+def _order(order: Order, aliases: list[str]) -> str:
+    name = sql_name(order.alias)
+    if order.alias.upper() == "ALL":  # sqlglot reads "all" as ALL here, quotes or not
+        name = str(aliases.index(order.alias) + 1)
+    return name + " DESC" * order.descending
 
 
 def _named(text: str, alias: str) -> str:
@@ -76,15 +93,15 @@ def _expression(expression: Expression) -> str:
         return f"{expression.kind.upper()}({column})"
     if isinstance(expression, Constant):
         return sql_number(expression.value)
-    left, right = _operand(expression.left), _operand(expression.right)
+    right = _expression(expression.right)
+    if isinstance(expression.right, Arithmetic) or right.startswith("-"):
+        right = f"({right})"
     if expression.operator == "-" and expression.left == _ZERO:
         return f"-{right}"
+    left = _expression(expression.left)
+    if needs_parentheses(expression, expression.left) or left.startswith("-"):
+        left = f"({left})"
     return f"{left} {expression.operator} {right}"
-
-
-def _operand(expression: Expression) -> str:
-    text = _expression(expression)
-    return f"({text})" if isinstance(expression, Arithmetic) or text.startswith("-") else text
 
 
 def _comparison(

@@ -10,7 +10,6 @@ from ..errors import nearest
 from ..schema import Column, Identifier, Named, Table
 from ..schema.literal import show
 from ..schema.named import COLUMN_NAME, is_column_name
-from ..schema.table import RECORD
 from .logic import Rows, several
 from .outside import refuse
 from .tree import Tree
@@ -88,8 +87,7 @@ def find_column(tree: Tree, node: exp.Expr, scope: Scope) -> Column:
             "A question uses the columns that the schema declares and a derived table selects",
             nearest(name[:100], scope.columns),
         )
-    unit = scope.schema.unit
-    is_unit = unit != RECORD and column.name.lower() == unit.lower()
+    is_unit = column.name.lower() == scope.schema.unit.lower()
     if is_unit or isinstance(column, Identifier) or column.role == "identifier":
         raise refuse(
             "identifier",

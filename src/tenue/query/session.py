@@ -7,6 +7,7 @@ The ledger is debited durably before a row is read, and the answer is stored bef
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Mapping
 from fractions import Fraction
@@ -21,7 +22,7 @@ from ..ledger.composition import Charge
 from ..ledger.contract import Ledger
 from ..ledger.record import Balance
 from ..mechanism.part import Atoms
-from ..number import Number, nano
+from ..number import Number, checked_call, nano
 from ..promise import checked_neighbours
 from ..schema import Schema
 from .accuracy import epsilon_for
@@ -36,6 +37,7 @@ __all__ = ["Session", "explain_for", "protect"]
 HOLDER = "holder"
 
 
+@checked_call
 def protect(
     source: object = None,
     *,
@@ -74,7 +76,7 @@ def protect(
         data_version=described.version or "",
     )
     engine = open_engine(source if source is not None else described.location, described)
-    return Session(described, engine, books, analyst or HOLDER)
+    return Session(described, engine, books, HOLDER if analyst is None else analyst)
 
 
 class Session:
@@ -91,6 +93,7 @@ class Session:
         """What was spent and what remains."""
         return self.ledger.balance(self.schema.name)
 
+    @checked_call
     def explain(
         self,
         sql: str,
@@ -103,6 +106,7 @@ class Session:
         nothing."""
         return explain_for(sql, self.schema, epsilon=epsilon, minimise=minimise, accuracy=accuracy)
 
+    @checked_call
     def ask(
         self,
         sql: str,
@@ -129,6 +133,8 @@ class Session:
         known = key is not None and self.ledger.has_key(self.schema.name, self.analyst, key)
         if stored is not None and not fresh and not known:
             return self._answer(plan, Released.from_bytes(stored), Fraction(0), replayed=True)
+        for part in plan.parts:
+            part.draw(1)  # whatever a law may refuse, it refuses before anything is paid
         reservation = self.ledger.reserve(
             self.schema.name,
             self.analyst,
@@ -153,14 +159,16 @@ class Session:
     # -- the steps -----------------------------------------------------------------------------
 
     def _cache_key(self, plan: Plan) -> str:
+        """What decides the released numbers and how they are read: question, price, criterion,
+        schema and data version."""
         parts = (
-            plan.question.digest,
+            plan.question.canonical,
             str(plan.nano),
             str(plan.criterion),
             self.schema.digest,
             self.schema.version or "",
         )
-        return "/".join(parts)
+        return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
     def _release(self, plan: Plan) -> Released:
         measured = self._engine.measure(plan.request)

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
+from ..errors import InvalidArgument
 from ..mechanism.error import Term
 from ..mechanism.part import Component, Part
 from ..noise.criterion import Criterion
@@ -20,6 +21,7 @@ from ..noise.law import GridLaw
 from ..noise.optimal import Optimal
 from ..noise.optimal_box import OptimalBox, Signs
 from ..number import NANO
+from ..promise import show
 from ..sensitivity import worst_case
 from .question import Aggregate
 from .reading import Basic, Linear, Mean, MeanOfAll
@@ -141,6 +143,12 @@ class _Builder:
     # -- laws ----------------------------------------------------------------------------------
 
     def _split(self, shares: int) -> Fraction:
+        if self.nano < shares:
+            raise InvalidArgument(
+                f"`epsilon` is {show(Fraction(self.nano, NANO))}, to be shared by {shares} parts",
+                "Each part needs at least a billionth",
+                "Ask with a larger epsilon, or for less at once",
+            )
         return Fraction(self.nano // shares, NANO)
 
     def _law_epsilon(self, price: Fraction, native: bool) -> Fraction:

@@ -7,19 +7,21 @@ stack) and numbers that run into words (it would read `0x1F` as 0 under the name
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from itertools import pairwise
 
 from sqlglot import Dialect, Token, TokenType, exp
 from sqlglot.errors import ParseError
 
 from ..schema import Table
+from ..schema.literal import show
 from .outside import GRAMMAR, MOST_NESTED, refuse, refuse_word, too_deep, unreadable
 
 __all__ = ["DIALECT", "SIGNS", "WORDS", "read_tokens", "read_tree"]
 
 DIALECT = Dialect.get_or_raise("duckdb")
 _MOST_CHARACTERS = 100_000
+_MOST_SELECTS = 100
 _MOST_SIGNS = 10_000  # the tree of a chain is as deep as the chain is long
 
 T = TokenType
@@ -38,8 +40,10 @@ WORDS = {
     *(T.AND, T.OR, T.NOT, T.BETWEEN, T.IN, T.LIKE, T.IS, T.NULL, T.TRUE, T.FALSE),
 }
 """The words of SQL a question may have; DATE and TIMESTAMP only before a text."""
+_PREFIXES = {T.NOT, T.DASH, T.PLUS}
 _ENDS_RUN = _NAMES | _VALUES | {T.L_PAREN, T.R_PAREN, T.COMMA}
 _ENDS_NUMBER = SIGNS - {T.DOT}
+_NUMBER = re.compile(r"\d+(_\d+)*\.?\d*([eE][+-]?\d+)?", re.ASCII)
 
 
 def read_tokens(sql: str, schema: Table) -> list[Token]:
@@ -63,7 +67,7 @@ def read_tokens(sql: str, schema: Table) -> list[Token]:
     _refuse_other_statements(tokens)
     _refuse_unknown(tokens, {schema.name.lower(), *(name.lower() for name in schema.columns)})
     _refuse_size(tokens)
-    _refuse_joined_numbers(tokens)
+    _refuse_odd_numbers(tokens, sql)
     return tokens
 
 
@@ -128,15 +132,20 @@ def _refuse_unknown(tokens: list[Token], declared: set[str]) -> None:
 
 
 def _refuse_size(tokens: list[Token]) -> None:
-    level = run = 0
+    levels = [0]
+    run = prefixes = 0
     for token in tokens:
         kind = token.token_type
-        level += (kind is T.L_PAREN) - (kind is T.R_PAREN)
+        if kind is T.L_PAREN:
+            levels.append(levels[-1] + 1 + prefixes)
+        elif kind is T.R_PAREN and len(levels) > 1:
+            levels.pop()
+        prefixes = prefixes + 1 if kind in _PREFIXES else 0
         run = 0 if kind in _ENDS_RUN else run + 1
-        if level + run > MOST_NESTED:
+        if levels[-1] + run > MOST_NESTED:
             raise too_deep()
     kinds = Counter(token.token_type for token in tokens)
-    if max(kinds[T.SELECT], kinds[T.FROM], kinds[T.WITH]) > MOST_NESTED:
+    if max(kinds[T.SELECT], kinds[T.FROM], kinds[T.WITH]) > _MOST_SELECTS:
         raise too_deep()
     if len(tokens) - sum(kinds[kind] for kind in (*_NAMES, *_VALUES, T.COMMA)) > _MOST_SIGNS:
         raise refuse(
@@ -147,13 +156,16 @@ def _refuse_size(tokens: list[Token]) -> None:
         )
 
 
-def _refuse_joined_numbers(tokens: list[Token]) -> None:
-    for token, after in pairwise(tokens):
-        joined = after.start == token.end + 1 and after.token_type not in _ENDS_NUMBER
-        if token.token_type is T.NUMBER and joined:
+def _refuse_odd_numbers(tokens: list[Token], sql: str) -> None:
+    for token, after in zip(tokens, [*tokens[1:], None], strict=True):
+        if token.token_type is not T.NUMBER:
+            continue
+        written = sql[token.start : token.end + 1]
+        joined = after and after.start == token.end + 1 and after.token_type not in _ENDS_NUMBER
+        if joined or not _NUMBER.fullmatch(written):
             raise refuse(
                 "number",
-                f"{token.text[:20]}{after.text[:20]} is not a number",
+                f"{show(written + (after.text if after and joined else ''))} is not a number",
                 "A number has decimal digits, one point and an exponent",
                 "Write 1000, 0.5 or 1e6, and a space before a name",
             )

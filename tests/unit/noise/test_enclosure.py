@@ -52,6 +52,20 @@ def test_exp_minus_at_whole_numbers(x: int, bits: int) -> None:
         assert e.low == e.high == 1 << bits
 
 
+@pytest.mark.parametrize("bits", [8, 16, 40])
+@pytest.mark.parametrize("beside", [-1, 1])
+def test_exp_minus_holds_beside_whole_numbers(bits: int, beside: int) -> None:
+    """e^-x a hair below or above k/2^bits: a floor taken without the error bound loses it."""
+    fine = 1 << (bits + 60)
+    for n in range(1, 120):
+        k = max(1, (1 << bits) * n // 120)
+        exact = -mp.log(mpf(k) / 2**bits) * fine
+        for hair in (1, 1 << 8, 1 << 16, 1 << 24):
+            x = Fraction(int(mp.nint(exact)) + beside * hair, fine)
+            if x > 0:
+                assert holds(exp_minus(x, bits), exp_of(x))
+
+
 @settings(max_examples=100, deadline=None)
 @given(a=positive, b=positive, bits=widths)
 def test_arithmetic_rounds_outwards(a: Fraction, b: Fraction, bits: int) -> None:

@@ -24,7 +24,11 @@ def endless_list() -> list[Any]:
     return inner
 
 
-@pytest.mark.parametrize("given", [deep_list(100_000), endless_list(), 10**6_000, "x" * 10**6])
+@pytest.mark.parametrize(
+    "given",
+    [deep_list(100_000), endless_list(), 10**6_000, "x" * 10**6, ["x" * 50] * 6],
+    ids=["deep", "endless", "large", "long", "wide"],
+)
 def test_whatever_is_given_is_shown_briefly(given: object) -> None:
     assert 1 < len(shown(given)) <= 60
     if not isinstance(given, str):
@@ -38,6 +42,7 @@ def test_small_things_are_shown_whole() -> None:
 
 def test_eight_names_are_named() -> None:
     assert named("abcdefgh") == "`a`, `b`, `c`, `d`, `e`, `f`, `g`, `h`"
+    assert named("abcdefghi").endswith("`g`, `h` and 1 more")
     assert named("abcdefghij", " below ").endswith("`g` below `h` and 2 more")
 
 

@@ -55,14 +55,16 @@ def test_repeated_edges_count_once_and_the_first_place_stays() -> None:
 
 def test_a_circle_is_named() -> None:
     edges = [("a", "root"), ("b", "a"), ("c", "b"), ("b", "d"), ("d", "c"), ("x", "d")]
-    error = refusal(lambda: Graph.of(edges))
-    cycle = error.facts["cycle"]
-    assert isinstance(cycle, tuple)
-    assert cycle[0] == cycle[-1]
-    assert set(cycle) == {"b", "c", "d"}
-    assert all(step in edges for step in itertools.pairwise(cycle))
-    assert all(f"`{name}`" in error.what for name in "bcd")
-    assert "`x`" not in error.what
+    for declared in itertools.permutations(edges):
+        error = refusal(lambda declared=declared: Graph.of(declared))
+        cycle = error.facts["cycle"]
+        assert isinstance(cycle, tuple)
+        assert cycle[0] == cycle[-1]
+        assert len(cycle) == 4
+        assert set(cycle) == {"b", "c", "d"}
+        assert all(step in edges for step in itertools.pairwise(cycle))
+        assert all(f"`{name}`" in error.what for name in "bcd")
+        assert "`x`" not in error.what
 
 
 def test_a_circle_beside_or_instead_of_a_root_is_refused() -> None:

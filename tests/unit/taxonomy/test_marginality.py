@@ -26,6 +26,11 @@ def test_marginality_by_hand() -> None:
     assert SPORT.marginality("surfing", []) == 0
 
 
+def test_labels_of_one_concept_are_counted_together() -> None:
+    tree = Taxonomy.from_edges([("a", "r"), ("b", "r")], {"A": "a", "AA": "a", "B": "b"})
+    assert tree.marginality("b", {"A": 2, "AA": 3, "B": 1}) == 5 * tree.rational_distance("a", "b")
+
+
 def test_the_least_marginal_concept_may_be_one_no_row_holds() -> None:
     tree = Taxonomy.from_nested({"all": {"left": list("abcd"), "right": ["e"]}})
     # from left: 4 times log2(4/3) = 1.66; from a: 3 times log2(3/2) = 1.75

@@ -69,7 +69,9 @@ def test_an_unknown_name_is_refused_with_the_nearest(
 
 
 @pytest.mark.parametrize(
-    "name", [None, 3, ["kiting"], b"kiting", float("nan"), 10**6_000, deep_list(5_000)]
+    "name",
+    [None, 3, ["kiting"], b"kiting", float("nan"), 10**6_000, deep_list(5_000)],
+    ids=["none", "number", "list", "bytes", "nan", "large", "deep"],
 )
 def test_a_name_that_is_no_text_is_refused(name: Any) -> None:
     assert "neither" in refusal(lambda: SPORT.distance("kiting", name)).what
@@ -80,3 +82,6 @@ def test_a_refusal_stays_short_in_a_large_taxonomy() -> None:
     tree = Taxonomy.flat(f"category {i}" for i in range(2_000))
     assert len(str(refusal(lambda: tree.rank("?")))) < 500
     assert len(str(refusal(lambda: tree.rank("?" * 10_000)))) < 500
+    assert (
+        len(str(refusal(lambda: Taxonomy.from_edges([("a", "r" * 9_000)]).rank("r" * 9_000)))) < 500
+    )

@@ -1,0 +1,209 @@
+"""What a private question costs beside the same question asked of DuckDB directly.
+
+    python benchmarks/ask.py [--rows 10000000] [--rounds 7]
+
+Part 1, the engine: COUNT(*), SUM and AVG by 100 groups over a Parquet file, and the three exact
+integers that answer them. Every run is a process of its own; the two kinds take turns; processor
+seconds count all threads, from the moment the table is open. Ratios are of the least seconds of
+each kind, which a busy machine disturbs least. `tidy` values all lie in their bounds; `untidy` ones
+have one in a hundred outside, and one in a thousand each missing, NaN and infinite. Writes
+benchmarks/results/ask.json.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import subprocess
+import sys
+import tempfile
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import duckdb
+from record import record
+from rich.console import Console
+from rich.table import Table
+
+from tenue.engine.open import open_engine
+from tenue.engine.request import Group, Measure, Request
+from tenue.schema import Schema
+
+GROUPS = 100
+HIGH = 200_000
+FLOAT_BAR, INTEGER_BAR, MEMORY_BAR = 2.5, 1.3, 2.0
+
+
+@dataclass(frozen=True)
+class Case:
+    """A column to add up, a key to group by, and what the ratio of seconds may be at most."""
+
+    column: str
+    key: str
+    tidy: bool
+    bar: float | None
+
+    @property
+    def name(self) -> str:
+        return f"{self.column} by {self.key}, {'tidy' if self.tidy else 'untidy'}"
+
+
+CASES = [
+    Case("double", "text", True, FLOAT_BAR),
+    Case("double", "text", False, FLOAT_BAR),
+    Case("double", "number", True, FLOAT_BAR),
+    Case("int32", "text", True, INTEGER_BAR),
+    Case("int32", "text", False, None),
+    Case("int32", "number", True, INTEGER_BAR),
+    Case("int64", "text", True, INTEGER_BAR),
+    Case("int64", "text", False, None),
+]
+
+
+@dataclass(frozen=True)
+class Row:
+    name: str
+    rows: int
+    raw_seconds: float
+    seconds: float
+    ratio: float
+    raw_megabytes: float
+    megabytes: float
+    memory_ratio: float
+    bar: float | None
+    met: bool | None
+
+
+def schema() -> Schema:
+    whole = {"type": "number", "bounds": [0, HIGH]}
+    return Schema.from_dict(
+        {
+            "table": {"name": "t", "unit": "record", "neighbours": "add-or-remove"},
+            "columns": {
+                "double": whole | {"grid": 0.01},
+                "int32": whole,
+                "int64": whole,
+                "text": {"type": "category", "categories": [f"g{i:02d}" for i in range(GROUPS)]},
+                "number": {"type": "category", "categories": [str(i) for i in range(GROUPS)]},
+            },
+        }
+    )
+
+
+def write_table(path: Path, rows: int, *, tidy: bool) -> None:
+    """Rows that depend on nothing but their number."""
+    number, spread = (0, HIGH) if tidy else (-HIGH // 100, HIGH + 2 * (HIGH // 100))
+    odd = "FALSE" if tidy else "hash(3 * i) % 1000 = {}"
+    whole = f"CAST(hash(5 * i + 3) % {spread} AS BIGINT) + {number}"
+    double = f"(hash(7 * i + 1) % 1000000) / 1e6 * {spread} + {number}"
+    with duckdb.connect() as connection:
+        connection.execute(
+            f"""COPY (SELECT
+                printf('g%02d', CAST(hash(i) % {GROUPS} AS INTEGER)) AS text,
+                CAST(hash(i) % {GROUPS} AS INTEGER) AS number,
+                CASE WHEN {odd.format(0)} THEN NULL
+                     WHEN {odd.format(1)} THEN CAST('nan' AS DOUBLE)
+                     WHEN {odd.format(2)} THEN CAST('inf' AS DOUBLE) ELSE {double} END AS double,
+                CASE WHEN {odd.format(0)} THEN NULL ELSE CAST({whole} AS INTEGER) END AS int32,
+                CASE WHEN {odd.format(0)} THEN NULL ELSE {whole} END AS int64
+            FROM range({rows}) AS r(i)) TO '{path}' (FORMAT parquet)"""  # noqa: S608
+        )
+
+
+def worker(kind: str, column: str, key: str, path: str) -> None:
+    """One run, in this process: prints seconds and peak memory."""
+    if kind == "raw":
+        connection = duckdb.connect()
+        sql = (
+            f"SELECT {key}, COUNT(*), SUM({column}), AVG({column}) "  # noqa: S608
+            f"FROM read_parquet('{path}') GROUP BY {key}"
+        )
+        before = _seconds()
+        cells = len(connection.execute(sql).fetchall())
+    else:
+        engine = open_engine(path, schema())
+        measures = (Measure("rows"), Measure("present", column), Measure("total", column))
+        asked = Request(measures, keys=(Group(key, GROUPS),))
+        before = _seconds()
+        cells = len(engine.measure(asked))
+    assert cells == GROUPS
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(json.dumps({"seconds": _seconds() - before, "megabytes": peak}))
+
+
+def _seconds() -> float:
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    return used.ru_utime + used.ru_stime
+
+
+def run(kind: str, case: Case, path: Path) -> tuple[float, float]:
+    words = ["--worker", kind, case.column, case.key, str(path)]
+    done = subprocess.run(
+        [sys.executable, __file__, *words], capture_output=True, text=True, check=True
+    )
+    found = json.loads(done.stdout)
+    return found["seconds"], found["megabytes"]
+
+
+def measure(case: Case, path: Path, rows: int, rounds: int) -> Row:
+    runs: dict[str, list[tuple[float, float]]] = {"raw": [], "ours": []}
+    for _ in range(rounds):
+        for kind, found in runs.items():
+            found.append(run(kind, case, path))
+    raw, ours = (min(seconds for seconds, _ in runs[kind]) for kind in ("raw", "ours"))
+    raw_peak, peak = (max(peak for _, peak in runs[kind]) for kind in ("raw", "ours"))
+    met = None
+    if case.bar is not None:
+        met = ours / raw <= case.bar and peak / raw_peak <= MEMORY_BAR
+    return Row(
+        name=case.name,
+        rows=rows,
+        raw_seconds=round(raw, 4),
+        seconds=round(ours, 4),
+        ratio=round(ours / raw, 3),
+        raw_megabytes=round(raw_peak, 1),
+        megabytes=round(peak, 1),
+        memory_ratio=round(peak / raw_peak, 3),
+        bar=case.bar,
+        met=met,
+    )
+
+
+def show(rows: list[Row]) -> None:
+    table = Table("question", "raw s", "ours s", "ratio", "bar", "memory ratio", "met")
+    for row in rows:
+        table.add_row(
+            row.name,
+            f"{row.raw_seconds:.3f}",
+            f"{row.seconds:.3f}",
+            f"{row.ratio:.2f}",
+            "" if row.bar is None else f"{row.bar}",
+            f"{row.memory_ratio:.2f}",
+            "" if row.met is None else ("yes" if row.met else "NO"),
+        )
+    Console().print(table)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rows", type=int, default=10_000_000)
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--worker", nargs=4, help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.worker:
+        worker(*given.worker)
+        return
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        for tidy in (True, False):
+            path = Path(folder) / f"{tidy}.parquet"
+            write_table(path, given.rows, tidy=tidy)
+            cases = [case for case in CASES if case.tidy == tidy]
+            rows += [measure(case, path, given.rows, given.rounds) for case in cases]
+    show(rows)
+    record("ask", [asdict(row) for row in rows])
+
+
+if __name__ == "__main__":
+    main()

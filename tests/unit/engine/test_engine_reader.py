@@ -1,0 +1,173 @@
+"""Files are read alike whatever their rows hold."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from tenue.engine.contract import Cells
+from tenue.engine.open import open_engine
+from tenue.engine.request import Group, Measure, Request
+from tenue.errors import InvalidTable
+from tenue.schema import Schema
+
+SCHEMA = Schema.from_dict(
+    {
+        "table": {"name": "t", "unit": "record", "neighbours": "replace"},
+        "columns": {
+            "n": {"type": "number", "bounds": [0, 1000]},
+            "c": {"type": "category", "categories": ["a", "b c"]},
+        },
+    }
+)
+ALL = Request((Measure("rows"), Measure("present", "n"), Measure("total", "n")))
+BY = Request((Measure("rows"), Measure("total", "n")), keys=(Group("c", 2),))
+
+
+def measured(path: Path | str, request: Request = ALL) -> Cells:
+    engine = open_engine(path, SCHEMA)
+    found = engine.measure(request)
+    engine.close()
+    return found
+
+
+def csv(folder: Path, text: str | bytes, name: str = "t.csv") -> Path:
+    (folder / name).write_bytes(text if isinstance(text, bytes) else text.encode())
+    return folder / name
+
+
+def test_one_odd_value_does_not_change_how_the_others_are_read(tmp_path: Path) -> None:
+    # a sniffer would call the whole column text, or guess another date format, because of one row
+    plain = "n,c\n" + "5,a\n" * 3000
+    assert measured(csv(tmp_path, plain)) == {(): (3000, 3000, 15000)}
+    for odd in ("five", "5kg", "1e2x", "--", "2020-01-01", "0x10"):
+        assert measured(csv(tmp_path, plain + f"{odd},a\n")) == {(): (3001, 3000, 15000)}
+
+
+def test_numbers_may_be_written_in_every_usual_way(tmp_path: Path) -> None:
+    text = 'n,c\n 7 ,a\n"8",a\n1e1,a\n+5,a\n2.5,a\ninf,a\n-inf,a\nnan,a\n,a\n1e400,a\n'
+    assert measured(csv(tmp_path, text)) == {(): (10, 8, 7 + 8 + 10 + 5 + 3 + 1000 + 0 + 1000)}
+
+
+def test_broken_lines_are_no_rows_and_no_errors(tmp_path: Path) -> None:
+    good = "n,c\n1,a\n2,b c\n"
+    for broken in (b"3\n", b"3,a,4\n", b"3,\xff\n", b"3,a" + b"x" * 3_000_000 + b",9\n"):
+        assert measured(csv(tmp_path, good.encode() + broken)) == {(): (2, 2, 3)}
+    assert measured(csv(tmp_path, good + '3,"never closed')) == {(): (2, 2, 3)}
+
+
+def test_how_many_rows_there_are_does_not_depend_on_what_is_asked(tmp_path: Path) -> None:
+    path = csv(tmp_path, b"n,c,other\n1,a,\n2,\xff,\n3,a,\xff\n4,a,x\n5,a\n")
+    for column in (None, "n", "c"):
+        kind: Any = "rows" if column is None else "present"
+        assert measured(path, Request((Measure("rows"), Measure(kind, column))))[()] == (3, 3)
+
+
+def test_quotes_newlines_and_windows_endings(tmp_path: Path) -> None:
+    text = '\ufeff"n","other, one",c\r\n1,"say ""hi""\r\nthere",a\r\n2,,"b c"\r\n'
+    assert measured(csv(tmp_path, text), BY) == {(0,): (1, 1), (1,): (1, 2)}
+
+
+def test_files_of_one_pattern_may_order_their_columns_differently(tmp_path: Path) -> None:
+    csv(tmp_path, "n,c\n1,a\n", "p1.csv")
+    csv(tmp_path, "x;c;n\n;b c;20\n", "p2.csv")
+    assert measured(tmp_path / "p*.csv", BY) == {(0,): (1, 1), (1,): (1, 20)}
+
+
+def test_a_header_without_a_declared_column_is_refused_by_that_columns_name(tmp_path: Path) -> None:
+    # without a header the first row would be taken for one: it must not be quoted
+    with pytest.raises(InvalidTable, match="no column `n`") as refused:
+        measured(csv(tmp_path, "canary,17\n1,a\n"))
+    assert "canary" not in str(refused.value)
+
+
+def test_repeated_names_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(InvalidTable, match="more than one column"):
+        measured(csv(tmp_path, "n,c,N\n1,a,2\n"))
+    assert measured(csv(tmp_path, "n,c,x,X\n1,a,2,3\n"))[()] == (1, 1, 1), "these are invisible"
+    table = pa.table([[1], [2], ["a"]], names=["n", "N", "c"])
+    pq.write_table(table, tmp_path / "t.parquet")
+    with pytest.raises(InvalidTable, match="more than one column"):
+        measured(tmp_path / "t.parquet")
+
+
+def test_nested_columns_of_parquet_are_not_mistaken_for_others(tmp_path: Path) -> None:
+    table = pa.table({"s": [{"n": 1, "deep": {"n": 2}}], "n": [5], "c": ["a"]})
+    pq.write_table(table, tmp_path / "t.parquet")
+    assert measured(tmp_path / "t.parquet") == {(): (1, 1, 5)}
+
+
+def test_parquet_files_of_one_pattern_are_stored_alike(tmp_path: Path) -> None:
+    pq.write_table(pa.table({"n": [1], "c": ["a"]}), tmp_path / "p1.parquet")
+    pq.write_table(pa.table({"n": [1.5], "c": ["a"]}), tmp_path / "p2.parquet")
+    with pytest.raises(InvalidTable, match=r"p2\.parquet has other columns"):
+        measured(tmp_path / "p*.parquet")
+
+
+def test_folder_names_are_no_columns(tmp_path: Path) -> None:
+    (tmp_path / "n=5").mkdir()
+    pq.write_table(pa.table({"c": ["a"]}), tmp_path / "n=5" / "t.parquet")
+    with pytest.raises(InvalidTable, match="no column `n`"):
+        measured(tmp_path / "n=5" / "t.parquet")
+
+
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [
+        ('[{"n": 1, "c": "a"}, {"n": "2"}, 5, null, {"n": {"x": 1}}]', (5, 2, 3)),
+        ('{"n": 1}\n{"n":\n2} {"n": true}', (3, 2, 3)),
+        ("", None),
+        ("[]", None),
+    ],
+)
+def test_json_in_either_layout(tmp_path: Path, text: str, rows: Any) -> None:
+    found = measured(csv(tmp_path, text, "t.json"))
+    assert found == ({} if rows is None else {(): rows})
+
+
+def test_json_lines_that_are_broken_are_rows_without_values(tmp_path: Path) -> None:
+    text = b'{"n": 1}\nnot json\n{"n": 1e999}\n{"n": NaN}\n{"n": "\xff"}\n'
+    assert measured(csv(tmp_path, text, "t.jsonl")) == {(): (5, 2, 1001)}
+
+
+def test_text_that_is_not_json_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InvalidTable, match="does not hold JSON objects") as refused:
+        measured(csv(tmp_path, "canary", "t.json"))
+    assert "canary" not in str(refused.value)
+
+
+@pytest.mark.parametrize("name", ["t.parquet", "t.pq"])
+@pytest.mark.parametrize("content", [b"", b"canary", b"PAR1canaryPAR1", b"PAR1" + b"\xff" * 90])
+def test_what_is_not_parquet_is_refused_without_quoting_it(
+    tmp_path: Path, name: str, content: bytes
+) -> None:
+    with pytest.raises(InvalidTable, match="could not be opened") as refused:
+        measured(csv(tmp_path, content, name))
+    assert "canary" not in str(refused.value)
+    assert refused.value.__context__ is None
+
+
+def test_a_file_that_may_not_be_read_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = csv(tmp_path, "n,c\n1,a\n")
+
+    def denied(*_: object, **__: object) -> Any:
+        raise PermissionError("canary")
+
+    monkeypatch.setattr("builtins.open", denied)
+    with pytest.raises(InvalidTable) as refused:
+        measured(path)
+    assert "canary" not in str(refused.value)
+
+
+def test_names_with_quotes_reach_the_engine_whole(tmp_path: Path) -> None:
+    folder = tmp_path / 'it\'s "odd"; DROP'
+    folder.mkdir()
+    assert measured(csv(folder, "n,c\n1,a\n")) == {(): (1, 1, 1)}
+    pq.write_table(pa.table({"n": [1], "c": ["a"]}), folder / "t.parquet")
+    assert measured(folder / "t.parquet") == {(): (1, 1, 1)}
