@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import InvalidArgument
-from ..number import Number, checked_call, fraction_of_one, law_epsilon, moderate
+from ..number import Number, checked_call, fraction_of_one, law_epsilon, moderate, whole
 from .ball import Ball, Box, SameSign
 from .box_margin import AnyMargin, Levels, SameMargin
 from .criterion import Criterion, criterion
@@ -145,7 +145,7 @@ class OptimalBox:
         def cost(ratio: float) -> float:
             levels = Levels([ratio] * self.dimension, float(self.epsilon))
             if wanted.kind == "interval":
-                return levels.box(self.signs, float(wanted.level or 0))
+                return ratio + levels.box(self.signs, float(wanted.level or 0))
             extra = [ratio] * (1 if wanted.kind == "absolute-error" else 2)
             base = [ratio] * self.dimension
             grown = log_product_series(base + extra, float(self.epsilon))
@@ -199,6 +199,12 @@ class OptimalBox:
 
     def marginal(self, j: int) -> AnyMargin | SameMargin:
         """The law of one component, in units of its sensitivity times `sensitivities[j]`."""
+        if whole(j, "j") >= self.dimension:
+            raise InvalidArgument(
+                f"`j` is {j}",
+                f"The law has components 0 to {self.dimension - 1}",
+                "Give one of them",
+            )
         kind = AnyMargin if self.signs == "any" else SameMargin
         return kind(self._levels, j, float(self.sensitivities[j]))
 
@@ -233,16 +239,10 @@ class OptimalBox:
 
     def on_grid(self, grid: Number | Sequence[Number]) -> OptimalBoxSteps:
         """The exact integer law that is actually sampled; one grid for all, or one each."""
-        if isinstance(grid, Sequence) and not isinstance(grid, str | bytes):
-            grids = [moderate(g, "grid") for g in grid]
-        else:
+        if np.ndim(grid) == 0:  # type: ignore[arg-type]
             grids = [moderate(grid, "grid")] * self.dimension
-        if len(grids) != self.dimension:
-            raise InvalidArgument(
-                f"`grid` has {len(grids)} steps",
-                f"The law has {self.dimension} components",
-                "Give one grid, or one for each component",
-            )
+        else:
+            grids = [moderate(g, "grid") for g in vector(grid, "grid", self.dimension)]
         steps = [
             checked_steps(s, g, "sensitivities")
             for s, g in zip(self.sensitivities, grids, strict=True)
@@ -312,14 +312,16 @@ def _share_of_size(signs: Signs, dimension: int) -> float:
 
 def _least(cost: Any) -> float:
     """Where in (0, 1) a smooth cost is least: a coarse look, then a golden section."""
-    points = np.linspace(0, 1, 42)[1:-1]
+    # for large epsilon the best core is as narrow as e^(-ε/3); near 1 it is as wide again
+    narrow, wide = np.geomspace(1e-12, 0.02, 24), np.linspace(0.02, 0.98, 34)
+    points = np.concatenate([narrow[:-1], wide, 1 - np.geomspace(0.02, 1e-6, 8)[1:]])
     best = int(np.argmin([cost(float(p)) for p in points]))
     low = float(points[max(best - 1, 0)])
     high = float(points[min(best + 1, len(points) - 1)])
     golden = (math.sqrt(5) - 1) / 2
     a, b = high - golden * (high - low), low + golden * (high - low)
     cost_a, cost_b = cost(a), cost(b)
-    for _ in range(40):
+    for _ in range(60):
         if cost_a < cost_b:
             high, b, cost_b = b, a, cost_a
             a = high - golden * (high - low)

@@ -9,7 +9,7 @@ from sqlglot import TokenType
 
 from ..schema import Bounded, Date, Number
 from ..schema import literal as toml
-from .text import DIALECT
+from .text import DIALECT, NEEDS_QUOTES
 
 __all__ = ["is_plain_name", "sql_name", "sql_number", "sql_text", "sql_value"]
 
@@ -26,8 +26,7 @@ def is_plain_name(name: str) -> bool:
     """
     tokens = DIALECT.tokenize(name)
     is_word = len(tokens) == 1 and tokens[0].token_type is TokenType.VAR
-    special = {"LAMBDA", *DIALECT.parser_class.NO_PAREN_FUNCTION_PARSERS}
-    return is_word and name.upper() not in special
+    return is_word and name.upper() not in NEEDS_QUOTES
 
 
 def sql_name(name: str) -> str:

@@ -17,7 +17,7 @@ from ..schema import Table
 from ..schema.literal import show
 from .outside import GRAMMAR, MOST_NESTED, refuse, refuse_word, too_deep, unreadable
 
-__all__ = ["DIALECT", "SIGNS", "WORDS", "read_tokens", "read_tree"]
+__all__ = ["DIALECT", "NEEDS_QUOTES", "SIGNS", "WORDS", "read_tokens", "read_tree"]
 
 DIALECT = Dialect.get_or_raise("duckdb")
 _MOST_CHARACTERS = 100_000
@@ -42,6 +42,8 @@ WORDS = {
 """The words of SQL a question may have; DATE and TIMESTAMP only before a text."""
 _PREFIXES = {T.NOT, T.DASH, T.PLUS}
 _ENDS_RUN = _NAMES | _VALUES | {T.L_PAREN, T.R_PAREN, T.COMMA}
+NEEDS_QUOTES = {"LAMBDA", *DIALECT.parser_class.NO_PAREN_FUNCTION_PARSERS}
+"""Words that sqlglot may take for the begin of something else, at any place, and try twice."""
 _ENDS_NUMBER = SIGNS - {T.DOT}
 _NUMBER = re.compile(r"\d+(_\d+)*\.?\d*([eE][+-]?\d+)?", re.ASCII)
 
@@ -120,6 +122,8 @@ def _refuse_other_statements(tokens: list[Token]) -> None:
 def _refuse_unknown(tokens: list[Token], declared: set[str]) -> None:
     known = _VALUES | _NAMES | SIGNS | WORDS
     for token, after in zip(tokens, [*tokens[1:], None], strict=True):
+        if token.token_type is not T.IDENTIFIER and token.text.upper() in NEEDS_QUOTES:
+            raise refuse_word(token.text)
         if token.token_type in known:
             continue
         follows = after and after.token_type
