@@ -229,6 +229,14 @@ def test_cells_are_numbered_as_declared(opened: Callable[[Rows], Engine]) -> Non
     assert by_pay == {(0,): (1,)}, "cells outside those asked for hold no row"
     by_month = engine.measure(Request((ROWS_OF,), keys=(Calendar("born", "month", 12 * 2000, 13),)))
     assert by_month == {(0,): (2,), (1,): (1,), (11,): (1,), (12,): (1,)}
+    for part, first, places in (
+        ("day", 10957, [0, 0, 59, 365, 366]),
+        ("week", 1565, [0, 0, 9, 52, 53]),  # weeks begin on Monday, and 2001 began on one
+        ("quarter", 8000, [0, 0, 0, 3, 4]),
+        ("year", 2000, [0, 0, 0, 0, 1]),
+    ):
+        by_part = engine.measure(Request((ROWS_OF,), keys=(Calendar("born", part, first, 400),)))
+        assert by_part == {(place,): (places.count(place),) for place in places}
     by_hour = engine.measure(Request((ROWS_OF,), keys=(Calendar("seen", "hour", 438288, 25),)))
     assert by_hour == {(0,): (3,), (5,): (1,), (24,): (1,)}
 

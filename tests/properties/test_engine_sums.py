@@ -49,7 +49,7 @@ def test_duckdb_equals_the_oracle_in_any_order_of_rows(data: st.DataObject) -> N
 
 @pytest.mark.slow
 @given(st.data())
-@settings(CALM, max_examples=2000)
+@settings(CALM, max_examples=400)
 def test_duckdb_equals_the_oracle_at_length(data: st.DataObject) -> None:
     example = data.draw(examples(most_rows=30))
     asked = data.draw(st.lists(requests(example.schema), min_size=2, max_size=2))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import stat
 import tempfile
 import time
 import weakref
@@ -38,9 +39,11 @@ class Scratch:
         parent = Path(tempfile.gettempdir())
         _sweep(parent)
         self.path = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=parent))
-        lock = os.open(self.path / _LOCK, os.O_CREAT | os.O_RDWR, 0o600)
+        unheld = self.path / "unheld"
+        lock = os.open(unheld, os.O_CREAT | os.O_RDWR, 0o600)
         if fcntl is not None:
             fcntl.flock(lock, fcntl.LOCK_EX)
+        unheld.rename(self.path / _LOCK)  # so that nobody ever meets a lock that is not held yet
         self._remove = weakref.finalize(self, _removed, self.path, lock, os.getpid())
 
     def close(self) -> None:
@@ -60,9 +63,8 @@ def _sweep(parent: Path) -> None:
     for folder in parent.glob(_PREFIX + "*"):
         try:
             state = folder.lstat()
-            if folder.is_symlink() or not folder.is_dir() or state.st_uid != os.getuid():
-                continue
-            if _is_dead(folder, state.st_mtime):
+            ours = stat.S_ISDIR(state.st_mode) and state.st_uid == os.getuid()
+            if ours and _is_dead(folder, state.st_mtime):
                 shutil.rmtree(folder, ignore_errors=True)
         except OSError:
             continue

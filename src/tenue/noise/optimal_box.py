@@ -199,7 +199,8 @@ class OptimalBox:
 
     def marginal(self, j: int) -> AnyMargin | SameMargin:
         """The law of one component, in units of its sensitivity times `sensitivities[j]`."""
-        if whole(j, "j") >= self.dimension:
+        place = whole(j, "j") if not isinstance(j, str) else self.dimension
+        if place >= self.dimension:
             raise InvalidArgument(
                 f"`j` is {j}",
                 f"The law has components 0 to {self.dimension - 1}",
@@ -239,7 +240,8 @@ class OptimalBox:
 
     def on_grid(self, grid: Number | Sequence[Number]) -> OptimalBoxSteps:
         """The exact integer law that is actually sampled; one grid for all, or one each."""
-        if np.ndim(grid) == 0:  # type: ignore[arg-type]
+        single = not hasattr(grid, "__iter__") or getattr(grid, "shape", None) == ()
+        if single or isinstance(grid, str):
             grids = [moderate(grid, "grid")] * self.dimension
         else:
             grids = [moderate(g, "grid") for g in vector(grid, "grid", self.dimension)]

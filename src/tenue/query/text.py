@@ -127,10 +127,11 @@ def _refuse_unknown(tokens: list[Token], declared: set[str]) -> None:
         if token.token_type in known:
             continue
         follows = after and after.token_type
+        is_name = token.token_type in DIALECT.parser_class.ID_VAR_TOKENS
         if token.token_type in _TYPES and follows is T.STRING:
             continue
         # a parenthesis after the name of a type makes sqlglot try both readings, at every level
-        if token.text.lower() in declared and follows is not T.L_PAREN:
+        if token.text.lower() in declared and is_name and follows is not T.L_PAREN:
             continue
         raise refuse_word(token.text, is_function=follows is T.L_PAREN)
 

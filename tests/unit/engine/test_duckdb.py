@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tenue.engine.duckdb import FAULT, DuckDB
-from tenue.engine.request import Measure, Request
+from tenue.engine.request import Group, Measure, Request
 from tenue.engine.source import Files, Frame, Relation
 from tenue.errors import EngineFault, InvalidTable
 from tenue.schema import Schema
@@ -116,6 +116,7 @@ def test_a_column_of_nothing_is_missing_everywhere() -> None:
     engine = DuckDB(Frame(pa.table({"x": pa.nulls(3), "c": pa.nulls(3)})), SCHEMA)
     asked = Request((Measure("rows"), Measure("present", "x"), Measure("present", "c")))
     assert engine.measure(asked) == {(): (3, 0, 0)}
+    assert engine.measure(Request((Measure("rows"),), keys=(Group("c", 1),))) == {}
     engine.close()
 
 

@@ -21,7 +21,8 @@ def header(folder: Path, content: bytes, kind: str = "csv") -> tuple[tuple[str, 
 
 def test_the_separator_is_the_one_that_shows_the_declared_names(tmp_path: Path) -> None:
     assert header(tmp_path, b"AGE,x,pay\n1;2;3\n") == (("AGE", "x", "pay"), ",")
-    assert header(tmp_path, b"age;pay,now;Pay\n1,2,3\n") == (("age", "pay,now", "Pay"), ";")
+    names = ("age", "a,b,c,d,e", "Pay")
+    assert header(tmp_path, b"age;a,b,c,d,e;Pay\n1,2,3\n") == (names, ";"), "more is not better"
     assert header(tmp_path, b"age|pay\r\n") == (("age", "pay"), "|")
     assert header(tmp_path, b"age\tpay\n") == (("age", "pay"), "\t")
     assert header(tmp_path, b"age,pay\n", "tsv") == (("age,pay",), "\t")

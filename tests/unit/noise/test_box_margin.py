@@ -89,3 +89,26 @@ def test_extreme_levels_end(signs: str, q: str) -> None:
 def test_far_quantiles_mirror_each_other() -> None:
     margin = AnyMargin(Levels([0.5, 0.5], 1.0), 0, 1.0)
     assert margin.quantile("1e-12") == pytest.approx(-margin.quantile("0.999999999999"), rel=1e-3)
+
+
+@pytest.mark.parametrize("signs", ["any", "same"])
+@pytest.mark.parametrize("epsilon", [0.01, 0.003, 0.001, 0.0001])
+@pytest.mark.parametrize("core", [0.0, 0.5, 0.9, 10.0, 2000.0])
+def test_small_epsilons_keep_their_margins_also_with_wide_cores(
+    signs: str, epsilon: float, core: float
+) -> None:
+    """However few balls stand for many, the margin is that of the sum over all of them."""
+    d = 2
+    margin = (AnyMargin if signs == "any" else SameMargin)(Levels([core] * d, epsilon), 0, 1.0)
+    i = np.arange(math.ceil((d + 60 + 12 * math.sqrt(d)) / epsilon), dtype=float)
+    with np.errstate(divide="ignore"):
+        logs = d * np.log(core + i) - epsilon * i
+    weights = np.exp(logs - logs.max())
+    weights /= weights.sum()
+    for q in ("0.6", "0.95"):
+        x = margin.quantile(q)
+        share = x / np.maximum(core + i, x)
+        below = (1 + share) / 2
+        if signs == "same":  # a third each: one-sided up, one-sided down, a triangle
+            below = (share + 1 + 1 - (1 - share) ** 2 / 2) / 3
+        assert float((weights * below).sum()) == pytest.approx(float(q), rel=1e-5)

@@ -33,6 +33,9 @@ def test_no_words_repeat_between_calls() -> None:
         blocks = [source.words(4, 64).tobytes() for _ in range(200)]
         blocks += [source.words(1000, 64)[:4].tobytes() for _ in range(200)]
         assert len(set(blocks)) == 400
+        for count, bits in ((1, 64), (3, 32), (5, 16), (9, 8)):  # less than one block of the cipher
+            few = [source.words(count, bits).tobytes() for _ in range(50)]
+            assert len(set(few)) == 50
 
 
 def test_a_long_request_does_not_repeat_its_own_stream() -> None:
