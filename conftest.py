@@ -6,9 +6,14 @@ import os
 import shutil
 
 import pytest
+from hypothesis import settings
 from sybil import Sybil
 from sybil.parsers.markdown import PythonCodeBlockParser, SkipParser
 from sybil.parsers.rest import DocTestParser
+
+# timings are never asserted, so a busy machine must not fail an example
+settings.register_profile("tenue", deadline=None)
+settings.load_profile("tenue")
 
 _documents = Sybil(
     parsers=[PythonCodeBlockParser(), SkipParser()],

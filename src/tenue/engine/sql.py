@@ -157,8 +157,11 @@ def _key(key: Key, logical: Logical) -> str:
 def _cell(index: Whole, key: Bin | Calendar) -> str:
     if key.first <= index.low and index.high < key.first + key.cells:
         return index.plus(-key.first).sql
-    ends = f"{integer(key.first)} AND {integer(key.first + key.cells - 1)}"
-    return f"CASE WHEN {index.sql} BETWEEN {ends} THEN {index.sql} - {integer(key.first)} END"
+    first, last = max(key.first, index.low), min(key.first + key.cells - 1, index.high)
+    if first > last:
+        return "CAST(NULL AS BIGINT)"
+    ends = f"{integer(first)} AND {integer(last)}"
+    return f"CASE WHEN {index.sql} BETWEEN {ends} THEN {index.plus(-key.first).sql} END"
 
 
 def _calendar(key: Calendar, column: Date | Datetime, logical: Logical) -> Whole:

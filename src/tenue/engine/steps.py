@@ -54,6 +54,7 @@ Stage = Callable[[str], str]
 _EXACT = 2**53
 _HALVES = 2**52
 _WIDEST_DECIMAL = 38
+_NARROW_DECIMAL = 18  # DuckDB multiplies two decimals of up to so many digits in as many, or fails
 
 
 def first_step(column: Bounded) -> int:
@@ -188,6 +189,8 @@ def _fixed(column: Number, stored: Fixed) -> list[Stage]:
     factor = len(str(2 * q))
     if width + factor > _WIDEST_DECIMAL:
         raise too_wide()
+    if width + factor > _NARROW_DECIMAL:
+        width = max(width, _NARROW_DECIMAL + 1)
     below, above = (math.floor(Fraction(2 * q * end, unit)) for end in (low, high))
     kind = holding(below, above)
 

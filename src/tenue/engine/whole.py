@@ -6,7 +6,7 @@ its result first, from the schema and the storage type alone, and widens the typ
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ..errors import InvalidTable
 
@@ -49,25 +49,32 @@ class Whole:
     """An integer expression: NULL where the value is missing, else from `low` to `high`.
 
     type: the expression's SQL type, BIGINT or HUGEINT.
+    before: what a constant was added to, and that constant. Two constants in a row are added here:
+        DuckDB would add them itself, in BIGINT, and fail where their sum is larger.
 
     Example
-        >>> Whole("x", -10, 10).floor_divide(4).sql
-        '((x + 12) // 4 - 3)'
+        >>> Whole("x", -10, 10).plus(1).floor_divide(4).sql
+        '(((x + 13) // 4) - 3)'
     """
 
     sql: str
     low: int
     high: int
     type: str = "BIGINT"
+    before: tuple[Whole, int] | None = field(default=None, repr=False)
 
     def plus(self, number: int) -> Whole:
         """The sum with a constant."""
+        if self.before is not None:
+            start, added = self.before
+            return start.plus(added + number)
         if number == 0:
             return self
         low, high = self.low + number, self.high + number
         wide = self._able(low, high, number)
         sign = "+" if number > 0 else "-"
-        return Whole(f"({wide.sql} {sign} {abs(number)})", low, high, wide.type)
+        sql = f"({wide.sql} {sign} {abs(number)})"
+        return Whole(sql, low, high, wide.type, (self, number))
 
     def times(self, number: int) -> Whole:
         """The product with a constant above 0."""
@@ -92,8 +99,8 @@ class Whole:
             return Whole(f"CAST(CASE {cases} END AS BIGINT)", low, high)
         shift = -min(low, 0)
         raised = self.plus(shift * divisor)
-        lowered = f" - {shift}" if shift else ""
-        return Whole(f"({raised.sql} // {divisor}{lowered})", low, high, raised.type)
+        quotient = f"({raised.sql} // {divisor})"
+        return Whole(quotient, low + shift, high + shift, raised.type).plus(-shift)
 
     def clamp(self, low: int, high: int) -> Whole:
         """The nearest number from `low` to `high`."""

@@ -22,6 +22,7 @@ __all__ = ["DIALECT", "NEEDS_QUOTES", "SIGNS", "WORDS", "read_tokens", "read_tre
 DIALECT = Dialect.get_or_raise("duckdb")
 _MOST_CHARACTERS = 100_000
 _MOST_SELECTS = 100
+_MOST_TRIES = 20
 _MOST_SIGNS = 10_000  # the tree of a chain is as deep as the chain is long
 
 T = TokenType
@@ -76,7 +77,9 @@ def read_tokens(sql: str, schema: Table) -> list[Token]:
 def read_tree(tokens: list[Token], sql: str) -> exp.Select:
     """The one SELECT that the tokens are; refused if they are anything else."""
     try:
-        found = DIALECT.parser().parse(tokens, sql)
+        # where sqlglot tries several readings at every level, it would try for ever
+        parser = DIALECT.parser(max_nodes=1_000 + _MOST_TRIES * len(tokens))
+        found = parser.parse(tokens, sql)
     except ParseError as error:
         near = error.errors[0].get("highlight") if error.errors else None
         raise unreadable(near) from None

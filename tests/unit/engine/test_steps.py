@@ -172,6 +172,9 @@ def test_integers_beyond_2_to_53_would_be_wrong_as_doubles() -> None:
         ("DECIMAL(9,4)", column(10**6, 10**7)),
         ("DECIMAL(9,4)", column(-(10**7), -(10**6), missing=-(10**6))),
         ("DECIMAL(5,0)", column("0.5", "2.5", "0.5")),
+        ("DECIMAL(16,0)", column("1885930159999825.408", "1885930159999825.409", "0.001")),
+        ("DECIMAL(18,9)", column(-(10**9), 10**9, "0.000001")),
+        ("DECIMAL(10,0)", column(0, 10**10, "0.00000001")),
     ],
 )
 def test_decimals_are_exact(kind: str, number: Number) -> None:

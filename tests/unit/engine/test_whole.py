@@ -75,6 +75,16 @@ def test_sql_division_would_round_towards_zero() -> None:
     assert computed(Whole("x", -10, 10).floor_divide(2), -7, "BIGINT") == -4
 
 
+def test_constants_in_a_row_are_added_here_and_not_by_duckdb() -> None:
+    whole = Whole("x", -(2**63), 0)
+    in_a_row = f"SELECT ((x + 10) + {2**63 - 1}) FROM (SELECT CAST(-11 AS BIGINT) AS x)"
+    with pytest.raises(duckdb.Error, match="Overflow in addition"):
+        CONNECTION.execute(in_a_row)
+    assert computed(whole.plus(10).plus(2**63 - 1), -11, "BIGINT") == 2**63 - 2
+    assert computed(whole.plus(10).floor_divide(20), -(2**63), "BIGINT") == (10 - 2**63) // 20
+    assert whole.plus(7).plus(-7) == whole
+
+
 def test_a_range_that_no_type_holds_is_refused() -> None:
     with pytest.raises(InvalidTable, match="too many digits"):
         Whole("x", 0, 2**62).times(2**64)
