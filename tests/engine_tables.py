@@ -28,7 +28,7 @@ from tenue.engine.request import (
 )
 from tenue.schema import Boolean, Bounded, Category, Date, Datetime, Number, Schema
 
-__all__ = ["Example", "arrow_of", "examples", "requests", "row_of"]
+__all__ = ["Example", "arrow_of", "examples", "numbers", "requests", "row_of"]
 
 INTEGERS = {
     str(kind): (kind, 0 if unsigned else -(2 ** (bits - 1)), 2 ** (bits - 1 + unsigned) - 1)
@@ -64,6 +64,7 @@ def arrow_of(example: Example, rows: list[dict[str, Any]] | None = None) -> pa.T
 
 @st.composite
 def numbers(draw: Any) -> tuple[dict[str, Any], pa.DataType, st.SearchStrategy[Any]]:
+    """What is stated of a number column, how it is stored, and values that may be in it."""
     grid = Fraction(draw(st.sampled_from(GRIDS)))
     largest = draw(st.sampled_from([3, 1000, 2**31, 2**53, 2**62]))
     low = draw(st.integers(-largest, largest - 1))

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from engine_tables import Example, arrow_of, examples, requests
+from engine_tables import Example, arrow_of, examples, numbers, requests
 from oracle_engine import OracleEngine
 from tenue.engine.contract import Cells
 from tenue.engine.duckdb import DuckDB
@@ -45,6 +45,18 @@ def test_duckdb_equals_the_oracle_in_any_order_of_rows(data: st.DataObject) -> N
     shuffled = random.Random(7).sample(example.rows, len(example.rows))
     found = measured(example, shuffled, asked)
     assert found == [oracle.measure(request) for request in asked]
+
+
+@given(st.data())
+@settings(CALM, max_examples=150)
+def test_one_column_however_it_is_stored(data: st.DataObject) -> None:
+    stated, kind, values = data.draw(numbers())
+    table = {"name": "t", "unit": "record", "neighbours": "replace"}
+    schema = Schema.from_dict({"table": table, "columns": {"n": stated}})
+    rows = data.draw(st.lists(st.fixed_dictionaries({"n": st.none() | values}), max_size=20))
+    asked = Request((Measure("present", "n"), Measure("total", "n")))
+    found = measured(Example(schema, {"n": kind}, rows), rows, [asked])
+    assert found == [OracleEngine(schema, rows).measure(asked)]
 
 
 @pytest.mark.slow

@@ -96,7 +96,8 @@ class Whole:
             cut = integer(high * divisor)
             cases = f"WHEN {self.sql} < {cut} THEN {integer(low)} "
             cases += f"WHEN {self.sql} >= {cut} THEN {integer(high)}"
-            return Whole(f"CAST(CASE {cases} END AS BIGINT)", low, high)
+            kind = holding(low, high)
+            return Whole(f"CAST(CASE {cases} END AS {kind})", low, high, kind)
         shift = -min(low, 0)
         raised = self.plus(shift * divisor)
         quotient = f"({raised.sql} // {divisor})"

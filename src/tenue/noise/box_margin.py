@@ -33,6 +33,7 @@ class Levels:
         self.epsilon = epsilon
         # for small epsilon the law only grows, like 1/ε: the balls of a larger one, stretched
         self.stretch = max(1.0, _SMALL / epsilon)
+        self._start = [(z + (self.stretch - 1) / 2) / self.stretch for z in self.offsets]
         self.dimension = len(self.offsets)
         self.log_total = log_product_series(self.offsets, epsilon)
 
@@ -49,14 +50,14 @@ class Levels:
     def weights(self) -> Real:
         """The probability of each ball; what is left out is below 1e-15."""
         with np.errstate(divide="ignore"):
-            logs = sum(np.log(z + self.index) for z in self.offsets)
+            logs = sum(np.log(z + self.index) for z in self._start)
             logs = logs - self.epsilon * self.stretch * self.index
         weights = np.exp(logs - np.max(logs))
         return np.asarray(weights / weights.sum())
 
     def radius(self, j: int) -> Real:
         """How far each ball reaches in component j, in sensitivities."""
-        return np.asarray((self.offsets[j] + self.index) * self.stretch)
+        return np.asarray((self._start[j] + self.index) * self.stretch)
 
     # -- the smallest box ----------------------------------------------------------------------
 

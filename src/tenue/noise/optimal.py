@@ -78,6 +78,12 @@ class Optimal:
         else:
             self.minimise = criterion("variance" if minimise is None else minimise)
             self.d = _best_core(self.epsilon, self.minimise) * float(self.sensitivity)
+        if self.d == 0 and self.epsilon > 700:
+            raise InvalidArgument(
+                f"`d` is 0 and `epsilon` is {float(self.epsilon):g}",
+                "Without a core such an epsilon leaves nowhere to put the noise",
+                "Give a larger `d`; d = sensitivity is the same law",
+            )
         self._delta = float(self.sensitivity)
         self._q = math.exp(-self.epsilon)
         self._rest = self._delta / math.expm1(self.epsilon) if self.epsilon < 700 else 0.0

@@ -199,7 +199,7 @@ class OptimalBox:
 
     def marginal(self, j: int) -> AnyMargin | SameMargin:
         """The law of one component, in units of its sensitivity times `sensitivities[j]`."""
-        place = whole(j, "j") if not isinstance(j, str) else self.dimension
+        place = whole(j, "j")
         if place >= self.dimension:
             raise InvalidArgument(
                 f"`j` is {j}",
@@ -207,7 +207,7 @@ class OptimalBox:
                 "Give one of them",
             )
         kind = AnyMargin if self.signs == "any" else SameMargin
-        return kind(self._levels, j, float(self.sensitivities[j]))
+        return kind(self._levels, place, float(self.sensitivities[place]))
 
     def quantile(self, q: Number) -> tuple[float, ...]:
         """The quantile of each component."""

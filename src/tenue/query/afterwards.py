@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal, get_args
 
 from sqlglot import exp
 
@@ -23,14 +22,14 @@ from .constant import Constant, instant, read_constant, refuse_value
 from .grouping import SECONDS_PER_DAY, is_key, read_key
 from .output import place
 from .outside import refuse
-from .predicate import COMPARISONS, FLIPPED, chain, find_categories
+from .predicate import COMPARISONS, FLIPPED, Operator, chain, find_categories
 from .question import Comparison, KeyOutput, Order, Output
 from .scope import Scope, read_name, read_reference
 from .tree import Tree
 
 __all__ = ["Afterwards"]
 
-_Operator = Literal["=", "<>", "<", "<=", ">", ">="]
+_MOST_COMPARISONS = 100
 _HAVING = (
     "HAVING has comparisons of selected keys and aggregates with constants, and AND between them"
 )
@@ -50,7 +49,15 @@ class Afterwards:
         if having is None:
             return ()
         (condition,) = self.tree.parts(having, "this")
-        return tuple(sorted(set(self._comparisons(condition)), key=repr))
+        found = set(self._comparisons(condition))
+        if len(found) > _MOST_COMPARISONS:
+            raise refuse(
+                "too-many-parts",
+                f"HAVING has {len(found):,} comparisons",
+                f"It may have {_MOST_COMPARISONS}",
+                "Leave some out, and compare the answer yourself",
+            )
+        return tuple(sorted(found, key=repr))
 
     def read_order(self, order: exp.Expr | None) -> tuple[Order, ...]:
         """What the answer is sorted by; a column counts where it stands first."""
@@ -115,17 +122,14 @@ class Afterwards:
             return self._compared(left, operator, read_constant(self.tree, right))
         return self._compared(right, FLIPPED[operator], value)
 
-    def _compared(self, node: exp.Expr, operator: str, value: Constant | None) -> Comparison:
+    def _compared(self, node: exp.Expr, operator: Operator, value: Constant | None) -> Comparison:
         if value is None:
             raise _not_a_comparison()
         output = self._first_like(self._find(self.tree.unwrap(node), aliases_first=False))
-        for each in get_args(_Operator):
-            if each == operator:
-                return Comparison(output.alias, each, self._typed(output, each, value))
-        raise _not_a_comparison()
+        return Comparison(output.alias, operator, self._typed(output, operator, value))
 
     def _typed(
-        self, output: KeyOutput | Output, operator: str, value: Constant
+        self, output: KeyOutput | Output, operator: Operator, value: Constant
     ) -> Fraction | str | bool:
         key = self.keys[output.key] if isinstance(output, KeyOutput) else None
         if isinstance(key, Calendar):

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from fractions import Fraction
+from typing import Literal
 
 from sqlglot import exp
 
@@ -23,9 +24,19 @@ from .outside import CONDITION, refuse, refuse_word
 from .scope import Scope, find_column
 from .tree import Tree
 
-__all__ = ["COMPARISONS", "FLIPPED", "Conditions", "chain", "find_categories", "is_like"]
+__all__ = [
+    "COMPARISONS",
+    "FLIPPED",
+    "Conditions",
+    "Operator",
+    "chain",
+    "find_categories",
+    "is_like",
+]
 
-COMPARISONS: dict[type[exp.Expr], str] = {
+Operator = Literal["=", "<>", "<", "<=", ">", ">="]
+
+COMPARISONS: dict[type[exp.Expr], Operator] = {
     exp.EQ: "=",
     exp.NEQ: "<>",
     exp.LT: "<",
@@ -33,7 +44,14 @@ COMPARISONS: dict[type[exp.Expr], str] = {
     exp.GT: ">",
     exp.GTE: ">=",
 }
-FLIPPED = {"=": "=", "<>": "<>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+FLIPPED: dict[Operator, Operator] = {
+    "=": "=",
+    "<>": "<>",
+    "<": ">",
+    "<=": ">=",
+    ">": "<",
+    ">=": "<=",
+}
 """The same comparison with its sides exchanged."""
 
 _MOST_PARTS = 1_000
@@ -118,8 +136,9 @@ class Conditions:
     def _between(self, node: exp.Expr, scope: Scope) -> Rows:
         this, low, high = self._tree.parts(node, "this", "low", "high")
         column = self._column(this, scope)
-        ends = ((">=", self._constant(low)), ("<=", self._constant(high)))
-        return several(True, [_compared(column, *end) for end in ends])
+        above = _compared(column, ">=", self._constant(low))
+        below = _compared(column, "<=", self._constant(high))
+        return several(True, [above, below])
 
     def _in(self, node: exp.Expr, scope: Scope) -> Rows:
         this, listed = self._tree.read(node, "this", "expressions")
@@ -209,7 +228,7 @@ def is_like(text: str, pattern: str) -> bool:
     return pattern[star:].strip("%") == ""
 
 
-def _compared(column: Column, operator: str, value: Constant) -> Held:
+def _compared(column: Column, operator: Operator, value: Constant) -> Held:
     if isinstance(column, Bounded):
         steps = (instant(column, value) - origin(column)) / column.grid
         return held(column, _steps(operator, steps))
@@ -229,7 +248,7 @@ def _compared(column: Column, operator: str, value: Constant) -> Held:
     return held(column, *spans)
 
 
-def _steps(operator: str, value: Fraction) -> tuple[int | None, int | None]:
+def _steps(operator: Operator, value: Fraction) -> tuple[int | None, int | None]:
     if operator == "=":
         return math.ceil(value), math.floor(value)
     if operator in (">", ">="):

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 
 from sqlglot import Token, TokenType, exp
 
+from .aggregate import AGGREGATES
 from .constant import number
 from .outside import refuse_word, unreadable
 from .text import SIGNS, WORDS
@@ -55,10 +56,8 @@ _SIGNS: dict[type[exp.Expr], tuple[TokenType, ...]] = {
     exp.Div: (T.SLASH,),
 }
 _FUNCTIONS: dict[type[exp.Expr], str] = {
-    exp.Count: "count",
-    exp.Sum: "sum",
-    exp.Avg: "avg",
     exp.TimestampTrunc: "date_trunc",
+    **{node: rule.kind for node, rule in AGGREGATES.items()},
 }
 _TYPES = {exp.DType.DATE: T.DATE, exp.DType.TIMESTAMPNTZ: T.TIMESTAMPNTZ}
 

@@ -69,6 +69,11 @@ def test_having_refuses_everything_else(having: str, reason: str) -> None:
     refused(f"{BY_SEX} HAVING {having}", reason)
 
 
+def test_having_has_100_comparisons_at_most() -> None:
+    assert len(ask(f"{BY_SEX} HAVING {' AND '.join(f'n > {i}' for i in range(100))}").having) == 100
+    refused(f"{BY_SEX} HAVING {' AND '.join(f'n > {i}' for i in range(101))}", "too-many-parts")
+
+
 @pytest.mark.parametrize(
     ("order", "orders"),
     [
