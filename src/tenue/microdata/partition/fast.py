@@ -15,10 +15,10 @@ Searches go down the tree and leave out nodes that cannot hold a better record:
 
 Equal distances are decided by row, and the lowest row of a node is part of every comparison, so
 tables full of duplicates are not slower. Where the dimension defeats the tree, every leaf is
-visited, which is the plain algorithm at about its own price.
+visited: that is brute force, and no slower than the plain algorithm.
 
-All compiled code stands in this one file: numba's cache notices changes of a file, not of the
-files it calls.
+What calls each other stands in this one long file, because numba's cache on disk notices a change
+of the file a function is in, not of the files it calls.
 """
 
 from __future__ import annotations

@@ -22,16 +22,8 @@ needs_data = pytest.mark.skipif(
 CENSUS_FOUR = ["FEDTAX", "POTHVAL", "INTVAL", "FICA"]
 EIA_ELEVEN = [
     "MONTH",
-    "RESREVENUE",
-    "RESSALES",
-    "COMREVENUE",
-    "COMSALES",
-    "INDREVENUE",
-    "INDSALES",
-    "OTHREVENUE",
-    "OTHRSALES",
-    "TOTREVENUE",
-    "TOTSALES",
+    *("RESREVENUE", "RESSALES", "COMREVENUE", "COMSALES", "INDREVENUE", "INDSALES"),
+    *("OTHREVENUE", "OTHRSALES", "TOTREVENUE", "TOTSALES"),
 ]
 
 

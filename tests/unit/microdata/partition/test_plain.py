@@ -86,7 +86,7 @@ def test_a_second_seed_that_was_taken_is_chosen_again() -> None:
     """One record far away and the others in one place: the first group takes the second seed."""
     table = [[9], [0], [0], [0], [0], [0], [0]]
     assert labels_of(table, 2) == [0, 0, 1, 1, 2, 2, 2]
-    # All others are 65 from (0, 0). Row 1 is the second seed, and leaves with row 0; so row 2 is it.
+    # All others are 65 from (0, 0). Row 1 is the second seed but leaves with row 0; row 2 follows.
     arc = [[0, 0], [60, 25], [16, 63], [63, 16], [25, 60], [56, 33]]
     assert labels_of(arc, 2) == [0, 0, 1, 2, 1, 2]
     rng = random.Random(5)
