@@ -52,7 +52,7 @@ def points_of(X: ArrayLike, scale: Sequence[object] | None = None) -> Points:
                 "Every value divided by the scale of its column must be a finite number",
                 "Give larger divisors, such as the largest magnitude of each column",
             )
-    exponent = int(np.frexp(np.abs(points).max())[1])
+    exponent = int(np.frexp(max(points.max(), -points.min()))[1])
     return np.ldexp(points, -exponent)
 
 

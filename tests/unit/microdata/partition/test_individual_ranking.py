@@ -88,6 +88,20 @@ def test_the_compiled_loops_agree(kind: str, method: str, monkeypatch: pytest.Mo
             assert individual_ranking(column, k, method=method) == interpreted
 
 
+@pytest.mark.parametrize("close", [0, 1, 5, 40, 400])
+def test_rows_are_ranked_by_value_and_then_by_row(close: int) -> None:
+    """Values that agree in all but their last bits, none of them, some, or most."""
+    rng = random.Random(close)
+    column = np.array([rng.choice([rng.random(), rng.randrange(9) / 8]) for _ in range(400)])
+    for row in rng.sample(range(400), close):
+        column[row] = 0.7 + rng.randrange(60) * 2.0**-53
+    zeros = np.array([0.0, -0.0, 1.0, 0.0, -0.0, -1.0, -0.0])
+    for given in (column, -column, column - 0.7, column[:1], zeros):
+        order, ordered = module._ranked(given)
+        assert order.tolist() == np.argsort(given, kind="stable").tolist()
+        assert ordered.tolist() == given[order].tolist()
+
+
 def error(values: list[Fraction]) -> Fraction:
     mean = sum(values) / len(values)
     return sum(((value - mean) ** 2 for value in values), Fraction())
