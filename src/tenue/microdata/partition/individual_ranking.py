@@ -246,9 +246,9 @@ def _ranked(column: Points) -> tuple[NDArray[np.int64], Points]:
     """Rows by value, equal values by row; and the values in that order.
 
     Sorting whole numbers is several times faster than sorting rows by value. So the leading bits of
-    a value and its row make one number: bits of doubles are ordered as whole numbers are, once those
-    below zero are turned round. Values are taken from the middle, where they are densest and bits
-    tell most; where they agree in the leading bits, their order is put right afterwards.
+    a value and its row make one number: the bits of doubles are ordered as whole numbers are, once
+    those below zero are turned round. Values are taken from the middle, where they are densest and
+    bits tell most; where they agree in the leading bits, their order is put right afterwards.
     """
     n = column.size
     bits = n.bit_length()
