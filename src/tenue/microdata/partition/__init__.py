@@ -1,0 +1,13 @@
+"""Rows into groups of similar rows.
+
+Each algorithm returns a `Partition`; none of them looks at names, schemas or promises.
+"""
+
+from __future__ import annotations
+
+from .individual_ranking import individual_ranking
+from .mdav import mdav
+from .partition import Partition
+from .v_mdav import v_mdav
+
+__all__ = ["Partition", "individual_ranking", "mdav", "v_mdav"]

@@ -1,0 +1,293 @@
+"""Groups of one column: by univariate MDAV, or with the least sum of squared errors.
+
+On a sorted column MDAV takes its groups from the two ends, so it needs one sort and then about one
+step for each record.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ...errors import InvalidArgument, InvalidTable, nearest
+from ...number import checked_call
+from .kernels import kernels
+from .partition import Partition
+from .points import GRAIN, Points, enough_rows, points_of
+
+__all__ = ["individual_ranking", "optimal", "two_ended", "univariate_mdav"]
+
+METHODS = ("mdav", "optimal")
+# Below this many steps the interpreter is done before the compiled code is loaded.
+COMPILED_FROM = 500_000
+_BLOCK = 1 << 16
+
+
+@checked_call
+def individual_ranking(values: ArrayLike, k: int, *, method: str = "mdav") -> Partition:
+    """Groups of at least `k` similar values of one column, at most 2k - 1.
+
+    Guarantee
+        With "mdav", the groups are those of `mdav` on this one column, ties included; they are
+        numbered as they are formed. With "optimal", no partition into groups of at least `k` has a
+        smaller sum of squared differences from the group means, up to rounding; the groups are
+        numbered from the smallest values up, and equal values are taken in row order.
+
+    Parameters
+        values: one number for each row.
+        k: the least size of a group, at least 1 and at most the number of rows.
+        method: "mdav" (n log n steps) or "optimal" (n log n + nk steps).
+
+    Example
+        >>> individual_ranking([1, 9, 2, 11, 3, 10, 4], k=3).labels.tolist()
+        [1, 0, 1, 0, 1, 0, 1]
+        >>> individual_ranking([1, 2, 3, 20, 21, 40, 41], k=2, method="optimal").sizes.tolist()
+        [3, 2, 2]
+
+    Source
+        Thesis, sections 2.8 and 3.3.3; Hansen and Mukherjee 2003 for the optimal groups.
+    """
+    if method not in METHODS:
+        raise InvalidArgument(
+            f"`method` is {method!r}",
+            "`method` is one of " + ", ".join(f"`{name}`" for name in METHODS),
+            nearest(str(method), METHODS),
+        )
+    points = points_of(_one_column(values))
+    k = enough_rows(points, k)
+    column = points[:, 0]
+    return Partition(univariate_mdav(column, k) if method == "mdav" else _optimal(column, k))
+
+
+def univariate_mdav(column: Points, k: int) -> NDArray[np.int64]:
+    """The labels that `plain.mdav` gives to a table of this one column."""
+    order, ordered = _ranked(column)
+    starts = np.append(np.flatnonzero(np.diff(ordered, prepend=-np.inf)), column.size)
+    values = ordered if starts.size > column.size else ordered[starts[:-1]]
+    state = values, order, starts, starts[:-1].copy()
+    labels = np.full(column.size, -1, np.int64)
+    fast = kernels() if column.size >= COMPILED_FROM else None
+    if fast is not None:
+        fast.two_ended(k, labels, *state)
+        return labels
+    listed = labels.tolist()
+    two_ended(k, listed, *(array.tolist() for array in state))
+    return np.array(listed, np.int64)
+
+
+def two_ended(k: int, labels: Any, values: Any, order: Any, starts: Any, heads: Any) -> None:
+    """MDAV on one sorted column; fills `labels`.
+
+    Equal values form a run. Records leave a run in row order, for the rule on ties never takes a
+    later one first; so the live records of a run are the slice of `order` from its head to the
+    start of the next run. Different values can have equal *computed* distances; all such
+    neighbours are looked at, and the lowest row wins. Arrays or lists will do.
+    """
+    runs = len(values)
+    live = len(order)
+    left, right = 0, runs - 1
+    label = 0
+
+    def grains(value: float) -> tuple[int, int, int]:
+        """One value cut as in `points.cut`."""
+        rest = value * GRAIN
+        first = int(rest)
+        rest = (rest - first) * GRAIN
+        second = int(rest)
+        return first, second, int((rest - second) * GRAIN)
+
+    def above(run: int, right: int) -> int:
+        run += 1
+        while run <= right and heads[run] == starts[run + 1]:
+            run += 1
+        return run
+
+    def below(run: int, left: int) -> int:
+        run -= 1
+        while run >= left and heads[run] == starts[run + 1]:
+            run -= 1
+        return run
+
+    def farthest(point: float, left: int, right: int) -> int:
+        """The run of the live record farthest from the point, the lowest row among equals."""
+        low, high = values[left] - point, values[right] - point
+        best = max(low * low, high * high)
+        found, run = -1, left
+        while run <= right and (values[run] - point) * (values[run] - point) == best:
+            if found < 0 or order[heads[run]] < order[heads[found]]:
+                found = run
+            run = above(run, right)
+        run = right
+        while run >= left and (values[run] - point) * (values[run] - point) == best:
+            if found < 0 or order[heads[run]] < order[heads[found]]:
+                found = run
+            run = below(run, left)
+        return found
+
+    first_sum, second_sum, third_sum = 0, 0, 0
+    for run in range(runs):
+        first_part, second_part, third_part = grains(values[run])
+        count = starts[run + 1] - starts[run]
+        first_sum += first_part * count
+        second_sum += second_part * count
+        third_sum += third_part * count
+
+    while live >= 2 * k:
+        mean = (first_sum * 2.0**-32 + second_sum * 2.0**-64) + third_sum * 2.0**-96
+        first = farthest(mean / live, left, right)
+        point = values[first]
+        second = farthest(point, left, right)
+        second_row = order[heads[second]]
+        seeds = 2 if live >= 3 * k else 1
+        for turn in range(seeds):
+            run = first
+            if turn == 1:
+                run = second
+                if labels[second_row] >= 0:
+                    run = farthest(point, left, right)
+            seed = values[run]
+            low, high = run, above(run, right)
+            for taken in range(k):
+                best, row = np.inf, -1
+                near = low
+                while taken > 0 and near >= left:
+                    distance = (values[near] - seed) * (values[near] - seed)
+                    if distance > best:
+                        break
+                    if distance < best or order[heads[near]] < row:
+                        best, row, run = distance, order[heads[near]], near
+                    near = below(near, left)
+                near = high
+                while taken > 0 and near <= right:
+                    distance = (values[near] - seed) * (values[near] - seed)
+                    if distance > best:
+                        break
+                    if distance < best or order[heads[near]] < row:
+                        best, row, run = distance, order[heads[near]], near
+                    near = above(near, right)
+                labels[order[heads[run]]] = label
+                heads[run] += 1
+                first_part, second_part, third_part = grains(values[run])
+                first_sum -= first_part
+                second_sum -= second_part
+                third_sum -= third_part
+                if heads[run] == starts[run + 1]:
+                    if run == left:
+                        left = above(run, right)
+                    if run == right:
+                        right = below(run, left)
+                    if run == low:
+                        low = below(run, left)
+                    elif run == high:
+                        high = above(run, right)
+            live -= k
+            label += 1
+        if seeds == 1:
+            break
+    for run in range(left, right + 1):
+        for i in range(heads[run], starts[run + 1]):
+            labels[order[i]] = label
+
+
+def _optimal(column: Points, k: int) -> NDArray[np.int64]:
+    order, ordered = _ranked(column)
+    n = column.size
+    least = np.full(n + 1, np.inf)
+    least[0] = 0.0
+    size = np.zeros(n + 1, np.int64)
+    fast = kernels() if n * k >= COMPILED_FROM else None
+    relax = optimal if fast is None else fast.optimal
+    for begin in range(0, n - k + 1, _BLOCK):
+        relax(_errors(ordered, begin, k), begin, k, least, size)
+    ends = [n]
+    while ends[-1] > 0:
+        ends.append(ends[-1] - int(size[ends[-1]]))
+    sizes = -np.diff(np.array(ends))[::-1]
+    labels = np.empty(n, np.int64)
+    labels[order] = np.repeat(np.arange(sizes.size), sizes)
+    return labels
+
+
+def _errors(ordered: Points, begin: int, k: int) -> Points:
+    """Squared errors of the groups of k, k + 1, ... 2k - 1 values that start at each of a block."""
+    n = ordered.size
+    starts = min(_BLOCK, n - k + 1 - begin)
+    errors = np.full((k, starts), np.inf)
+    mean, error = np.zeros(starts), np.zeros(starts)
+    for size in range(1, 2 * k):
+        fit = min(starts, n - size + 1 - begin)
+        if fit <= 0:
+            break
+        value = ordered[begin + size - 1 : begin + size - 1 + fit]
+        before = value - mean[:fit]
+        mean[:fit] += before / size
+        error[:fit] += before * (value - mean[:fit])
+        if size >= k:
+            errors[size - k, :fit] = error[:fit]
+    return errors
+
+
+def optimal(errors: Any, begin: int, k: int, least: Any, size: Any) -> None:
+    """The least error of the first i values, and the size of the last group that reaches it."""
+    for start in range(errors.shape[1]):
+        reached = least[begin + start]
+        if reached < np.inf:
+            for extra in range(k):
+                error = reached + errors[extra, start]
+                end = begin + start + k + extra
+                if error < np.inf and error < least[end]:
+                    least[end] = error
+                    size[end] = k + extra
+
+
+def _ranked(column: Points) -> tuple[NDArray[np.int64], Points]:
+    """Rows by value, equal values by row; and the values in that order.
+
+    Sorting whole numbers is several times faster than sorting rows by value. So the leading bits of
+    a value and its row make one number: the bits of doubles are ordered as whole numbers are, once
+    those below zero are turned round. Values are taken from the middle, where they are densest and
+    bits tell most; where they agree in the leading bits, their order is put right afterwards.
+    """
+    n = column.size
+    bits = n.bit_length()
+    middle = np.median(column[:: 1 + n // 1000])
+    packed = (column - middle + 0.0).view(np.int64)  # + 0.0: there is one zero only
+    packed ^= (packed >> 63) & np.iinfo(np.int64).max
+    packed >>= bits
+    packed <<= bits
+    packed |= np.arange(n)
+    packed.sort()
+    order = packed & ((1 << bits) - 1)
+    ordered = column[order]
+    wrong = np.flatnonzero(ordered[1:] < ordered[:-1])
+    if wrong.size > n >> 4:
+        order = np.lexsort((column,))
+        return order, column[order]
+    if wrong.size > 0:
+        leading = np.unique(packed[wrong] >> bits)
+        starts = np.searchsorted(packed, leading << bits)
+        sizes = np.searchsorted(packed, (leading + 1) << bits) - starts
+        places = np.repeat(starts - np.cumsum(sizes) + sizes, sizes) + np.arange(sizes.sum())
+        rows = order[places]
+        rows = rows[np.lexsort((rows, column[rows], packed[places] >> bits))]
+        order[places] = rows
+        ordered[places] = column[rows]
+    return order, ordered
+
+
+def _one_column(values: ArrayLike) -> NDArray[Any]:
+    try:
+        given = np.asanyarray(values)
+    except ValueError:
+        given = np.empty((0, 0))
+    if given.ndim == 1:
+        return given[:, np.newaxis]
+    if given.ndim == 2 and given.shape[1] == 1:
+        return given
+    raise InvalidTable(
+        "`values` is not one column",
+        "Individual ranking groups the values of one column at a time",
+        "Call it once for each column, such as individual_ranking(X[:, 0], k)",
+    )

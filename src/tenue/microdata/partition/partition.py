@@ -1,0 +1,75 @@
+"""What a partition is: every row in one group, every group numbered."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...errors import InvalidArgument
+
+__all__ = ["Partition"]
+
+
+@dataclass(frozen=True, eq=False)
+class Partition:
+    """Rows in groups: each row in exactly one, no group empty.
+
+    It says which rows stay together, and promises nothing about the table that is published from
+    it.
+
+    Parameters
+        labels: one whole number for each row, its group; the groups are 0, 1, 2, ... and none of
+            them is empty.
+
+    Example
+        >>> partition = Partition([0, 1, 0, 1, 1])
+        >>> partition.sizes.tolist()
+        [2, 3]
+        >>> [group.tolist() for group in partition.groups()]
+        [[0, 2], [1, 3, 4]]
+    """
+
+    labels: NDArray[np.int64]
+    sizes: NDArray[np.int64] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        given = np.asarray(self.labels)
+        if given.ndim != 1 or given.size == 0 or given.dtype.kind not in "iu":
+            raise _not_labels("`labels` is not a list of whole numbers, one for each row")
+        labels = given.astype(np.int64)
+        if labels.min() < 0 or labels.max() >= labels.size:
+            raise _not_labels("`labels` has a number that no group can have")
+        sizes = np.bincount(labels)
+        if sizes.min() == 0:
+            raise _not_labels("`labels` leaves out a number below its largest one")
+        labels.flags.writeable = False
+        sizes.flags.writeable = False
+        object.__setattr__(self, "labels", labels)
+        object.__setattr__(self, "sizes", sizes)
+
+    def groups(self) -> list[NDArray[np.intp]]:
+        """The rows of each group, ascending, in the order of the labels."""
+        rows = np.argsort(self.labels, kind="stable")
+        return np.split(rows, np.cumsum(self.sizes)[:-1])
+
+    def __len__(self) -> int:
+        """How many groups there are."""
+        return self.sizes.size
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Partition):
+            return NotImplemented
+        return np.array_equal(self.labels, other.labels)
+
+    def __hash__(self) -> int:
+        return hash(self.labels.tobytes())
+
+
+def _not_labels(what: str) -> InvalidArgument:
+    return InvalidArgument(
+        what,
+        "The groups of a partition are 0, 1, 2, ... up to the last, and each has a row",
+        "Number the groups from 0 without gaps, such as [0, 1, 0, 1, 1]",
+    )

@@ -1,0 +1,152 @@
+"""The numbers that a partition reads: points, one for each row, and means without an order.
+
+Distances and means are computed in double precision in one defined way, so that two programs that
+follow the definition agree to the last bit, and with them every choice between near-equal records:
+
+* the values, divided by `scale` where one is given, are multiplied by one power of two that brings
+  the largest magnitude between 1/2 and 1 (exact; it keeps squares from overflowing);
+* a squared distance adds the squared differences column after column, each operation rounded once
+  and none fused;
+* a mean divides an exact sum. Each value is cut into three whole numbers of 32 bits, the rest below
+  2^-96 of the largest magnitude is dropped, and whole numbers are added: no order of adding and
+  subtracting changes them. Integer tables therefore have the correctly rounded mean.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ...errors import InvalidArgument, InvalidTable
+from ...number import above_zero, whole
+
+__all__ = ["GRAIN", "GRAINS", "centroid", "cut", "enough_rows", "points_of"]
+
+GRAIN = 2.0**32
+GRAINS = 3
+"""A value is cut into this many whole numbers, each worth one GRAIN-th of the one before."""
+
+Points = NDArray[np.float64]
+Sums = NDArray[np.int64]
+
+
+def points_of(X: ArrayLike, scale: Sequence[object] | None = None) -> Points:
+    """The table as points, checked, divided by `scale` and brought to magnitudes below 1.
+
+    Example
+        >>> points_of([[3, 8], [1, 4]]).tolist()
+        [[0.1875, 0.5], [0.0625, 0.25]]
+        >>> points_of([[3, 8], [1, 4]], scale=[1, 4]).tolist()
+        [[0.75, 0.5], [0.25, 0.25]]
+    """
+    points = _numbers(X)
+    if scale is not None:
+        with np.errstate(all="ignore"):
+            points = points / _divisors(scale, points.shape[1])
+        if not np.isfinite(points).all():
+            raise InvalidArgument(
+                "`scale` is so small that dividing by it overflows",
+                "Every value divided by the scale of its column must be a finite number",
+                "Give larger divisors, such as the largest magnitude of each column",
+            )
+    exponent = int(np.frexp(max(points.max(), -points.min()))[1])
+    return np.ldexp(points, -exponent)
+
+
+def enough_rows(points: Points, k: object) -> int:
+    """The group size `k`, refused unless it is a whole number and the table can fill one group."""
+    size = whole(k, "k", least=1)
+    if points.shape[0] < size:
+        raise InvalidArgument(
+            f"The table has fewer than k = {size} rows",
+            "A group needs at least k rows",
+            "Choose a smaller k, or a larger table",
+        )
+    return size
+
+
+def cut(points: Points) -> Sums:
+    """Each value as three whole numbers: an array with one more axis, in front."""
+    parts = np.empty((GRAINS, *points.shape), np.int64)
+    rest = points * GRAIN
+    for part in parts:
+        part[...] = rest  # towards zero
+        rest = (rest - part) * GRAIN
+    return parts
+
+
+def centroid(sums: Sums, count: int | NDArray[np.int64]) -> Points:
+    """The mean of `count` values whose cut parts add up to `sums`; or several such means.
+
+    Example
+        >>> points = np.array([[0.5, 0.25], [0.75, 0.25]])
+        >>> centroid(cut(points).sum(axis=1), 2).tolist()
+        [0.625, 0.25]
+    """
+    first, second, third = sums
+    mean: Points = ((first * 2.0**-32 + second * 2.0**-64) + third * 2.0**-96) / count
+    return mean
+
+
+def _numbers(X: ArrayLike) -> Points:
+    try:
+        given = np.asarray(X)
+    except ValueError:
+        raise _not_a_table("its rows have different lengths") from None
+    if given.ndim != 2:
+        raise _not_a_table(f"it has {given.ndim} dimensions")
+    if given.shape[0] == 0:
+        raise _not_a_table("it has no rows")
+    if given.shape[1] == 0:
+        raise _not_a_table("it has no columns")
+    if given.dtype.kind not in "biuf":
+        raise _not_a_table("it holds something that is not a number")
+    with np.errstate(all="ignore"):
+        points = given.astype(np.float64)
+    masked = isinstance(X, np.ma.MaskedArray) and bool(np.ma.is_masked(X))
+    if masked or not np.isfinite(points).all():
+        raise InvalidTable(
+            "The table has a missing or an infinite value",
+            "Every value must be a finite number that a double can hold",
+            "Fill or drop such rows first, by the policy that the schema declares",
+        )
+    return points
+
+
+def _not_a_table(why: str) -> InvalidTable:
+    return InvalidTable(
+        f"This is not a table of numbers: {why}",
+        "A partition reads a matrix of numbers with at least one row and one column",
+        "Give one row for each record and one column for each attribute",
+    )
+
+
+def _divisors(scale: Sequence[object], columns: int) -> Points:
+    try:
+        given = list(scale)
+    except TypeError:
+        given = []
+    if isinstance(scale, str) or len(given) != columns:
+        raise InvalidArgument(
+            "`scale` does not have one number for each column",
+            f"`scale` lists {columns} divisors, one for each column",
+            "Give `scale` as a list, or leave it out for raw values",
+        )
+    return np.array([_divisor(value, f"scale[{j}]") for j, value in enumerate(given)])
+
+
+def _divisor(value: object, name: str) -> float:
+    try:
+        divisor = float(above_zero(value, name))
+    except OverflowError:
+        divisor = math.inf
+    if not 0 < divisor < math.inf:
+        raise InvalidArgument(
+            f"`{name}` is {value}",
+            f"`{name}` must be a number that a double can hold",
+            "Give a divisor of the size of the column's values",
+        )
+    return divisor
