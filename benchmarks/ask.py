@@ -5,9 +5,9 @@
 Part 1, the engine: COUNT(*), SUM and AVG by 100 groups over a Parquet file, and the three exact
 integers that answer them. The two kinds take turns in processes of their own, each of which asks
 five times once the table is open. Seconds are processor seconds of all threads; ratios are of the
-least seconds of each kind, which a busy machine disturbs least. `tidy` values all lie in their bounds; `untidy` ones
-have one in a hundred outside, and one in a thousand each missing, NaN and infinite. Writes
-benchmarks/results/ask.json.
+least seconds of each kind, which a busy machine disturbs least. `tidy` values all lie in their
+bounds; `untidy` ones have one in a hundred outside, and one in a thousand each missing, NaN and
+infinite. Writes benchmarks/results/ask.json.
 """
 
 from __future__ import annotations

@@ -137,7 +137,7 @@ class _Margin:
     _below: Callable[[Real], Real]
 
     def __init__(self, levels: Levels, j: int, sensitivity: float) -> None:
-        self._levels = levels
+        self.levels = levels
         self._radius = levels.radius(j) * sensitivity
 
     def cdf(self, x: Any) -> Any:
@@ -148,7 +148,7 @@ class _Margin:
                 self._radius > 0, values[..., None] / self._radius, np.sign(values[..., None])
             )
         below = self._below_ratio(np.clip(np.nan_to_num(ratio), -1, 1))
-        return like(x, (self._levels.weights * below).sum(axis=-1))
+        return like(x, (self.levels.weights * below).sum(axis=-1))
 
     def _below_ratio(self, ratio: Real) -> Real:
         raise AssertionError("a margin has a shape")
@@ -184,7 +184,7 @@ class SameMargin(_Margin):
     """One-sided uniform with probability 1/(D+1) each, a triangle otherwise."""
 
     def _below_ratio(self, ratio: Real) -> Real:
-        d = self._levels.dimension
+        d = self.levels.dimension
         flat = (np.clip(ratio, 0, 1) + np.clip(1 + ratio, 0, 1)) / (d + 1)
         triangle = np.where(ratio < 0, (1 + ratio) ** 2 / 2, 1 - (1 - ratio) ** 2 / 2)
         return np.asarray(flat + (d - 1) / (d + 1) * triangle)

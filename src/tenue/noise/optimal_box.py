@@ -13,17 +13,21 @@ import numpy.typing as npt
 
 from ..errors import InvalidArgument
 from ..number import Number, checked_call, fraction_of_one, law_epsilon, moderate, whole
-from .ball import Ball, Box, SameSign
+from .ball import Ball, Box
 from .box_margin import AnyMargin, Levels, SameMargin
 from .criterion import Criterion, criterion
 from .law import checked_steps, power_of_two_below, real_array, vector
 from .optimal_box_steps import OptimalBoxSteps
+from .same_sign_ball import SameSign
 from .shell_series import log_product_series
 from .source import Source
 
 __all__ = ["OptimalBox"]
 
 Signs = Literal["any", "same"]
+
+# Counting the balls of uneven sensitivities takes a while for each core that is tried.
+_FEW_CORES = 8
 
 
 class OptimalBox:
@@ -39,8 +43,8 @@ class OptimalBox:
     Parameters
         sensitivities: one finite number above 0 for each component.
         epsilon: finite, above 0.
-        minimise: "variance" (the default), "absolute-error" or ("interval", level), the last being
-            the volume of the confidence box.
+        minimise: "variance" (the default: the sum of variances, each in squared sensitivities),
+            "absolute-error" (likewise) or ("interval", level), the volume of the confidence box.
         core: half-widths of the set of most likely noise, instead of `minimise`. With signs="same"
             they must be proportional to the sensitivities.
         signs: "any" or "same".
@@ -270,6 +274,8 @@ class OptimalBox:
         if max(steps) > 16 or (uneven and self.minimise.kind == "interval"):
             return [self._ratios]  # the continuous optimum: the grid tells little more
         shares = {Fraction(k, s) for s in set(steps) for k in range(s)}
+        if uneven and len(shares) > _FEW_CORES:
+            return [self._ratios]
         return [(share,) * self.dimension for share in sorted(shares)]
 
     def _cost_of(self, law: OptimalBoxSteps) -> float:
