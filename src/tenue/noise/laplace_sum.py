@@ -16,7 +16,7 @@ from .law import Real
 
 __all__ = ["LaplaceSum"]
 
-_LONGEST = 1 << 20
+_LONGEST = 1 << 17
 _COARSE = 1 << 16
 _TELL_APART = 1e-3
 _CANCELS = 1e6
