@@ -209,10 +209,22 @@ def quantile(
     score = rank_score.quantile(fraction_of_one(q, "q"), checked_neighbours(neighbours))
     chosen = Selection(score, int(low), int(high), price)
     steps = np.clip(_steps(values, step), int(low), int(high))
+    return chosen.choose(steps.size, _near(chosen, steps), require_safe(source)) * step
+
+
+def _near(chosen: Selection, steps: npt.NDArray[np.int64]) -> Values:
+    """The values within the reach, by a sort."""
     found, at = np.unique(steps, return_counts=True)
     below = np.cumsum(at) - at
-    listed = list(zip(found.tolist(), below.tolist(), at.tolist(), strict=True))
-    return chosen.choose(steps.size, listed, require_safe(source)) * step
+    score, centre = chosen.score, chosen.score.a * steps.size
+    # s < reach: b·less < centre + above + reach, and b·up_to > centre + below − reach
+    last = -(-(centre + score.above + chosen.reach) // score.b)
+    first = (centre + score.below - chosen.reach) // score.b
+    near = slice(
+        int(np.searchsorted(below + at, first, side="right")),
+        int(np.searchsorted(below, last, side="left")),
+    )
+    return list(zip(found[near].tolist(), below[near].tolist(), at[near].tolist(), strict=True))
 
 
 def _steps(values: Sequence[Number], grid: Fraction) -> npt.NDArray[np.int64]:

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from tenue.errors import Refused
 from tenue.mechanism import rank_score
 from tenue.mechanism.rank_score import RankScore
-from tenue.mechanism.selection import Selection, quantile
+from tenue.mechanism.selection import Selection, _near, quantile
 from tenue.noise import Seeded
 
 HALF = Fraction(1, 2)
@@ -92,6 +92,15 @@ def test_values_beyond_the_reach_need_not_be_listed(table: list[int], data: Any)
     extra = sorted([*near, *data.draw(st.lists(st.sampled_from(far or near or whole), max_size=3))])
     some = [entry for i, entry in enumerate(extra) if i == 0 or entry != extra[i - 1]]
     assert selection.intervals(len(table), some) == selection.intervals(len(table), whole)
+
+
+@settings(max_examples=100)
+@given(table=st.lists(st.integers(0, 30), max_size=60), score=st.sampled_from(SCORES))
+def test_the_values_within_the_reach_are_enough(table: list[int], score: RankScore) -> None:
+    selection = Selection(score, 0, 30, Fraction(60))
+    near = _near(selection, np.array(table, dtype=np.int64))
+    assert set(near) <= set(listed(table))
+    assert selection.intervals(len(table), near) == selection.intervals(len(table), listed(table))
 
 
 DOMAIN = range(3)
