@@ -19,7 +19,8 @@ from tenue.noise import DiscreteLaplace, Optimal, OptimalBox
 from tenue.noise.criterion import VARIANCE, Criterion
 from tenue.number import NANO
 from tenue.query.question import Aggregate
-from tenue.query.strategy import Range, Setting, Strategy, strategies
+from tenue.query.strategy import Range, Setting, Strategy
+from tenue.query.ways import strategies
 
 Row = tuple[int, int | None, int, bool]
 """Group, a column that may be missing, a column that is never missing, does the filter hold."""

@@ -21,7 +21,8 @@ from tenue.noise import Seeded
 from tenue.noise.criterion import VARIANCE
 from tenue.query.question import Aggregate
 from tenue.query.reading import Reading
-from tenue.query.strategy import Range, Setting, Strategy, strategies
+from tenue.query.strategy import Range, Setting, Strategy
+from tenue.query.ways import strategies
 
 FILE = "statistics/test_ask_coverage.py"
 DRAWS = 10_000

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from typing import Literal
@@ -15,17 +15,24 @@ from ..noise.law import GridLaw
 from ..noise.optimal_box import OptimalBox
 from ..noise.optimal_box_steps import OptimalBoxSteps
 from ..noise.source import SYSTEM, Source, require_safe
+from .bernstein import Axis, Bernstein, Powers
 
 __all__ = ["Atoms", "Component", "Part"]
 
 
 @dataclass(frozen=True)
 class Atoms:
-    """The true whole numbers of one cell: rows, and for each column how many and their sum."""
+    """The true whole numbers of one cell: rows, and for each column how many and their sum.
+
+    moments: for some columns together, the sums of products of their powers.
+    units: how many different units.
+    """
 
     rows: int
     present: Mapping[str, int]
     total: Mapping[str, int]
+    moments: Mapping[tuple[Axis, ...], Mapping[Powers, int]] = field(default_factory=dict)
+    units: int = 0
 
 
 @dataclass(frozen=True)
@@ -37,10 +44,19 @@ class Component:
     above, below: Σ(high − x) and Σ(x − low) in grid steps, both never negative; together they hold
         count and sum, and one row moves them by high − low in all.
     minus-below: the negative of `below`.
+    units: how many different units.
     """
 
     kind: Literal[
-        "rows", "present", "absent", "total", "minus-total", "above", "below", "minus-below"
+        "rows",
+        "present",
+        "absent",
+        "total",
+        "minus-total",
+        "above",
+        "below",
+        "minus-below",
+        "units",
     ]
     column: str = ""
     low: int = 0
@@ -50,6 +66,8 @@ class Component:
         """Its value in a cell."""
         if self.kind == "rows":
             return atoms.rows
+        if self.kind == "units":
+            return atoms.units
         present = atoms.present[self.column]
         if self.kind == "present":
             return present
@@ -76,7 +94,7 @@ class Part:
     """
 
     name: str
-    components: tuple[Component, ...]
+    components: tuple[Component | Bernstein, ...]
     law: GridLaw | tuple[DiscreteLaplace, ...] | OptimalBox
     epsilon: Fraction
 

@@ -14,12 +14,13 @@ from typing import Literal
 from sqlglot import exp
 
 from ..errors import InvalidQuestion, nearest
-from ..schema import Column, Number
+from ..schema import Bounded, Column, Number
 from ..schema.literal import show
+from ..schema.table import RECORD
 from .constant import limited, read_constant
 from .outside import GRAMMAR, MOST_NESTED, list_words, refuse, refuse_word, too_deep
-from .question import Aggregate, Arithmetic, Constant, Expression
-from .scope import Scope, find_column
+from .question import Aggregate, Arithmetic, Constant, Expression, Kind
+from .scope import Scope, find_column, read_name, read_reference
 from .tree import Tree
 
 __all__ = [
@@ -33,34 +34,61 @@ __all__ = [
 ]
 
 _LONGEST_CHAIN = 100
+_FINEST = 10**6  # a quantile's denominator is the unit its ranks are counted in
 
 
 @dataclass(frozen=True)
 class Rule:
     """What one aggregate takes.
 
+    kind: what it asks.
+    name: the SQL function.
     rows: whether it takes * for all rows.
     fits: whether it takes the column.
+    columns: how many columns it takes.
+    share: whether it takes a number between 0 and 1 besides.
     """
 
-    kind: Literal["count", "sum", "avg"]
-    rows: bool
-    fits: Callable[[Column], bool]
+    kind: Kind
+    name: str
+    rows: bool = False
+    fits: Callable[[Column], bool] = lambda column: isinstance(column, Number)
+    columns: int = 1
+    share: bool = False
 
 
-def _is_number(column: Column) -> bool:
-    return isinstance(column, Number)
+def _is_ordered(column: Column) -> bool:
+    return isinstance(column, Bounded)
 
 
 AGGREGATES: dict[type[exp.Expr], Rule] = {
-    exp.Count: Rule("count", rows=True, fits=lambda column: True),
-    exp.Sum: Rule("sum", rows=False, fits=_is_number),
-    exp.Avg: Rule("avg", rows=False, fits=_is_number),
+    exp.Count: Rule("count", "COUNT", rows=True, fits=lambda column: True),
+    exp.Sum: Rule("sum", "SUM"),
+    exp.Avg: Rule("avg", "AVG"),
+    exp.Median: Rule("quantile", "MEDIAN", fits=_is_ordered),
+    exp.Quantile: Rule("quantile", "QUANTILE", fits=_is_ordered, share=True),
+    exp.Min: Rule("min", "MIN", fits=_is_ordered),
+    exp.Max: Rule("max", "MAX", fits=_is_ordered),
+    exp.Variance: Rule("variance", "VARIANCE"),
+    exp.VariancePop: Rule("var_pop", "VAR_POP"),
+    exp.Stddev: Rule("stddev", "STDDEV"),
+    exp.StddevSamp: Rule("stddev", "STDDEV_SAMP"),
+    exp.StddevPop: Rule("stddev_pop", "STDDEV_POP"),
+    exp.CovarSamp: Rule("covar_samp", "COVAR_SAMP", columns=2),
+    exp.CovarPop: Rule("covar_pop", "COVAR_POP", columns=2),
+    exp.Corr: Rule("corr", "CORR", columns=2),
 }
 """Every aggregate that can be asked, by the node that sqlglot makes of it."""
 
-_NAMES = tuple(rule.kind.upper() for rule in AGGREGATES.values())
-FUNCTIONS = (*_NAMES, "BIN", "DATE_TRUNC")
+_ARGUMENTS: dict[type[exp.Expr], tuple[str, ...]] = {
+    exp.Count: ("big_int",),
+    exp.Quantile: ("quantile",),
+    **{node: ("expression",) for node, rule in AGGREGATES.items() if rule.columns == 2},
+}
+"""What sqlglot puts beside the first argument of an aggregate."""
+
+_NAMES = tuple(rule.name for rule in AGGREGATES.values())
+FUNCTIONS = (*_NAMES, "PERCENTILE_CONT", "BIN", "DATE_TRUNC")
 """Every function that a question may have."""
 
 _OPERATORS: dict[type[exp.Expr], Literal["+", "-", "*", "/"]] = {
@@ -87,18 +115,38 @@ def _read(tree: Tree, node: exp.Expr, scope: Scope, depth: int) -> Expression:
         raise too_deep()
     if kind in AGGREGATES:
         return _aggregate(tree, node, scope, AGGREGATES[kind])
+    if kind is exp.WithinGroup:
+        return _within_group(tree, node, scope)
     if kind is exp.Literal:
         value = read_constant(tree, node)
         if isinstance(value, Fraction):
             return Constant(value)
     if kind is exp.Neg:
         (this,) = tree.parts(node, "this")
-        return _computed("-", _ZERO, _read(tree, this, scope, depth + 1))
+        negated = _read(tree, this, scope, depth + 1)
+        _refuse_moment(negated, scope)
+        return _computed("-", _ZERO, negated)
     if kind in _OPERATORS:
         sides = tree.parts(node, "this", "expression")
         left, right = (_read(tree, side, scope, depth + 1) for side in sides)
+        for side in (left, right):
+            _refuse_moment(side, scope)
         return _computed(_OPERATORS[kind], left, right)
     raise _not_an_aggregate(tree, node, scope)
+
+
+def _refuse_moment(side: Expression, scope: Scope) -> None:
+    """Refuses arithmetic with a date."""
+    if not isinstance(side, Aggregate) or not side.selected:
+        return
+    column = scope.schema.column(side.column or "")
+    if not isinstance(column, Number):
+        raise refuse(
+            "type",
+            f"{side.name}(`{column.name}`) is a {column.type}, and nothing can be added to it",
+            "+, -, * and / take numbers",
+            f"Ask {side.name}(`{column.name}`) by itself",
+        )
 
 
 def needs_parentheses(outer: Arithmetic, left: Expression) -> bool:
@@ -127,8 +175,7 @@ def refuse_function(node: exp.Func) -> InvalidQuestion:
 
 
 def _aggregate(tree: Tree, node: exp.Expr, scope: Scope, rule: Rule) -> Aggregate:
-    name = rule.kind.upper()
-    (this, _) = tree.read(node, "this", "big_int")
+    this, *rest = tree.read(node, "this", *_ARGUMENTS.get(type(node), ()))
     this = None if this is None else tree.unwrap(this)
     if rule.rows and type(this) is exp.Star:
         tree.read(this)
@@ -136,24 +183,91 @@ def _aggregate(tree: Tree, node: exp.Expr, scope: Scope, rule: Rule) -> Aggregat
     if rule.rows and type(this) is exp.Literal and isinstance(read_constant(tree, this), Fraction):
         return Aggregate(rule.kind)
     if type(this) is exp.Distinct:
-        raise refuse_word("DISTINCT")
-    if type(this) is not exp.Column or type(this.this) is not exp.Identifier:
+        return _units(tree, this, scope, rule)
+    column = _taken(tree, this, scope, rule)
+    if rule.columns == 2:
+        other = _taken(tree, rest[0], scope, rule)
+        # the order of the two says nothing
+        first, second = sorted((column.name, other.name))
+        return Aggregate(rule.kind, first, second)
+    if rule.kind == "quantile":
+        return Aggregate("quantile", column.name, q=_share(tree, rest[0] if rest else None, rule))
+    return Aggregate(rule.kind, column.name)
+
+
+def _within_group(tree: Tree, node: exp.Expr, scope: Scope) -> Aggregate:
+    """PERCENTILE_CONT(q) WITHIN GROUP (ORDER BY column)."""
+    rule = Rule("quantile", "PERCENTILE_CONT", fits=_is_ordered, share=True)
+    this, order = tree.parts(node, "this", "expression")
+    if type(this) is not exp.PercentileCont or type(order) is not exp.Order:
+        raise refuse(
+            "function",
+            "WITHIN GROUP does not follow PERCENTILE_CONT",
+            "PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY column) asks for a quantile",
+            "Write QUANTILE(column, 0.5)",
+        )
+    (given,) = tree.read(this, "this")
+    (ordered, *others) = tree.listed(order)
+    column_node, descending, _ = tree.read(ordered, "this", "desc", "nulls_first")
+    if others:
+        raise refuse(
+            "arguments", "WITHIN GROUP orders by several columns", "It takes one column", "Use one"
+        )
+    column = _taken(tree, column_node, scope, rule)
+    q = _share(tree, given, rule)
+    return Aggregate("quantile", column.name, q=1 - q if descending else q)
+
+
+def _share(tree: Tree, node: exp.Expr | None, rule: Rule) -> Fraction:
+    if not rule.share:
+        return Fraction(1, 2)
+    value = None if node is None else read_constant(tree, tree.unwrap(node))
+    if isinstance(value, Fraction) and 0 < value < 1 and value.denominator <= _FINEST:
+        return value
+    raise refuse(
+        "share",
+        f"{rule.name} is not given a number between 0 and 1",
+        f"A quantile lies above 0 and below 1, with at most {len(str(_FINEST)) - 1} decimals",
+        "Write QUANTILE(income, 0.25); MIN and MAX ask for the ends",
+    )
+
+
+def _taken(tree: Tree, node: exp.Expr | None, scope: Scope, rule: Rule) -> Column:
+    """The one column that stands there and fits."""
+    node = None if node is None else tree.unwrap(node)
+    if type(node) is not exp.Column or type(node.this) is not exp.Identifier:
         takes = "one column, or *" if rule.rows else "one column"
+        takes = "two columns" if rule.columns == 2 else takes
         raise refuse(
             "aggregate",
-            f"{name} is not followed by {takes}",
-            f"{name} takes {takes}; arithmetic goes outside, as in SUM(income) * 2",
+            f"{rule.name} is not followed by {takes}",
+            f"{rule.name} takes {takes}; arithmetic goes outside, as in SUM(income) * 2",
             "Write the column alone, or ask the holder for a derived column",
         )
-    column = find_column(tree, this, scope)
+    column = find_column(tree, node, scope)
     if not rule.fits(column):
+        ordered = rule.fits is _is_ordered
         raise refuse(
             "type",
-            f"{name} is asked of `{column.name}`, which is a {column.type}",
-            f"{name} takes a number column",
+            f"{rule.name} is asked of `{column.name}`, which is a {column.type}",
+            f"{rule.name} takes a number{' or a date' if ordered else ''} column",
             f"Ask COUNT(`{column.name}`), or COUNT(*) with a condition",
         )
-    return Aggregate(rule.kind, column.name)
+    return column
+
+
+def _units(tree: Tree, node: exp.Expr, scope: Scope, rule: Rule) -> Aggregate:
+    """COUNT(DISTINCT unit): the only thing that may be asked of what names people."""
+    found = tree.listed(node)
+    unit = scope.schema.unit
+    if rule.kind == "count" and unit != RECORD and len(found) == 1:
+        column = tree.unwrap(found[0])
+        if type(column) is exp.Column and type(column.this) is exp.Identifier:
+            named = read_name(tree, read_reference(tree, column, scope))
+            known = scope.columns.get(named)
+            if known is not None and known.name.lower() == unit.lower():
+                return Aggregate("units")
+    raise refuse_word("DISTINCT")
 
 
 def _computed(

@@ -15,9 +15,10 @@ from ..engine.request import Bin, Calendar, Group, Key
 from ..number import Number as Given
 from ..number import fraction_of_one
 from ..promise import Certificate, show
-from ..schema import Boolean, Category, Date, Number, Schema
+from ..schema import Boolean, Category, Date, Datetime, Number, Schema
+from .chosen import Chosen
 from .plan import Plan, shown
-from .question import Comparison, KeyOutput
+from .question import Aggregate, Comparison, KeyOutput, Output
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -100,7 +101,7 @@ class Answer:
                 if isinstance(output, KeyOutput):
                     row[output.alias] = self._labels[output.key][places[output.key]]
                 else:
-                    row[output.alias] = values.pop(0)
+                    row[output.alias] = self._as_moment(output, values.pop(0))
             rows.append((cell, row))
         rows = [r for r in rows if all(_holds(r[1][c.alias], c) for c in question.having)]
         for order in reversed(question.order):
@@ -109,6 +110,28 @@ class Answer:
             known.sort(key=lambda r: r[1][order.alias], reverse=order.descending)  # type: ignore[arg-type,return-value]
             rows = known + unknown
         return rows if question.limit is None else rows[: question.limit]
+
+    def _as_moment(self, output: Output, value: Cell) -> Cell:
+        """A chosen day or second as a date or datetime; anything else as it is."""
+        asked = output.expression
+        if isinstance(asked, Aggregate) and asked.selected and isinstance(value, Fraction):
+            column = self.schema.column(asked.column or "")
+            if isinstance(column, Date | Datetime):
+                moment: Cell = column.from_steps(int(value))
+                return moment
+        return value
+
+    def rank_error(self, level: Given) -> Any:
+        """By how many ranks each value with a rank is off at most, with probability `level`.
+
+        In the shape of `value`; None for answers that are not values of the column.
+        """
+        wanted = fraction_of_one(level, "level")
+        return self._per_output(
+            lambda reading, noisy: (
+                reading.rank_error(wanted) if isinstance(reading, Chosen) else None
+            )
+        )
 
     def _shaped(self, rows: Sequence[dict[str, Any]]) -> Any:
         if self.plan.question.keys:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..noise.optimal_box import OptimalBox
 from ..promise import Certificate, Pure, show
 from ..schema import Schema
+from ..schema.table import RECORD
 from ..version import VERSION
 from .plan import Plan
 
@@ -17,6 +18,8 @@ _SOURCES = {
     "same-sign pair": "Soria-Comas and Domingo-Ferrer 2013, section 5",
     "same-sign box": "Soria-Comas and Domingo-Ferrer 2013, section 5",
     "box": "Soria-Comas and Domingo-Ferrer 2013, section 5",
+    "joint moments": "Dwork et al. 2006, on the moments of soundness section 2",
+    "selection": "McSherry and Talwar 2007, with the rank score of soundness section 3",
 }
 
 ASSUMPTIONS = (
@@ -27,7 +30,6 @@ WELL_FORMED = (
     "The source is a well-formed table: bytes of a row that break the file's own format are not "
     "covered."
 )
-RECORD = "Each person has at most one record."
 
 DOES_NOT_PROMISE = (
     "It bounds what one unit's data can change; it does not stop inference about groups.",
@@ -38,7 +40,8 @@ DOES_NOT_PROMISE = (
 
 def certify(plan: Plan, schema: Schema) -> Certificate:
     """What is promised about an answer: a function of question, schema and price only."""
-    names = list(dict.fromkeys(part.name for part in plan.parts))
+    choices = plan.strategy.choices
+    names = list(dict.fromkeys([p.name for p in plan.parts] + [c.name for c in choices]))
     parameters = {"question": plan.sql, "epsilon": show(plan.epsilon)}
     for number, part in enumerate(plan.parts, start=1):
         what = ", ".join(f"{c.kind} {c.column}".strip() for c in part.components)
@@ -50,6 +53,13 @@ def certify(plan: Plan, schema: Schema) -> Certificate:
         else:
             scale = repr(law)
         parameters[f"part {number}"] = f"{part.name} on {what}: {scale}"
+    for number, choice in enumerate(choices, start=len(plan.parts) + 1):
+        selection = choice.selection
+        rank = "" if selection.score.rank is None else f", aimed at rank {selection.score.rank}"
+        parameters[f"part {number}"] = (
+            f"selection of {choice.column} among {selection.points} grid points{rank}: "
+            f"epsilon {show(selection.epsilon)} for one row"
+        )
     return Certificate(
         promise=Pure(plan.epsilon),
         neighbours=schema.neighbours,  # type: ignore[arg-type]
@@ -57,8 +67,17 @@ def certify(plan: Plan, schema: Schema) -> Certificate:
         mechanism=plan.chosen.mechanism,
         parameters=parameters,
         source="; ".join(dict.fromkeys(_SOURCES[name] for name in names)),
-        assumptions=(*ASSUMPTIONS, WELL_FORMED, RECORD),
+        assumptions=(*ASSUMPTIONS, WELL_FORMED, _who(schema)),
         does_not_promise=DOES_NOT_PROMISE,
         schema_hash=schema.digest,
         version=VERSION,
     )
+
+
+def _who(schema: Schema) -> str:
+    if schema.unit == RECORD:
+        return "Each person has at most one record."
+    limit = f"at most {schema.rows_per_unit} rows of a person are counted"
+    if schema.groups_per_unit is not None:
+        limit += f", in at most {schema.groups_per_unit} groups"
+    return f"Each person has one value of {schema.unit}; {limit}, chosen at random."

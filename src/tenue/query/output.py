@@ -48,7 +48,9 @@ class Selected:
         if self.key is not None and self.column is not None:
             return self.column
         if isinstance(self.expression, Aggregate):
-            return f"{self.expression.kind}_{short}" if short else self.expression.kind
+            asked = self.expression
+            kind = asked.name.lower() if asked.kind == "quantile" else asked.kind
+            return f"{kind}_{short}" if short and asked.column else kind
         return "value"
 
 

@@ -13,30 +13,39 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from ..engine.request import Measure, Request
+from ..engine.request import Factor, Measure, Request
 from ..errors import NotPromised
+from ..mechanism.bernstein import Axis, Bernstein, powers_of
 from ..mechanism.part import Part
 from ..noise.criterion import Criterion, criterion
 from ..number import NANO
 from ..promise import show
-from ..schema import Number, Schema
+from ..schema import Bounded, Number, Schema
+from ..schema.table import RECORD
+from .chosen import Chosen, Span
 from .question import Output, Question
 from .reading import Reading, fold
-from .strategy import Range, Setting, Strategy, strategies
+from .spread import Spread
+from .strategy import Range, Setting, Strategy
+from .ways import strategies
 
-__all__ = ["Candidate", "Expectation", "Plan", "make_plan"]
+__all__ = ["Candidate", "Expectation", "Plan", "make_plan", "moment_of"]
 
 SHOWN_LEVEL = Fraction(19, 20)
 
 
 @dataclass(frozen=True)
 class Expectation:
-    """How far one output will be off; None where that depends on rows."""
+    """How far one output will be off; None where that depends on rows.
+
+    rank: for a value with a rank, by how many ranks it is off at most with 95 %.
+    """
 
     alias: str
     expected_error: float | None
     half_width: float | None
     standard_deviation: float | None
+    rank: float | None = None
 
 
 @dataclass(frozen=True)
@@ -58,6 +67,7 @@ class Candidate:
                     "expected_error": e.expected_error,
                     "interval_95": e.half_width,
                     "standard_deviation": e.standard_deviation,
+                    "rank_95": e.rank,
                 }
                 for e in self.expectations
             ],
@@ -126,8 +136,8 @@ class Plan:
                         mark if first else "",
                         candidate.mechanism if first else "",
                         e.alias,
-                        shown(e.expected_error),
-                        shown(e.half_width),
+                        shown(e.expected_error) if e.rank is None else "",
+                        shown(e.half_width) if e.rank is None else f"{shown(e.rank)} ranks",
                     ]
                 )
         widths = [max(len(row[i]) for row in rows) for i in range(5)]
@@ -137,8 +147,13 @@ class Plan:
             numbers = [row[i].rjust(widths[i]) for i in (3, 4)]
             lines.append("  ".join(names + numbers).rstrip())
         foot = []
-        if any(e.expected_error is None for e in self.chosen.expectations):
+        if any(e.expected_error is None and e.rank is None for e in self.chosen.expectations):
             foot = ["", "“after” is told with the answer: it depends on the number of rows."]
+        if any(e.rank is not None for e in self.chosen.expectations):
+            foot += [
+                "",
+                "How many ranks a value is off can be told; how far in value depends on rows.",
+            ]
         return "\n".join(head + lines + foot)
 
     def __repr__(self) -> str:
@@ -158,11 +173,11 @@ def make_plan(
     question: Question, schema: Schema, nano: int, minimise: object = "variance", sql: str = ""
 ) -> Plan:
     """The plan for a question at a price, for the caller's criterion."""
-    if schema.unit != "record":
+    if schema.unit != RECORD and schema.rows_per_unit is None:
         raise NotPromised(
-            f"The unit of `{schema.name}` is `{schema.unit}`, who may have several rows",
-            'Questions are answered for unit = "record"',
-            "Make a table with one row for each person, or use a view that has one",
+            f"The unit of `{schema.name}` is `{schema.unit}`, who may have any number of rows",
+            "What a person can change must be limited",
+            "Add rows_per_unit = 10, or what you decide, to [table]",
         )
     wanted = criterion(minimise)
     setting = _setting(question, schema)
@@ -193,25 +208,27 @@ def make_plan(
 
 
 def _setting(question: Question, schema: Schema) -> Setting:
-    ranges = {}
-    for aggregate in question.aggregates():
-        if aggregate.kind == "count":
-            continue
-        column = schema.column(aggregate.column or "")
+    ranges, spans = {}, {}
+    for name in {n for a in question.aggregates() for n in (a.column, a.other) if n is not None}:
+        column = schema.column(name)
         if isinstance(column, Number):
-            ranges[column.name] = Range(
-                low=int(column.low / column.grid),
-                high=int(column.high / column.grid),
-                grid=column.grid,
-                never_missing=column.missing is not None,
-            )
+            low, high = int(column.low / column.grid), int(column.high / column.grid)
+            ranges[column.name] = Range(low, high, column.grid, column.missing is not None)
+            spans[column.name] = Span(low, high, column.grid)
+        elif isinstance(column, Bounded):  # days or seconds from the lowest
+            spans[column.name] = Span(0, column.steps, Fraction(1))
     never = frozenset(c.name for c in schema.columns.values() if c.missing is not None)
+    persons = schema.unit != RECORD
     return Setting(
         neighbours=schema.neighbours,
         grouped=bool(question.keys),
         filtered=question.where is not None,
         ranges=ranges,
         never_missing=never,
+        spans=spans,
+        rows_per_unit=schema.rows_per_unit or 1 if persons else 1,
+        groups_per_unit=schema.groups_per_unit if persons else None,
+        persons=persons,
     )
 
 
@@ -222,12 +239,14 @@ def _candidate(
     for output in outputs:
         reading = fold(output.expression, strategy.readings)
         error = reading.before_rows(strategy.parts, rows)
+        rank = reading.rank_error(SHOWN_LEVEL) if isinstance(reading, Chosen) else None
         expectations.append(
             Expectation(
                 alias=output.alias,
                 expected_error=None if error is None else error.quick_mean_absolute_error,
                 half_width=None if error is None else error.quick_half_width(SHOWN_LEVEL),
                 standard_deviation=None if error is None else math.sqrt(error.variance),
+                rank=rank,
             )
         )
     return Candidate(
@@ -242,6 +261,8 @@ def _score(strategy: Strategy, wanted: Criterion) -> float:
     """The errors of all aggregates together, so that no unit of measurement matters."""
     total = 0.0
     for reading in strategy.readings.values():
+        if isinstance(reading, Chosen | Spread):
+            continue  # the same in every strategy
         error = reading.error(strategy.parts)
         if wanted.kind == "variance":
             size = math.sqrt(error.variance)
@@ -258,6 +279,12 @@ def _request(question: Question, parts: Sequence[Part]) -> Request:
     measures: dict[Measure, None] = {}
     for part in parts:
         for component in part.components:
+            if isinstance(component, Bernstein):
+                measures.update(dict.fromkeys(_moments(component)))
+                continue
+            if component.kind == "units":
+                measures[Measure("units")] = None
+                continue
             if component.kind in ("rows", "absent"):
                 measures[Measure("rows")] = None
             if component.kind != "rows":
@@ -265,3 +292,17 @@ def _request(question: Question, parts: Sequence[Part]) -> Request:
             if component.kind not in ("rows", "present", "absent"):
                 measures[Measure("total", component.column)] = None
     return Request(measures=tuple(measures), where=question.where, keys=question.keys)
+
+
+def _moments(component: Bernstein) -> list[Measure]:
+    """All moments of the component's columns, up to its degree."""
+    return [
+        moment_of(component.axes, powers)
+        for powers in powers_of(len(component.axes), component.degree)
+    ]
+
+
+def moment_of(axes: Sequence[Axis], powers: Sequence[int]) -> Measure:
+    """The sum of products of powers of the columns, each counted from its lowest value."""
+    pairs = zip(axes, powers, strict=True)
+    return Measure("moment", factors=tuple(Factor(a.column, a.low, p) for a, p in pairs))

@@ -20,18 +20,73 @@ __all__ = [
     "Constant",
     "Expression",
     "KeyOutput",
+    "Kind",
     "Order",
     "Output",
     "Question",
 ]
 
 
+Kind = Literal[
+    "count",
+    "sum",
+    "avg",
+    "quantile",
+    "min",
+    "max",
+    "variance",
+    "var_pop",
+    "stddev",
+    "stddev_pop",
+    "covar_samp",
+    "covar_pop",
+    "corr",
+    "units",
+]
+
+
 @dataclass(frozen=True)
 class Aggregate:
-    """COUNT(*), COUNT(column), SUM(column) or AVG(column)."""
+    """What is asked of the rows of a group.
 
-    kind: Literal["count", "sum", "avg"]
+    count: of rows, or of rows that have the column. units: of different units.
+    sum, avg, min, max, quantile (at `q`), variance, var_pop, stddev, stddev_pop: of the column.
+    covar_samp, covar_pop, corr: of the column and the `other`.
+    """
+
+    kind: Kind
     column: str | None = None
+    other: str | None = None
+    q: Fraction | None = None
+
+    def __repr__(self) -> str:
+        # `canonical` is made of this: a question keeps its text when aggregates are added
+        more = "".join(
+            f", {name}={value!r}"
+            for name, value in (("other", self.other), ("q", self.q))
+            if value is not None
+        )
+        return f"Aggregate(kind={self.kind!r}, column={self.column!r}{more})"
+
+    @property
+    def selected(self) -> bool:
+        """Whether it is a value with a rank, chosen from the grid."""
+        return self.kind in ("quantile", "min", "max")
+
+    @property
+    def spread(self) -> bool:
+        """Whether it is computed from squares and products."""
+        return self.kind in _SPREADS
+
+    @property
+    def name(self) -> str:
+        """The SQL function."""
+        if self.kind == "quantile":
+            return "MEDIAN" if self.q == Fraction(1, 2) else "QUANTILE"
+        return "COUNT" if self.kind == "units" else self.kind.upper()
+
+
+_SPREADS = ("variance", "var_pop", "stddev", "stddev_pop", "covar_samp", "covar_pop", "corr")
 
 
 @dataclass(frozen=True)

@@ -13,13 +13,16 @@ from fractions import Fraction
 from functools import cached_property, lru_cache
 
 from ..mechanism.error import Error, Term, half_width, linear_error
-from ..mechanism.part import Part
+from ..mechanism.part import Component, Part
 from ..noise.box_combination import SameSignCombination
 from ..noise.laplace_sum import LaplaceSum
 from ..noise.optimal_box import OptimalBox
+from .chosen import Chosen
 from .question import Aggregate, Constant, Expression
+from .spread import Spread
 
 __all__ = [
+    "Additive",
     "Basic",
     "Combined",
     "Interval",
@@ -177,9 +180,14 @@ class Mean:
 
     def error(self, parts: Parts) -> Error:
         """The error of a mean in the middle of its range, times the number of rows."""
-        component = parts[self.part].components[0]
-        span = float(self.high - self.low) / (component.high - component.low)
+        span = float(self.high - self.low) / self._width(parts)
         return _Scaled(self._error_at(parts, 0.5), span)
+
+    def _width(self, parts: Parts) -> int:
+        """The range of the column in steps."""
+        component = parts[self.part].components[0]
+        assert isinstance(component, Component)  # noqa: S101 - narrows the type
+        return component.high - component.low
 
     def interval(
         self, parts: Parts, level: Fraction, noisy: Noisy, rows: int | None
@@ -215,8 +223,7 @@ class Mean:
         """With a public number of rows: the error in the middle of the range."""
         if not rows:
             return None
-        component = parts[self.part].components[0]
-        steps = (component.high - component.low) * rows
+        steps = self._width(parts) * rows
         return _Scaled(self._error_at(parts, 0.5), float(self.high - self.low) / steps)
 
 
@@ -258,7 +265,8 @@ class Combined:
         return None
 
 
-Basic = Linear | Mean | MeanOfAll
+Additive = Linear | Mean | MeanOfAll
+Basic = Additive | Spread | Chosen
 Reading = Basic | Combined
 
 

@@ -45,7 +45,7 @@ def render(question: Question, schema: Table) -> str:
     columns = {
         output.alias: keys[output.key]
         if isinstance(output, KeyOutput)
-        else _expression(output.expression)
+        else _expression(output.expression, schema.unit)
         for output in question.outputs
     }
     clauses = [
@@ -87,21 +87,29 @@ def _key(key: Key, schema: Table) -> str:
     return name
 
 
-def _expression(expression: Expression) -> str:
+def _expression(expression: Expression, unit: str) -> str:
     if isinstance(expression, Aggregate):
-        column = "*" if expression.column is None else sql_name(expression.column)
-        return f"{expression.kind.upper()}({column})"
+        return _aggregate(expression, unit)
     if isinstance(expression, Constant):
         return sql_number(expression.value)
-    right = _expression(expression.right)
+    right = _expression(expression.right, unit)
     if isinstance(expression.right, Arithmetic) or right.startswith("-"):
         right = f"({right})"
     if expression.operator == "-" and expression.left == _ZERO:
         return f"-{right}"
-    left = _expression(expression.left)
+    left = _expression(expression.left, unit)
     if needs_parentheses(expression, expression.left) or left.startswith("-"):
         left = f"({left})"
     return f"{left} {expression.operator} {right}"
+
+
+def _aggregate(aggregate: Aggregate, unit: str) -> str:
+    if aggregate.kind == "units":
+        return f"COUNT(DISTINCT {sql_name(unit)})"
+    columns = [sql_name(name) for name in (aggregate.column, aggregate.other) if name is not None]
+    if aggregate.name == "QUANTILE" and aggregate.q is not None:
+        columns.append(sql_number(aggregate.q))
+    return f"{aggregate.name}({', '.join(columns) or '*'})"
 
 
 def _comparison(

@@ -14,14 +14,13 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from ..engine.contract import Cells, Engine
+from ..engine.contract import Engine
 from ..engine.open import open_engine
 from ..errors import InvalidArgument, InvalidSchema, NotPromised
 from ..ledger import SQLite
 from ..ledger.composition import Charge
 from ..ledger.contract import Ledger
 from ..ledger.record import Balance
-from ..mechanism.part import Atoms
 from ..number import Number, checked_call, nano
 from ..promise import checked_neighbours
 from ..schema import Schema
@@ -30,6 +29,7 @@ from .answer import Answer, Released
 from .certify import certify
 from .parse import parse
 from .plan import Plan, make_plan
+from .release import release
 from .render import render
 
 __all__ = ["Session", "explain_for", "protect"]
@@ -171,15 +171,7 @@ class Session:
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
     def _release(self, plan: Plan) -> Released:
-        measured = self._engine.measure(plan.request)
-        atoms = _every_cell(plan, measured)
-        noisy = [part.release(atoms) for part in plan.parts]
-        cells = tuple(tuple(tuple(by_part[i]) for by_part in noisy) for i in range(len(atoms)))
-        rows = None
-        if plan.needs_row_count:
-            # unit = record, replace, no filter, no groups, no missing value: public by definition
-            rows = max(atoms[0].present.values())
-        return Released(cells, rows)
+        return release(plan, self._engine, self.schema)
 
     def _answer(self, plan: Plan, released: Released, price: Fraction, *, replayed: bool) -> Answer:
         return Answer(
@@ -226,30 +218,6 @@ def explain_for(
     else:
         price = epsilon_for(accuracy, question, schema, minimise)
     return make_plan(question, schema, price, minimise, render(question, schema))
-
-
-def _every_cell(plan: Plan, measured: Cells) -> list[Atoms]:
-    """The true numbers of every declared cell, in order; a cell without rows has zeros."""
-    request = plan.request
-    shape = [key.cells for key in request.keys]
-    empty = (0,) * len(request.measures)
-    atoms = []
-    for number in range(plan.cells):
-        place, rest = [], number
-        for size in reversed(shape):
-            rest, index = divmod(rest, size)
-            place.append(index)
-        values = measured.get(tuple(place[::-1]), empty)
-        rows, present, total = 0, {}, {}
-        for measure, value in zip(request.measures, values, strict=True):
-            if measure.kind == "rows":
-                rows = value
-            elif measure.kind == "present":
-                present[measure.column or ""] = value
-            else:
-                total[measure.column or ""] = value
-        atoms.append(Atoms(rows, present, total))
-    return atoms
 
 
 def _schema(given: object) -> tuple[Schema, Path | None]:

@@ -57,8 +57,11 @@ _SIGNS: dict[type[exp.Expr], tuple[TokenType, ...]] = {
 }
 _FUNCTIONS: dict[type[exp.Expr], str] = {
     exp.TimestampTrunc: "date_trunc",
-    **{node: rule.kind for node, rule in AGGREGATES.items()},
+    exp.PercentileCont: "percentile_cont",
+    **{node: rule.name.lower() for node, rule in AGGREGATES.items()},
 }
+_SYNONYMS = {"var_samp": "variance"}
+"""Functions that sqlglot makes the same node of, and which are the same."""
 _TYPES = {exp.DType.DATE: T.DATE, exp.DType.TIMESTAMPNTZ: T.TIMESTAMPNTZ}
 
 _Item = tuple[str, object]
@@ -90,7 +93,8 @@ def _in_text(tokens: Iterable[Token]) -> Iterator[tuple[Token, tuple[_Item, ...]
         elif kind is T.IDENTIFIER:
             yield token, (("quoted", token.text),)
         elif kind not in _SHAPE:
-            yield token, (("name", token.text.lower()), ("sign", kind))
+            name = token.text.lower()
+            yield token, (("name", name), ("name", _SYNONYMS.get(name, name)), ("sign", kind))
         point = kind is T.DOT and open_
         open_ = kind in _OPEN
 
@@ -112,6 +116,10 @@ def _in_tree(tree: exp.Expr) -> Iterator[_Item]:
             yield "name", node.this.lower()
         elif kind in _FUNCTIONS:
             yield "name", _FUNCTIONS[kind]
+        elif kind is exp.WithinGroup:
+            yield from (("name", word) for word in ("within", "group"))
+        elif kind is exp.Distinct:
+            yield "sign", T.DISTINCT
         elif kind is exp.Like and node.args.get("negate"):
             yield "sign", T.NOT
         elif kind is exp.Ordered and node.args.get("desc"):

@@ -124,12 +124,16 @@ def _refuse_other_statements(tokens: list[Token]) -> None:
 
 def _refuse_unknown(tokens: list[Token], declared: set[str]) -> None:
     known = _VALUES | _NAMES | SIGNS | WORDS
-    for token, after in zip(tokens, [*tokens[1:], None], strict=True):
+    around = zip([None, None, *tokens], [None, *tokens], tokens, [*tokens[1:], None], strict=False)
+    for function, before, token, after in around:
         if token.token_type is not T.IDENTIFIER and token.text.upper() in NEEDS_QUOTES:
             raise refuse_word(token.text)
         if token.token_type in known:
             continue
         follows = after and after.token_type
+        counted = function and before and f"{function.text}{before.text}".upper() == "COUNT("
+        if token.token_type is T.DISTINCT and counted:
+            continue  # what it counts is looked at where it is read
         is_name = token.token_type in DIALECT.parser_class.ID_VAR_TOKENS
         if token.token_type in _TYPES and follows is T.STRING:
             continue

@@ -7,7 +7,6 @@ import json
 import pytest
 
 from tenue.engine.request import Measure
-from tenue.errors import NotPromised
 from tenue.query.plan import make_plan
 from tenue.query.question import Output
 from unit.query.stated import AVG, BY_REGION, COUNT, FILTERED, MEAN, ONE_COUNT, SUM, asked, schema
@@ -49,12 +48,13 @@ def test_means_tell_their_error_before_only_with_public_rows() -> None:
     assert more == pytest.approx(known / 10)
 
 
-def test_a_person_with_several_rows_is_refused() -> None:
+def test_a_person_with_five_rows_moves_a_count_five_times_as_far() -> None:
     people = schema().replace(
         table={"unit": "pid", "rows_per_unit": 5}, columns={"pid": {"type": "identifier"}}
     )
-    with pytest.raises(NotPromised):
-        make_plan(ONE_COUNT, people, HALF)
+    one, five = (make_plan(ONE_COUNT, s, HALF).chosen for s in (schema(), people))
+    errors = [c.expectations[0].expected_error or 0 for c in (one, five)]
+    assert errors[1] / errors[0] == pytest.approx(5, rel=0.05)
 
 
 def test_plans_speak_to_people_and_programs() -> None:

@@ -10,7 +10,8 @@ import pytest
 from tenue.noise import DiscreteLaplace, OptimalBox
 from tenue.noise.criterion import VARIANCE
 from tenue.query.question import Aggregate
-from tenue.query.strategy import Range, Setting, Strategy, strategies
+from tenue.query.strategy import Range, Setting, Strategy
+from tenue.query.ways import strategies
 
 RANGES = {
     "x": Range(low=0, high=1000, grid=Fraction(1), never_missing=False),

@@ -1,0 +1,138 @@
+"""From rows to released numbers: the only step of a question that touches them.
+
+engine → true whole numbers of every declared cell → noise or selection → what leaves
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from ..engine.contract import Engine, Profile
+from ..engine.request import Measure, People, RankRequest, Window
+from ..mechanism.bernstein import Axis, Bernstein, Powers, powers_of
+from ..mechanism.part import Atoms
+from ..noise.source import SYSTEM, Source, require_safe
+from ..schema import Schema
+from ..schema.table import RECORD
+from .answer import Released
+from .chosen import Choice
+from .plan import Plan, moment_of
+
+__all__ = ["release"]
+
+_NOBODY = Profile(0, ())
+
+
+def release(plan: Plan, engine: Engine, schema: Schema, source: Source = SYSTEM) -> Released:
+    """The noisy numbers of every declared cell, whether or not rows are in it."""
+    require_safe(source)
+    people = _people(schema, source)
+    atoms = _atoms(plan, engine, people)
+    noisy = [part.release(atoms, source) for part in plan.parts]
+    chosen = _chosen(plan, engine, people, source)
+    cells = tuple(
+        tuple(tuple(by_part[i]) for by_part in (*noisy, *chosen)) for i in range(plan.cells)
+    )
+    rows = None
+    if plan.needs_row_count:
+        # unit = record, replace, no filter, no groups, no missing value: public by definition
+        rows = max(atoms[0].present.values())
+    return Released(cells, rows)
+
+
+def _people(schema: Schema, source: Source) -> People | None:
+    """Which rows of a unit count is drawn anew for every question."""
+    if schema.unit == RECORD:
+        return None
+    seed = int(source.words(1, 64)[0])
+    return People(schema.unit, schema.rows_per_unit or 1, schema.groups_per_unit, seed)
+
+
+def _places(plan: Plan) -> Iterator[tuple[int, ...]]:
+    """The numbers of the keys of every declared cell; the last key runs fastest."""
+    shape = [key.cells for key in plan.request.keys]
+    for number in range(plan.cells):
+        place, rest = [], number
+        for size in reversed(shape):
+            rest, index = divmod(rest, size)
+            place.append(index)
+        yield tuple(place[::-1])
+
+
+# -- what noise is added to ------------------------------------------------------------------------
+
+
+def _atoms(plan: Plan, engine: Engine, people: People | None) -> list[Atoms]:
+    """The true numbers of every declared cell, in order; a cell without rows has zeros."""
+    request = plan.request
+    if not request.measures:
+        return []
+    measured = engine.measure(replace(request, people=people))
+    empty = (0,) * len(request.measures)
+    moments = {
+        c.axes: c.degree for part in plan.parts for c in part.components if isinstance(c, Bernstein)
+    }
+    return [
+        _of_cell(request.measures, measured.get(place, empty), moments) for place in _places(plan)
+    ]
+
+
+def _of_cell(
+    measures: Sequence[Measure], values: Sequence[int], moments: dict[tuple[Axis, ...], int]
+) -> Atoms:
+    rows = units = 0
+    present, total = {}, {}
+    found = dict(zip(measures, values, strict=True))
+    for measure, value in found.items():
+        if measure.kind == "rows":
+            rows = value
+        elif measure.kind == "units":
+            units = value
+        elif measure.kind == "present":
+            present[measure.column or ""] = value
+        elif measure.kind == "total":
+            total[measure.column or ""] = value
+    by_axes: dict[tuple[Axis, ...], dict[Powers, int]] = {
+        axes: {powers: found[moment_of(axes, powers)] for powers in powers_of(len(axes), degree)}
+        for axes, degree in moments.items()
+    }
+    return Atoms(rows, present, total, by_axes, units)
+
+
+# -- what is chosen --------------------------------------------------------------------------------
+
+
+def _chosen(
+    plan: Plan, engine: Engine, people: People | None, source: Source
+) -> list[list[list[int]]]:
+    """For every cell the chosen steps, one for each choice: at most one list of cells."""
+    choices = plan.strategy.choices
+    if not choices:
+        return []
+    columns = list(dict.fromkeys(choice.column for choice in choices))
+    profiles = {
+        column: engine.ranks(
+            RankRequest(
+                column,
+                tuple(_window(choice) for choice in choices if choice.column == column),
+                plan.request.where,
+                plan.request.keys,
+                people,
+            )
+        )
+        for column in columns
+    }
+    found = []
+    for place in _places(plan):
+        cell = []
+        for choice in choices:
+            profile = profiles[choice.column].get(place, _NOBODY)
+            cell.append(choice.selection.choose(profile.rows, profile.values, source))
+        found.append(cell)
+    return [found]
+
+
+def _window(choice: Choice) -> Window:
+    score = choice.selection.score
+    return Window(score.b, score.a, score.above, score.below, choice.selection.reach)

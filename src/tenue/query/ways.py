@@ -1,0 +1,120 @@
+"""Every admissible way to answer a question: additive noise, moments, selections, side by side.
+
+What cannot share one noise shares the price: each block gets an equal part, and the prices add up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+from ..mechanism.bernstein import Axis, basis
+from ..mechanism.error import Term
+from ..mechanism.part import Component, Part
+from ..noise.criterion import Criterion
+from ..noise.discrete_laplace import DiscreteLaplace
+from ..number import NANO
+from .additive import additive
+from .chosen import Choice, Chosen, choice_for
+from .question import Aggregate
+from .reading import Basic, Linear
+from .spread import Spread, degree_of
+from .strategy import Setting, Strategy, split
+
+__all__ = ["strategies"]
+
+Axes = tuple[Axis, ...]
+
+
+def strategies(
+    aggregates: Sequence[Aggregate], setting: Setting, nano: int, wanted: Criterion
+) -> list[Strategy]:
+    """Every admissible way, each at a total price of at most `nano`."""
+    plain = [a for a in aggregates if a.kind in ("count", "sum", "avg")]
+    others = _Others([a for a in aggregates if a not in plain], setting)
+    if not others.blocks:
+        return additive(plain, setting, nano, wanted)
+    price = split(nano, others.blocks + bool(plain))
+    if not plain:
+        return [others.beside(None, price)]
+    share = int(price * NANO)
+    return [others.beside(one, price) for one in additive(plain, setting, share, wanted)]
+
+
+class _Others:
+    """What is neither counted nor added up: units, moments, values with a rank."""
+
+    def __init__(self, aggregates: Sequence[Aggregate], setting: Setting) -> None:
+        self.setting = setting
+        self.units = [a for a in aggregates if a.kind == "units"]
+        self.selected = [a for a in aggregates if a.selected]
+        self.spreads: dict[tuple[Axes, int], list[Aggregate]] = {}
+        for a in aggregates:
+            if a.spread:
+                self.spreads.setdefault((self._axes(a), degree_of(a.kind)), []).append(a)
+
+    @property
+    def blocks(self) -> int:
+        """How many shares of the price they need."""
+        return len(self.units) + len(self.spreads) + len(self.selected)
+
+    def _columns(self, aggregate: Aggregate) -> list[str]:
+        return [name for name in (aggregate.column, aggregate.other) if name is not None]
+
+    def _axes(self, aggregate: Aggregate) -> Axes:
+        ranges = [(name, self.setting.ranges[name]) for name in self._columns(aggregate)]
+        return tuple(Axis(name, r.low, r.high - r.low) for name, r in ranges)
+
+    def beside(self, strategy: Strategy | None, price: Fraction) -> Strategy:
+        """The strategy with these parts and choices besides, each at the price."""
+        parts = list(strategy.parts) if strategy else []
+        readings: dict[Aggregate, Basic] = dict(strategy.readings) if strategy else {}
+        for a in self.units:
+            readings[a] = Linear((Term(len(parts), 0, Fraction(1)),), grid=Fraction(1))
+            parts.append(self._units(price))
+        for (axes, degree), asked in self.spreads.items():
+            for a in asked:
+                grids = tuple(self.setting.ranges[name].grid for name in self._columns(a))
+                readings[a] = Spread(a.kind, len(parts), axes, grids)
+            parts.append(self._moments(axes, degree, price))
+        choices = []
+        for place, a in enumerate(self.selected):
+            choice = self._choice(a, price)
+            readings[a] = Chosen(place, self.setting.spans[a.column or ""].grid, choice.selection)
+            choices.append(choice)
+        names = [strategy.name] if strategy else []
+        names += [part.name for part in parts[len(strategy.parts) if strategy else 0 :]]
+        names += [choice.name for choice in choices]
+        return Strategy(" + ".join(dict.fromkeys(names)), tuple(parts), readings, tuple(choices))
+
+    def _law_epsilon(self, price: Fraction, *, native: bool) -> Fraction:
+        """What one neighbour's change may cost a law: half where replace is remove and add."""
+        twice = self.setting.neighbours == "replace" and not native
+        return price / 2 if twice else price
+
+    def _units(self, price: Fraction) -> Part:
+        """A unit is in few cells, once in each."""
+        epsilon = self._law_epsilon(price, native=self.setting.native_replace)
+        law = DiscreteLaplace(sensitivity=self.setting.cells_per_unit, epsilon=epsilon)
+        return Part("discrete Laplace", (Component("units"),), law, price)
+
+    def _moments(self, axes: Axes, degree: int, price: Fraction) -> Part:
+        """A row moves the components by Π width^degree in all, wherever it lies."""
+        moved = self.setting.rows_per_unit
+        for axis in axes:
+            moved *= axis.width**degree
+        law = DiscreteLaplace(sensitivity=moved, epsilon=self._law_epsilon(price, native=False))
+        components = basis(axes, degree)
+        return Part("joint moments", components, (law,) * len(components), price)
+
+    def _choice(self, aggregate: Aggregate, price: Fraction) -> Choice:
+        """A row costs a selection at most `epsilon`, in whatever cell it lies; a unit has several.
+
+        The loss of a selection grows with the number of rows that change, so that of a unit's rows
+        in several cells adds up to no more than if all lay in one.
+        """
+        native = self.setting.native_replace
+        neighbours = "replace" if native else "add-or-remove"
+        epsilon = self._law_epsilon(price, native=native) / self.setting.rows_per_unit
+        span = self.setting.spans[aggregate.column or ""]
+        return choice_for(aggregate, span, neighbours, price, epsilon)
