@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from ..number import checked_call
 from .block import blocked
 from .check import schema_of
+from .code import Codes
 from .group import Groups, grouped
 from .pair import Attribute, Names, Numeric, divisors, paired
-from .value import Codes
 
 __all__ = ["linked_share", "record_linkage"]
 

@@ -9,11 +9,12 @@ from typing import Any
 from ..errors import InvalidArgument
 from ..number import checked_call
 from ..schema import Table
-from .check import Check, check, schema_of
+from .check import check, schema_of
 from .linkage import linked_share
 from .loss import within_of
 from .pair import Attribute, Nominal, Numeric, paired
 from .screen import percent
+from .verdict import Check
 
 __all__ = ["Risk", "risk"]
 
