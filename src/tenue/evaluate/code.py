@@ -1,4 +1,4 @@
-"""Values as whole numbers: equal for equal values, in the order of the values where there is one."""
+"""Values as whole numbers: equal for equal values, and in their order if they have one."""
 
 from __future__ import annotations
 

@@ -57,7 +57,12 @@ def check_text(check: Check) -> str:
         "This is about this file, and about an intruder who knows these columns and no others. "
         "A second release of the same people may undo it.",
     ]
-    return "\n".join(textwrap.fill(line, 88, subsequent_indent="  ") for line in lines)
+    return "\n".join(map(_wrapped, lines))
+
+
+def _wrapped(line: str) -> str:
+    indent = "  " if line.startswith("  ") else ""
+    return textwrap.fill(line, 88, subsequent_indent=indent)
 
 
 def _smallest(check: Check, who: str) -> str:

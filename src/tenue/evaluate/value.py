@@ -24,6 +24,9 @@ __all__ = ["Kind", "Values", "domain", "typed"]
 
 Kind = Literal["number", "time", "category"]
 
+_DAY = 24 * 60 * 60
+_LARGEST = 1e100
+
 
 @dataclass(frozen=True, eq=False)
 class Values:
@@ -37,23 +40,33 @@ class Values:
         """The codes; of numbers and times they follow the order of the values."""
         return coded(self.array, ordered=self.kind != "category")
 
-    def numbers(self) -> NDArray[np.float64]:
-        """The values as doubles, NaN where missing; refused if one is infinite."""
+    @property
+    def days(self) -> bool:
+        """Whether these are days without a time."""
+        import pyarrow
+
+        return bool(pyarrow.types.is_date(self.array.type))
+
+    def numbers(self, *, days: bool = False) -> NDArray[np.float64]:
+        """The values as doubles, NaN where missing; refused if one is infinite or huge.
+
+        Parameters
+            days: times count days since 1970 began, otherwise seconds.
+        """
         import pyarrow
         import pyarrow.compute as pc
 
-        array = self.array
-        if self.kind == "time":
-            array = _since_1970(array)
-        array = pc.cast(array, pyarrow.float64(), safe=False)
-        numbers: NDArray[np.float64] = array.to_numpy(zero_copy_only=False)
-        if np.isinf(numbers).any():
+        array = _seconds(self.array) if self.kind == "time" else self.array
+        numbers: NDArray[np.float64]
+        numbers = pc.cast(array, pyarrow.float64(), safe=False).to_numpy(zero_copy_only=False)
+        if (np.abs(numbers) > _LARGEST).any():
             raise InvalidTable(
-                f"`{self.name}` has an infinite value",
+                f"`{self.name}` has a value that is infinite, or beyond {_LARGEST:g}",
                 "Distances need finite numbers; a missing value is empty",
-                "Replace it, or leave the column out",
+                "Replace it, measure in other units, or leave the column out",
+                column=self.name,
             )
-        return numbers
+        return numbers / _DAY if days and self.kind == "time" else numbers
 
     def words(self) -> list[Any]:
         """The values as text, None where missing."""
@@ -194,13 +207,13 @@ def _filled(array: Any, declared: Column) -> Any:
     return pc.fill_null(array, scalar)
 
 
-def _since_1970(array: Any) -> Any:
-    """Days of dates, seconds of datetimes."""
+def _seconds(array: Any) -> Any:
     import pyarrow
     import pyarrow.compute as pc
 
     if pyarrow.types.is_date(array.type):
-        return pc.cast(pc.cast(array, pyarrow.date32()), pyarrow.int32())
+        days = pc.cast(pc.cast(array, pyarrow.date32()), pyarrow.int32())
+        return pc.multiply(pc.cast(days, pyarrow.int64()), _DAY)
     ticks = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}[array.type.unit]
     return pc.divide(pc.cast(pc.cast(array, pyarrow.int64()), pyarrow.float64(), safe=False), ticks)
 
