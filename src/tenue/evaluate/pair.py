@@ -56,12 +56,13 @@ class Numeric:
 
     @cached_property
     def reach(self) -> float:
-        """The largest distance: of the declared domain, else of the values that occur."""
+        """The largest distance: of the declared domain, else of the values that occur, else 1."""
         if self.declared is not None:
             return self.declared
         both = np.concatenate([self.original, self.masked])
         both = both[~np.isnan(both)]
-        return float(both.max() - both.min()) if both.size else 0.0
+        spread = float(both.max() - both.min()) if both.size else 0.0
+        return spread or 1.0  # a blank is not the one value that all others have
 
     def squared(self, masked: Whole, original: Whole, scale: float = 1.0) -> Real:
         """Squared distances of masked rows to original rows, with the shape of the two together."""
@@ -90,7 +91,7 @@ class Nominal:
         """The largest distance: of the taxonomy's categories, or of any two different ones."""
         if self.taxonomy is None:
             return _FLAT
-        return float(self.taxonomy.marginality_sensitivity) or _FLAT
+        return float(self.taxonomy.marginality_sensitivity) or _FLAT  # of one category
 
     @property
     def count(self) -> int:
