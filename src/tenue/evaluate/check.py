@@ -114,10 +114,11 @@ def _measured(groups: Groups, values: Any) -> tuple[Confidential, Any]:
     quotient = ratio(counts)
     distinct = distinct_values(counts)
     alone = distinct == 1
+    effective = 1.0 if alone.any() else float(effective_values(counts).min())
     measured = Confidential(
         name=values.name,
         l=int(distinct.min()),
-        l_entropy=float(effective_values(counts).min()),
+        l_entropy=effective,
         t=float(t),
         t_ratio=math.inf if quotient is None else float(quotient),
         distance="ordered" if ordered else "equal",
