@@ -1,0 +1,200 @@
+"""How safe a table looks: k-anonymity, l-diversity and t-closeness of any file."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import InvalidArgument
+from ..number import checked_call
+from ..schema import Bounded, Schema, Table
+from .closeness import earth_movers, ratio
+from .diversity import distinct_values, effective_values
+from .group import Groups, counted, grouped
+from .rows import Rows, open_rows
+from .value import Values, typed
+from .verdict import Check, Confidential
+
+__all__ = ["check", "schema_of"]
+
+_RECORD = "record"
+
+
+@checked_call
+def check(
+    table: object,
+    schema: object = None,
+    quasi_identifiers: Iterable[str] | None = None,
+    confidential: Iterable[str] | None = None,
+    unit: str | None = None,
+) -> Check:
+    """Measures k, l and t of a table as it stands, exactly.
+
+    Guarantee
+        k is the least number of units that share all quasi-identifiers. What is measured is this
+        one file: nothing is said about another release, or about an intruder who knows more columns
+        than those.
+
+    Parameters
+        table: a data frame, a path of a CSV or Parquet file, a DuckDB relation.
+        schema: roles, types, unit and missing values, as a `Schema` or the path of its file.
+        quasi_identifiers, confidential: columns, instead of those that have these roles.
+        unit: the column that names a person, or "record"; as the schema says if not given.
+
+    Missing values: two missing quasi-identifiers are equal, for an intruder sees both blanks.
+    Confidential values that are missing are left out, unless the schema says what they stand for.
+
+    Example
+        >>> import pyarrow
+        >>> town = pyarrow.table({"age": [30, 30, 40, 40], "ill": ["flu", "flu", "flu", "cold"]})
+        >>> found = check(town, quasi_identifiers=["age"], confidential=["ill"])
+        >>> found.k, found.l, found.t
+        (2, 1, 0.25)
+
+    Source
+        Thesis, sections 2.8 and 7.2; soundness.md, sections 6 and 8.
+    """
+    declared = schema_of(schema)
+    rows = open_rows(table)
+    known = _chosen(rows, declared, quasi_identifiers, "quasi_identifiers")
+    wanted = _chosen(rows, declared, confidential, "confidential")
+    _check_roles(known, wanted)
+    person = _person(rows, declared, unit)
+    read = rows.read(list(dict.fromkeys([*known, *wanted, *([person] if person else [])])))
+
+    def values(name: str, *, guess: bool) -> Values:
+        column = None if declared is None else declared.columns.get(name)
+        return typed(name, read[name], column, written=rows.written, guess=guess)
+
+    size = len(next(iter(read.values())))
+    groups = grouped([values(name, guess=False).coded() for name in known], size)
+    most = 1 if person or unit else _rows_per_unit(declared)
+    units = -(-groups.sizes // most)
+    if person:
+        units = groups.units(values(person, guess=False).coded())
+    columns = [values(name, guess=True) for name in wanted]
+    found = [_measured(groups, secret) for secret in columns]
+    homogeneous = np.zeros(groups.count, np.bool_)
+    for _, one_value in found:
+        homogeneous |= one_value
+    k = int(units.min())
+    return Check(
+        rows=size,
+        quasi_identifiers=tuple(known),
+        unit=person or unit or (declared.unit if declared else _RECORD),
+        groups=groups.count,
+        k=k,
+        smallest_groups=int((units == k).sum()),
+        unique_share=float(groups.sizes[units == 1].sum() / size),
+        homogeneous_groups=int(homogeneous.sum()),
+        homogeneous_share=float(groups.sizes[homogeneous].sum() / size),
+        confidential=tuple(column for column, _ in found),
+        notes=() if declared is None else tuple(_notes(rows, declared, columns, most)),
+    )
+
+
+def schema_of(given: object) -> Table | None:
+    """A schema, or the one in a file; None if none is given."""
+    if given is None or isinstance(given, Table):
+        return given
+    return Schema.load(given)  # type: ignore[arg-type]
+
+
+def _measured(groups: Groups, values: Values) -> tuple[Confidential, NDArray[np.bool_]]:
+    """What is found of one column, and which groups have one value of it only."""
+    counts = counted(groups, values.coded())
+    ordered = values.kind != "category"
+    t, farthest = earth_movers(counts, ordered=ordered)
+    quotient = ratio(counts)
+    distinct = distinct_values(counts)
+    alone = distinct == 1
+    effective = 1.0 if alone.any() else float(effective_values(counts).min())
+    measured = Confidential(
+        name=values.name,
+        l=int(distinct.min()),
+        l_entropy=effective,
+        t=float(t),
+        t_ratio=math.inf if quotient is None else float(quotient),
+        distance="ordered" if ordered else "equal",
+        homogeneous_groups=int(alone.sum()),
+        homogeneous_share=float(groups.sizes[alone].sum() / groups.sizes.sum()),
+        size_of_farthest=int(groups.sizes[farthest]),
+        exact_t=t,
+        exact_t_ratio=quotient,
+    )
+    return measured, alone
+
+
+def _chosen(rows: Rows, schema: Table | None, given: Iterable[str] | None, what: str) -> list[str]:
+    if given is not None:
+        names = [given] if isinstance(given, str) else list(given)
+        return list(dict.fromkeys(rows.spelled(name) for name in names))
+    if schema is None:
+        return []
+    declared = [column.name for column in getattr(schema, what)]
+    return [found for found in map(rows.find, declared) if found is not None]
+
+
+def _check_roles(known: list[str], wanted: list[str]) -> None:
+    if not known:
+        raise InvalidArgument(
+            "There are no quasi-identifiers, so there are no groups",
+            "Rows are grouped by the columns an intruder may know",
+            'Give quasi_identifiers=["age", "zip"], or a schema with role = "quasi-identifier"',
+        )
+    both = [name for name in known if name in wanted]
+    if both:
+        raise InvalidArgument(
+            f"`{both[0]}` is a quasi-identifier and confidential at once",
+            "An intruder knows a quasi-identifier and wants to know a confidential column",
+            f"Leave `{both[0]}` out of one of them",
+        )
+
+
+def _person(rows: Rows, schema: Table | None, unit: str | None) -> str | None:
+    """The column that names a person; None if rows are counted, or if it is not in the table."""
+    if unit is not None:
+        return None if unit == _RECORD else rows.spelled(unit)
+    if schema is None or schema.unit == _RECORD:
+        return None
+    return rows.find(schema.unit)
+
+
+def _rows_per_unit(schema: Table | None) -> int:
+    if schema is None or schema.unit == _RECORD:
+        return 1
+    return schema.rows_per_unit or 1
+
+
+def _notes(rows: Rows, schema: Table, columns: list[Values], most: int) -> list[str]:
+    notes = []
+    if most > 1:
+        notes.append(
+            f"The table has no column `{schema.unit}`. One may have {most} rows, so k is the "
+            "number of rows divided by that, rounded up."
+        )
+    kept = [column.name for column in schema.identifiers if rows.find(column.name)]
+    if kept:
+        notes.append(f"The table still has what names a person: {_names(kept)}.")
+    declared = (*schema.quasi_identifiers, *schema.confidential)
+    absent = [column.name for column in declared if not rows.find(column.name)]
+    if absent:
+        notes.append(f"Declared, but not in the table: {_names(absent)}.")
+    hidden = [name for name in rows.names if name not in schema.columns]
+    if hidden:
+        notes.append(f"Not declared, so not looked at: {_names(hidden)}.")
+    for secret in columns:
+        column = schema.columns.get(secret.name)
+        if isinstance(column, Bounded) and secret.kind == "category":
+            notes.append(
+                f"`{secret.name}` is declared a {column.type}, and some of it is something else: "
+                "its values were compared as categories."
+            )
+    return notes
+
+
+def _names(names: list[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)

@@ -1,0 +1,114 @@
+"""What was measured, in words. No value of any row is printed, only names, sizes and shares."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .verdict import Check, Confidential
+
+__all__ = ["check_text", "percent", "short"]
+
+
+def percent(share: float) -> str:
+    """A share as people read it.
+
+    Example
+        >>> percent(0.5), percent(0.00004), percent(0), percent(0.99999)
+        ('50 %', 'less than 0.1 %', '0 %', 'more than 99.9 %')
+    """
+    if 0 < share < 0.001:
+        return "less than 0.1 %"
+    if 0.999 < share < 1:
+        return "more than 99.9 %"
+    return f"{100 * share:.3g} %"
+
+
+def short(number: float) -> str:
+    """Four digits, or the word infinite."""
+    return "infinite" if number == math.inf else f"{number:.4g}"
+
+
+def check_text(check: Check) -> str:
+    """The screen of `tenue check`."""
+    who = "row" if check.unit == "record" else check.unit
+    lines = [
+        f"{_many(check.rows, 'row')} in {_many(check.groups, 'group')} that share "
+        f"{', '.join(check.quasi_identifiers)}",
+        "",
+        f"k = {check.k}",
+        f"  {_smallest(check, who)} {_alone(check.unique_share)}",
+    ]
+    for column in check.confidential:
+        lines += [
+            "",
+            f"{column.name}: l = {column.l} (entropy {short(column.l_entropy)}), "
+            f"t = {short(column.t)} (ratio {short(column.t_ratio)})",
+            f"  l: {_diversity(column)}",
+            f"  t: {_closeness(column)}",
+        ]
+    if not check.confidential:
+        lines += ["", "No confidential column was named, so l and t were not measured."]
+    lines += ["", *(f"Note: {note}" for note in check.notes)] if check.notes else []
+    lines += [
+        "",
+        "This is about this file, and about an intruder who knows these columns and no others. "
+        "A second release of the same people may undo it.",
+    ]
+    return "\n".join(map(_wrapped, lines))
+
+
+def _wrapped(line: str) -> str:
+    indent = "  " if line.startswith("  ") else ""
+    return textwrap.fill(line, 88, subsequent_indent=indent)
+
+
+def _smallest(check: Check, who: str) -> str:
+    if check.k == 1:
+        return f"{_many(check.smallest_groups, 'group')} of one {who} only."
+    verb = "is" if check.smallest_groups == 1 else "are"
+    return (
+        f"Everybody is among at least {_many(check.k, who)} that look alike; "
+        f"{_many(check.smallest_groups, 'group')} {verb} no larger."
+    )
+
+
+def _alone(share: float) -> str:
+    if share == 0:
+        return "Nobody stands alone."
+    shown = percent(share)
+    return (
+        f"{shown[0].upper()}{shown[1:]} of the rows stand alone: who knows these columns of a "
+        "person finds the row."
+    )
+
+
+def _diversity(column: Confidential) -> str:
+    if column.l > 1:
+        return f"every group has at least {column.l} different values; none gives its value away."
+    groups = column.homogeneous_groups
+    return (
+        f"{_many(groups, 'group')} ({percent(column.homogeneous_share)} of the rows) "
+        f"{'has' if groups == 1 else 'have'} one value only: whoever is known to be in such a "
+        "group has it."
+    )
+
+
+def _closeness(column: Confidential) -> str:
+    kind = "ordered values" if column.distance == "ordered" else "categories"
+    farthest = _many(column.size_of_farthest, "row")
+    text = (
+        f"0 if every group is distributed like the whole table, 1 at most ({kind}). The group "
+        f"farthest from it has {farthest}. "
+    )
+    if column.t_ratio == math.inf:
+        return text + "Some group lacks a value that the table has, so the ratio is infinite."
+    return (
+        text + f"A value is up to {short(column.t_ratio)} times rarer or more frequent in a group."
+    )
+
+
+def _many(count: int, word: str) -> str:
+    return f"{count:,} {word}" + ("" if count == 1 else "s")

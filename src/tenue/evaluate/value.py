@@ -1,0 +1,233 @@
+"""A column read as what it is: numbers, times or categories.
+
+NULL and NaN are missing, unless the schema says `missing = v`. Negative zero is zero. Text is equal
+byte by byte.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import InvalidTable
+from ..schema import Boolean, Bounded, Category, Column, Date, Datetime, Number
+from .code import Codes, coded
+
+if TYPE_CHECKING:
+    import pyarrow
+
+__all__ = ["Kind", "Values", "domain", "typed"]
+
+Kind = Literal["number", "time", "category"]
+
+_DAY = 24 * 60 * 60
+_LARGEST = 1e100
+_GLANCE = 1000
+
+
+@dataclass(frozen=True, eq=False)
+class Values:
+    """One column, read as what it is."""
+
+    name: str
+    kind: Kind
+    array: pyarrow.Array
+
+    def coded(self) -> Codes:
+        """The codes; of numbers and times they follow the order of the values."""
+        return coded(self.array, ordered=self.kind != "category")
+
+    @property
+    def days(self) -> bool:
+        """Whether these are days without a time."""
+        import pyarrow
+
+        return bool(pyarrow.types.is_date(self.array.type))
+
+    def numbers(self, *, days: bool = False) -> NDArray[np.float64]:
+        """The values as doubles, NaN where missing; refused if one is infinite or huge.
+
+        Parameters
+            days: times count days since 1970 began, otherwise seconds.
+        """
+        import pyarrow
+        import pyarrow.compute as pc
+
+        array = _seconds(self.array) if self.kind == "time" else self.array
+        numbers: NDArray[np.float64]
+        numbers = pc.cast(array, pyarrow.float64(), safe=False).to_numpy(zero_copy_only=False)
+        if (np.abs(numbers) > _LARGEST).any():
+            raise InvalidTable(
+                f"`{self.name}` has a value that is infinite, or beyond {_LARGEST:g}",
+                "Distances need finite numbers; a missing value is empty",
+                "Replace it, measure in other units, or leave the column out",
+                column=self.name,
+            )
+        return numbers / _DAY if days and self.kind == "time" else numbers
+
+    def words(self) -> list[Any]:
+        """The values as text, None where missing."""
+        import pyarrow
+        import pyarrow.compute as pc
+
+        array = self.array
+        if pyarrow.types.is_dictionary(array.type):
+            array = array.dictionary_decode()
+        if not pyarrow.types.is_large_string(array.type):
+            array = pc.cast(array, pyarrow.large_string())
+        words: list[Any] = array.to_pylist()
+        return words
+
+
+def typed(
+    name: str,
+    column: pyarrow.ChunkedArray,
+    declared: Column | None = None,
+    *,
+    written: bool = False,
+    guess: bool = True,
+) -> Values:
+    """A stored column as the schema declares it, or as it is stored if nothing is declared.
+
+    Parameters
+        written: the column is text from a file without types.
+        guess: whether such text is read as a number or a date if all of it can be; otherwise only
+            what is declared a number or a date is.
+    """
+    import pyarrow
+
+    array = column.combine_chunks()
+    if isinstance(array, pyarrow.ChunkedArray):  # no chunk at all, or too long for one
+        array = pyarrow.concat_arrays(array.chunks) if array.chunks else pyarrow.nulls(0)
+    if _is_text(array.type) and not pyarrow.types.is_dictionary(array.type):
+        array = _parsed(array, _wanted(declared, written and guess))
+    if pyarrow.types.is_null(array.type) and isinstance(declared, Bounded):
+        number = pyarrow.float64() if isinstance(declared, Number) else pyarrow.timestamp("us")
+        array = pyarrow.nulls(len(array), number)
+    if pyarrow.types.is_floating(array.type):
+        array = _finite_or_missing(array)
+    if declared is not None and declared.missing is not None and array.null_count:
+        array = _filled(array, declared)
+    kind = _kind(array.type, name)
+    if isinstance(declared, Category | Boolean):
+        kind = "category"
+    return Values(name, kind, array)
+
+
+def _wanted(declared: Column | None, guess: bool) -> list[Any]:
+    import pyarrow
+
+    numbers = [pyarrow.int64(), pyarrow.float64()]
+    times = [pyarrow.date32(), pyarrow.timestamp("us")]
+    if isinstance(declared, Number):
+        return numbers
+    if isinstance(declared, Date | Datetime):
+        return times
+    return numbers + times if guess and declared is None else []
+
+
+def _parsed(array: Any, wanted: list[Any]) -> Any:
+    """Text as the first of the wanted types that all of it has; else as it is."""
+    import pyarrow
+    import pyarrow.compute as pc
+
+    if not wanted or array.null_count == len(array):
+        return array
+    trimmed = pc.utf8_trim_whitespace(array)
+    for kind in wanted:
+        try:
+            pc.cast(trimmed.slice(0, _GLANCE), kind)  # most types are ruled out at once
+            return pc.cast(trimmed, kind)
+        except pyarrow.ArrowException:
+            continue
+    return array
+
+
+def _is_text(kind: Any) -> bool:
+    import pyarrow.types as types
+
+    return bool(
+        types.is_string(kind)
+        or types.is_large_string(kind)
+        or types.is_string_view(kind)
+        or (types.is_dictionary(kind) and _is_text(kind.value_type))
+    )
+
+
+def _kind(kind: Any, name: str) -> Kind:
+    import pyarrow.types as types
+
+    if types.is_dictionary(kind):
+        _kind(kind.value_type, name)
+        return "category"
+    if types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind):
+        return "number"
+    if types.is_date(kind) or types.is_timestamp(kind):
+        return "time"
+    if _is_text(kind) or types.is_boolean(kind) or types.is_null(kind):
+        return "category"
+    raise InvalidTable(
+        f"`{name}` holds neither numbers, nor text, nor dates",
+        "A column that is evaluated holds numbers, text, true and false, dates or datetimes",
+        f"Convert `{name}`, or leave it out",
+        column=name,
+    )
+
+
+def _finite_or_missing(array: Any) -> Any:
+    import pyarrow
+
+    if array.null_count:
+        values = array.to_numpy(zero_copy_only=False)
+    else:
+        values = array.to_numpy(zero_copy_only=True)
+    missing = np.isnan(values)
+    # adding zero turns negative zero into zero
+    return pyarrow.array(values + values.dtype.type(0), mask=missing if missing.any() else None)
+
+
+def _filled(array: Any, declared: Column) -> Any:
+    import pyarrow
+    import pyarrow.compute as pc
+
+    value: Any = declared.missing
+    if isinstance(value, Fraction):
+        value = int(value) if value.denominator == 1 else float(value)
+    if pyarrow.types.is_dictionary(array.type):
+        array = array.dictionary_decode()
+    if pyarrow.types.is_null(array.type):
+        return pyarrow.array([value] * len(array))
+    if isinstance(value, float):
+        array = pc.cast(array, pyarrow.float64(), safe=False)
+    try:
+        scalar = pyarrow.scalar(str(value) if _is_text(array.type) else value, array.type)
+    except (pyarrow.ArrowException, TypeError, ValueError):
+        raise InvalidTable(
+            f"`{declared.name}` is not stored as what the schema declares",
+            "The declared value for missing ones must be of the column's own type",
+            f"Convert `{declared.name}`, or correct the schema",
+            column=declared.name,
+        ) from None
+    return pc.fill_null(array, scalar)
+
+
+def _seconds(array: Any) -> Any:
+    import pyarrow
+    import pyarrow.compute as pc
+
+    if pyarrow.types.is_date(array.type):
+        days = pc.cast(pc.cast(array, pyarrow.date32()), pyarrow.int32())
+        return pc.multiply(pc.cast(days, pyarrow.int64()), _DAY)
+    ticks = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}[array.type.unit]
+    return pc.divide(pc.cast(pc.cast(array, pyarrow.int64()), pyarrow.float64(), safe=False), ticks)
+
+
+def domain(declared: Column | None) -> float | None:
+    """How far apart two values of a declared column of numbers or times can be."""
+    if isinstance(declared, Bounded):
+        return float(declared.high - declared.low)
+    return None
