@@ -1,0 +1,44 @@
+"""The published table as the kind of data frame that came in; nothing of the original in it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = ["kind_of", "native"]
+
+
+def kind_of(source: object) -> str:
+    """Which kind of table was given: "pandas", "polars", "csv" or "arrow"."""
+    room = type(source).__module__.split(".")[0]
+    if room in ("pandas", "polars"):
+        return room
+    name = str(source).lower().removesuffix(".gz")
+    return "csv" if isinstance(source, str) and name.endswith((".csv", ".tsv")) else "arrow"
+
+
+def native(table: Any, source: Any, kind: str) -> Any:
+    """The Arrow table as a data frame of the source's kind; from a path, as it is."""
+    if kind == "polars":
+        import polars
+
+        return polars.from_arrow(table)
+    if kind == "pandas":
+        return _pandas(table, source)
+    return table
+
+
+def _pandas(table: Any, source: Any) -> Any:
+    import pandas
+
+    frame = table.to_pandas()
+    stored = {str(name).lower(): source[name].dtype for name in source.columns}
+    for name in frame.columns:
+        dtype = stored[name.lower()]
+        # a source's categories may name people who are in no row
+        if isinstance(dtype, pandas.CategoricalDtype) or frame[name].dtype == dtype:
+            continue
+        try:
+            frame[name] = frame[name].astype(dtype)
+        except (TypeError, ValueError):
+            continue
+    return frame
