@@ -11,7 +11,18 @@ from typing import TYPE_CHECKING, Any
 from .version import VERSION as __version__
 
 if TYPE_CHECKING:
-    from . import errors, ledger, mechanism, noise, promise, query, schema, sensitivity, taxonomy
+    from . import (
+        errors,
+        evaluate,
+        ledger,
+        mechanism,
+        noise,
+        promise,
+        query,
+        schema,
+        sensitivity,
+        taxonomy,
+    )
     from .errors import Fault, Refused
     from .promise import (
         Approximate,
@@ -42,6 +53,7 @@ _HOME = {
 }
 _ROOMS = (
     "errors",
+    "evaluate",
     "ledger",
     "mechanism",
     "noise",
@@ -66,6 +78,7 @@ __all__ = [
     "Taxonomy",
     "__version__",
     "errors",
+    "evaluate",
     "ledger",
     "mechanism",
     "noise",

@@ -1,0 +1,43 @@
+"""Was it safe, was it worth it.
+
+check                     k, l and t of any table
+risk, utility             all about an original table and its masked version
+record_linkage, within    what an intruder finds again
+sse, correlation_difference, distributions, propensity     what an analyst loses
+score                     both in one number, against a baseline
+
+Whatever is computed from an original table is for its holder only.
+"""
+
+from __future__ import annotations
+
+from .check import Check, Confidential, check
+from .correlation import CorrelationDifference, correlation_difference
+from .distribution import Moved, distributions
+from .linkage import record_linkage
+from .loss import sse, within
+from .propensity import Propensity, propensity
+from .risk import Risk, risk
+from .score import Score, score
+from .utility import Utility, utility
+
+__all__ = [
+    "Check",
+    "Confidential",
+    "CorrelationDifference",
+    "Moved",
+    "Propensity",
+    "Risk",
+    "Score",
+    "Utility",
+    "check",
+    "correlation_difference",
+    "distributions",
+    "propensity",
+    "record_linkage",
+    "risk",
+    "score",
+    "sse",
+    "utility",
+    "within",
+]

@@ -1,0 +1,101 @@
+"""What masking did to correlations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import combinations
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import InvalidArgument
+from ..number import checked_call
+from .pair import Attribute, Names, Numeric, paired
+
+__all__ = ["CorrelationDifference", "correlation_difference", "correlation_of"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CorrelationDifference:
+    """How far correlations moved, over all pairs of columns of numbers.
+
+    mean, sd: of the absolute differences; 0 is best, 2 the most. sd divides by the number of pairs.
+    pairs: of each two columns the correlation before and after.
+    """
+
+    mean: float
+    sd: float
+    pairs: Mapping[tuple[str, str], tuple[float, float]]
+
+
+@checked_call
+def correlation_difference(
+    original: object, masked: object, columns: Names = None
+) -> CorrelationDifference:
+    """How far masking moved Pearson's correlations, over all pairs of columns of numbers.
+
+    A column that is constant has correlation 0 with every other. Rows in which one of the two
+    values is missing are left out of that pair.
+
+    Parameters
+        columns: which columns; all numbers that both have if not given.
+
+    Example
+        >>> found = correlation_difference([[1, 1], [2, 2], [3, 3]], [[1, 3], [2, 2], [3, 1]])
+        >>> round(found.mean, 6), found.sd
+        (2.0, 0.0)
+
+    Source
+        Thesis, section 3.4.
+    """
+    found = correlation_of(paired(original, masked, columns))
+    if found is None:
+        raise InvalidArgument(
+            "There are not two columns of numbers",
+            "A correlation is of two columns of numbers",
+            "Name at least two",
+        )
+    return found
+
+
+def correlation_of(attributes: list[Attribute]) -> CorrelationDifference | None:
+    """The same, of attributes; None if fewer than two of them hold numbers."""
+    numeric = [attribute for attribute in attributes if isinstance(attribute, Numeric)]
+    if len(numeric) < 2:
+        return None
+    before = _correlations([attribute.original for attribute in numeric])
+    after = _correlations([attribute.masked for attribute in numeric])
+    apart = np.abs(before - after)
+    names = list(combinations([attribute.name for attribute in numeric], 2))
+    pairs = {
+        name: (float(one), float(other))
+        for name, one, other in zip(names, before, after, strict=True)
+    }
+    return CorrelationDifference(
+        mean=float(apart.mean()), sd=float(apart.std()), pairs=MappingProxyType(pairs)
+    )
+
+
+def _correlations(columns: list[NDArray[np.float64]]) -> NDArray[np.float64]:
+    """Of every two columns, in the order of combinations."""
+    matrix = np.stack([column / (np.nanmax(np.abs(column), initial=0) or 1) for column in columns])
+    if np.isnan(matrix).any():
+        pairs = [_correlation(one, other) for one, other in combinations(matrix, 2)]
+        return np.array(pairs)
+    centred = matrix - matrix.mean(axis=1, keepdims=True)
+    # what remains of a constant column is rounding
+    centred[np.ptp(matrix, axis=1) == 0] = 0
+    lengths = np.sqrt((centred * centred).sum(axis=1))
+    lengths[lengths == 0] = 1
+    unit = centred / lengths[:, None]
+    found: NDArray[np.float64] = np.clip(unit @ unit.T, -1, 1)
+    return found[np.triu_indices(len(columns), 1)]
+
+
+def _correlation(one: NDArray[np.float64], other: NDArray[np.float64]) -> float:
+    present = ~(np.isnan(one) | np.isnan(other))
+    if not present.any():
+        return 0.0
+    return float(_correlations([one[present], other[present]])[0])

@@ -1,0 +1,80 @@
+"""What masking did to values: squared errors, and values that hardly changed."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..errors import InvalidArgument
+from ..number import checked_call, exact
+from .check import schema_of
+from .pair import Attribute, Names, Numeric, paired
+
+__all__ = ["sse", "sse_of", "within", "within_of"]
+
+
+@checked_call
+def sse(original: object, masked: object, columns: Names = None, schema: object = None) -> float:
+    """The sum of squared errors: 0 if nothing changed, larger is worse. In squared raw units.
+
+    Parameters
+        original, masked: tables in which row i is the same record.
+        columns: which columns; all that both have if not given.
+        schema: taxonomies of categories, and domains for missing values.
+
+    Example
+        >>> sse([[1, 10], [2, 20]], [[1, 12], [3, 20]])
+        5.0
+
+    Source
+        Thesis, section 6.4.2.
+    """
+    return sum(map(sse_of, paired(original, masked, columns, schema_of(schema))))
+
+
+def sse_of(attribute: Attribute) -> float:
+    """The sum of squared errors of one attribute."""
+    rows = np.arange(attribute.original.size)
+    return float(attribute.squared(rows, rows).sum())
+
+
+@checked_call
+def within(original: object, masked: object, percent: object, columns: Names = None) -> float:
+    """The share of numbers that lie within so many percent of the truth: 0 (safe) to 1.
+
+    Numbers that are missing in the original do not count; those missing in the masked table are
+    not within.
+
+    Parameters
+        percent: 1 for one percent of the true value, either way.
+        columns: which columns; all numbers that both have if not given.
+
+    Example
+        >>> within([[100], [200], [0]], [[101], [190], [0]], 1)
+        0.6666666666666666
+    """
+    attributes = [a for a in paired(original, masked, columns) if isinstance(a, Numeric)]
+    if not attributes:
+        raise InvalidArgument(
+            "No column holds numbers in both tables",
+            "Percentages are of numbers",
+            "Name a column of numbers",
+        )
+    return within_of(attributes, percent)
+
+
+def within_of(attributes: list[Numeric], percent: object) -> float:
+    """The share over all values of these attributes; 0 if there are none."""
+    part = exact(percent, "percent")
+    if part < 0:
+        raise InvalidArgument(
+            f"`percent` is {percent}", "`percent` must be 0 or more", "Try percent=1"
+        )
+    near = total = 0
+    for attribute in attributes:
+        known = ~np.isnan(attribute.original)
+        truth, shown = attribute.original[known], attribute.masked[known]
+        # in this order both sides are exact for whole numbers below 2^53 / 100
+        with np.errstate(over="ignore"):
+            near += int((100 * np.abs(shown - truth) <= float(part) * np.abs(truth)).sum())
+        total += truth.size
+    return near / total if total else 0.0

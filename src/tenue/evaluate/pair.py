@@ -1,0 +1,235 @@
+"""An original table and its masked version, attribute by attribute: row i is the same record.
+
+The distance of two values is that of section 6.4.2: the difference of numbers (dates count days,
+datetimes seconds), the semantic distance of categories, who without a taxonomy are all equally far
+apart. A value that is missing on one side only is as far away as the attribute's values can be;
+missing on both sides is no difference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import InvalidArgument, InvalidTable
+from ..schema import Category, Column, Table
+from ..taxonomy import Taxonomy
+from .rows import Rows, open_rows
+from .value import Values, domain, typed
+
+__all__ = ["Attribute", "Names", "Nominal", "Numeric", "divisors", "paired"]
+
+Real = NDArray[np.float64]
+Whole = NDArray[np.int64]
+Names = Iterable[str | int] | None
+
+_MOST_WORDS = 4000
+_FLAT = float(np.log2(5 / 3))
+"""The semantic distance of two categories directly below one root."""
+
+
+@dataclass(frozen=True, eq=False)
+class Numeric:
+    """An attribute of numbers or times; NaN is missing."""
+
+    name: str
+    original: Real
+    masked: Real
+    declared: float | None = None
+
+    @cached_property
+    def complete(self) -> bool:
+        """Whether no value is missing on either side."""
+        return not (np.isnan(self.original).any() or np.isnan(self.masked).any())
+
+    @cached_property
+    def reach(self) -> float:
+        """The largest distance: of the declared domain, else of the values that occur."""
+        if self.declared is not None:
+            return self.declared
+        both = np.concatenate([self.original, self.masked])
+        both = both[~np.isnan(both)]
+        return float(both.max() - both.min()) if both.size else 0.0
+
+    def squared(self, masked: Whole, original: Whole, scale: float = 1.0) -> Real:
+        """Squared distances of masked rows to original rows, with the shape of the two together."""
+        with np.errstate(over="ignore"):
+            apart = self.masked[masked] / scale - self.original[original] / scale
+            squares: Real = apart * apart
+        if not self.complete:
+            gone = np.isnan(self.masked)[masked], np.isnan(self.original)[original]
+            squares = np.where(gone[0] ^ gone[1], (self.reach / scale) ** 2, squares)
+            squares = np.where(gone[0] & gone[1], 0.0, squares)
+        return squares
+
+
+@dataclass(frozen=True, eq=False)
+class Nominal:
+    """An attribute of categories: codes into `words`, -1 where missing."""
+
+    name: str
+    original: Whole
+    masked: Whole
+    words: tuple[str, ...]
+    taxonomy: Taxonomy | None = None
+
+    @cached_property
+    def reach(self) -> float:
+        """The largest distance: of the taxonomy's categories, or of any two different ones."""
+        if self.taxonomy is None:
+            return _FLAT
+        return float(self.taxonomy.marginality_sensitivity) or _FLAT
+
+    @cached_property
+    def distances(self) -> Real:
+        """The semantic distance of every two words, with one row and column more for missing."""
+        count = len(self.words)
+        table = np.full((count + 1, count + 1), self.reach)
+        table[:count, :count] = (
+            _FLAT * (1 - np.eye(count)) if self.taxonomy is None else self._semantic(self.taxonomy)
+        )
+        table[count, count] = 0
+        return table
+
+    def squared(self, masked: Whole, original: Whole, scale: float = 1.0) -> Real:
+        """Squared distances of masked rows to original rows, with the shape of the two together."""
+        one, other = self.masked[masked], self.original[original]
+        if self.taxonomy is None:
+            apart = np.where(one == other, 0.0, _FLAT / scale)
+        else:
+            apart = self.distances[one, other] / scale
+        squares: Real = apart * apart
+        return squares
+
+    def _semantic(self, taxonomy: Taxonomy) -> Real:
+        if len(self.words) > _MOST_WORDS:
+            raise InvalidTable(
+                f"`{self.name}` has more than {_MOST_WORDS} different values in its taxonomy",
+                "Distances are looked up in a table of every two values",
+                f"Leave `{self.name}` out",
+            )
+        above = [taxonomy.ancestors(word) for word in self.words]
+        place = {concept: i for i, concept in enumerate(sorted(set().union(*above)))}
+        member = np.zeros((len(above), len(place)))
+        for row, concepts in zip(member, above, strict=True):
+            row[[place[concept] for concept in concepts]] = 1
+        common = member @ member.T
+        sizes = member.sum(axis=1)
+        union = sizes[:, None] + sizes[None, :] - common
+        semantic: Real = np.log2(1 + (union - common) / union)
+        return semantic
+
+
+Attribute = Numeric | Nominal
+
+
+def paired(
+    original: object, masked: object, columns: Names = None, schema: Table | None = None
+) -> list[Attribute]:
+    """The attributes of the two tables.
+
+    Parameters
+        columns: which; all that both have if not given, but for identifiers if there is a schema.
+        schema: what types, domains and taxonomies the columns have.
+    """
+    first, second = open_rows(original), open_rows(masked)
+    names = _chosen(first, second, columns, schema)
+    before = first.read([one for one, _ in names])
+    after = second.read([other for _, other in names])
+    rows = {len(column) for column in (*before.values(), *after.values())}
+    if len(rows) > 1:
+        raise InvalidTable(
+            "The two tables have different numbers of rows",
+            "Row i of the original and row i of the masked table are the same record",
+            "Give both tables whole and in the same order",
+        )
+    made = []
+    for one, other in names:
+        declared = None if schema is None else schema.columns.get(one)
+        left = typed(one, before[one], declared, written=first.written)
+        right = typed(other, after[other], declared, written=second.written)
+        made.append(_attribute(left, right, declared))
+    return made
+
+
+def divisors(attributes: list[Attribute], scale: object) -> list[float]:
+    """One divisor above 0 for each attribute: 1 without a scale.
+
+    Parameters
+        scale: a number for each attribute, in order or by name.
+    """
+    from ..number import above_zero
+
+    if scale is None:
+        return [1.0] * len(attributes)
+    if isinstance(scale, Mapping):
+        given = [scale.get(attribute.name) for attribute in attributes]
+    else:
+        try:
+            given = [] if isinstance(scale, str) else list(scale)  # type: ignore[call-overload]
+        except TypeError:
+            given = []
+    if len(given) != len(attributes):
+        raise InvalidArgument(
+            "`scale` does not have one number for each column",
+            f"`scale` lists {len(attributes)} divisors, one for each column",
+            "Give `scale` as a list, or leave it out for raw values",
+        )
+    return [
+        float(above_zero(value, f"scale[{attribute.name}]"))
+        for value, attribute in zip(given, attributes, strict=True)
+    ]
+
+
+def _chosen(
+    first: Rows, second: Rows, columns: Names, schema: Table | None
+) -> list[tuple[str, str]]:
+    if columns is not None:
+        given = [columns] if isinstance(columns, str | int) else list(columns)
+        chosen = [(first.spelled(name), second.spelled(name)) for name in given]
+    else:
+        hidden = set() if schema is None else {c.name.lower() for c in schema.identifiers}
+        shared = [(name, second.find(name)) for name in first.names if name.lower() not in hidden]
+        chosen = [(name, other) for name, other in shared if other is not None]
+        if schema is not None:
+            chosen = [(name, other) for name, other in chosen if name in schema.columns]
+    if not chosen:
+        raise InvalidArgument(
+            "The two tables have no column to compare",
+            "Columns are compared that both tables have, by name",
+            "Name the columns alike in both",
+        )
+    return list(dict.fromkeys(chosen))
+
+
+def _attribute(left: Values, right: Values, declared: Column | None) -> Attribute:
+    if left.kind == right.kind and left.kind != "category":
+        return Numeric(left.name, left.numbers(), right.numbers(), domain(declared))
+    taxonomy = declared.taxonomy if isinstance(declared, Category) else None
+    return _nominal(left.name, left.words(), right.words(), taxonomy)
+
+
+def _nominal(name: str, left: list[Any], right: list[Any], taxonomy: Taxonomy | None) -> Nominal:
+    words = sorted({word for word in (*left, *right) if word is not None})
+    place: dict[Any, int] = {word: i for i, word in enumerate(words)}
+    place[None] = -1
+    if taxonomy is not None:
+        _check_known(name, words, taxonomy)
+    one, other = (np.array([place[word] for word in side], np.int64) for side in (left, right))
+    return Nominal(name, one, other, tuple(words), taxonomy)
+
+
+def _check_known(name: str, words: list[str], taxonomy: Taxonomy) -> None:
+    known = set(taxonomy.categories) | set(taxonomy.concepts)
+    if not known.issuperset(words):
+        raise InvalidTable(
+            f"`{name}` has a value that its taxonomy does not have",
+            "A category is one that the schema declares, or a concept above it",
+            f"Add it to the categories of `{name}`, or correct the table",
+            column=name,
+        )

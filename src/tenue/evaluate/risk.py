@@ -1,0 +1,137 @@
+"""Was it safe: what an intruder can do with a masked table."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from ..errors import InvalidArgument
+from ..number import checked_call
+from ..schema import Table
+from .check import Check, check, schema_of
+from .linkage import linked_share
+from .loss import within_of
+from .pair import Attribute, Nominal, Numeric, paired
+from .screen import percent
+
+__all__ = ["Risk", "risk"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Risk:
+    """What an intruder can do with a masked table. Computed from the original: for the holder only.
+
+    check: k, l and t of the masked table.
+    record_linkage: the expected share of records linked rightly by an intruder who has the whole
+        original, all columns: 0 (safe) to 1.
+    linkage_by_quasi_identifiers: the same for one who has the quasi-identifiers only; None if the
+        masked table has none of them.
+    within_1_percent, within_5_percent: the share of confidential numbers that lie so close to the
+        truth, record by record; None without such a column.
+    unchanged: the share of confidential values of any type that are the truth; None likewise.
+    """
+
+    check: Check | None
+    record_linkage: float
+    linkage_by_quasi_identifiers: float | None
+    within_1_percent: float | None
+    within_5_percent: float | None
+    unchanged: float | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The facts as JSON has them."""
+        return {
+            "check": None if self.check is None else self.check.to_dict(),
+            "record_linkage": self.record_linkage,
+            "linkage_by_quasi_identifiers": self.linkage_by_quasi_identifiers,
+            "within_1_percent": self.within_1_percent,
+            "within_5_percent": self.within_5_percent,
+            "unchanged": self.unchanged,
+        }
+
+    def to_json(self) -> str:
+        """One JSON object."""
+        return json.dumps(self.to_dict())
+
+    def __str__(self) -> str:
+        lines = [
+            "An intruder who has the original table, all columns, links "
+            f"{percent(self.record_linkage)} of the records rightly."
+        ]
+        if self.linkage_by_quasi_identifiers is not None:
+            lines.append(
+                "One who has its quasi-identifiers only links "
+                f"{percent(self.linkage_by_quasi_identifiers)}."
+            )
+        if self.within_1_percent is not None and self.within_5_percent is not None:
+            lines.append(
+                f"Confidential numbers: {percent(self.within_1_percent)} lie within 1 % of the "
+                f"truth, {percent(self.within_5_percent)} within 5 %."
+            )
+        if self.unchanged is not None:
+            lines.append(f"Confidential values: {percent(self.unchanged)} are unchanged.")
+        if self.check is not None:
+            lines += ["", str(self.check)]
+        return "\n".join(lines)
+
+
+@checked_call
+def risk(original: object, masked: object, schema: object) -> Risk:
+    """What an intruder can do with a masked table whose row i is the original's row i.
+
+    Distances are those of equation 6.7: every column divided by the width of its declared domain.
+
+    Parameters
+        original, masked: tables in which row i is the same record.
+        schema: roles, domains and taxonomies.
+
+    Source
+        Thesis, sections 2.8, 6.3.4 and 6.4.2.
+    """
+    declared = stated(schema)
+    attributes = paired(original, masked, None, declared)
+    known = _of_role(attributes, declared, "quasi_identifiers")
+    secret = _of_role(attributes, declared, "confidential")
+    numbers = [attribute for attribute in secret if isinstance(attribute, Numeric)]
+    return Risk(
+        check=check(masked, schema=declared) if known else None,
+        record_linkage=_linkage(attributes),
+        linkage_by_quasi_identifiers=_linkage(known) if known else None,
+        within_1_percent=within_of(numbers, 1) if numbers else None,
+        within_5_percent=within_of(numbers, 5) if numbers else None,
+        unchanged=_unchanged(secret) if secret else None,
+    )
+
+
+def stated(schema: object) -> Table:
+    """The schema, refused if there is none."""
+    found = schema_of(schema)
+    if found is None:
+        raise InvalidArgument(
+            "There is no schema",
+            "Roles and domains come from a schema",
+            "Give schema=Schema.load(...) or its path",
+        )
+    return found
+
+
+def _linkage(attributes: list[Attribute]) -> float:
+    return float(linked_share(attributes, [a.reach or 1.0 for a in attributes]))
+
+
+def _of_role(attributes: list[Attribute], schema: Table, role: str) -> list[Attribute]:
+    names = {column.name.lower() for column in getattr(schema, role)}
+    return [attribute for attribute in attributes if attribute.name.lower() in names]
+
+
+def _unchanged(attributes: list[Attribute]) -> float:
+    same = total = 0
+    for attribute in attributes:
+        if isinstance(attribute, Nominal):
+            present = attribute.original >= 0
+        else:
+            present = attribute.original == attribute.original  # NaN is not itself
+        same += int((attribute.original == attribute.masked)[present].sum())
+        total += int(present.sum())
+    return same / total if total else 0.0

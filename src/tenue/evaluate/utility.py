@@ -1,0 +1,125 @@
+"""Was it worth it: what a masked table is still good for."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from ..number import checked_call
+from .correlation import CorrelationDifference, correlation_of
+from .distribution import Moved, moved
+from .loss import sse_of
+from .pair import paired
+from .propensity import Propensity, propensity_of
+from .risk import stated
+from .screen import percent, short
+
+__all__ = ["Utility", "utility"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Utility:
+    """What masking did to a table. Computed from the original: for the holder only.
+
+    sse: the sum of squared errors in raw units, 0 is best; by column in `sse_by_column`.
+    relative_error: the root of the mean squared error, every column divided by the width of its
+        domain: 0 is best, 1 as bad as if all values had gone from one end to the other.
+    correlation: how far correlations moved; None with fewer than two columns of numbers.
+    columns: how far the distribution of each column moved.
+    propensity: how well masked rows are told from original ones.
+    """
+
+    sse: float
+    sse_by_column: tuple[tuple[str, float], ...]
+    relative_error: float
+    correlation: CorrelationDifference | None
+    columns: tuple[Moved, ...]
+    propensity: Propensity
+
+    def to_dict(self) -> dict[str, Any]:
+        """The facts as JSON has them; "inf" for what is infinite."""
+        correlation = self.correlation
+        return {
+            "sse": _plain(self.sse),
+            "sse_by_column": {name: _plain(value) for name, value in self.sse_by_column},
+            "relative_error": _plain(self.relative_error),
+            "correlation": None
+            if correlation is None
+            else {
+                "mean": correlation.mean,
+                "sd": correlation.sd,
+                "pairs": [
+                    {"columns": list(names), "original": before, "masked": after}
+                    for names, (before, after) in correlation.pairs.items()
+                ],
+            },
+            "columns": [
+                {name: _plain(value) for name, value in asdict(column).items()}
+                for column in self.columns
+            ],
+            "propensity": asdict(self.propensity),
+        }
+
+    def to_json(self) -> str:
+        """One JSON object."""
+        return json.dumps(self.to_dict())
+
+    def __str__(self) -> str:
+        lines = [
+            f"Values moved by {percent(self.relative_error)} of their domain (root mean square); "
+            f"sum of squared errors {short(self.sse)}."
+        ]
+        if self.correlation is not None:
+            lines.append(
+                f"Correlations moved by {short(self.correlation.mean)} on average "
+                f"(standard deviation {short(self.correlation.sd)})."
+            )
+        lines.append(
+            f"A model that tries to tell masked rows from original ones scores "
+            f"{short(self.propensity.score)}; 0 if it cannot, 0.25 if it always can."
+        )
+        width = max(len("column"), *(len(column.name) for column in self.columns))
+        lines += [
+            "",
+            f"{'column':<{width}}  {'mean':>9} {'variance':>9} {'quantiles':>9} {'shares':>9}",
+        ]
+        for column in self.columns:
+            cells = (column.mean, column.variance, column.quantiles, column.histogram)
+            shown = " ".join(f"{'' if cell is None else short(cell):>9}" for cell in cells)
+            lines.append(f"{column.name:<{width}}  {shown}")
+        lines.append("How far each moved; 0 is not at all.")
+        return "\n".join(lines)
+
+
+@checked_call
+def utility(original: object, masked: object, schema: object) -> Utility:
+    """What masking did to a table whose masked row i is the original's row i.
+
+    Parameters
+        original, masked: tables in which row i is the same record.
+        schema: domains and taxonomies; identifiers and undeclared columns are left out.
+
+    Source
+        Thesis, sections 3.4 and 6.4.
+    """
+    attributes = paired(original, masked, None, stated(schema))
+    errors = tuple((attribute.name, sse_of(attribute)) for attribute in attributes)
+    rows = attributes[0].original.size
+    relative = sum(
+        error / (attribute.reach or 1.0) ** 2
+        for (_, error), attribute in zip(errors, attributes, strict=True)
+    )
+    return Utility(
+        sse=sum(error for _, error in errors),
+        sse_by_column=errors,
+        relative_error=math.sqrt(relative / (rows * len(attributes))),
+        correlation=correlation_of(attributes),
+        columns=tuple(map(moved, attributes)),
+        propensity=propensity_of(attributes),
+    )
+
+
+def _plain(value: Any) -> Any:
+    return "inf" if value == math.inf else value

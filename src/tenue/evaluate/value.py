@@ -1,0 +1,282 @@
+"""A column's values as numbers: codes of what is equal, and doubles of what can be measured.
+
+NULL and NaN are missing, unless the schema says `missing = v`. Negative zero is zero. Text is equal
+byte by byte.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import InvalidTable
+from ..schema import Boolean, Bounded, Category, Column, Date, Datetime, Number
+
+if TYPE_CHECKING:
+    import pyarrow
+
+__all__ = ["Codes", "Kind", "Values", "typed"]
+
+Kind = Literal["number", "time", "category"]
+
+
+@dataclass(frozen=True, eq=False)
+class Codes:
+    """One whole number for each row: equal for equal values, -1 for a missing one.
+
+    count: how many values there are; each code below it occurs.
+    """
+
+    codes: NDArray[np.int64]
+    count: int
+
+
+@dataclass(frozen=True, eq=False)
+class Values:
+    """One column, read as what it is."""
+
+    name: str
+    kind: Kind
+    array: pyarrow.Array
+
+    def coded(self) -> Codes:
+        """The codes; of numbers and times they follow the order of the values."""
+        whole = _whole(self.array) if self.kind != "category" else None
+        if whole is not None:
+            return whole
+        return _dictionary_codes(self.array, ordered=self.kind != "category")
+
+    def numbers(self) -> NDArray[np.float64]:
+        """The values as doubles, NaN where missing; refused if one is infinite."""
+        import pyarrow
+        import pyarrow.compute as pc
+
+        array = self.array
+        if self.kind == "time":
+            array = _since_1970(array)
+        array = pc.cast(array, pyarrow.float64(), safe=False)
+        numbers: NDArray[np.float64] = array.to_numpy(zero_copy_only=False)
+        if np.isinf(numbers).any():
+            raise InvalidTable(
+                f"`{self.name}` has an infinite value",
+                "Distances need finite numbers; a missing value is empty",
+                "Replace it, or leave the column out",
+            )
+        return numbers
+
+    def words(self) -> list[Any]:
+        """The values as text, None where missing."""
+        import pyarrow
+        import pyarrow.compute as pc
+
+        array = self.array
+        if pyarrow.types.is_dictionary(array.type):
+            array = array.dictionary_decode()
+        if not pyarrow.types.is_large_string(array.type):
+            array = pc.cast(array, pyarrow.large_string())
+        words: list[Any] = array.to_pylist()
+        return words
+
+
+def typed(
+    name: str,
+    column: pyarrow.ChunkedArray,
+    declared: Column | None = None,
+    *,
+    written: bool = False,
+    guess: bool = True,
+) -> Values:
+    """A stored column as the schema declares it, or as it is stored if nothing is declared.
+
+    Parameters
+        written: the column is text from a file without types.
+        guess: whether such text is read as a number or a date if all of it can be; otherwise only
+            what is declared a number or a date is.
+    """
+    import pyarrow
+    import pyarrow.compute as pc
+
+    array = column.combine_chunks()
+    if isinstance(array, pyarrow.ChunkedArray):  # no chunk at all, or too long for one
+        array = pyarrow.concat_arrays(array.chunks) if array.chunks else pyarrow.nulls(0)
+    if _is_text(array.type) and not pyarrow.types.is_dictionary(array.type):
+        wanted = _wanted(declared, written and guess)
+        array = next((found for found in (_parsed(array, t) for t in wanted) if found), array)
+    if pyarrow.types.is_floating(array.type):
+        array = _finite_or_missing(array)
+    if declared is not None and declared.missing is not None and array.null_count:
+        array = _filled(array, declared)
+    kind = _kind(array.type, name)
+    if isinstance(declared, Category | Boolean):
+        kind = "category"
+    if pyarrow.types.is_decimal(array.type) and kind == "number":
+        array = pc.cast(array, array.type)
+    return Values(name, kind, array)
+
+
+def _wanted(declared: Column | None, guess: bool) -> list[Any]:
+    import pyarrow
+
+    numbers = [pyarrow.int64(), pyarrow.float64()]
+    times = [pyarrow.date32(), pyarrow.timestamp("us")]
+    if isinstance(declared, Number):
+        return numbers
+    if isinstance(declared, Date | Datetime):
+        return times
+    return numbers + times if guess and declared is None else []
+
+
+def _parsed(array: Any, wanted: Any) -> Any:
+    import pyarrow
+    import pyarrow.compute as pc
+
+    if array.null_count == len(array):
+        return None
+    try:
+        return pc.cast(pc.utf8_trim_whitespace(array), wanted)
+    except pyarrow.ArrowException:
+        return None
+
+
+def _is_text(kind: Any) -> bool:
+    import pyarrow.types as types
+
+    return bool(
+        types.is_string(kind)
+        or types.is_large_string(kind)
+        or types.is_string_view(kind)
+        or (types.is_dictionary(kind) and _is_text(kind.value_type))
+    )
+
+
+def _kind(kind: Any, name: str) -> Kind:
+    import pyarrow.types as types
+
+    if types.is_dictionary(kind):
+        _kind(kind.value_type, name)
+        return "category"
+    if types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind):
+        return "number"
+    if types.is_date(kind) or types.is_timestamp(kind):
+        return "time"
+    if _is_text(kind) or types.is_boolean(kind) or types.is_null(kind):
+        return "category"
+    raise InvalidTable(
+        f"`{name}` holds neither numbers, nor text, nor dates",
+        "A column that is evaluated holds numbers, text, true and false, dates or datetimes",
+        f"Convert `{name}`, or leave it out",
+        column=name,
+    )
+
+
+def _finite_or_missing(array: Any) -> Any:
+    import pyarrow
+
+    if array.null_count:
+        values = array.to_numpy(zero_copy_only=False)
+    else:
+        values = array.to_numpy(zero_copy_only=True)
+    missing = np.isnan(values)
+    # adding zero turns negative zero into zero
+    return pyarrow.array(values + values.dtype.type(0), mask=missing if missing.any() else None)
+
+
+def _filled(array: Any, declared: Column) -> Any:
+    import pyarrow
+    import pyarrow.compute as pc
+
+    value: Any = declared.missing
+    if isinstance(value, Fraction):
+        value = int(value) if value.denominator == 1 else float(value)
+    if pyarrow.types.is_dictionary(array.type):
+        array = array.dictionary_decode()
+    if pyarrow.types.is_null(array.type):
+        return pyarrow.array([value] * len(array))
+    if isinstance(value, float):
+        array = pc.cast(array, pyarrow.float64(), safe=False)
+    try:
+        scalar = pyarrow.scalar(str(value) if _is_text(array.type) else value, array.type)
+    except (pyarrow.ArrowException, TypeError, ValueError):
+        raise InvalidTable(
+            f"`{declared.name}` is not stored as what the schema declares",
+            "The declared value for missing ones must be of the column's own type",
+            f"Convert `{declared.name}`, or correct the schema",
+            column=declared.name,
+        ) from None
+    return pc.fill_null(array, scalar)
+
+
+def _since_1970(array: Any) -> Any:
+    """Days of dates, seconds of datetimes."""
+    import pyarrow
+    import pyarrow.compute as pc
+
+    if pyarrow.types.is_date(array.type):
+        return pc.cast(pc.cast(array, pyarrow.date32()), pyarrow.int32())
+    ticks = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}[array.type.unit]
+    return pc.divide(pc.cast(pc.cast(array, pyarrow.int64()), pyarrow.float64(), safe=False), ticks)
+
+
+def _whole(array: Any) -> Codes | None:
+    """Codes of whole numbers that lie close together, by counting; None if they do not."""
+    import pyarrow
+    import pyarrow.compute as pc
+
+    if not pyarrow.types.is_integer(array.type) or array.null_count == len(array):
+        return None
+    ends = pc.min_max(array).as_py()
+    span = ends["max"] - ends["min"] + 1
+    if span > 4 * len(array) + 1000:
+        return None
+    if array.null_count:
+        array = pc.fill_null(pc.cast(array, pyarrow.int64()), ends["min"] - 1)
+    shifted = array.to_numpy(zero_copy_only=False).astype(np.int64) - ends["min"]
+    return _used(shifted, span)
+
+
+def _used(codes: NDArray[np.int64], span: int) -> Codes:
+    """The same codes without gaps; -1 stays."""
+    seen = np.zeros(span + 1, np.bool_)
+    seen[codes] = True  # a missing value marks the last place
+    seen[span] = False
+    if seen[:span].all():
+        return Codes(codes, span)
+    rank = np.cumsum(seen) - 1
+    count = int(rank[-1]) + 1
+    rank[span] = -1
+    return Codes(rank[codes], count)
+
+
+def _dictionary_codes(array: Any, *, ordered: bool) -> Codes:
+    import pyarrow
+    import pyarrow.compute as pc
+
+    if not pyarrow.types.is_dictionary(array.type):
+        if pyarrow.types.is_string_view(array.type):
+            array = pc.cast(array, pyarrow.large_string())
+        if pyarrow.types.is_null(array.type):
+            return Codes(np.full(len(array), -1, np.int64), 0)
+        array = array.dictionary_encode()
+    indices = array.indices
+    if indices.null_count:
+        indices = pc.fill_null(pc.cast(indices, pyarrow.int64()), -1)
+    codes = indices.to_numpy(zero_copy_only=False).astype(np.int64)
+    count = len(array.dictionary)
+    if ordered:
+        places = pc.sort_indices(array.dictionary).to_numpy(zero_copy_only=False)
+        rank = np.empty(count + 1, np.int64)
+        rank[places] = np.arange(count)
+        rank[count] = -1
+        codes = rank[codes]
+    return _used(codes, count)
+
+
+def domain(declared: Column | None) -> float | None:
+    """How far apart two values of a declared column of numbers or times can be."""
+    if isinstance(declared, Bounded):
+        return float(declared.high - declared.low)
+    return None
