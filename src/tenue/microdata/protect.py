@@ -13,6 +13,7 @@ from ..errors import InvalidTable, NotPromised, Unreachable
 from ..noise.source import Source
 from ..schema import Category
 from .cells import Cells, Numbers
+from .comparison import rank_of, records_of
 from .method import Method
 from .original import Original
 from .partition.grow import Wanted, grown, single_valued
@@ -25,7 +26,6 @@ from .partition.v_mdav import GAIN, v_mdav
 from .publish.centroid import centroids
 from .publish.permute import shuffled
 from .publish.swap import swap
-from .records import rank_of, records_of
 
 __all__ = ["Protected", "prepared", "protected"]
 

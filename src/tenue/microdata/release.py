@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import Fault, InvalidArgument, nearest
+from ..errors import Fault, InvalidArgument
 from ..evaluate import check, risk, utility
 from ..ledger.contract import Ledger
 from ..noise.source import SYSTEM
@@ -31,7 +31,7 @@ from .original import Original, read_original
 from .protect import Protected, prepared, protected
 from .publish.permute import shuffled
 from .registry import check_first, opened, register
-from .saving import KINDS, write_release
+from .saving import write_release
 
 if TYPE_CHECKING:
     from ..evaluate import Risk, Utility
@@ -87,12 +87,6 @@ class Release:
             replace: whether a folder that holds something may be replaced as a whole.
         """
         chosen = kind or ("csv" if self._kind == "csv" else "parquet")
-        if chosen not in KINDS:
-            raise InvalidArgument(
-                f"`kind` is {kind!r}",
-                "`kind` is csv or parquet",
-                nearest(str(kind), KINDS),
-            )
         if not isinstance(folder, str | os.PathLike):
             raise InvalidArgument(
                 f"`folder` is of type {type(folder).__name__}",

@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from ..errors import InvalidArgument
+from ..errors import InvalidArgument, nearest
 from .formula import PREFIX, STARTS, defused
 
 __all__ = ["KINDS", "check_target", "write_release"]
@@ -18,8 +18,16 @@ __all__ = ["KINDS", "check_target", "write_release"]
 KINDS = ("csv", "parquet")
 
 
-def check_target(folder: Path, *, replace: bool) -> None:
-    """Refuses a folder that holds something, unless it may be replaced, or that cannot be made."""
+def check_target(folder: Path, kind: str | None, *, replace: bool) -> None:
+    """Refuses what could not be saved, before anything is read.
+
+    That is: a folder that holds something, unless it may be replaced; one that cannot be made; a
+    kind of file that is none of `KINDS`.
+    """
+    if kind is not None and kind not in KINDS:
+        raise InvalidArgument(
+            f"`kind` is {kind!r}", "`kind` is csv or parquet", nearest(str(kind), KINDS)
+        )
     if folder.is_dir() and any(folder.iterdir()) and not replace:
         raise InvalidArgument(
             f"{folder.name} is not empty",
@@ -43,7 +51,7 @@ def write_release(
     The files are written, and forced to the disk, in a folder beside the target, which then takes
     the target's place in one step. If anything fails the target is as it was.
     """
-    check_target(folder, replace=replace)
+    check_target(folder, kind, replace=replace)
     target = folder.absolute()
     draft = None
     try:
