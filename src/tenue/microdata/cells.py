@@ -75,11 +75,6 @@ class Cells:
         numbers = np.where(self.present, self.numbers, self._number_of(self.column.missing))
         return replace(self, numbers=numbers, present=np.ones(self.size, dtype=bool))
 
-    def codes(self) -> Numbers:
-        """0, 1, 2, ... for each different value, a missing one among them."""
-        keys = np.where(self.present, self.numbers, np.iinfo(np.int64).min)
-        return np.unique(keys, return_inverse=True)[1].astype(np.int64).reshape(-1)
-
     @property
     def first(self) -> int:
         """The number of the least value that the schema allows."""

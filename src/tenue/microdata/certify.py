@@ -50,9 +50,10 @@ PRESENCE = (
     "That a person is in the table is not hidden: columns that are not confidential are published "
     "as they are, and every value of the table is in the release."
 )
-CLOSE = (
-    "A published value can be close to the true one: on the Census reference table, swapped with "
-    "k = 10, 94 % of the values lie within 1 % of the truth."
+CLOSE = "A published value can be close to the true one, or equal to it."
+VERY_CLOSE = (
+    "A published value is close to the true one: on the Census reference table with k = 10, 95 % "
+    "of the values miss the truth by at most 1 % of their column's range, 66 % by at most 1 %."
 )
 LAST = "Whoever knows the values of all other members of a group knows the last one."
 RELATIONS = (
@@ -88,7 +89,11 @@ def certify(method: Method, schema: Schema, *, registered: bool) -> Certificate:
     if swaps:
         assumptions.append(_KNOWN[method.by])
     limits = [NOT_PRIVACY, TWICE, HOMOGENEOUS]
-    limits += [PRESENCE, CLOSE, LAST, RELATIONS] if swaps else [AS_THEY_ARE]
+    if swaps:
+        near = VERY_CLOSE if method.by == "each-confidential" else CLOSE
+        limits += [PRESENCE, near, LAST, RELATIONS]
+    else:
+        limits.append(AS_THEY_ARE)
     if schema.unit != RECORD:
         limits.append(ROWS_OF_ONE)
     return Certificate(
