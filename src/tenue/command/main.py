@@ -9,7 +9,7 @@ import typer
 
 from ..errors import Fault, Refused
 from ..version import VERSION
-from . import ask, demo, explain, init, ledger, publish
+from . import ask, check, demo, explain, init, ledger, publish
 
 __all__ = ["app", "main"]
 
@@ -26,6 +26,7 @@ app.command("init")(init.init)
 app.command("explain")(explain.explain)
 app.command("ask")(ask.ask)
 app.command("publish")(publish.publish)
+app.command("check")(check.check)
 app.add_typer(ledger.app, name="ledger")
 
 

@@ -11,7 +11,7 @@ Whatever is computed from an original table is for its holder only.
 
 from __future__ import annotations
 
-from .check import Check, Confidential, check
+from .check import check
 from .correlation import CorrelationDifference, correlation_difference
 from .distribution import Moved, distributions
 from .linkage import record_linkage
@@ -20,6 +20,7 @@ from .propensity import Propensity, propensity
 from .risk import Risk, risk
 from .score import Score, score
 from .utility import Utility, utility
+from .verdict import Check, Confidential
 
 __all__ = [
     "Check",

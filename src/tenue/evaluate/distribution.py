@@ -23,7 +23,8 @@ _QUANTILES = 1000
 class Moved:
     """How far one column's distribution moved. 0 is best everywhere; None where it has no meaning.
 
-    mean, variance: |after - before| / |before|, infinite if it was 0 before and is not now.
+    mean, variance: |after - before| / |before|, infinite if it was 0 before and is not now; times
+        have no such mean.
     quantiles: the mean distance between the sorted columns, over the width of the domain (of the
         original's values if none is declared): 0 to 1, more if values left that width.
     histogram: half the sum of differences of shares, over equal bins or over categories: 0 to 1.
@@ -108,7 +109,7 @@ def _of_numbers(attribute: Numeric, bins: int) -> Moved:
     width = attribute.declared or high - low
     return Moved(
         name=attribute.name,
-        mean=_variation(float(before.mean()), float(after.mean())),
+        mean=None if attribute.time else _variation(float(before.mean()), float(after.mean())),
         variance=_variation(float(before.var()), float(after.var())),
         quantiles=_over(_sorted_distance(before, after), width),
         histogram=_histogram(before, after, low, high, bins, gone),

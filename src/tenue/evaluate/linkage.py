@@ -13,12 +13,13 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import InvalidArgument
 from ..number import checked_call
 from .block import blocked
 from .check import schema_of
+from .code import Codes
 from .group import Groups, grouped
 from .pair import Attribute, Names, Numeric, divisors, paired
-from .value import Codes
 
 __all__ = ["linked_share", "record_linkage"]
 
@@ -26,6 +27,7 @@ Real = NDArray[np.float64]
 Whole = NDArray[np.int64]
 
 _MOST_CELLS = 2**21
+_LARGEST = 1e150
 
 
 @checked_call
@@ -117,6 +119,12 @@ class _Space:
         rows = attributes[0].original.size
         original = np.column_stack([one for one, _ in plain] or [np.empty((rows, 0))])
         masked = np.column_stack([other for _, other in plain] or [np.empty((rows, 0))])
+        if not (np.abs(original) < _LARGEST).all() or not (np.abs(masked) < _LARGEST).all():
+            raise InvalidArgument(
+                "`scale` is so small that distances overflow",
+                f"Every value divided by the scale of its column must be below {_LARGEST:g}",
+                "Give larger divisors, such as the width of each column",
+            )
         return cls(original, masked, rest)
 
     @property

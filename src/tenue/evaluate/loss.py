@@ -9,7 +9,7 @@ from ..number import checked_call, exact
 from .check import schema_of
 from .pair import Attribute, Names, Numeric, paired
 
-__all__ = ["sse", "sse_of", "within", "within_of"]
+__all__ = ["numbers_among", "sse", "sse_of", "within", "within_of"]
 
 
 @checked_call
@@ -52,7 +52,7 @@ def within(original: object, masked: object, percent: object, columns: Names = N
         >>> within([[100], [200], [0]], [[101], [190], [0]], 1)
         0.6666666666666666
     """
-    attributes = [a for a in paired(original, masked, columns) if isinstance(a, Numeric)]
+    attributes = numbers_among(paired(original, masked, columns))
     if not attributes:
         raise InvalidArgument(
             "No column holds numbers in both tables",
@@ -60,6 +60,11 @@ def within(original: object, masked: object, percent: object, columns: Names = N
             "Name a column of numbers",
         )
     return within_of(attributes, percent)
+
+
+def numbers_among(attributes: list[Attribute]) -> list[Numeric]:
+    """Those that have percentages: numbers, not times."""
+    return [a for a in attributes if isinstance(a, Numeric) and not a.time]
 
 
 def within_of(attributes: list[Numeric], percent: object) -> float:

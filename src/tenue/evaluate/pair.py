@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InvalidArgument, InvalidTable
-from ..schema import Category, Column, Table
+from ..number import moderate
+from ..schema import Category, Column, Date, Table
 from ..taxonomy import Taxonomy
 from .rows import Rows, open_rows
 from .value import Values, domain, typed
@@ -35,12 +36,17 @@ _FLAT = float(np.log2(5 / 3))
 
 @dataclass(frozen=True, eq=False)
 class Numeric:
-    """An attribute of numbers or times; NaN is missing."""
+    """An attribute of numbers or times; NaN is missing.
+
+    declared: the width of the declared domain.
+    time: whether these are days or seconds since 1970 began.
+    """
 
     name: str
     original: Real
     masked: Real
     declared: float | None = None
+    time: bool = False
 
     @cached_property
     def complete(self) -> bool:
@@ -158,13 +164,11 @@ def paired(
 
 
 def divisors(attributes: list[Attribute], scale: object) -> list[float]:
-    """One divisor above 0 for each attribute: 1 without a scale.
+    """One divisor for each attribute: 1 without a scale.
 
     Parameters
         scale: a number for each attribute, in order or by name.
     """
-    from ..number import above_zero
-
     if scale is None:
         return [1.0] * len(attributes)
     if isinstance(scale, Mapping):
@@ -181,7 +185,7 @@ def divisors(attributes: list[Attribute], scale: object) -> list[float]:
             "Give `scale` as a list, or leave it out for raw values",
         )
     return [
-        float(above_zero(value, f"scale[{attribute.name}]"))
+        float(moderate(value, f"scale[{attribute.name}]"))
         for value, attribute in zip(given, attributes, strict=True)
     ]
 
@@ -209,7 +213,9 @@ def _chosen(
 
 def _attribute(left: Values, right: Values, declared: Column | None) -> Attribute:
     if left.kind == right.kind and left.kind != "category":
-        return Numeric(left.name, left.numbers(), right.numbers(), domain(declared))
+        days = isinstance(declared, Date) or (declared is None and left.days and right.days)
+        one, other = left.numbers(days=days), right.numbers(days=days)
+        return Numeric(left.name, one, other, domain(declared), left.kind == "time")
     taxonomy = declared.taxonomy if isinstance(declared, Category) else None
     return _nominal(left.name, left.words(), right.words(), taxonomy)
 

@@ -15,6 +15,7 @@ __all__ = ["Propensity", "propensity", "propensity_of"]
 Real = NDArray[np.float64]
 
 _MOST_WORDS = 50
+_MOST_ROWS = 100_000
 _STEPS = 50
 _SMALL = 1e-10
 _RIDGE = 1e-6
@@ -27,7 +28,7 @@ class Propensity:
     score: the mean of (p - 1/2)^2, p being the estimated probability that a row is masked: 0 if
         they cannot be told apart, 1/4 if every row is recognised.
     ratio: the score over what chance alone gives for a table of this size: about 1 is as good as a
-        fresh sample of the same people would be.
+        fresh sample of the same population would be.
     """
 
     score: float
@@ -39,7 +40,8 @@ def propensity(original: object, masked: object, columns: Names = None) -> Prope
     """Tells masked rows from original ones by logistic regression on every column, linearly.
 
     Numbers enter once, and once more as a flag where some are missing; categories enter with a flag
-    for each of their 50 most frequent values.
+    for each of their 50 most frequent values. Of a table with more than 100,000 rows every second,
+    third, ... row is taken.
 
     Parameters
         columns: which columns; all that both have if not given.
@@ -56,8 +58,9 @@ def propensity(original: object, masked: object, columns: Names = None) -> Prope
 
 def propensity_of(attributes: list[Attribute]) -> Propensity:
     """The same, of attributes."""
-    features = [feature for attribute in attributes for feature in _features(attribute)]
-    rows = attributes[0].original.size
+    step = -(-attributes[0].original.size // _MOST_ROWS)
+    features = [feature for attribute in attributes for feature in _features(attribute, step)]
+    rows = attributes[0].original[::step].size
     design = np.column_stack([np.ones(2 * rows), *features])
     masked = np.repeat([0.0, 1.0], rows)
     chances = _fitted(design, masked)
@@ -66,8 +69,8 @@ def propensity_of(attributes: list[Attribute]) -> Propensity:
     return Propensity(score=score, ratio=score / by_chance if by_chance else 0.0)
 
 
-def _features(attribute: Attribute) -> list[Real]:
-    both = np.concatenate([attribute.original, attribute.masked])
+def _features(attribute: Attribute, step: int) -> list[Real]:
+    both = np.concatenate([attribute.original[::step], attribute.masked[::step]])
     if not isinstance(attribute, Numeric):
         found, times = np.unique(both, return_counts=True)
         frequent = found[np.argsort(-times, kind="stable")][:_MOST_WORDS]

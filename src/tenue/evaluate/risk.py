@@ -9,11 +9,12 @@ from typing import Any
 from ..errors import InvalidArgument
 from ..number import checked_call
 from ..schema import Table
-from .check import Check, check, schema_of
+from .check import check, schema_of
 from .linkage import linked_share
-from .loss import within_of
-from .pair import Attribute, Nominal, Numeric, paired
+from .loss import numbers_among, within_of
+from .pair import Attribute, Nominal, paired
 from .screen import percent
+from .verdict import Check
 
 __all__ = ["Risk", "risk"]
 
@@ -93,7 +94,7 @@ def risk(original: object, masked: object, schema: object) -> Risk:
     attributes = paired(original, masked, None, declared)
     known = _of_role(attributes, declared, "quasi_identifiers")
     secret = _of_role(attributes, declared, "confidential")
-    numbers = [attribute for attribute in secret if isinstance(attribute, Numeric)]
+    numbers = numbers_among(secret)
     return Risk(
         check=check(masked, schema=declared) if known else None,
         record_linkage=_linkage(attributes),

@@ -6,8 +6,11 @@ rows were skipped would look smaller or safer than it is.
 
 from __future__ import annotations
 
+import gzip
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..engine.frame import arrow_table
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Rows", "open_rows"]
 
+_LONGEST_LINE = 2**20
 _UNREADABLE = "A line has too many or too few fields, an open quote, or bytes that are not UTF-8"
 
 
@@ -137,16 +141,14 @@ def _frame(found: Frame) -> Rows:
     import narwhals
 
     frame = narwhals.from_native(found.data, pass_through=True)
-    if isinstance(frame, narwhals.DataFrame):
-        names = tuple(frame.columns)
-    else:
-        names = tuple(arrow_table(found.data, _Every()).column_names)
+    if not isinstance(frame, narwhals.DataFrame):
+        whole = arrow_table(found.data, _Every())  # a stream can be read once
+        return _once(tuple(whole.column_names), lambda chosen: whole.select(list(chosen)))
 
     def load(chosen: Sequence[str]) -> Any:
-        table = arrow_table(found.data, {name.lower() for name in chosen})
-        return table.select(list(chosen))
+        return arrow_table(found.data, {name.lower() for name in chosen}).select(list(chosen))
 
-    return _once(names, load)
+    return _once(tuple(frame.columns), load)
 
 
 class _Every(tuple[str, ...]):
@@ -187,7 +189,8 @@ def _csv(found: Files) -> Rows:
     for path in found.paths:
         check_size(path, zipped=found.zipped)
     headers = {
-        read_header(path, found.kind, zipped=found.zipped, wanted=_Every()) for path in found.paths
+        read_header(path, found.kind, zipped=found.zipped, wanted=_pieces(path, found.zipped))
+        for path in found.paths
     }
     if len(headers) > 1:
         raise InvalidTable(
@@ -210,6 +213,17 @@ def _csv(found: Files) -> Rows:
         return _queried(lambda: duckdb.connect().sql(sql).to_arrow_table())
 
     return _once(header.names, load, written=True)
+
+
+def _pieces(path: Path, zipped: bool) -> set[str]:
+    """The first line, cut at every sign that may separate names: the right one finds most."""
+    opened = gzip.open if zipped else open
+    try:
+        with opened(path, "rb") as file:
+            line = file.readline(_LONGEST_LINE).decode("utf-8-sig", errors="replace")
+    except (OSError, EOFError):
+        return set()
+    return {piece.strip().strip('"').lower() for piece in re.split(r"[,;\t|]", line)}
 
 
 def _queried(run: Callable[[], Any]) -> Any:

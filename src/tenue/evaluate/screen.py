@@ -7,7 +7,7 @@ import textwrap
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .check import Check
+    from .verdict import Check, Confidential
 
 __all__ = ["check_text", "percent", "short"]
 
@@ -34,44 +34,78 @@ def short(number: float) -> str:
 def check_text(check: Check) -> str:
     """The screen of `tenue check`."""
     who = "row" if check.unit == "record" else check.unit
-    names = ", ".join(check.quasi_identifiers)
     lines = [
-        f"{check.rows:,} rows in {_many(check.groups, 'group')} of equal {names}",
+        f"{_many(check.rows, 'row')} in {_many(check.groups, 'group')} that share "
+        f"{', '.join(check.quasi_identifiers)}",
         "",
         f"k = {check.k}",
-        f"  In the smallest group {_many(check.k, who)} look alike; "
-        f"{_many(check.smallest_groups, 'group')} {'is' if check.smallest_groups == 1 else 'are'} "
-        f"so small. {percent(check.unique_share)} of all rows stand alone: who knows these columns "
-        "of a person finds the row.",
+        f"  {_smallest(check, who)} {_alone(check.unique_share)}",
     ]
     for column in check.confidential:
-        word = "ordered values" if column.distance == "ordered" else "categories"
         lines += [
             "",
             f"{column.name}: l = {column.l} (entropy {short(column.l_entropy)}), "
             f"t = {short(column.t)} (ratio {short(column.t_ratio)})",
-            f"  l: every group has at least {_many(column.l, 'different value')}. "
-            + _homogeneous(column.homogeneous_groups, column.homogeneous_share),
-            f"  t: 0 if every group is distributed like the whole table, 1 if none could be "
-            f"further ({word}). The farthest group has {_many(column.size_of_farthest, 'row')}.",
+            f"  l: {_diversity(column)}",
+            f"  t: {_closeness(column)}",
         ]
     if not check.confidential:
         lines += ["", "No confidential column was named, so l and t were not measured."]
-    if check.notes:
-        lines += ["", *(f"Note: {note}" for note in check.notes)]
-    lines += ["", "This is about one file. A second release of the same people may undo it."]
-    return "\n".join(
-        textwrap.fill(line, 88, subsequent_indent="  ") if line else "" for line in lines
+    lines += ["", *(f"Note: {note}" for note in check.notes)] if check.notes else []
+    lines += [
+        "",
+        "This is about this file, and about an intruder who knows these columns and no others. "
+        "A second release of the same people may undo it.",
+    ]
+    return "\n".join(map(_wrapped, lines))
+
+
+def _wrapped(line: str) -> str:
+    indent = "  " if line.startswith("  ") else ""
+    return textwrap.fill(line, 88, subsequent_indent=indent)
+
+
+def _smallest(check: Check, who: str) -> str:
+    if check.k == 1:
+        return f"{_many(check.smallest_groups, 'group')} of one {who} only."
+    verb = "is" if check.smallest_groups == 1 else "are"
+    return (
+        f"Everybody is among at least {_many(check.k, who)} that look alike; "
+        f"{_many(check.smallest_groups, 'group')} {verb} no larger."
     )
 
 
-def _homogeneous(groups: int, share: float) -> str:
-    if groups == 0:
-        return "No group gives its value away."
-    verb = "has" if groups == 1 else "have"
+def _alone(share: float) -> str:
+    if share == 0:
+        return "Nobody stands alone."
     return (
-        f"{_many(groups, 'group')} ({percent(share)} of the rows) {verb} one value only: whoever "
-        "is known to be in such a group has it."
+        f"{percent(share)} of the rows stand alone: who knows these columns of a person finds "
+        "the row."
+    )
+
+
+def _diversity(column: Confidential) -> str:
+    if column.l > 1:
+        return f"every group has at least {column.l} different values; none gives its value away."
+    groups = column.homogeneous_groups
+    return (
+        f"{_many(groups, 'group')} ({percent(column.homogeneous_share)} of the rows) "
+        f"{'has' if groups == 1 else 'have'} one value only: whoever is known to be in such a "
+        "group has it."
+    )
+
+
+def _closeness(column: Confidential) -> str:
+    kind = "ordered values" if column.distance == "ordered" else "categories"
+    farthest = _many(column.size_of_farthest, "row")
+    text = (
+        f"0 if every group is distributed like the whole table, 1 at most ({kind}). The group "
+        f"farthest from it has {farthest}. "
+    )
+    if column.t_ratio == math.inf:
+        return text + "Some group lacks a value that the table has, so the ratio is infinite."
+    return (
+        text + f"A value is up to {short(column.t_ratio)} times rarer or more frequent in a group."
     )
 
 

@@ -15,6 +15,7 @@ from .pair import paired
 from .propensity import Propensity, propensity_of
 from .risk import stated
 from .screen import percent, short
+from .verdict import plain
 
 __all__ = ["Utility", "utility"]
 
@@ -42,9 +43,9 @@ class Utility:
         """The facts as JSON has them; "inf" for what is infinite."""
         correlation = self.correlation
         return {
-            "sse": _plain(self.sse),
-            "sse_by_column": {name: _plain(value) for name, value in self.sse_by_column},
-            "relative_error": _plain(self.relative_error),
+            "sse": plain(self.sse),
+            "sse_by_column": {name: plain(value) for name, value in self.sse_by_column},
+            "relative_error": plain(self.relative_error),
             "correlation": None
             if correlation is None
             else {
@@ -56,7 +57,7 @@ class Utility:
                 ],
             },
             "columns": [
-                {name: _plain(value) for name, value in asdict(column).items()}
+                {name: plain(value) for name, value in asdict(column).items()}
                 for column in self.columns
             ],
             "propensity": asdict(self.propensity),
@@ -119,7 +120,3 @@ def utility(original: object, masked: object, schema: object) -> Utility:
         columns=tuple(map(moved, attributes)),
         propensity=propensity_of(attributes),
     )
-
-
-def _plain(value: Any) -> Any:
-    return "inf" if value == math.inf else value

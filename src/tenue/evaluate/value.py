@@ -1,4 +1,4 @@
-"""A column's values as numbers: codes of what is equal, and doubles of what can be measured.
+"""A column read as what it is: numbers, times or categories.
 
 NULL and NaN are missing, unless the schema says `missing = v`. Negative zero is zero. Text is equal
 byte by byte.
@@ -15,24 +15,17 @@ from numpy.typing import NDArray
 
 from ..errors import InvalidTable
 from ..schema import Boolean, Bounded, Category, Column, Date, Datetime, Number
+from .code import Codes, coded
 
 if TYPE_CHECKING:
     import pyarrow
 
-__all__ = ["Codes", "Kind", "Values", "typed"]
+__all__ = ["Kind", "Values", "domain", "typed"]
 
 Kind = Literal["number", "time", "category"]
 
-
-@dataclass(frozen=True, eq=False)
-class Codes:
-    """One whole number for each row: equal for equal values, -1 for a missing one.
-
-    count: how many values there are; each code below it occurs.
-    """
-
-    codes: NDArray[np.int64]
-    count: int
+_DAY = 24 * 60 * 60
+_LARGEST = 1e100
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,28 +38,35 @@ class Values:
 
     def coded(self) -> Codes:
         """The codes; of numbers and times they follow the order of the values."""
-        whole = _whole(self.array) if self.kind != "category" else None
-        if whole is not None:
-            return whole
-        return _dictionary_codes(self.array, ordered=self.kind != "category")
+        return coded(self.array, ordered=self.kind != "category")
 
-    def numbers(self) -> NDArray[np.float64]:
-        """The values as doubles, NaN where missing; refused if one is infinite."""
+    @property
+    def days(self) -> bool:
+        """Whether these are days without a time."""
+        import pyarrow
+
+        return bool(pyarrow.types.is_date(self.array.type))
+
+    def numbers(self, *, days: bool = False) -> NDArray[np.float64]:
+        """The values as doubles, NaN where missing; refused if one is infinite or huge.
+
+        Parameters
+            days: times count days since 1970 began, otherwise seconds.
+        """
         import pyarrow
         import pyarrow.compute as pc
 
-        array = self.array
-        if self.kind == "time":
-            array = _since_1970(array)
-        array = pc.cast(array, pyarrow.float64(), safe=False)
-        numbers: NDArray[np.float64] = array.to_numpy(zero_copy_only=False)
-        if np.isinf(numbers).any():
+        array = _seconds(self.array) if self.kind == "time" else self.array
+        numbers: NDArray[np.float64]
+        numbers = pc.cast(array, pyarrow.float64(), safe=False).to_numpy(zero_copy_only=False)
+        if (np.abs(numbers) > _LARGEST).any():
             raise InvalidTable(
-                f"`{self.name}` has an infinite value",
+                f"`{self.name}` has a value that is infinite, or beyond {_LARGEST:g}",
                 "Distances need finite numbers; a missing value is empty",
-                "Replace it, or leave the column out",
+                "Replace it, measure in other units, or leave the column out",
+                column=self.name,
             )
-        return numbers
+        return numbers / _DAY if days and self.kind == "time" else numbers
 
     def words(self) -> list[Any]:
         """The values as text, None where missing."""
@@ -98,7 +98,6 @@ def typed(
             what is declared a number or a date is.
     """
     import pyarrow
-    import pyarrow.compute as pc
 
     array = column.combine_chunks()
     if isinstance(array, pyarrow.ChunkedArray):  # no chunk at all, or too long for one
@@ -113,8 +112,6 @@ def typed(
     kind = _kind(array.type, name)
     if isinstance(declared, Category | Boolean):
         kind = "category"
-    if pyarrow.types.is_decimal(array.type) and kind == "number":
-        array = pc.cast(array, array.type)
     return Values(name, kind, array)
 
 
@@ -210,69 +207,15 @@ def _filled(array: Any, declared: Column) -> Any:
     return pc.fill_null(array, scalar)
 
 
-def _since_1970(array: Any) -> Any:
-    """Days of dates, seconds of datetimes."""
+def _seconds(array: Any) -> Any:
     import pyarrow
     import pyarrow.compute as pc
 
     if pyarrow.types.is_date(array.type):
-        return pc.cast(pc.cast(array, pyarrow.date32()), pyarrow.int32())
+        days = pc.cast(pc.cast(array, pyarrow.date32()), pyarrow.int32())
+        return pc.multiply(pc.cast(days, pyarrow.int64()), _DAY)
     ticks = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}[array.type.unit]
     return pc.divide(pc.cast(pc.cast(array, pyarrow.int64()), pyarrow.float64(), safe=False), ticks)
-
-
-def _whole(array: Any) -> Codes | None:
-    """Codes of whole numbers that lie close together, by counting; None if they do not."""
-    import pyarrow
-    import pyarrow.compute as pc
-
-    if not pyarrow.types.is_integer(array.type) or array.null_count == len(array):
-        return None
-    ends = pc.min_max(array).as_py()
-    span = ends["max"] - ends["min"] + 1
-    if span > 4 * len(array) + 1000:
-        return None
-    if array.null_count:
-        array = pc.fill_null(pc.cast(array, pyarrow.int64()), ends["min"] - 1)
-    shifted = array.to_numpy(zero_copy_only=False).astype(np.int64) - ends["min"]
-    return _used(shifted, span)
-
-
-def _used(codes: NDArray[np.int64], span: int) -> Codes:
-    """The same codes without gaps; -1 stays."""
-    seen = np.zeros(span + 1, np.bool_)
-    seen[codes] = True  # a missing value marks the last place
-    seen[span] = False
-    if seen[:span].all():
-        return Codes(codes, span)
-    rank = np.cumsum(seen) - 1
-    count = int(rank[-1]) + 1
-    rank[span] = -1
-    return Codes(rank[codes], count)
-
-
-def _dictionary_codes(array: Any, *, ordered: bool) -> Codes:
-    import pyarrow
-    import pyarrow.compute as pc
-
-    if not pyarrow.types.is_dictionary(array.type):
-        if pyarrow.types.is_string_view(array.type):
-            array = pc.cast(array, pyarrow.large_string())
-        if pyarrow.types.is_null(array.type):
-            return Codes(np.full(len(array), -1, np.int64), 0)
-        array = array.dictionary_encode()
-    indices = array.indices
-    if indices.null_count:
-        indices = pc.fill_null(pc.cast(indices, pyarrow.int64()), -1)
-    codes = indices.to_numpy(zero_copy_only=False).astype(np.int64)
-    count = len(array.dictionary)
-    if ordered:
-        places = pc.sort_indices(array.dictionary).to_numpy(zero_copy_only=False)
-        rank = np.empty(count + 1, np.int64)
-        rank[places] = np.arange(count)
-        rank[count] = -1
-        codes = rank[codes]
-    return _used(codes, count)
 
 
 def domain(declared: Column | None) -> float | None:

@@ -19,12 +19,21 @@ def kind_of(source: object) -> str:
 def native(table: Any, source: Any, kind: str) -> Any:
     """The Arrow table as a data frame of the source's kind; from a path, as it is."""
     if kind == "polars":
-        import polars
-
-        return polars.from_arrow(table)
+        return _polars(table, source)
     if kind == "pandas":
         return _pandas(table, source)
     return table
+
+
+def _polars(table: Any, source: Any) -> Any:
+    import polars
+
+    frame = polars.from_arrow(table)
+    stored = {name.lower(): dtype for name, dtype in source.schema.items()}
+    for name in frame.columns:
+        if stored[name.lower()] in (polars.Categorical, polars.Enum):
+            frame = frame.with_columns(polars.col(name).cast(polars.Categorical))
+    return frame
 
 
 def _pandas(table: Any, source: Any) -> Any:
@@ -34,11 +43,12 @@ def _pandas(table: Any, source: Any) -> Any:
     stored = {str(name).lower(): source[name].dtype for name in source.columns}
     for name in frame.columns:
         dtype = stored[name.lower()]
-        # a source's categories may name people who are in no row
-        if isinstance(dtype, pandas.CategoricalDtype) or frame[name].dtype == dtype:
+        if frame[name].dtype == dtype:
             continue
+        # a source's own categories may name what is in no row that leaves
+        kind = "category" if isinstance(dtype, pandas.CategoricalDtype) else dtype
         try:
-            frame[name] = frame[name].astype(dtype)
+            frame[name] = frame[name].astype(kind)
         except (TypeError, ValueError):
             continue
     return frame

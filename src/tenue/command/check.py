@@ -1,0 +1,44 @@
+"""Measure k, l and t of a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .asking import AsJson
+
+__all__ = ["check"]
+
+
+def check(
+    table: Annotated[str, typer.Argument(help="A CSV or Parquet file, made by anyone.")],
+    schema: Annotated[Path | None, typer.Option(help="Roles, types and unit.")] = None,
+    quasi_identifiers: Annotated[
+        str | None,
+        typer.Option(help="What an intruder may know, instead of the schema's: age,zip"),
+    ] = None,
+    confidential: Annotated[
+        str | None, typer.Option(help="What he wants to know, instead of the schema's: illness")
+    ] = None,
+    unit: Annotated[
+        str | None, typer.Option(help="The column that names a person, or: record")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Check a file: how many look alike, and what their group gives away."""
+    from ..evaluate import check as measured
+
+    found = measured(
+        table,
+        schema=schema,
+        quasi_identifiers=_names(quasi_identifiers),
+        confidential=_names(confidential),
+        unit=unit,
+    )
+    typer.echo(found.to_json() if as_json else str(found))
+
+
+def _names(text: str | None) -> list[str] | None:
+    return None if text is None else [name.strip() for name in text.split(",") if name.strip()]

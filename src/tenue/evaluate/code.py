@@ -1,0 +1,115 @@
+"""Values as whole numbers: equal for equal values, and in their order if they have one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Codes", "coded"]
+
+
+@dataclass(frozen=True, eq=False)
+class Codes:
+    """One whole number for each row: equal for equal values, -1 for a missing one.
+
+    count: how many values there are; each code below it occurs.
+    """
+
+    codes: NDArray[np.int64]
+    count: int
+
+
+def coded(array: Any, *, ordered: bool) -> Codes:
+    """The codes of an Arrow array; `ordered` if they must follow the order of the values.
+
+    Example
+        >>> import pyarrow
+        >>> coded(pyarrow.array([30, None, 10, 30]), ordered=True).codes.tolist()
+        [1, -1, 0, 1]
+    """
+    if not ordered:
+        return _dictionary(array, ordered=False)
+    return _counted(array) or _sorted(array) or _dictionary(array, ordered=True)
+
+
+def _counted(array: Any) -> Codes | None:
+    """Codes of whole numbers that lie close together, by counting; None if they do not."""
+    import pyarrow
+    import pyarrow.compute as pc
+
+    if not pyarrow.types.is_integer(array.type) or array.null_count == len(array):
+        return None
+    ends = pc.min_max(array).as_py()
+    span = ends["max"] - ends["min"] + 1
+    if span > 4 * len(array) + 1000:
+        return None
+    values = pc.fill_null(array, ends["min"]).to_numpy(zero_copy_only=False)
+    wide = np.uint64 if pyarrow.types.is_uint64(array.type) else np.int64
+    codes = (values.astype(wide) - wide(ends["min"])).astype(np.int64)
+    if array.null_count:
+        codes[_missing(array)] = -1
+    return _used(codes, span)
+
+
+def _sorted(array: Any) -> Codes | None:
+    """Codes of numbers by sorting; None of those that numpy does not know."""
+    import pyarrow
+    import pyarrow.compute as pc
+
+    if not (pyarrow.types.is_integer(array.type) or pyarrow.types.is_floating(array.type)):
+        return None
+    codes = np.full(len(array), -1, np.int64)
+    if array.null_count == len(array):
+        return Codes(codes, 0)
+    values = pc.drop_null(array).to_numpy(zero_copy_only=False)
+    order = np.argsort(values)
+    ascending = values[order]
+    ranks = np.cumsum(np.append(False, ascending[1:] != ascending[:-1]))
+    rows = np.flatnonzero(~_missing(array))[order] if array.null_count else order
+    codes[rows] = ranks
+    return Codes(codes, int(ranks[-1]) + 1)
+
+
+def _missing(array: Any) -> NDArray[np.bool_]:
+    missing: NDArray[np.bool_] = array.is_null().to_numpy(zero_copy_only=False)
+    return missing
+
+
+def _used(codes: NDArray[np.int64], span: int) -> Codes:
+    """The same codes without gaps; -1 stays."""
+    seen = np.zeros(span + 1, np.bool_)
+    seen[codes] = True  # a missing value marks the last place
+    seen[span] = False
+    if seen[:span].all():
+        return Codes(codes, span)
+    rank = np.cumsum(seen) - 1
+    count = int(rank[-1]) + 1
+    rank[span] = -1
+    return Codes(rank[codes], count)
+
+
+def _dictionary(array: Any, *, ordered: bool) -> Codes:
+    import pyarrow
+    import pyarrow.compute as pc
+
+    if not pyarrow.types.is_dictionary(array.type):
+        if pyarrow.types.is_string_view(array.type):
+            array = pc.cast(array, pyarrow.large_string())
+        if pyarrow.types.is_null(array.type):
+            return Codes(np.full(len(array), -1, np.int64), 0)
+        array = array.dictionary_encode()
+    indices = array.indices
+    if indices.null_count:
+        indices = pc.fill_null(pc.cast(indices, pyarrow.int64()), -1)
+    codes = indices.to_numpy(zero_copy_only=False).astype(np.int64)
+    count = len(array.dictionary)
+    if ordered:
+        places = pc.sort_indices(array.dictionary).to_numpy(zero_copy_only=False)
+        rank = np.empty(count + 1, np.int64)
+        rank[places] = np.arange(count)
+        rank[count] = -1
+        codes = rank[codes]
+    return _used(codes, count)
