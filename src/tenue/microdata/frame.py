@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 __all__ = ["kind_of", "native"]
@@ -12,8 +13,10 @@ def kind_of(source: object) -> str:
     room = type(source).__module__.split(".")[0]
     if room in ("pandas", "polars"):
         return room
+    if not isinstance(source, str | os.PathLike):
+        return "arrow"
     name = str(source).lower().removesuffix(".gz")
-    return "csv" if isinstance(source, str) and name.endswith((".csv", ".tsv")) else "arrow"
+    return "csv" if name.endswith((".csv", ".tsv")) else "arrow"
 
 
 def native(table: Any, source: Any, kind: str) -> Any:
@@ -28,7 +31,7 @@ def native(table: Any, source: Any, kind: str) -> Any:
 def _polars(table: Any, source: Any) -> Any:
     import polars
 
-    frame = polars.from_arrow(table)
+    frame = polars.DataFrame(table)
     stored = {name.lower(): dtype for name, dtype in source.schema.items()}
     for name in frame.columns:
         if stored[name.lower()] in (polars.Categorical, polars.Enum):
