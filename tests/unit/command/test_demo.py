@@ -44,7 +44,7 @@ def test_the_demo_can_be_run_again(tmp_path: Path) -> None:
         "Ask",
         "answered before",
         "intact",
-        "7. Publish",
+        "Publish",
     ):
         assert part in text
     with tn.protect(schema=tmp_path / "out" / "people.toml") as data:
