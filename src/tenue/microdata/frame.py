@@ -35,7 +35,9 @@ def _polars(table: Any, source: Any) -> Any:
     stored = {name.lower(): dtype for name, dtype in source.schema.items()}
     for name in frame.columns:
         if stored[name.lower()] in (polars.Categorical, polars.Enum):
-            frame = frame.with_columns(polars.col(name).cast(polars.Categorical))
+            # categories of its own: all others of a process share theirs with the source
+            words = sorted(set(frame[name].drop_nulls().to_list()))
+            frame = frame.with_columns(polars.col(name).cast(polars.Enum(words)))
     return frame
 
 

@@ -56,7 +56,7 @@ def shuffled(size: int, source: Source) -> Rows:
     """
     while True:
         words = source.words(size, 64)
-        order = np.argsort(words, kind="stable")
+        order = np.argsort(words)
         ordered = words[order]
         if not (ordered[1:] == ordered[:-1]).any():
             return order.astype(np.int64)
