@@ -14,7 +14,8 @@ from .partition import Partition, Records, individual_ranking, mdav, v_mdav
 
 if TYPE_CHECKING:
     from .comparison import records
-    from .release import Release, Step
+    from .history import Step
+    from .release import Release
 
 __all__ = [
     "Partition",
@@ -27,7 +28,7 @@ __all__ = [
     "v_mdav",
 ]
 
-_HOME = {"Release": "release", "Step": "release", "records": "comparison"}
+_HOME = {"Release": "release", "Step": "history", "records": "comparison"}
 
 
 def __getattr__(name: str) -> Any:

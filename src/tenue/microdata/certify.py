@@ -33,11 +33,7 @@ _SOURCES = {
 }
 STREAM = "The AES-256 stream keyed by the operating system cannot be told from uniform bits."
 ONE_RECORD = "Each person has at most one record."
-_KNOWN = {
-    "quasi-identifiers": "The intruder knows quasi-identifiers, and no confidential value.",
-    "each-confidential": "The intruder wants one column and knows no value of it.",
-    "other-attributes": "The intruder wants one column and knows no value of it.",
-}
+KNOWN = "The intruder may know all columns but the one that is wanted, and no value of that one."
 
 NOT_PRIVACY = "It is not differential privacy."
 TWICE = (
@@ -54,6 +50,10 @@ CLOSE = "A published value can be close to the true one, or equal to it."
 VERY_CLOSE = (
     "A published value is close to the true one: on the Census reference table with k = 10, 95 % "
     "of the values miss the truth by at most 1 % of their column's range, 66 % by at most 1 %."
+)
+GUESS = (
+    "Whoever can guess a value from what else is known of a person may recognise it among the "
+    "values of the group."
 )
 LAST = "Whoever knows the values of all other members of a group knows the last one."
 RELATIONS = (
@@ -87,11 +87,11 @@ def certify(method: Method, schema: Schema, *, registered: bool) -> Certificate:
     if schema.unit == RECORD:
         assumptions.append(ONE_RECORD)
     if swaps:
-        assumptions.append(_KNOWN[method.by])
+        assumptions.append(KNOWN)
     limits = [NOT_PRIVACY, TWICE, HOMOGENEOUS]
     if swaps:
         near = VERY_CLOSE if method.by == "each-confidential" else CLOSE
-        limits += [PRESENCE, near, LAST, RELATIONS]
+        limits += [PRESENCE, near, GUESS, LAST, RELATIONS]
     else:
         limits.append(AS_THEY_ARE)
     if schema.unit != RECORD:

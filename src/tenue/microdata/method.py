@@ -70,8 +70,8 @@ def chosen_method(
     """The method that was asked for; refused if it is none, or does not suit the schema."""
     name = _one_of(method, "method", tuple(WAYS))
     way = WAYS[name][0] if by is None else _one_of(by, "by", WAYS[name])
-    quasi = _published(schema.quasi_identifiers)
-    confidential = _published(schema.confidential)
+    quasi = _published(schema, schema.quasi_identifiers)
+    confidential = _published(schema, schema.confidential)
     if not confidential and name == "swap":
         raise _no_role(schema, "confidential", "A swap moves confidential values between people")
     if not quasi and way in ("mdav", "v-mdav", "quasi-identifiers"):
@@ -99,7 +99,7 @@ def chosen_method(
         k=_sizes(k, name, way, confidential),
         quasi=quasi,
         confidential=confidential,
-        sensitive=tuple(column.name for column in schema.confidential if column.sensitive),
+        sensitive=tuple(name for name in confidential if schema.columns[name].sensitive),
         l=None if l is None else whole(l, "l", least=2),
         t=None if t is None else _distance(t),
         gamma=None if gamma is None else exact(gamma, "gamma"),
@@ -116,7 +116,8 @@ def _one_of(given: object, name: str, known: tuple[str, ...]) -> str:
     )
 
 
-def _published(columns: tuple[Column, ...]) -> tuple[str, ...]:
+def _published(schema: Schema, columns: tuple[Column, ...]) -> tuple[str, ...]:
+    """The names of these columns, but for one that names a person: that never leaves."""
     for column in columns:
         if isinstance(column, Number) and column.expression is not None:
             raise InvalidSchema(
@@ -125,7 +126,8 @@ def _published(columns: tuple[Column, ...]) -> tuple[str, ...]:
                 f"Store `{column.name}` in the table, or remove its role",
                 column=column.name,
             )
-    return tuple(column.name for column in columns)
+    unit = schema.unit.lower()
+    return tuple(column.name for column in columns if column.name.lower() != unit)
 
 
 def _no_role(schema: Schema, role: str, why: str) -> InvalidSchema:

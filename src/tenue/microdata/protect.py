@@ -27,9 +27,10 @@ from .publish.centroid import centroids
 from .publish.permute import shuffled
 from .publish.swap import swap
 
-__all__ = ["Protected", "prepared", "protected"]
+__all__ = ["EVERY", "Protected", "places", "prepared", "protected"]
 
-_ANY = ""
+EVERY = ""
+"""The key of groups that hold for every column."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +86,7 @@ def protected(original: Original, method: Method, source: Source) -> Protected:
         cells = dict(original.cells)
         for name in method.quasi:
             cells[name] = centroids(cells[name], labels)
-        return Protected(cells, {_ANY: labels})
+        return Protected(cells, {EVERY: labels})
     _check_one_value_each(original, method)
     shared = None
     if method.by == "quasi-identifiers":
@@ -124,12 +125,17 @@ def _space(records: Records) -> Space:
     return Euclidean(records.coordinates)
 
 
-def _wanted(column: Cells, method: Method) -> Wanted:
+def places(column: Cells) -> Numbers:
+    """The place of each value among the different values, in order; -1 where it is missing."""
     codes = np.full(column.size, -1, np.int64)
     values = column.numbers[column.present]
     codes[column.present] = np.unique(values, return_inverse=True)[1].reshape(-1)
+    return codes
+
+
+def _wanted(column: Cells, method: Method) -> Wanted:
     ordered = not isinstance(column.column, Category)
-    return Wanted(column.name, codes, ordered, method.l, method.t)
+    return Wanted(column.name, places(column), ordered, method.l, method.t)
 
 
 def _one_each(values: NDArray[Any], original: Original) -> NDArray[Any]:
@@ -187,7 +193,7 @@ def _check_homogeneous(original: Original, method: Method, groups: Mapping[str, 
     if method.l is not None or method.t is not None or "homogeneous-groups" in method.override:
         return
     for name in method.sensitive:
-        if single_valued(_wanted(original.cells[name], method).codes, groups[name]):
+        if single_valued(places(original.cells[name]), groups[name]):
             raise Unreachable(
                 f"Some groups have one single value of `{name}`, which is declared sensitive",
                 "Whoever knows that a person is in such a group knows the value",

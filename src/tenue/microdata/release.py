@@ -14,8 +14,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from ..errors import Fault, InvalidArgument
 from ..evaluate import check, risk, utility
 from ..ledger.contract import Ledger
@@ -26,9 +24,10 @@ from ..schema import Schema
 from .cells import Cells
 from .certify import certify
 from .frame import kind_of, native
+from .history import Step, history_of
 from .method import Method, chosen_method
-from .original import Original, read_original
-from .protect import Protected, prepared, protected
+from .original import read_original
+from .protect import prepared, protected
 from .publish.permute import shuffled
 from .registry import check_first, opened, register
 from .saving import write_release
@@ -39,17 +38,6 @@ if TYPE_CHECKING:
 __all__ = ["Release", "Step", "publish"]
 
 Progress = Callable[[str], None]
-
-
-@dataclass(frozen=True)
-class Step:
-    """One thing that was done to the table on its way."""
-
-    name: str
-    text: str
-
-    def __str__(self) -> str:
-        return f"{self.name}: {self.text}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,8 +110,9 @@ def publish(
         "microaggregate": every combination of quasi-identifiers is shared by at least `k` units.
         "swap": a confidential value is linked to its unit with probability at most 1/k, by whoever
         knows all other columns and the groups. Both count units, not rows. Identifiers and columns
-        that the schema does not declare are not in the release, and rows are in random order. What
-        is not promised stands in the certificate.
+        that the schema does not declare are not in the release, and rows are in random order.
+        Numbers and dates are on the declared grid and within the declared bounds, as they are for
+        questions. What is not promised stands in the certificate.
 
     Parameters
         source: the table: a path, a data frame or a connection; None for the schema's own source.
@@ -160,7 +149,7 @@ def publish(
         tell("partition and publish")
         safe = protected(original, way, SYSTEM)
         tell("evaluate")
-        before, after = _table(original.cells), _table(safe.cells)
+        before, after = (_table(cells, described) for cells in (original.cells, safe.cells))
         _hold_to(way, described, after)
         harm, use = risk(before, after, described), utility(before, after, described)
         tell("certificate")
@@ -174,7 +163,7 @@ def publish(
         certificate=certificate,
         risk=harm,
         utility=use,
-        history=_history(read, original, left_out, way, safe),
+        history=history_of(read, original, left_out, way, safe),
         _published=leaving,
         _kind=kind,
     )
@@ -194,14 +183,14 @@ def _schema(given: object) -> Schema:
     )
 
 
-def _table(cells: Mapping[str, Cells]) -> Any:
+def _table(cells: Mapping[str, Cells], schema: Schema) -> Any:
     """The columns that may leave, as an Arrow table without any metadata."""
     import pyarrow
 
     shown = {
         name: column.to_arrow()
         for name, column in cells.items()
-        if column.column.role != "identifier"
+        if column.column.role != "identifier" and name.lower() != schema.unit.lower()
     }
     return pyarrow.table(shown)
 
@@ -230,25 +219,3 @@ def _digest(table: Any, certificate: Certificate) -> str:
     found = hashlib.sha256(certificate.to_json().encode())
     found.update(sink.getvalue())
     return found.hexdigest()
-
-
-def _history(
-    read: Original, original: Original, left_out: int, way: Method, safe: Protected
-) -> tuple[Step, ...]:
-    steps = [Step("read", f"{read.size} rows, {len(read.cells)} columns that are no identifiers")]
-    if left_out:
-        names = ", ".join(way.compared)
-        steps.append(Step("left out", f"{left_out} rows with a missing value in {names}"))
-    for name, labels in safe.groups.items():
-        if original.persons is not None:
-            labels = labels[np.unique(original.persons, return_index=True)[1]]
-        sizes = np.bincount(labels)
-        of = f" of {name}" if name and way.by != "quasi-identifiers" else ""
-        text = f"{sizes.size} groups{of}, {sizes.min()} to {sizes.max()} units in each"
-        steps.append(Step("partition", text))
-        if way.by == "quasi-identifiers":
-            break
-    changed = way.quasi if way.name == "microaggregate" else way.confidential
-    steps.append(Step("publish", f"{way.name} by {way.by}: {', '.join(changed)}"))
-    steps.extend(Step("insisted on", word) for word in sorted(way.override))
-    return tuple(steps)

@@ -76,6 +76,24 @@ def test_a_csv_file_becomes_the_same_numbers(tmp_path: Path) -> None:
     assert set(rows.types.values()) == {None}
 
 
+def test_json_and_a_database_become_the_same_numbers(tmp_path: Path) -> None:
+    path = tmp_path / "people.jsonl"
+    path.write_text(
+        '{"Age": 1.26, "kind": "a", "id": "x", "day": "2020-01-05", "ok": true}\n'
+        '{"kind": "z", "id": "y", "ok": false}\n'
+        '{"Age": 1e999, "kind": null, "id": "x", "day": "2020-03-01", "ok": true}\n'
+        '{"Age": -3, "kind": "b", "id": "w", "day": "2030-01-01", "ok": false}\n'
+    )
+    rows = read_rows(path, SCHEMA)
+    expect(rows.logical.to_pydict())
+    assert rows.unreadable["kind"] == 1
+    assert rows.infinite["Age"] == 1
+    with duckdb.connect(str(tmp_path / "people.db")) as connection:
+        connection.register("given", FRAME)
+        connection.execute("CREATE TABLE people AS SELECT * FROM given")
+    expect(read_rows(f"duckdb://{tmp_path / 'people.db'}", SCHEMA).logical.to_pydict())
+
+
 def test_a_relation_of_the_holders_own_is_read() -> None:
     with duckdb.connect() as connection:
         connection.register("people", FRAME)

@@ -71,3 +71,10 @@ def test_an_override_has_a_known_name(override: object) -> None:
         chosen(override=override)
     both = chosen(override=["second-release", "homogeneous-groups"]).override
     assert both == {"second-release", "homogeneous-groups"}
+
+
+@pytest.mark.parametrize("role", ["quasi-identifier", "confidential"])
+def test_the_column_that_names_a_person_is_no_other_column(role: str) -> None:
+    named = schema("name", name={"type": "category", "categories": ["a", "b"], "role": role})
+    found = chosen(schema=named)
+    assert "name" not in found.quasi + found.confidential

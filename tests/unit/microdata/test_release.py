@@ -209,6 +209,25 @@ def test_identifiers_and_undeclared_columns_do_not_leave() -> None:
     assert "person 1" not in text
 
 
+def test_the_column_that_names_a_person_does_not_leave_whatever_its_role() -> None:
+    names = [f"person {i}" for i in range(60)]
+    declared = schema(
+        "name", name={"type": "category", "categories": names, "role": "confidential"}
+    )
+    for how in ("swap", "microaggregate"):
+        release = tn.publish(people(), schema=declared, method=how, k=4)
+        assert release.table.column_names == ["age", "job", "sex", "income", "ill", "note"]
+
+
+def test_homogeneous_groups_are_always_reported() -> None:
+    table = people(ill=["no"] * 50 + ["flu"] * 10)
+    for how in ({"method": "microaggregate"}, *({"method": "swap", "by": by} for by in SWAPS)):
+        release = tn.publish(table, schema=schema(), k=3, **how)
+        told = {step.text for step in release.history if step.name == "homogeneous"}
+        assert any("`ill`" in text and not text.startswith("0 of") for text in told)
+        assert len(told) == 2
+
+
 def test_rows_leave_in_random_order() -> None:
     table = people(600, age=[18 + i // 8 for i in range(600)])
     release = tn.publish(table, schema=schema(), method="swap", k=4)
