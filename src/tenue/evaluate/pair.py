@@ -30,6 +30,7 @@ Whole = NDArray[np.int64]
 Names = Iterable[str | int] | None
 
 _MOST_WORDS = 4000
+_STEP = 2.0**-31
 _FLAT = float(np.log2(5 / 3))
 """The semantic distance of two categories directly below one root."""
 
@@ -55,12 +56,13 @@ class Numeric:
 
     @cached_property
     def reach(self) -> float:
-        """The largest distance: of the declared domain, else of the values that occur."""
+        """The largest distance: of the declared domain, else of the values that occur, else 1."""
         if self.declared is not None:
             return self.declared
         both = np.concatenate([self.original, self.masked])
         both = both[~np.isnan(both)]
-        return float(both.max() - both.min()) if both.size else 0.0
+        spread = float(both.max() - both.min()) if both.size else 0.0
+        return spread or 1.0  # a blank is not the one value that all others have
 
     def squared(self, masked: Whole, original: Whole, scale: float = 1.0) -> Real:
         """Squared distances of masked rows to original rows, with the shape of the two together."""
@@ -89,17 +91,24 @@ class Nominal:
         """The largest distance: of the taxonomy's categories, or of any two different ones."""
         if self.taxonomy is None:
             return _FLAT
-        return float(self.taxonomy.marginality_sensitivity) or _FLAT
+        return float(self.taxonomy.marginality_sensitivity) or _FLAT  # of one category
+
+    @property
+    def count(self) -> int:
+        """How many words there are."""
+        return len(self.words)
 
     @cached_property
     def distances(self) -> Real:
         """The semantic distance of every two words, with one row and column more for missing."""
-        count = len(self.words)
-        table = np.full((count + 1, count + 1), self.reach)
-        table[:count, :count] = (
-            _FLAT * (1 - np.eye(count)) if self.taxonomy is None else self._semantic(self.taxonomy)
+        words = self._semantic(self.taxonomy) if self.taxonomy else _FLAT * (1 - np.eye(self.count))
+        # the largest distance is known rounded up: words that far apart are as far as a blank
+        far = words.max(initial=0)
+        table = np.full(
+            (self.count + 1, self.count + 1), far if self.reach - far < _STEP else self.reach
         )
-        table[count, count] = 0
+        table[: self.count, : self.count] = words
+        table[self.count, self.count] = 0
         return table
 
     def squared(self, masked: Whole, original: Whole, scale: float = 1.0) -> Real:
@@ -113,7 +122,7 @@ class Nominal:
         return squares
 
     def _semantic(self, taxonomy: Taxonomy) -> Real:
-        if len(self.words) > _MOST_WORDS:
+        if self.count > _MOST_WORDS:
             raise InvalidTable(
                 f"`{self.name}` has more than {_MOST_WORDS} different values in its taxonomy",
                 "Distances are looked up in a table of every two values",
@@ -127,7 +136,7 @@ class Nominal:
         common = member @ member.T
         sizes = member.sum(axis=1)
         union = sizes[:, None] + sizes[None, :] - common
-        semantic: Real = np.log2(1 + (union - common) / union)
+        semantic: Real = np.log2((2 * union - common) / union)
         return semantic
 
 

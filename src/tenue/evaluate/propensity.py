@@ -27,8 +27,8 @@ class Propensity:
 
     score: the mean of (p - 1/2)^2, p being the estimated probability that a row is masked: 0 if
         they cannot be told apart, 1/4 if every row is recognised.
-    ratio: the score over what chance alone gives for a table of this size: about 1 is as good as a
-        fresh sample of the same population would be.
+    ratio: the score over what a second sample of the same population would have on average, which
+        is features / (4 * rows of both): below 1 the masked table is closer than such a sample.
     """
 
     score: float
@@ -51,7 +51,9 @@ def propensity(original: object, masked: object, columns: Names = None) -> Prope
         0.0
 
     Source
-        Woo et al. 2009; the expectation by chance is that of Snoke et al. 2018.
+        Woo et al. 2009. By chance: the estimates have covariance 4 S^-1 / N where S is that of the
+        features, and the score is about b'Sb / 16, whose mean is features / (4 N). (Snoke et al.
+        2018 have half of it, for tables drawn from a model that was fitted to the original.)
     """
     return propensity_of(paired(original, masked, columns))
 
@@ -65,7 +67,7 @@ def propensity_of(attributes: list[Attribute]) -> Propensity:
     masked = np.repeat([0.0, 1.0], rows)
     chances = _fitted(design, masked)
     score = float(((chances - 0.5) ** 2).mean())
-    by_chance = len(features) / (8 * 2 * rows)
+    by_chance = len(features) / (4 * 2 * rows)
     return Propensity(score=score, ratio=score / by_chance if by_chance else 0.0)
 
 

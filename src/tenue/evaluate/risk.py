@@ -118,7 +118,7 @@ def stated(schema: object) -> Table:
 
 
 def _linkage(attributes: list[Attribute]) -> float:
-    return float(linked_share(attributes, [a.reach or 1.0 for a in attributes]))
+    return float(linked_share(attributes, [a.reach for a in attributes]))
 
 
 def _of_role(attributes: list[Attribute], schema: Table, role: str) -> list[Attribute]:

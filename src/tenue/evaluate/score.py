@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from ..errors import InvalidArgument
 from ..number import checked_call, exact
 from .check import schema_of
 from .linkage import linked_share
@@ -48,10 +49,10 @@ class Score:
             >>> Score.of(sse=4, record_linkage=0.1, baseline_sse=1, baseline_record_linkage=0.4)
             Score(sse_factor=0.5, rl_factor=4.0)
         """
-        loss = _quotient(exact(baseline_sse, "baseline_sse"), exact(sse, "sse"))
+        loss = _quotient(_amount(baseline_sse, "baseline_sse"), _amount(sse, "sse"))
         risk = _quotient(
-            exact(baseline_record_linkage, "baseline_record_linkage"),
-            exact(record_linkage, "record_linkage"),
+            _amount(baseline_record_linkage, "baseline_record_linkage"),
+            _amount(record_linkage, "record_linkage"),
         )
         return cls(sse_factor=math.sqrt(loss), rl_factor=risk)
 
@@ -88,8 +89,16 @@ def score(
     )
 
 
-def _quotient(above: object, below: object) -> float:
-    high, low = float(above), float(below)  # type: ignore[arg-type]
-    if low == 0:
-        return 1.0 if high == 0 else math.inf
-    return high / low
+def _amount(value: object, name: str) -> float:
+    amount = float(exact(value, name))
+    if amount < 0:
+        raise InvalidArgument(
+            f"`{name}` is {value}", f"`{name}` is never below 0", "Give what was measured"
+        )
+    return amount
+
+
+def _quotient(above: float, below: float) -> float:
+    if below == 0:
+        return 1.0 if above == 0 else math.inf
+    return above / below

@@ -109,8 +109,7 @@ def utility(original: object, masked: object, schema: object) -> Utility:
     errors = tuple((attribute.name, sse_of(attribute)) for attribute in attributes)
     rows = attributes[0].original.size
     relative = sum(
-        error / (attribute.reach or 1.0) ** 2
-        for (_, error), attribute in zip(errors, attributes, strict=True)
+        error / attribute.reach**2 for (_, error), attribute in zip(errors, attributes, strict=True)
     )
     return Utility(
         sse=sum(error for _, error in errors),

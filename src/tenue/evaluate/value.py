@@ -105,6 +105,9 @@ def typed(
     if _is_text(array.type) and not pyarrow.types.is_dictionary(array.type):
         wanted = _wanted(declared, written and guess)
         array = next((found for found in (_parsed(array, t) for t in wanted) if found), array)
+    if pyarrow.types.is_null(array.type) and isinstance(declared, Bounded):
+        number = pyarrow.float64() if isinstance(declared, Number) else pyarrow.timestamp("us")
+        array = pyarrow.nulls(len(array), number)
     if pyarrow.types.is_floating(array.type):
         array = _finite_or_missing(array)
     if declared is not None and declared.missing is not None and array.null_count:

@@ -1,0 +1,62 @@
+"""The screen says what k, l and t mean, and repeats no value of any row."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+import tenue as tn
+from tenue.evaluate.screen import percent, short
+from unit.evaluate.stated import ROWS, people
+
+
+def screen(**rows: list[object]) -> str:
+    table = pa.table(rows)
+    names = list(rows)
+    found = tn.evaluate.check(table, quasi_identifiers=names[:1], confidential=names[1:])
+    return " ".join(str(found).split())
+
+
+def test_no_value_of_a_row_is_shown() -> None:
+    text = str(tn.evaluate.check(pa.table(ROWS), schema=people()))
+    for value in ("flu", "cold", "north", "south", "100", "200", "30 "):
+        assert value not in text
+    assert max(map(len, text.splitlines())) <= 88
+
+
+def test_it_says_what_an_intruder_can_do() -> None:
+    text = screen(zip=["x", "x", "y", "y", "z"], ill=["a", "b", "b", "b", "c"])
+    assert "5 rows in 3 groups that share zip" in text
+    assert "k = 1 1 group of one row only. 20 % of the rows stand alone" in text
+    assert "2 groups (60 % of the rows) have one value only" in text
+    assert "so the ratio is infinite" in text
+
+
+def test_it_says_when_all_is_well() -> None:
+    text = screen(zip=["x", "x", "y", "y"], ill=["a", "b", "b", "a"])
+    assert "Everybody is among at least 2 rows that look alike; 2 groups are no larger." in text
+    assert "Nobody stands alone." in text
+    assert "every group has at least 2 different values" in text
+    assert "t = 0 (ratio 1)" in text
+    assert "up to 1 times rarer" in text
+
+
+def test_it_says_what_is_missing() -> None:
+    assert "l and t were not measured" in screen(zip=[1, 1])
+    found = tn.evaluate.check(pa.table({**ROWS, "name": ["?"] * 7}), schema=people())
+    assert "Note: The table still has what names a person: `name`." in str(found)
+    by_person = tn.evaluate.check(
+        pa.table({"age": [1, 1], "who": ["a", "b"]}), quasi_identifiers=["age"], unit="who"
+    )
+    assert "among at least 2 whos that look alike" in str(by_person)
+
+
+def test_numbers_are_short() -> None:
+    assert [percent(x) for x in (0, 1, 0.25, 1e-6, 1 - 1e-6)] == [
+        "0 %",
+        "100 %",
+        "25 %",
+        "less than 0.1 %",
+        "more than 99.9 %",
+    ]
+    assert short(float("inf")) == "infinite"
+    assert short(2 / 3) == "0.6667"
