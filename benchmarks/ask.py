@@ -1,13 +1,17 @@
-"""What a private question costs beside the same question asked of DuckDB directly.
+"""What a private answer costs beside the same question asked of DuckDB itself.
 
     python benchmarks/ask.py [--rows 10000000] [--rounds 7]
 
-Part 1, the engine: COUNT(*), SUM and AVG by 100 groups over a Parquet file, and the three exact
-integers that answer them. The two kinds take turns in processes of their own, each of which asks
-five times once the table is open. Seconds are processor seconds of all threads; ratios are of the
-least seconds of each kind, which a busy machine disturbs least. `tidy` values all lie in their bounds; `untidy` ones
-have one in a hundred outside, and one in a thousand each missing, NaN and infinite. Writes
-benchmarks/results/ask.json.
+Part 1, the whole journey: COUNT(*), SUM and AVG by 100 groups over a Parquet file, raw and through
+`ask` (parse, plan, ledger in memory, exact sums, noise, answer). The two kinds take turns in
+processes of their own, each of which asks five times once the table is open. Seconds are processor
+seconds of all threads; ratios are of the least seconds of each kind, which a busy machine disturbs
+least. `tidy` values all lie in their bounds; `untidy` ones have one in a hundred outside, and one
+in a thousand each missing, NaN and infinite.
+
+Part 2, planning: the middle of five plans for each question, each at a new epsilon.
+
+Writes benchmarks/results/ask.json.
 """
 
 from __future__ import annotations
@@ -26,14 +30,21 @@ from record import record
 from rich.console import Console
 from rich.table import Table
 
-from tenue.engine.open import open_engine
-from tenue.engine.request import Group, Measure, Request
+import tenue as tn
+from tenue.query.session import explain_for
 from tenue.schema import Schema
 
 GROUPS = 100
 HIGH = 200_000
 RUNS = 5
-FLOAT_BAR, INTEGER_BAR, MEMORY_BAR = 2.5, 1.3, 2.0
+FLOAT_BAR, INTEGER_BAR, MEMORY_BAR, PLANNING_BAR = 2.5, 1.3, 2.0, 30.0
+PLANNED = [
+    "SELECT text, COUNT(*), SUM(double), AVG(double) FROM t GROUP BY text",
+    "SELECT COUNT(*) FROM t WHERE int32 > 100",
+    "SELECT AVG(int64) FROM t WHERE text = 'g01'",
+    "SELECT COUNT(*), SUM(double), SUM(int32) FROM t",
+    "SELECT COUNT(*), SUM(double), SUM(int32), SUM(int64), COUNT(double) FROM t",
+]
 
 
 @dataclass(frozen=True)
@@ -88,6 +99,7 @@ def schema() -> Schema:
                 "text": {"type": "category", "categories": [f"g{i:02d}" for i in range(GROUPS)]},
                 "number": {"type": "category", "categories": [str(i) for i in range(GROUPS)]},
             },
+            "budget": {"total": 1000},
         }
     )
 
@@ -124,12 +136,11 @@ def worker(kind: str, column: str, key: str, path: str) -> None:
         def ask() -> int:
             return len(connection.execute(sql).fetchall())
     else:
-        engine = open_engine(path, schema())
-        measures = (Measure("rows"), Measure("present", column), Measure("total", column))
-        asked = Request(measures, keys=(Group(key, GROUPS),))
+        data = tn.protect(path, schema=schema(), ledger=tn.ledger.Memory())
+        question = f"SELECT {key}, COUNT(*), SUM({column}), AVG({column}) FROM t GROUP BY {key}"  # noqa: S608
 
         def ask() -> int:
-            return len(engine.measure(asked))
+            return len(data.ask(question, epsilon=1, fresh=True).value)
 
     found = []
     for _ in range(RUNS):
@@ -178,6 +189,22 @@ def measure(case: Case, path: Path, rows: int, rounds: int) -> Row:
     )
 
 
+def planning() -> list[dict[str, object]]:
+    """Processor milliseconds of parse, plan and choose; no table is there."""
+    rows: list[dict[str, object]] = []
+    for question in PLANNED:
+        found = []
+        for turn in range(RUNS):
+            before = _seconds()
+            explain_for(question, schema(), epsilon=0.5 + turn / 100)
+            found.append((_seconds() - before) * 1000)
+        middle = round(sorted(found)[RUNS // 2], 1)
+        rows.append(
+            {"name": question, "milliseconds": middle, "bar": 30, "met": middle <= PLANNING_BAR}
+        )
+    return rows
+
+
 def show(rows: list[Row]) -> None:
     table = Table("question", "raw s", "ours s", "ratio", "bar", "memory ratio", "met")
     for row in rows:
@@ -210,7 +237,12 @@ def main() -> None:
             cases = [case for case in CASES if case.tidy == tidy]
             rows += [measure(case, path, given.rows, given.rounds) for case in cases]
     show(rows)
-    record("ask", [asdict(row) for row in rows])
+    planned = planning()
+    table = Table("planning", "CPU ms", "met")
+    for row in planned:
+        table.add_row(str(row["name"]), str(row["milliseconds"]), "yes" if row["met"] else "NO")
+    Console().print(table)
+    record("ask", [*(asdict(row) for row in rows), *planned])
 
 
 if __name__ == "__main__":

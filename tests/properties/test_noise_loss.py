@@ -22,8 +22,9 @@ import pytest
 
 from tenue.errors import Refused
 from tenue.noise import DiscreteLaplace, HeavyTail, Optimal, OptimalBox, Seeded
-from tenue.noise.ball import Box, SameSign
+from tenue.noise.ball import Box
 from tenue.noise.optimal_steps import OptimalSteps
+from tenue.noise.same_sign_ball import SameSign
 from tenue.noise.shell_series import differences
 
 Array = np.ndarray[Any, Any]

@@ -10,6 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InvalidTable
+from .header import read_header
+from .limit import MOST_COLUMNS
+from .reader import check_once
 
 __all__ = ["Described", "describe"]
 
@@ -37,16 +40,17 @@ def describe(path: Path, *, values: bool = False) -> list[Described]:
     """The columns of a CSV, TSV or Parquet file; with `values`, also what rows hold."""
     import duckdb
 
-    reader = _READERS.get(path.suffix.lower().removesuffix(".gz"))
+    reader = _READERS.get(_ending(path))
     if reader is None or not path.is_file():
         raise InvalidTable(
-            f"{path.name} is not a table that can be described",
+            f"{str(path)!r} is not a table that can be described",
             "A table is a file that ends in .csv, .tsv or .parquet",
             "Give the path of such a file",
         )
     with duckdb.connect() as connection:
         try:
             table = connection.sql(f"SELECT * FROM {reader}(?)", params=[str(path)])  # noqa: S608 - our own word
+            _check_names(path, table.columns)
             return [
                 _column(table, name, str(kind), values)
                 for name, kind in zip(table.columns, table.types, strict=True)
@@ -57,6 +61,27 @@ def describe(path: Path, *, values: bool = False) -> list[Described]:
                 "Every line has the same columns, and the first line names them",
                 "Open the file and mend it, or save it again as CSV or Parquet",
             ) from None
+
+
+def _ending(path: Path) -> str:
+    """.csv also for a file that ends in .csv.gz."""
+    return Path(path.name.lower().removesuffix(".gz")).suffix
+
+
+def _check_names(path: Path, found: list[str]) -> None:
+    """Refuses what could be described but not asked: see `reader.prepare`."""
+    names = tuple(found)
+    if _ending(path) != ".parquet":  # DuckDB gives new names to equal ones and to none
+        kind, zipped = _ending(path).removeprefix("."), path.suffix.lower() == ".gz"
+        wanted = {name.lower() for name in found}
+        names = read_header(path, kind, zipped=zipped, wanted=wanted).names
+    if len(found) > MOST_COLUMNS:
+        raise InvalidTable(
+            f"{path.name} has {len(found):,} columns",
+            f"A table has at most {MOST_COLUMNS:,}",
+            "Leave out the columns that nobody may ask about",
+        )
+    check_once(names)
 
 
 def _column(table: Any, name: str, kind: str, values: bool) -> Described:

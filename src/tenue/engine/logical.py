@@ -23,7 +23,7 @@ from ..errors import InvalidArgument
 from ..schema import Boolean, Bounded, Category, Column, Date, Datetime, Identifier, Number
 from ..schema.expression import Constant, Name, Negative, Tree
 from .moment import time_stages
-from .physical import Nothing, Storage, Text, Truth, Written
+from .physical import Integer, Nothing, Storage, Text, Truth, Written
 from .steps import Stage, double, number_stages, value_stages, with_missing
 
 __all__ = ["Held", "Logical", "literal", "quoted"]
@@ -102,6 +102,14 @@ class Logical:
     def value(self, name: str) -> str:
         """The name under which the logical value is found: steps, category number or boolean."""
         return self._prepared(self.column(name))[0]
+
+    def present(self, name: str) -> str:
+        """A name that is NULL just where the logical value is missing, and quick to count."""
+        column = self.column(name)
+        stored = None if column.name.lower() not in self.held else self._held(column).stored
+        if isinstance(column, Number) and isinstance(stored, Integer) and not column.expression:
+            return self.raw(name)  # a stored whole number is never NaN
+        return self.value(name)
 
     def stage(self, name: str, stages: list[Stage]) -> str:
         """The name of something made from the logical value of a column."""

@@ -6,7 +6,7 @@ Only names, types and file footers are looked at here. Rows are read when a requ
 from __future__ import annotations
 
 import gzip
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,7 +22,7 @@ from .source import Database, Files, Frame
 if TYPE_CHECKING:
     import duckdb
 
-__all__ = ["Readable", "prepare"]
+__all__ = ["Readable", "check_once", "prepare"]
 
 _ARROW = "tenue_frame"
 _HELD = "tenue_held"
@@ -89,7 +89,7 @@ def _parquet(connection: duckdb.DuckDBPyConnection, source: Files) -> Readable:
         decoded = f"SELECT SUM(total_uncompressed_size) FROM parquet_metadata({name})"  # noqa: S608
         (size,) = _one(connection, decoded)
         check_parquet(path, rows=int(rows), columns=len(names), decoded=int(size or 0))
-        _check_once(names)
+        check_once(names)
         columns = _described(connection, _read_parquet([path]))
         if found is not None and columns != found:
             raise InvalidTable(
@@ -126,7 +126,7 @@ def _csv(source: Files, wanted: Mapping[str, str]) -> Readable:
     shared = set.intersection(*(set(folded) for folded in names.values())) & set(wanted)
     parts = []
     for header, paths in groups.items():
-        _check_once([name for name in names[header] if name in shared])
+        check_once([name for name in names[header] if name in shared])
         chosen = [f"f{names[header].index(name)} AS {quoted(name)}" for name in sorted(shared)]
         fields = ", ".join(f"'f{i}': 'VARCHAR'" for i in range(len(header.names)))
         listed = ", ".join(literal(str(path)) for path in paths)
@@ -195,7 +195,8 @@ def _top_level(schema: list[tuple[str, int | None]]) -> list[str]:
     return names
 
 
-def _check_once(names: list[str]) -> None:
+def check_once(names: Iterable[str]) -> None:
+    """Refuses names that differ by upper and lower case only."""
     seen: set[str] = set()
     for name in map(str.lower, names):
         if name in seen:

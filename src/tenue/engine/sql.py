@@ -89,7 +89,9 @@ def _measure(measure: Measure, logical: Logical) -> str:
     column = logical.column(measure.column)
     if measure.kind == "present":
         # what is never missing needs no look at the value
-        return "COUNT(*)" if column.missing is not None else f"COUNT({logical.value(column.name)})"
+        return (
+            "COUNT(*)" if column.missing is not None else f"COUNT({logical.present(column.name)})"
+        )
     if not isinstance(column, Bounded):
         raise _unfit(column, "has no total")
     return f"SUM({logical.value(column.name)})"

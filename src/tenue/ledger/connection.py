@@ -35,12 +35,16 @@ def is_busy(error: sqlite3.Error) -> bool:
 
 def begin(connection: sqlite3.Connection) -> None:
     """Starts a write transaction, waiting for other processes as long as patience lasts."""
+    _patiently(connection, "BEGIN IMMEDIATE")
+
+
+def _patiently(connection: sqlite3.Connection, statement: str) -> object:
+    """The first row of a statement that is tried again while other processes hold the file."""
     deadline = time.monotonic() + _PATIENCE
     tries = 0
     while True:
         try:
-            connection.execute("BEGIN IMMEDIATE")
-            return
+            return connection.execute(statement).fetchone()
         except sqlite3.OperationalError as error:
             if not is_busy(error) or time.monotonic() > deadline:
                 raise
@@ -117,7 +121,8 @@ def _connect(path: str, role: Role) -> sqlite3.Connection:
             "checkpoint_fullfsync = ON",
         ):
             connection.execute(f"PRAGMA {pragma}")
-        if connection.execute("PRAGMA journal_mode = WAL").fetchone() != ("wal",):
+        # SQLite does not wait by itself where two processes turn the log on at once
+        if _patiently(connection, "PRAGMA journal_mode = WAL") != ("wal",):
             raise LedgerFault("the file system does not support SQLite's write-ahead log")
         if role == "write":
             # `begin` waits by itself, more evenly than SQLite's growing pauses

@@ -225,6 +225,7 @@ def _recognise(path: str) -> None:
     try:
         connection = sqlite3.connect(path, timeout=60, isolation_level=None)
         try:
+            connection.execute("BEGIN")  # one state: another process may be making the tables
             application, version = _application(connection)
             empty = not schema_of(connection)
         finally:

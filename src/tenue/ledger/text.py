@@ -39,6 +39,10 @@ def given_text(value: object, name: str, *, empty: bool = False) -> str:
         raise InvalidArgument(
             f"`{name}` is of type {type(value).__name__}", f"`{name}` must be text", fix
         )
+    if value != value.strip():
+        raise InvalidArgument(
+            f"`{name}` is {value!a}", f"`{name}` neither begins nor ends with a space", fix
+        )
     if value.isascii() and value.isprintable() and 0 < len(value) <= _LONGEST:
         return value
     if len(value) > _LONGEST:

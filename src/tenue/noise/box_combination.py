@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from functools import lru_cache
 
 import numpy as np
 
 from .box_margin import Levels, Real
+from .crossing import crossing
 
 __all__ = ["SameSignCombination"]
 
@@ -27,7 +29,7 @@ class SameSignCombination:
         one, two = weights
         self._pairs = [(one, two), (-(one + two), two), (-(one + two), one)]
         levels = _levels(core, epsilon)
-        keep = levels.weights > 1e-15
+        keep = levels.weights > 1e-13
         self._weights = levels.weights[keep]
         self._radius = levels.radius(0)[keep]
 
@@ -50,12 +52,9 @@ class SameSignCombination:
         return total
 
     def half_width(self, outside: float) -> float:
-        """The t with P(|sum| > t) = outside."""
-        low, high = 0.0, float(self._radius[-1]) * sum(map(abs, self._pairs[1])) + 1e-12
-        for _ in range(60):
-            middle = (low + high) / 2
-            low, high = (middle, high) if self.tail(middle) > outside else (low, middle)
-        return high
+        """The t with P(|sum| > t) = outside, to a millionth; never less."""
+        chebyshev = math.sqrt(self.variance / outside) + 1e-12
+        return crossing(lambda t: self.tail(t) - outside, 0.0, chebyshev, 1e-6)
 
 
 def _below(t: float, c: float, d: float, radius: Real) -> Real:

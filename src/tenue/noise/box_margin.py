@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..number import Number, fraction_of_one
+from .crossing import crossing
 from .law import like, real_array
 from .shell_series import log_product_series
 
@@ -67,12 +68,7 @@ class Levels:
         low, high = -min(self.offsets), 1.0
         while inside(high) < level:
             low, high = high, 2 * high + 1
-        for _ in range(200):
-            middle = (low + high) / 2
-            if middle in (low, high):
-                break
-            low, high = (low, middle) if inside(middle) >= level else (middle, high)
-        return high
+        return crossing(lambda beta: level - inside(beta), low, high)
 
     def _inside_any(self, beta: float) -> float:
         """1 − q^(b+1)·[Σ q^i Π(ζ+b+1+i) − Π(ζ+β)/(1−q)] / Σ q^i Π(ζ+i), b = ⌊β⌋."""
@@ -137,18 +133,18 @@ class _Margin:
     _below: Callable[[Real], Real]
 
     def __init__(self, levels: Levels, j: int, sensitivity: float) -> None:
-        self._levels = levels
+        self.levels = levels
         self._radius = levels.radius(j) * sensitivity
 
     def cdf(self, x: Any) -> Any:
         """P(component ≤ x)."""
         values = real_array(x)
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             ratio = np.where(
                 self._radius > 0, values[..., None] / self._radius, np.sign(values[..., None])
             )
-        below = self._below_ratio(np.clip(np.nan_to_num(ratio), -1, 1))
-        return like(x, (self._levels.weights * below).sum(axis=-1))
+        below = self._below_ratio(np.clip(ratio, -1, 1))
+        return like(x, (self.levels.weights * below).sum(axis=-1))
 
     def _below_ratio(self, ratio: Real) -> Real:
         raise AssertionError("a margin has a shape")
@@ -160,11 +156,7 @@ class _Margin:
         low, high = 0.0, float(self._radius[0]) + 1e-300
         while self.cdf(high) < goal:
             low, high = high, 2 * high + float(self._radius[1] - self._radius[0])
-        for _ in range(200):
-            middle = (low + high) / 2
-            if middle in (low, high):
-                break
-            low, high = (low, middle) if self.cdf(middle) >= goal else (middle, high)
+        high = crossing(lambda x: goal - float(self.cdf(x)), low, high)
         return -high if level < 0.5 else (0.0 if level == 0.5 else high)
 
     def interval(self, level: Number) -> tuple[float, float]:
@@ -184,7 +176,7 @@ class SameMargin(_Margin):
     """One-sided uniform with probability 1/(D+1) each, a triangle otherwise."""
 
     def _below_ratio(self, ratio: Real) -> Real:
-        d = self._levels.dimension
+        d = self.levels.dimension
         flat = (np.clip(ratio, 0, 1) + np.clip(1 + ratio, 0, 1)) / (d + 1)
         triangle = np.where(ratio < 0, (1 + ratio) ** 2 / 2, 1 - (1 - ratio) ** 2 / 2)
         return np.asarray(flat + (d - 1) / (d + 1) * triangle)

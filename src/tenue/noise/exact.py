@@ -36,6 +36,8 @@ LARGEST = 1 << 62
 
 _DIGIT = 256
 _LONGEST = 4096
+# Counts up to this refuse fewer than one word of 2^12.
+_SMALL = 1 << 20
 # A table this many scales long leaves less than 2^-17 to the next round.
 _SCALES = 12
 
@@ -143,14 +145,38 @@ def uniform(count: int | npt.NDArray[Any], size: int, source: Source) -> Steps:
             open_ = open_[again >= limit]
         return np.asarray((drawn % drawn.dtype.type(count)).astype(np.int64))
     counts = np.broadcast_to(count, (size,)).astype(np.uint64)
+    if counts.size and int(counts.max()) <= _SMALL:
+        return _small_uniform(counts, source)
     highest = np.uint64((1 << 64) - 1)
-    excess = (highest % counts + np.uint64(1)) % counts
     words = source.words(size, 64).copy()
-    open_ = np.flatnonzero(words > highest - excess)
+    # of 2^64 words the last 2^64 mod count would favour small numbers
+    open_ = np.flatnonzero(words > highest - counts)
+    excess = (highest % counts[open_] + np.uint64(1)) % counts[open_]
+    refused = words[open_] > highest - excess
+    open_, last = open_[refused], (highest - excess)[refused]
     while open_.size:
-        words[open_] = source.words(open_.size, 64)
-        open_ = open_[words[open_] > (highest - excess)[open_]]
+        again = source.words(open_.size, 64)
+        words[open_] = again
+        refused = again > last
+        open_, last = open_[refused], last[refused]
     return (words % counts).astype(np.int64)
+
+
+def _small_uniform(counts: npt.NDArray[np.uint64], source: Source) -> Steps:
+    """The upper half of word · count, over the words whose lower half is at least 2^32 mod count.
+
+    Those are equally many for each upper half; no division is needed where the lower half is at
+    least the count itself.
+    """
+    half = np.uint64(32)
+    product = source.words(counts.size, 32) * counts
+    open_ = np.flatnonzero(product.astype(np.uint32) < counts)
+    excess = np.uint64(1 << 32) % counts[open_]
+    while open_.size:
+        refused = product[open_].astype(np.uint32) < excess
+        open_, excess = open_[refused], excess[refused]
+        product[open_] = source.words(open_.size, 32) * counts[open_]
+    return (product >> half).astype(np.int64)
 
 
 def signs(size: int, source: Source) -> Steps:

@@ -25,8 +25,10 @@ class HeavyTail:
 
     Guarantee
         With β = ε/γ and S a β-smooth bound on the local sensitivity, value + noise is
-        epsilon-differentially private (γ from 2 to 6). S depends on the rows: whoever releases this
-        noise must print neither its scale nor its error.
+        epsilon-differentially private (γ from 2 to 6) for answers that move by at most the smaller
+        of the two tables' S. S depends on the rows: whoever releases this noise must print neither
+        its scale nor its error. Integer noise stops at ±2^62 steps, which a truth moves: whoever
+        releases it clamps value + noise to public bounds well inside that.
 
     Parameters
         gamma: a whole number from 2 to 6. The mean absolute error is infinite for 2, the variance

@@ -8,6 +8,7 @@ from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
+import numpy.typing as npt
 
 from ..number import Number, fraction_of_one
 from .discrete_laplace import DiscreteLaplace
@@ -15,8 +16,10 @@ from .law import Real
 
 __all__ = ["LaplaceSum"]
 
-_LONGEST = 1 << 20
+_LONGEST = 1 << 17
+_COARSE = 1 << 16
 _TELL_APART = 1e-3
+_CANCELS = 1e6
 
 
 class LaplaceSum:
@@ -24,7 +27,8 @@ class LaplaceSum:
 
     Small supports are convolved exactly. Large ones use the continuous law, whose tail is a sum of
     exponentials Σ c_i·e^(-t/b_i); equal scales are told apart by a thousandth, which moves an
-    interval by less than that.
+    interval by less than that for each. Where many alike scales would cancel in that sum, laws of
+    the same variances on a coarser grid are convolved.
 
     Example
         >>> one = DiscreteLaplace(sensitivity=1000, epsilon=1)
@@ -70,20 +74,21 @@ class LaplaceSum:
     def _masses(self) -> tuple[Fraction, Real] | None:
         """The unit of the sum and its masses on multiples of it, or None where they are many."""
         unit = _common(weight * law.grid for weight, law in self.terms)
-        reaches = [40 * law.scale * abs(float(weight / unit)) for weight, law in self.terms]
-        size = 2 * math.ceil(sum(reaches)) + 1
-        if size > _LONGEST:
+        reach = sum(40 * law.scale * abs(float(weight)) for weight, law in self.terms)
+        if 2 * reach / float(unit) < _LONGEST:
+            half = math.ceil(reach / float(unit))
+            strides = [abs(int(weight * law.grid / unit)) for weight, law in self.terms]
+            steps = [np.arange(-(half // stride), half // stride + 1) for stride in strides]
+            masses = [law.mass(k) for k, (_, law) in zip(steps, self.terms, strict=True)]
+            places = [k * stride for k, stride in zip(steps, strides, strict=True)]
+            return unit, _convolved(places, masses, half)
+        if sum(abs(c) for c, _ in self._exponentials) < _CANCELS:
             return None
-        half, length = size // 2, 1 << size.bit_length()
-        product = np.ones(length // 2 + 1, dtype=complex)
-        for weight, law in self.terms:
-            stride = abs(int(weight * law.grid / unit))
-            masses = np.zeros(length)
-            steps = np.arange(-(half // stride), half // stride + 1)
-            masses[steps * stride % length] = law.mass(steps)
-            product = product * np.fft.rfft(masses)
-        masses = np.maximum(np.fft.irfft(product, length), 0)
-        return unit, np.concatenate([masses[-half:], masses[: half + 1]])
+        unit = 2 * Fraction(reach) / _COARSE
+        place = np.arange(-_COARSE // 2, _COARSE // 2 + 1)
+        squares = [float((weight / unit) ** 2) * law.variance for weight, law in self.terms]
+        alike = [_with_variance(square, place) for square in squares]
+        return unit, _convolved([place] * len(alike), alike, _COARSE // 2)
 
     def _half_exact(self, outside: float) -> float:
         unit, masses = self._masses or (Fraction(1), np.ones(1))
@@ -123,6 +128,25 @@ class LaplaceSum:
             middle = (low + high) / 2
             low, high = (middle, high) if self.tail(middle) > outside else (low, middle)
         return high
+
+
+def _convolved(places: Sequence[npt.NDArray[np.int64]], masses: Sequence[Real], half: int) -> Real:
+    """The masses of a sum on −half…half."""
+    length = 1 << (2 * half + 1).bit_length()
+    product = np.ones(length // 2 + 1, dtype=complex)
+    for place, mass in zip(places, masses, strict=True):
+        spread = np.zeros(length)
+        spread[place % length] = mass
+        product = product * np.fft.rfft(spread)
+    total = np.maximum(np.fft.irfft(product, length), 0)
+    return np.concatenate([total[-half:], total[: half + 1]])
+
+
+def _with_variance(square: float, place: npt.NDArray[np.int64]) -> Real:
+    """The discrete Laplace law with that variance, in squared places."""
+    q = 1 + 1 / square - math.sqrt((1 + 1 / square) ** 2 - 1)
+    with np.errstate(under="ignore"):
+        return np.asarray((1 - q) / (1 + q) * q ** np.abs(place))
 
 
 def _common(values: object) -> Fraction:

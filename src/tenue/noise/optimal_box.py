@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, Literal
 
 import numpy as np
@@ -13,17 +13,21 @@ import numpy.typing as npt
 
 from ..errors import InvalidArgument
 from ..number import Number, checked_call, fraction_of_one, law_epsilon, moderate, whole
-from .ball import Ball, Box, SameSign
+from .ball import Ball, Box
 from .box_margin import AnyMargin, Levels, SameMargin
 from .criterion import Criterion, criterion
 from .law import checked_steps, power_of_two_below, real_array, vector
 from .optimal_box_steps import OptimalBoxSteps
+from .same_sign_ball import SameSign
 from .shell_series import log_product_series
 from .source import Source
 
 __all__ = ["OptimalBox"]
 
 Signs = Literal["any", "same"]
+
+# Counting the balls of uneven sensitivities takes a while for each core that is tried.
+_FEW_CORES = 8
 
 
 class OptimalBox:
@@ -39,8 +43,8 @@ class OptimalBox:
     Parameters
         sensitivities: one finite number above 0 for each component.
         epsilon: finite, above 0.
-        minimise: "variance" (the default), "absolute-error" or ("interval", level), the last being
-            the volume of the confidence box.
+        minimise: "variance" (the default: the sum of variances, each in squared sensitivities),
+            "absolute-error" (likewise) or ("interval", level), the volume of the confidence box.
         core: half-widths of the set of most likely noise, instead of `minimise`. With signs="same"
             they must be proportional to the sensitivities.
         signs: "any" or "same".
@@ -88,7 +92,9 @@ class OptimalBox:
             self._ratios = self._given_core(core)
         else:
             self.minimise = criterion("variance" if minimise is None else minimise)
-            self._ratios = (Fraction(self._best_ratio(self.minimise)),) * self.dimension
+            self._ratios = (
+                Fraction(_best_ratio(self.dimension, self.signs, self.epsilon, self.minimise)),
+            ) * self.dimension
         self._offsets = [float(r) for r in self._ratios]
         self._log_series = log_product_series(self._offsets, float(self.epsilon))
 
@@ -138,20 +144,6 @@ class OptimalBox:
         """The mean over balls of the product of (factor + i)."""
         grown = log_product_series([*self._offsets, *factors], float(self.epsilon))
         return math.exp(grown - self._log_series)
-
-    def _best_ratio(self, wanted: Criterion) -> float:
-        """The core, as a share of the sensitivities, that minimises the criterion."""
-
-        def cost(ratio: float) -> float:
-            levels = Levels([ratio] * self.dimension, float(self.epsilon))
-            if wanted.kind == "interval":
-                return ratio + levels.box(self.signs, float(wanted.level or 0))
-            extra = [ratio] * (1 if wanted.kind == "absolute-error" else 2)
-            base = [ratio] * self.dimension
-            grown = log_product_series(base + extra, float(self.epsilon))
-            return grown - levels.log_total
-
-        return _least(cost)
 
     # -- the whole vector ----------------------------------------------------------------------
 
@@ -270,6 +262,8 @@ class OptimalBox:
         if max(steps) > 16 or (uneven and self.minimise.kind == "interval"):
             return [self._ratios]  # the continuous optimum: the grid tells little more
         shares = {Fraction(k, s) for s in set(steps) for k in range(s)}
+        if uneven and len(shares) > _FEW_CORES:
+            return [self._ratios]
         return [(share,) * self.dimension for share in sorted(shares)]
 
     def _cost_of(self, law: OptimalBoxSteps) -> float:
@@ -312,7 +306,22 @@ def _share_of_size(signs: Signs, dimension: int) -> float:
     return 1 / 2 if signs == "any" else (dimension + 2) / (3 * (dimension + 1))
 
 
-def _least(cost: Any) -> float:
+@lru_cache(maxsize=256)
+def _best_ratio(dimension: int, signs: Signs, epsilon: Fraction, wanted: Criterion) -> float:
+    """The core, as a share of the sensitivities, that minimises the criterion."""
+    e = float(epsilon)
+
+    def cost(ratio: float) -> float:
+        base = [ratio] * dimension
+        if wanted.kind == "interval":
+            return ratio + Levels(base, e).box(signs, float(wanted.level or 0))
+        extra = [ratio] * (1 if wanted.kind == "absolute-error" else 2)
+        return log_product_series(base + extra, e) - log_product_series(base, e)
+
+    return _least(cost)
+
+
+def _least(cost: Callable[[float], float]) -> float:
     """Where in (0, 1) a smooth cost is least: a coarse look, then a golden section."""
     # for large epsilon the best core is as narrow as e^(-ε/3); near 1 it is as wide again
     narrow, wide = np.geomspace(1e-12, 0.02, 24), np.linspace(0.02, 0.98, 34)
@@ -323,7 +332,7 @@ def _least(cost: Any) -> float:
     golden = (math.sqrt(5) - 1) / 2
     a, b = high - golden * (high - low), low + golden * (high - low)
     cost_a, cost_b = cost(a), cost(b)
-    for _ in range(60):
+    while high - low > 1e-9 * high:  # doubles tell costs apart no nearer than this
         if cost_a < cost_b:
             high, b, cost_b = b, a, cost_a
             a = high - golden * (high - low)

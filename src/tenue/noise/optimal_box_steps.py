@@ -13,11 +13,12 @@ import numpy.typing as npt
 
 from ..errors import Fault, InvalidArgument
 from ..number import Number, fraction_of_one, whole
-from .ball import Ball, SameSign
+from .ball import Ball
 from .box_margin import AnyMargin, Levels, SameMargin
 from .enclosure import Enclosure, exp_minus
 from .exact import LARGEST, geometric
 from .law import Ints, Real, as_value, as_values, drawn_in_chunks, vector
+from .same_sign_ball import SameSign
 from .shell_series import differences, exact_series, ratio_of
 from .source import Source
 from .table import Table
@@ -26,6 +27,8 @@ __all__ = ["OptimalBoxSteps"]
 
 # At such radii the lattice changes an interval by less than a tenth of this.
 _MARGIN_FOR_LATTICE = 1.002
+_MANY_TICKS = 500
+_ALL = 1 - 1e-10
 
 
 class OptimalBoxSteps:
@@ -50,6 +53,7 @@ class OptimalBoxSteps:
         self.epsilon = epsilon
         self.grids = tuple(grids)
         self.dimension = len(self.grids)
+        self._margins: dict[int, Real] = {}
         self._check_room()
 
     def _check_room(self) -> None:
@@ -168,6 +172,10 @@ class OptimalBoxSteps:
             return ball.ticks * (self.dimension + 60) > 30_000 * self.epsilon
         return self.epsilon < Fraction(1, 200)
 
+    @property
+    def _signs(self) -> str:
+        return "same" if isinstance(self.ball, SameSign) else "any"
+
     def _margin(self, j: int) -> AnyMargin | SameMargin:
         ball, e = self.ball, float(self.epsilon)
         if isinstance(ball, SameSign):
@@ -176,10 +184,60 @@ class OptimalBoxSteps:
         pairs = zip(ball.core, ball.sensitivities, strict=True)  # type: ignore[attr-defined]
         return AnyMargin(Levels([c / s for c, s in pairs], e), j, float(ball.sensitivities[j]))
 
+    def _uneven_margins(self, ball: SameSign) -> dict[int, Real]:
+        """For each sensitivity s and tick t, P(|x_j| ≤ ⌊t·s/h⌋), where sensitivities differ.
+
+        Balls that come up less often than 1e-10 count as outside.
+        """
+        if not self._margins:
+            i, weights = self._level_weights
+            used = int(np.argmax(np.cumsum(weights) >= _ALL)) + 1
+            length = ball.core_ticks + int(i[used - 1]) * ball.ticks + 1
+            self._margins = {s: np.zeros(length) for s in set(ball.sensitivities)}
+            for level, weight in zip(i[:used].tolist(), weights[:used].tolist(), strict=True):
+                for s, shares in ball.margins(int(level)).items():
+                    self._margins[s][: shares.size] += weight * shares
+                    self._margins[s][shares.size :] += weight
+        return self._margins
+
+    def cdf(self, x: Sequence[Number]) -> float:
+        """P(every component ≤ the component of x).
+
+        To a thousandth where sensitivities are many steps or epsilon is small: there the continuous
+        law stands for this one.
+        """
+        values = vector(x, "x", self.dimension)
+        steps = [math.floor(v / grid) for v, grid in zip(values, self.grids, strict=True)]
+        wide = isinstance(self.ball, SameSign) and self.ball.ticks > _MANY_TICKS
+        if wide or self._lattice_invisible():
+            levels, signs = self._margin(0).levels, self._signs
+            pairs = zip(steps, self.ball.sensitivities, strict=True)
+            return levels.joint(signs, np.array([(n + 0.5) / s for n, s in pairs]))
+        i, weights = self._level_weights
+        return float((weights * self.ball.share_below(i, steps)).sum())
+
+    def quantile(self, q: Number) -> tuple[float | int, ...]:
+        """For each component the least value it stays at or below with probability ≥ q."""
+        level = fraction_of_one(q, "q")
+        reach = abs(2 * level - 1)
+        result = []
+        for j, grid in enumerate(self.grids):
+            # below the middle: the last −t with P(component ≤ −t) ≥ q
+            wanted = float(reach) if level >= Fraction(1, 2) else math.nextafter(float(reach), 2)
+            half = self._half_width(j, wanted)
+            result.append(as_value(half if level >= Fraction(1, 2) else -half, grid))
+        return tuple(result)
+
     def _half_width(self, j: int, wanted: float) -> int:
         """The least reach that holds component j with the wanted probability."""
         if self._lattice_invisible():
             return math.ceil(self._margin(j).interval(wanted)[1] * _MARGIN_FOR_LATTICE)
+        if isinstance(self.ball, SameSign) and not self.ball.closed_form:
+            s = self.ball.sensitivities[j]
+            held = self._uneven_margins(self.ball)[s] >= wanted
+            if held.any():
+                return int(np.argmax(held)) * s // self.ball.ticks
+            return math.ceil(self._margin(j).interval(wanted)[1] * _MARGIN_FOR_LATTICE) + s
         i, weights = self._level_weights
 
         def covered(reach: int) -> bool:
@@ -188,8 +246,7 @@ class OptimalBoxSteps:
         low, high = -1, max(1, self.ball.sensitivities[j])
         while not covered(high):
             low, high = high, 2 * high
-        exactness = 1 if self.ball.closed_form else max(1, high // 2000)
-        while high - low > exactness:
+        while high - low > 1:
             middle = (low + high) // 2
             low, high = (low, middle) if covered(middle) else (middle, high)
         return high

@@ -198,7 +198,30 @@ def _best_core(delta: int, epsilon: Fraction, wanted: Criterion, near: float) ->
         return min(zip(moments, candidates, strict=True), key=lambda both: both[0][1])[1]
     # many cores share the shortest whole interval: among them the least variance
     level = wanted.level or Fraction(0)
-    laws = (OptimalSteps(delta=delta, d=d, epsilon=epsilon, grid=Fraction(1)) for d in candidates)
-    widths = [law.interval(level)[1] for law in laws]
+    widths = _half_widths(delta, np.asarray(candidates, dtype=float), epsilon, level).tolist()
     best = min(range(len(widths)), key=lambda n: (widths[n], moments[n][1]))
     return candidates[best]
+
+
+def _half_widths(delta: int, d: Real, epsilon: Fraction, level: Fraction) -> Real:
+    """For each core d, how many steps the interval at `level` reaches: all by one bisection."""
+    rest = delta * _series(epsilon)[0]
+    outside = float(1 - level)
+
+    def beyond(m: Real) -> Real:
+        """P(|k| > m)."""
+        with np.errstate(under="ignore"):
+            shell = np.maximum(0.0, np.ceil((m + 1 - (d - 1)) / delta))
+            left = d + shell * delta - (m + 1)
+            return np.asarray(
+                2 * np.exp(-float(epsilon) * shell) * (left + rest) / (2 * d - 1 + 2 * rest)
+            )
+
+    low, high = np.full_like(d, -1.0), np.full_like(d, float(delta))
+    while (beyond(high) > outside).any():
+        high *= 2
+    while (high - low > 1).any():
+        middle = np.floor((low + high) / 2)
+        short = beyond(middle) > outside
+        low, high = np.where(short, middle, low), np.where(short, high, middle)
+    return high

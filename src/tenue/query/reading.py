@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from ..mechanism.error import Error, Term, half_width, linear_error
 from ..mechanism.part import Part
@@ -52,13 +52,31 @@ class Linear:
     grid: Fraction | None = None
 
     def value(self, noisy: Noisy, rows: int | None) -> Fraction:
-        value = self._unrounded(noisy)
         if self.grid is None:
-            return value
-        return math.floor(value / self.grid + Fraction(1, 2)) * self.grid
+            return self._unrounded(noisy)
+        top, bottom = self._top(noisy) * 2 * self.grid.denominator, self._bottom
+        steps = (top + bottom * self.grid.numerator) // (2 * bottom * self.grid.numerator)
+        return Fraction(steps * self.grid.numerator, self.grid.denominator)
+
+    @cached_property
+    def _bottom(self) -> int:
+        """The common denominator: cells are many, so they are added up as whole numbers."""
+        return math.lcm(self.constant.denominator, *(t.weight.denominator for t in self.terms))
+
+    @cached_property
+    def _whole(self) -> tuple[int, list[tuple[int, int, int]]]:
+        """The constant and the weights, times the common denominator."""
+        weights = [(t.part, t.component, int(t.weight * self._bottom)) for t in self.terms]
+        return int(self.constant * self._bottom), weights
+
+    def _top(self, noisy: Noisy) -> int:
+        total, weights = self._whole
+        for part, place, weight in weights:
+            total += weight * noisy[part][place]
+        return total
 
     def _unrounded(self, noisy: Noisy) -> Fraction:
-        return sum((t.weight * noisy[t.part][t.component] for t in self.terms), self.constant)
+        return Fraction(self._top(noisy), self._bottom)
 
     def error(self, parts: Parts) -> Error:
         return linear_error(parts, self.terms)
@@ -145,10 +163,14 @@ class Mean:
 
     def value(self, noisy: Noisy, rows: int | None) -> Fraction:
         above, below = self._pair(noisy)
-        if above + below <= 0:
+        both = above + below
+        if both <= 0:
             return (self.low + self.high) / 2  # no rows are visible: the middle of the range
-        share = min(max(Fraction(below, above + below), Fraction(0)), Fraction(1))
-        return self.low + (self.high - self.low) * share
+        part = min(max(below, 0), both)
+        low, high = self.low, self.high
+        top = low.numerator * high.denominator * (both - part)
+        top += high.numerator * low.denominator * part
+        return Fraction(top, low.denominator * high.denominator * both)
 
     def _error_at(self, parts: Parts, share: float) -> _AtShare:
         return _AtShare(parts[self.part], share, self.sign)

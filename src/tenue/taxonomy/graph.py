@@ -10,7 +10,7 @@ from functools import cached_property
 from ..errors import InvalidTaxonomy
 from .given import named, pair, sequence, text
 
-MOST_CONCEPTS = 100_000
+MOST_CONCEPTS = 100_001  # a root and as many categories as an answer may have cells
 """A taxonomy may hold this many concepts."""
 
 Edge = tuple[str, str | None]
@@ -101,7 +101,7 @@ def _children(edges: Iterable[Edge]) -> dict[str, dict[str, None]]:
     if len(children) > MOST_CONCEPTS:
         raise InvalidTaxonomy(
             f"The taxonomy has {len(children)} concepts",
-            f"A taxonomy may have {MOST_CONCEPTS}",
+            f"A taxonomy may have {MOST_CONCEPTS:,}",
             "Leave out what lies below the level of detail you need",
         )
     return children

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from datetime import date
 from pathlib import Path
 
@@ -51,3 +52,25 @@ def test_what_is_no_table_is_refused_without_quoting_it(tmp_path: Path, content:
         with pytest.raises(InvalidTable) as refused:
             describe(tmp_path / name)
         assert "nothing" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("empty.csv", b""),
+        ("twice.csv", b"a,A\n1,2\n"),
+        ("wide.csv", b",".join(b"c%d" % i for i in range(10_001)) + b"\n"),
+    ],
+)
+def test_what_could_not_be_asked_is_not_described(
+    tmp_path: Path, name: str, content: bytes
+) -> None:
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(InvalidTable):
+        describe(tmp_path / name)
+
+
+def test_zipped_files_are_described(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv.gz"
+    path.write_bytes(gzip.compress(b"a;b\n1;x\n2;y\n"))
+    assert [c.name for c in describe(path)] == ["a", "b"]

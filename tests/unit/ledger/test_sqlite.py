@@ -302,6 +302,41 @@ def test_a_file_left_empty_by_a_crash_becomes_a_ledger(tmp_path: Path) -> None:
         assert ledger.verify()
 
 
+OPENING = """
+import os, sys
+from tenue.ledger import SQLite
+folder, rounds, processes = sys.argv[1], *map(int, sys.argv[2:4])
+for round in range(rounds):
+    start, go = os.pipe()
+    children = []
+    for _ in range(processes):
+        child = os.fork()
+        if child == 0:
+            os.close(go)
+            os.read(start, 1)
+            SQLite(f"{folder}/{round}.ledger").close()
+            os._exit(0)
+        children.append(child)
+    os.close(go)
+    os.close(start)
+    status = [os.waitpid(child, 0)[1] for child in children]
+    assert not any(status), (round, status)
+"""
+
+
+def test_many_processes_may_make_the_file_at_once(tmp_path: Path) -> None:
+    """One makes the tables, or turns the log on, while another looks whether it is a ledger."""
+    done = subprocess.run(
+        [sys.executable, "-c", OPENING, str(tmp_path), "40", "8"],
+        env={**os.environ, "PYTHONPATH": str(Path(tenue.__file__).parents[1])},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+
+
 def test_a_file_replaced_while_in_use_is_a_fault(path: Path) -> None:
     copy = path.parent / "copy"
     with SQLite(path) as ledger:

@@ -22,7 +22,9 @@ def test_names_in_one_spelling() -> None:
     assert given_text("", "reason", empty=True) == ""
 
 
-@pytest.mark.parametrize("value", ["", "a\0b", "a\u2028b", "\udcff", "x" * 201, None, 3, b"x"])
+@pytest.mark.parametrize(
+    "value", ["", " ", " ann", "ann ", "a\0b", "a\u2028b", "\udcff", "x" * 201, None, 3, b"x"]
+)
 def test_what_is_no_name(value: object) -> None:
     with pytest.raises(InvalidArgument):
         given_text(value, "dataset")

@@ -125,6 +125,30 @@ def test_counts_near_the_largest_integers(count: int, as_array: bool) -> None:
             assert source.left == []
 
 
+@pytest.mark.parametrize("count", [1, 2, 3, 5, 10, 1000, 65537, (1 << 20) - 1, 1 << 20])
+def test_small_counts_keep_equally_many_words_for_each_number(count: int) -> None:
+    """For each number the words run from one bound to the next; the first few may be refused."""
+    half = 1 << 32
+    asked = np.array([count])
+    for number in {0, 1 % count, count // 2, count - 1}:
+        first = -(-number * half // count)
+        after = -(-(number + 1) * half // count)
+        refused = 0
+        source = Scripted([first, first + 1 if first + 1 < after else first, 0, 0])
+        if uniform(asked, 1, source).tolist() != [number] or len(source.left) < 3:
+            refused = 1
+        assert after - first - refused == half // count
+        assert uniform(asked, 1, Scripted([after - 1, 0, 0])).tolist() == [number]
+
+
+def test_one_refused_word_of_many_is_drawn_again_alone() -> None:
+    source = Scripted([0, 1 << 31, 0xFFFFFFFF, 1 << 31])
+    # 2^32 mod 3 = 1: the word 0 has lower half 0 and is refused
+    assert uniform(np.array([3, 2, 10]), 3, source).tolist() == [1, 1, 9]
+    assert source.left == []
+    assert set(source.widths) == {32}
+
+
 def test_each_draw_may_have_its_own_count() -> None:
     counts = np.array([1, 2, 3, 10, 1 << 40, (1 << 62) + 3])
     words = [WORD - 1, 5, WORD - 1, 29, 123, 7]

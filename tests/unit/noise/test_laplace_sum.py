@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from tenue.noise import DiscreteLaplace
+from tenue.noise import DiscreteLaplace, Seeded
 from tenue.noise.laplace_sum import LaplaceSum
 
 
@@ -59,3 +59,21 @@ def test_the_sum_is_not_the_sum_of_intervals() -> None:
     law = DiscreteLaplace(sensitivity=100, epsilon=1)
     both = LaplaceSum([(Fraction(1), law), (Fraction(1), law)])
     assert both.interval(0.95)[1] < 0.75 * 2 * law.interval(0.95)[1]
+
+
+@pytest.mark.parametrize("terms", [2, 6, 8, 12, 40])
+def test_many_alike_terms_do_not_cancel(terms: int) -> None:
+    """By simulation; the sum of exponentials alone loses all digits from about eight terms on."""
+    law = DiscreteLaplace(sensitivity=10**9, epsilon=1)
+    total = LaplaceSum([(Fraction(1), law)] * terms)
+    drawn = law.steps(20_000 * terms, Seeded(3)).reshape(-1, terms).sum(axis=1)
+    told = total.interval(0.9)[1]
+    assert (np.abs(drawn) <= told).mean() == pytest.approx(0.9, abs=0.015)
+    assert total.mean_absolute_error == pytest.approx(np.abs(drawn).mean(), rel=0.03)
+
+
+def test_a_tiny_term_beside_many_wide_ones_changes_nothing() -> None:
+    wide, tiny = (DiscreteLaplace(sensitivity=s, epsilon=1) for s in (10**9, 1))
+    alone = LaplaceSum([(Fraction(1), wide)] * 12)
+    both = LaplaceSum([*([(Fraction(1), wide)] * 12), (Fraction(1), tiny)])
+    assert both.interval(0.95)[1] == pytest.approx(alone.interval(0.95)[1], rel=1e-3)

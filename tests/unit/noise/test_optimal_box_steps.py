@@ -60,6 +60,34 @@ def test_same_sign_errors_and_intervals_are_those_of_the_counted_margins(
         assert law.interval(str(level))[0][1] == exact
 
 
+@pytest.mark.parametrize("signs", ["any", "same"])
+@pytest.mark.parametrize(("s", "core"), [([1, 1], [0, 0]), ([2, 3], [0, 0]), ([2, 2], [1, 1])])
+def test_distribution_and_quantiles_are_sums_of_masses(
+    s: list[int], core: list[int], signs: Any
+) -> None:
+    law = law_of(s, core, 2, signs)
+    reach = 60
+    side = np.arange(-reach, reach + 1)
+    points = np.stack(np.meshgrid(side, side, indexing="ij"), axis=-1)
+    masses = law.mass(points)
+    for x in [(0, 0), (-1, 2), (3, -4), (2.5, 1.5), (-70, 70), (50, 50)]:
+        below = (points <= np.array(x)).all(axis=-1)
+        assert law.cdf(x) == pytest.approx(float(masses[below].sum()), abs=1e-9)
+    for j in (0, 1):
+        marginal = np.cumsum(masses.sum(axis=1 - j))
+        for q in (0.001, 0.2, 0.4999, 0.5, 0.6, 0.95, 0.9999):
+            assert law.quantile(q)[j] == side[int(np.argmax(marginal >= q))]
+
+
+@pytest.mark.parametrize("signs", ["any", "same"])
+def test_the_distribution_of_long_sensitivities_is_the_continuous_one(signs: Any) -> None:
+    law = OptimalBox(sensitivities=[10**9, 10**9], epsilon=1, signs=signs)
+    for x in ([10**9, -(10**9)], [0, 0], [3 * 10**9, 10**8]):
+        assert law.on_grid(1).cdf(x) == pytest.approx(law.cdf(x), abs=1e-3)
+    with pytest.raises(Refused, match="components"):
+        law.on_grid(1).cdf([1])
+
+
 @pytest.mark.parametrize("s", [10**4, 10**7, 10**10, 10**13])
 @pytest.mark.parametrize("signs", ["any", "same"])
 def test_intervals_of_long_sensitivities_tend_to_the_continuous_ones(s: int, signs: Any) -> None:
