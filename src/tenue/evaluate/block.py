@@ -1,86 +1,163 @@
-"""Points in blocks that lie close together, so that far ones need not be looked at."""
+"""Rows in blocks that lie close together, and how near one block can be to another.
+
+A bound is made of the same operations in the same order as a distance, each with a smaller or equal
+number. Subtracting, squaring and adding never round a smaller number above a larger one, so a bound
+is never above a distance, and no margin is needed.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Blocks", "blocked"]
+from .pair import Nominal, Numeric
+
+__all__ = ["Axis", "Line", "Words", "leaves"]
 
 Real = NDArray[np.float64]
 Whole = NDArray[np.int64]
+Flags = NDArray[np.bool_]
 
 _ROOM = 64
+_MOST_BOUNDS = 2**24
+_MOST_WORDS = 1000
+
+
+Bound = Callable[[int], Real | float]
+"""The least that an axis adds between one block of masked rows and each block of original ones."""
+
+
+class Axis(Protocol):
+    """One attribute of masked and of original rows, as a part of their distance."""
+
+    def squared(self, masked: Whole, original: Whole) -> Real:
+        """What it adds to the squared distance of masked rows to original rows."""
+        ...
+
+    def places(self, *, masked: bool) -> tuple[Real, float | None]:
+        """Where rows lie, for splitting; and how far apart different ones are, if that is fixed."""
+        ...
+
+    def bound(self, asked: Sequence[Whole], blocks: Sequence[Whole]) -> Bound:
+        """The least that it adds between these blocks of masked and of original rows."""
+        ...
 
 
 @dataclass(frozen=True, eq=False)
-class Blocks:
-    """A balanced tree of halves: node i has children 2i+1 and 2i+2, its leaves are the blocks.
+class Line:
+    """An attribute of numbers, divided by its scale."""
 
-    axis, cut: of each inner node, the coordinate and the value at which it was halved.
-    order: the points, block after block; starts: where each block begins, and the end.
-    low, high: the corners of each block.
-    """
+    attribute: Numeric
+    scale: float
 
-    axis: Whole
-    cut: Real
-    order: Whole
-    starts: Whole
+    def squared(self, masked: Whole, original: Whole) -> Real:
+        return self.attribute.squared(masked, original, self.scale)
+
+    def places(self, *, masked: bool) -> tuple[Real, float | None]:
+        values = self._values(masked=masked)
+        gone = np.isnan(values)
+        if not gone.any():
+            return values, None
+        # a blank is further from every number than they are from each other
+        beyond = 0.0 if gone.all() else values[~gone].max() + self.attribute.reach / self.scale
+        return np.where(gone, beyond, values), None
+
+    def bound(self, asked: Sequence[Whole], blocks: Sequence[Whole]) -> Bound:
+        held, wanted = (
+            _Ends.of(self._values(masked=False), blocks),
+            _Ends.of(self._values(masked=True), asked),
+        )
+        far = (self.attribute.reach / self.scale) ** 2
+
+        def least(part: int) -> Real:
+            below, above = held.low - wanted.high[part], wanted.low[part] - held.high
+            gap = np.maximum(np.maximum(below, above), 0)
+            squares: Real = gap * gap  # infinite where either side has blanks only
+            if self.attribute.complete:
+                return squares
+            one_blank = (wanted.blank[part] & held.number) | (held.blank & wanted.number[part])
+            squares = np.where(one_blank, np.minimum(squares, far), squares)
+            return np.where(held.blank & wanted.blank[part], 0.0, squares)
+
+        return least
+
+    def _values(self, *, masked: bool) -> Real:
+        return (self.attribute.masked if masked else self.attribute.original) / self.scale
+
+
+@dataclass(frozen=True, eq=False)
+class Words:
+    """An attribute of categories, its distances divided by its scale."""
+
+    attribute: Nominal
+    scale: float
+
+    def squared(self, masked: Whole, original: Whole) -> Real:
+        return self.attribute.squared(masked, original, self.scale)
+
+    def places(self, *, masked: bool) -> tuple[Real, float | None]:
+        codes = self.attribute.masked if masked else self.attribute.original
+        return codes.astype(np.float64), self.attribute.reach / self.scale
+
+    def bound(self, asked: Sequence[Whole], blocks: Sequence[Whole]) -> Bound:
+        count = self.attribute.count + 1
+        if count * len(blocks) > _MOST_BOUNDS or count > _MOST_WORDS:
+            return lambda block: 0.0
+        apart = self.attribute.distances / self.scale
+        squares = apart * apart
+        held = [np.unique(self.attribute.original[rows]) for rows in blocks]
+        nearest = np.array([squares[:, words].min(axis=1) for words in held])
+        wanted = [np.unique(self.attribute.masked[rows]) for rows in asked]
+
+        def least(block: int) -> Real:
+            found: Real = nearest[:, wanted[block]].min(axis=1)
+            return found
+
+        return least
+
+
+def leaves(axes: Sequence[Axis], rows: Whole, *, masked: bool) -> list[Whole]:
+    """Halves the rows along their widest axis until a block has few."""
+    places = [axis.places(masked=masked) for axis in axes]
+    found = []
+    parts = [rows]
+    while parts:
+        part = parts.pop()
+        widths = []
+        for values, fixed in places if part.size > _ROOM else ():
+            inside = values[part]
+            width = float(inside.max() - inside.min())
+            widths.append(width if fixed is None or width == 0 else fixed)
+        if max(widths, default=0.0) == 0:
+            found.append(part)
+            continue
+        line = places[int(np.argmax(widths))][0][part]
+        halves = np.argpartition(line, part.size // 2)
+        parts += [part[halves[: part.size // 2]], part[halves[part.size // 2 :]]]
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class _Ends:
+    """Of each block: its least and its greatest number, whether it has any, whether a blank."""
+
     low: Real
     high: Real
+    number: Flags
+    blank: Flags
 
-    def home(self, points: Real) -> Whole:
-        """The block into which each point falls."""
-        node = np.zeros(points.shape[0], np.int64)
-        rows = np.arange(points.shape[0])
-        while node.size and node[0] < self.axis.size:
-            right = points[rows, self.axis[node]] > self.cut[node]
-            node = 2 * node + 1 + right
-        return node - self.axis.size
-
-    def members(self, block: int) -> Whole:
-        """The points of a block."""
-        return self.order[self.starts[block] : self.starts[block + 1]]
-
-    def near(self, low: Real, high: Real, squared: float) -> Whole:
-        """The points of all blocks that may hold one within this distance of a box.
-
-        Subtracting, squaring and adding column after column never rounds a block's corner to be
-        further than the points behind it, so no margin is needed.
-        """
-        reach = np.zeros(self.low.shape[0])
-        for j in range(self.low.shape[1]):
-            gap = np.maximum(np.maximum(self.low[:, j] - high[j], low[j] - self.high[:, j]), 0)
-            reach += gap * gap
-        found = [self.members(int(block)) for block in np.flatnonzero(reach <= squared)]
-        return np.concatenate(found) if found else np.empty(0, np.int64)
-
-
-def blocked(points: Real) -> Blocks:
-    """Halves the points along their widest coordinate until a block has few."""
-    count = points.shape[0]
-    depth = max(0, int(np.ceil(np.log2(max(count, 1) / _ROOM)))) if points.shape[1] else 0
-    axis = np.zeros(2**depth - 1, np.int64)
-    cut = np.zeros(2**depth - 1)
-    parts = [np.arange(count)]
-    for node in range(axis.size):
-        part = parts[node]
-        inside = points[part]
-        axis[node] = np.argmax(inside.max(axis=0) - inside.min(axis=0))
-        middle = part.size // 2
-        line = inside[:, axis[node]]
-        half = np.argpartition(line, middle)
-        cut[node] = line[half[:middle]].max()
-        parts += [part[half[:middle]], part[half[middle:]]]
-    leaves = parts[axis.size :]
-    sizes = [leaf.size for leaf in leaves]
-    return Blocks(
-        axis,
-        cut,
-        np.concatenate(leaves),
-        np.concatenate(([0], np.cumsum(sizes))).astype(np.int64),
-        np.array([points[leaf].min(axis=0) for leaf in leaves]),
-        np.array([points[leaf].max(axis=0) for leaf in leaves]),
-    )
+    @classmethod
+    def of(cls, values: Real, blocks: Sequence[Whole]) -> _Ends:
+        inside = values[np.concatenate(blocks)]
+        starts = np.cumsum([0, *(rows.size for rows in blocks[:-1])])
+        gone = np.isnan(inside)
+        return cls(
+            np.minimum.reduceat(np.where(gone, np.inf, inside), starts),
+            np.maximum.reduceat(np.where(gone, -np.inf, inside), starts),
+            np.logical_or.reduceat(~gone, starts),
+            np.logical_or.reduceat(gone, starts),
+        )

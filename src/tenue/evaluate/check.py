@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ..errors import InvalidArgument
 from ..number import checked_call
-from ..schema import Bounded, Column, Schema, Table
+from ..schema import Bounded, Schema, Table
+from .closeness import earth_movers, ratio
+from .diversity import distinct_values, effective_values
+from .group import Groups, counted, grouped
+from .rows import Rows, open_rows
+from .value import Values, typed
 from .verdict import Check, Confidential
-
-if TYPE_CHECKING:
-    from .group import Groups
-    from .rows import Rows
 
 __all__ = ["check", "schema_of"]
 
-RECORD = "record"
+_RECORD = "record"
 
 
 @checked_call
@@ -54,45 +57,42 @@ def check(
     Source
         Thesis, sections 2.8 and 7.2; soundness.md, sections 6 and 8.
     """
-    from .group import grouped
-    from .rows import open_rows
-    from .value import typed
-
     declared = schema_of(schema)
     rows = open_rows(table)
-    chosen = _chosen(rows, declared, quasi_identifiers, "quasi_identifiers")
+    known = _chosen(rows, declared, quasi_identifiers, "quasi_identifiers")
     wanted = _chosen(rows, declared, confidential, "confidential")
-    _check_roles(chosen, wanted)
-    person, notes = _unit(rows, declared, unit)
-    read = rows.read(list(dict.fromkeys([*chosen, *wanted, *([person] if person else [])])))
+    _check_roles(known, wanted)
+    person = _person(rows, declared, unit)
+    read = rows.read(list(dict.fromkeys([*known, *wanted, *([person] if person else [])])))
 
-    def codes(name: str, guess: bool) -> Any:
-        column = _declared(declared, name)
+    def values(name: str, *, guess: bool) -> Values:
+        column = None if declared is None else declared.columns.get(name)
         return typed(name, read[name], column, written=rows.written, guess=guess)
 
     size = len(next(iter(read.values())))
-    groups = grouped([codes(name, False).coded() for name in chosen], size)
+    groups = grouped([values(name, guess=False).coded() for name in known], size)
+    most = 1 if person or unit else _rows_per_unit(declared)
+    units = -(-groups.sizes // most)
     if person:
-        units = groups.units(codes(person, False).coded())
-    else:
-        units = -(-groups.sizes // _rows_per_unit(declared, unit))
-    notes += _limits(rows, declared, codes, chosen, wanted)
+        units = groups.units(values(person, guess=False).coded())
+    columns = [values(name, guess=True) for name in wanted]
+    found = [_measured(groups, secret) for secret in columns]
+    homogeneous = np.zeros(groups.count, np.bool_)
+    for _, one_value in found:
+        homogeneous |= one_value
     k = int(units.min())
-    measured = [_measured(groups, codes(name, True)) for name in wanted]
-    alone = [flags for _, flags in measured]
-    homogeneous = sum(alone[1:], alone[0]) > 0 if alone else units < 0
     return Check(
         rows=size,
-        quasi_identifiers=tuple(chosen),
-        unit=person or RECORD,
+        quasi_identifiers=tuple(known),
+        unit=person or unit or (declared.unit if declared else _RECORD),
         groups=groups.count,
         k=k,
         smallest_groups=int((units == k).sum()),
         unique_share=float(groups.sizes[units == 1].sum() / size),
         homogeneous_groups=int(homogeneous.sum()),
         homogeneous_share=float(groups.sizes[homogeneous].sum() / size),
-        confidential=tuple(found for found, _ in measured),
-        notes=tuple(notes),
+        confidential=tuple(column for column, _ in found),
+        notes=() if declared is None else tuple(_notes(rows, declared, columns, most)),
     )
 
 
@@ -103,21 +103,19 @@ def schema_of(given: object) -> Table | None:
     return Schema.load(given)  # type: ignore[arg-type]
 
 
-def _measured(groups: Groups, values: Any) -> tuple[Confidential, Any]:
-    from .closeness import earth_movers, ratio
-    from .diversity import distinct_values, effective_values
-    from .group import counted
-
+def _measured(groups: Groups, values: Values) -> tuple[Confidential, NDArray[np.bool_]]:
+    """What is found of one column, and which groups have one value of it only."""
     counts = counted(groups, values.coded())
     ordered = values.kind != "category"
     t, farthest = earth_movers(counts, ordered=ordered)
     quotient = ratio(counts)
     distinct = distinct_values(counts)
     alone = distinct == 1
+    effective = 1.0 if alone.any() else float(effective_values(counts).min())
     measured = Confidential(
         name=values.name,
         l=int(distinct.min()),
-        l_entropy=float(effective_values(counts).min()),
+        l_entropy=effective,
         t=float(t),
         t_ratio=math.inf if quotient is None else float(quotient),
         distance="ordered" if ordered else "equal",
@@ -127,7 +125,7 @@ def _measured(groups: Groups, values: Any) -> tuple[Confidential, Any]:
         exact_t=t,
         exact_t_ratio=quotient,
     )
-    return measured, alone.astype(int)
+    return measured, alone
 
 
 def _chosen(rows: Rows, schema: Table | None, given: Iterable[str] | None, what: str) -> list[str]:
@@ -140,14 +138,14 @@ def _chosen(rows: Rows, schema: Table | None, given: Iterable[str] | None, what:
     return [found for found in map(rows.find, declared) if found is not None]
 
 
-def _check_roles(chosen: list[str], wanted: list[str]) -> None:
-    if not chosen:
+def _check_roles(known: list[str], wanted: list[str]) -> None:
+    if not known:
         raise InvalidArgument(
             "There are no quasi-identifiers, so there are no groups",
             "Rows are grouped by the columns an intruder may know",
             'Give quasi_identifiers=["age", "zip"], or a schema with role = "quasi-identifier"',
         )
-    both = [name for name in chosen if name in wanted]
+    both = [name for name in known if name in wanted]
     if both:
         raise InvalidArgument(
             f"`{both[0]}` is a quasi-identifier and confidential at once",
@@ -156,56 +154,43 @@ def _check_roles(chosen: list[str], wanted: list[str]) -> None:
         )
 
 
-def _declared(schema: Table | None, name: str) -> Column | None:
-    return None if schema is None else schema.columns.get(name)
-
-
-def _unit(rows: Rows, schema: Table | None, unit: str | None) -> tuple[str | None, list[str]]:
-    """The column that names a person, if there is one, and what must be said about it."""
+def _person(rows: Rows, schema: Table | None, unit: str | None) -> str | None:
+    """The column that names a person; None if rows are counted, or if it is not in the table."""
     if unit is not None:
-        return (None if unit == RECORD else rows.spelled(unit)), []
-    if schema is None or schema.unit == RECORD:
-        return None, []
-    found = rows.find(schema.unit)
-    if found is not None:
-        return found, []
-    note = (
-        f"The table has no column `{schema.unit}`. A person may have {schema.rows_per_unit} rows, "
-        "so k is the number of rows divided by that, rounded up."
-    )
-    return None, [note]
+        return None if unit == _RECORD else rows.spelled(unit)
+    if schema is None or schema.unit == _RECORD:
+        return None
+    return rows.find(schema.unit)
 
 
-def _rows_per_unit(schema: Table | None, unit: str | None) -> int:
-    if unit is not None or schema is None or schema.unit == RECORD:
+def _rows_per_unit(schema: Table | None) -> int:
+    if schema is None or schema.unit == _RECORD:
         return 1
     return schema.rows_per_unit or 1
 
 
-def _limits(
-    rows: Rows, schema: Table | None, codes: Any, chosen: list[str], wanted: list[str]
-) -> list[str]:
-    if schema is None:
-        return []
+def _notes(rows: Rows, schema: Table, columns: list[Values], most: int) -> list[str]:
     notes = []
+    if most > 1:
+        notes.append(
+            f"The table has no column `{schema.unit}`. One may have {most} rows, so k is the "
+            "number of rows divided by that, rounded up."
+        )
     kept = [column.name for column in schema.identifiers if rows.find(column.name)]
     if kept:
         notes.append(f"The table still has what names a person: {_names(kept)}.")
-    absent = [
-        column.name
-        for column in (*schema.quasi_identifiers, *schema.confidential)
-        if not rows.find(column.name)
-    ]
+    declared = (*schema.quasi_identifiers, *schema.confidential)
+    absent = [column.name for column in declared if not rows.find(column.name)]
     if absent:
         notes.append(f"Declared, but not in the table: {_names(absent)}.")
     hidden = [name for name in rows.names if name not in schema.columns]
     if hidden:
         notes.append(f"Not declared, so not looked at: {_names(hidden)}.")
-    for name in wanted:
-        column = schema.columns.get(name)
-        if isinstance(column, Bounded) and codes(name, True).kind == "category":
+    for secret in columns:
+        column = schema.columns.get(secret.name)
+        if isinstance(column, Bounded) and secret.kind == "category":
             notes.append(
-                f"`{name}` is declared a {column.type}, and some of it is something else: "
+                f"`{secret.name}` is declared a {column.type}, and some of it is something else: "
                 "its values were compared as categories."
             )
     return notes

@@ -7,7 +7,6 @@ distance, so it is enough to know whether another one is nearer, and how many ar
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -15,11 +14,11 @@ from numpy.typing import NDArray
 
 from ..errors import InvalidArgument
 from ..number import checked_call
-from .block import blocked
+from .block import Axis, Line, Words, leaves
 from .check import schema_of
 from .code import Codes
 from .group import Groups, grouped
-from .pair import Attribute, Names, Numeric, divisors, paired
+from .pair import Attribute, Names, Nominal, divisors, paired
 
 __all__ = ["linked_share", "record_linkage"]
 
@@ -28,6 +27,7 @@ Whole = NDArray[np.int64]
 
 _MOST_CELLS = 2**21
 _LARGEST = 1e150
+_NEARER = -(2**62)
 
 
 @checked_call
@@ -63,98 +63,87 @@ def record_linkage(
 
 def linked_share(attributes: list[Attribute], scale: list[float]) -> Fraction:
     """The same, of attributes, as a fraction."""
-    space = _Space.of(attributes, scale)
-    rows = space.rows
-    own = space.squared_pairs(np.arange(rows), np.arange(rows))
-    answers = _same(attributes, masked=True)
+    axes = _axes(attributes, scale)
+    rows = np.arange(attributes[0].original.size)
+    own = _squared(axes, rows, rows)
+    masked, original = (_same(attributes, masked=side) for side in (True, False))
     # of rows with one and the same masked record only the nearest can be linked
-    nearest = np.full(answers.count, np.inf)
-    np.minimum.at(nearest, answers.labels, own)
-    ties = _ties(space, _heads(answers), nearest, _same(attributes, masked=False))
-    mine = own == nearest[answers.labels]
-    guesses = Counter(ties[answers.labels[mine]].tolist())
-    return sum((Fraction(n, int(t)) for t, n in guesses.items() if t), Fraction(0)) / rows
+    nearest = np.full(masked.count, np.inf)
+    np.minimum.at(nearest, masked.labels, own)
+    nearest = nearest[masked.labels]
+    ties = np.zeros(rows.size, np.int64)
+    heads = _heads(masked)
+    ties[heads] = _ties(axes, heads, nearest, original)
+    linked = masked.labels[own == nearest]
+    guesses = Counter(ties[heads][linked].tolist())
+    share = sum((Fraction(n, int(t)) for t, n in guesses.items() if t), Fraction(0))
+    return share / rows.size
 
 
-def _ties(space: _Space, queries: Whole, nearest: Real, originals: Groups) -> Whole:
-    """How many original rows are at the given distance of each query; 0 if one is nearer."""
-    heads, weights = _heads(originals), originals.sizes
-    blocks = blocked(space.original[heads])
-    home = blocks.home(space.masked[queries])
-    ties = np.zeros(queries.size, np.int64)
-    for asked in _by_block(home):
-        beside = blocks.members(int(home[asked[0]]))
-        asked = asked[
-            space.count(queries[asked], nearest[asked], heads[beside], weights[beside]) >= 0
-        ]
-        if asked.size == 0:
+def _axes(attributes: list[Attribute], scale: list[float]) -> list[Axis]:
+    axes: list[Axis] = []
+    for attribute, divisor in zip(attributes, scale, strict=True):
+        if isinstance(attribute, Nominal):
+            axes.append(Words(attribute, divisor))
             continue
-        points = space.masked[queries[asked]]
-        near = blocks.near(points.min(axis=0), points.max(axis=0), float(nearest[asked].max()))
-        found = space.count(queries[asked], nearest[asked], heads[near], weights[near])
-        ties[asked] = np.maximum(found, 0)
-    return ties
+        for values in (attribute.original, attribute.masked):
+            if (np.abs(values) > _LARGEST * min(divisor, 1)).any():
+                raise InvalidArgument(
+                    "`scale` is so small that distances overflow",
+                    f"Every value divided by the scale of its column must be below {_LARGEST:g}",
+                    "Give larger divisors, such as the width of each column",
+                )
+        axes.append(Line(attribute, divisor))
+    return axes
 
 
-@dataclass(frozen=True, eq=False)
-class _Space:
-    """Where records are points: coordinates for what is always present, the rest on top.
+def _squared(axes: list[Axis], masked: Whole, original: Whole) -> Real:
+    """Squared distances of masked rows to original rows, with the shape of the two together."""
+    total = np.zeros(np.broadcast_shapes(masked.shape, original.shape))
+    for axis in axes:
+        total += axis.squared(masked, original)
+    return total
 
-    `rest` are categories and numbers with missing values; what they add is never below 0, so the
-    coordinates alone give a distance that is never too large.
+
+def _ties(axes: list[Axis], asked: Whole, nearest: Real, originals: Groups) -> Whole:
+    """How many original rows are at the given distance of each masked row; 0 if one is nearer.
+
+    Parameters
+        asked: masked rows, each record once.
+        nearest: the squared distance, of every masked row.
     """
+    weights = originals.sizes[originals.labels]
+    blocks = leaves(axes, _heads(originals), masked=False)
+    parts = leaves(axes, asked, masked=True)
+    bounds = [axis.bound(parts, blocks) for axis in axes]
+    ties = np.zeros(nearest.size, np.int64)
+    for number, part in enumerate(parts):
+        least = np.zeros(len(blocks))
+        for bound in bounds:
+            least += bound(number)
+        near = np.flatnonzero(least <= nearest[part].max())
+        near = near[np.argsort(least[near], kind="stable")]
+        alive, step = part, 1
+        while near.size and alive.size:
+            rows = np.concatenate([blocks[block] for block in near[:step]])
+            ties[alive] += _count(axes, alive, nearest[alive], rows, weights[rows])
+            alive = alive[ties[alive] >= 0]
+            near, step = near[step:], 2 * step
+            if alive.size:
+                near = near[least[near] <= nearest[alive].max()]
+    return np.maximum(ties[asked], 0)
 
-    original: Real
-    masked: Real
-    rest: list[tuple[Attribute, float]]
 
-    @classmethod
-    def of(cls, attributes: list[Attribute], scale: list[float]) -> _Space:
-        plain, rest = [], []
-        for attribute, divisor in zip(attributes, scale, strict=True):
-            if isinstance(attribute, Numeric) and attribute.complete:
-                plain.append((attribute.original / divisor, attribute.masked / divisor))
-            else:
-                rest.append((attribute, divisor))
-        rows = attributes[0].original.size
-        original = np.column_stack([one for one, _ in plain] or [np.empty((rows, 0))])
-        masked = np.column_stack([other for _, other in plain] or [np.empty((rows, 0))])
-        if not (np.abs(original) < _LARGEST).all() or not (np.abs(masked) < _LARGEST).all():
-            raise InvalidArgument(
-                "`scale` is so small that distances overflow",
-                f"Every value divided by the scale of its column must be below {_LARGEST:g}",
-                "Give larger divisors, such as the width of each column",
-            )
-        return cls(original, masked, rest)
-
-    @property
-    def rows(self) -> int:
-        return len(self.original)
-
-    def squared_pairs(self, masked: Whole, original: Whole) -> Real:
-        """Squared distances of masked rows to original rows, with the shape of the two together."""
-        total = np.zeros(np.broadcast_shapes(masked.shape, original.shape))
-        for j in range(self.original.shape[1]):
-            apart = self.masked[masked, j] - self.original[original, j]
-            total += apart * apart
-        for attribute, divisor in self.rest:
-            total += attribute.squared(masked, original, divisor)
-        return total
-
-    def count(self, queries: Whole, nearest: Real, originals: Whole, weights: Whole) -> Whole:
-        """How many originals, weighted, are as near as each query's own; -1 if one is nearer."""
-        counts = np.zeros(queries.size, np.int64)
-        step = max(1, _MOST_CELLS // max(queries.size, 1))
-        for begin in range(0, originals.size, step):
-            part = slice(begin, begin + step)
-            alive = np.flatnonzero(counts >= 0)
-            if alive.size == 0:
-                break
-            apart = self.squared_pairs(queries[alive][:, None], originals[part][None, :])
-            own = nearest[alive][:, None]
-            counts[alive] += (apart == own) @ weights[part]
-            counts[alive[(apart < own).any(axis=1)]] = -1
-        return counts
+def _count(axes: list[Axis], asked: Whole, nearest: Real, rows: Whole, weights: Whole) -> Whole:
+    """How many original rows, weighted, are as near as given; far below 0 if one is nearer."""
+    counts = np.zeros(asked.size, np.int64)
+    step = max(1, _MOST_CELLS // asked.size)
+    for begin in range(0, rows.size, step):
+        beside = slice(begin, begin + step)
+        apart = _squared(axes, asked[:, None], rows[beside][None, :])
+        counts += (apart == nearest[:, None]) @ weights[beside]
+        counts[(apart < nearest[:, None]).any(axis=1)] = _NEARER
+    return counts
 
 
 def _same(attributes: list[Attribute], *, masked: bool) -> Groups:
@@ -172,9 +161,3 @@ def _heads(groups: Groups) -> Whole:
     heads = np.empty(groups.count, np.int64)
     heads[groups.labels[::-1]] = np.arange(groups.labels.size)[::-1]
     return heads
-
-
-def _by_block(home: Whole) -> list[Whole]:
-    order = np.argsort(home, kind="stable")
-    cuts = np.flatnonzero(np.diff(home[order])) + 1
-    return list(np.split(order, cuts))

@@ -13,6 +13,7 @@ from .check import check, schema_of
 from .linkage import linked_share
 from .loss import numbers_among, within_of
 from .pair import Attribute, Nominal, paired
+from .rows import open_rows
 from .screen import percent
 from .verdict import Check
 
@@ -91,12 +92,13 @@ def risk(original: object, masked: object, schema: object) -> Risk:
         Thesis, sections 2.8, 6.3.4 and 6.4.2.
     """
     declared = stated(schema)
-    attributes = paired(original, masked, None, declared)
+    shown = open_rows(masked)  # once, for a stream cannot be read again
+    attributes = paired(original, shown, None, declared)
     known = _of_role(attributes, declared, "quasi_identifiers")
     secret = _of_role(attributes, declared, "confidential")
     numbers = numbers_among(secret)
     return Risk(
-        check=check(masked, schema=declared) if known else None,
+        check=check(shown, schema=declared) if known else None,
         record_linkage=_linkage(attributes),
         linkage_by_quasi_identifiers=_linkage(known) if known else None,
         within_1_percent=within_of(numbers, 1) if numbers else None,

@@ -75,11 +75,13 @@ def open_rows(source: object) -> Rows:
 
     Parameters
         source: a data frame (pandas, polars, pyarrow, the Arrow PyCapsule interface), a matrix of
-            numpy, a path or pattern of .csv, .tsv or .parquet files, duckdb://file#table, or a
-            DuckDB relation.
+            numpy, a path or pattern of .csv, .tsv or .parquet files, duckdb://file#table, a DuckDB
+            relation, or rows that are open already.
     """
     import numpy as np
 
+    if isinstance(source, Rows):
+        return source
     if isinstance(source, list | tuple | np.ndarray):
         return _matrix(source)
     found = locate(source, "table")

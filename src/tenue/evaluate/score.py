@@ -11,6 +11,7 @@ from .check import schema_of
 from .linkage import linked_share
 from .loss import sse_of
 from .pair import Names, divisors, paired
+from .rows import open_rows
 
 __all__ = ["Score", "score"]
 
@@ -75,9 +76,10 @@ def score(
     Source
         Thesis, section 6.4.2; soundness.md, section 6, for the product.
     """
+    truth = open_rows(original)  # once, for a stream cannot be read again
     measured = []
     for table in (masked, baseline):
-        attributes = paired(original, table, columns, schema_of(schema))
+        attributes = paired(truth, table, columns, schema_of(schema))
         share = linked_share(attributes, divisors(attributes, scale))
         measured.append((sum(map(sse_of, attributes)), share))
     (loss, risk), (baseline_loss, baseline_risk) = measured

@@ -78,9 +78,10 @@ def _smallest(check: Check, who: str) -> str:
 def _alone(share: float) -> str:
     if share == 0:
         return "Nobody stands alone."
+    shown = percent(share)
     return (
-        f"{percent(share)} of the rows stand alone: who knows these columns of a person finds "
-        "the row."
+        f"{shown[0].upper()}{shown[1:]} of the rows stand alone: who knows these columns of a "
+        "person finds the row."
     )
 
 

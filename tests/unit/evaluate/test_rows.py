@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gzip
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +16,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import tenue as tn
 from tenue.errors import InvalidArgument, InvalidTable, Refused
 from tenue.evaluate.rows import open_rows
+from unit.evaluate.stated import AGE, ILL, schema
 
 QUOTED = "a very private illness"
 PLAIN = {"Age": [30, 40, 40], "ill": ["flu", None, QUOTED]}
@@ -146,3 +150,21 @@ def test_no_rows_and_unknown_columns_are_refused(tmp_path: Path) -> None:
     for wrong in (None, True, 3.5, 7):
         with pytest.raises(InvalidArgument):
             open_rows(pa.table({"income": [1]})).spelled(wrong)
+
+
+def test_a_stream_is_read_once_and_used_twice() -> None:
+    stated = schema({"age": AGE, "ill": ILL})
+    rows = pa.table({"age": [1, 2], "ill": ["flu", "none"]})
+    found = tn.evaluate.risk(rows, Stream(rows), stated)
+    assert found == tn.evaluate.risk(rows, rows, stated)
+    assert tn.evaluate.score(Stream(rows), rows, rows).value == 1
+
+
+def test_the_room_is_light_until_it_is_used() -> None:
+    heavy = "scipy pandas polars pyarrow numba duckdb narwhals sqlglot typer"
+    code = (
+        "import sys, tenue; tenue.evaluate.check;"
+        f"print([m for m in {heavy.split()!r} if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

@@ -28,6 +28,8 @@ def read(values: Any, column: Any = None, **how: bool) -> Any:
 def test_nan_is_missing_and_negative_zero_is_zero() -> None:
     found = read(pa.array([0.0, -0.0, float("nan"), None, 1.0])).coded()
     assert found.codes.tolist() == [0, 0, -1, -1, 1]
+    words = read(pa.array([0.0, -0.0]), declared(type="category", categories=["0", "1"]))
+    assert words.coded().count == 1
     narrow = read(pa.array(np.array([0.5, np.nan], np.float32)))
     assert narrow.coded().codes.tolist() == [0, -1]
 

@@ -1,0 +1,82 @@
+"""`tenue check`: one screen for a data officer, one JSON object for a program, exit code 2."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import tenue as tn
+from tenue.command.main import app
+
+SCHEMA = """
+[table]
+name = "people"
+unit = "record"
+neighbours = "replace"
+
+[columns.age]
+type = "number"
+bounds = [0, 100]
+role = "quasi-identifier"
+
+[columns.illness]
+type = "category"
+categories = ["a very private illness", "none"]
+role = "confidential"
+"""
+ROWS = "age,illness,zip\n30,a very private illness,1\n30,none,1\n40,none,2\n"
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> dict[str, str]:
+    (tmp_path / "s.toml").write_text(SCHEMA)
+    (tmp_path / "t.csv").write_text(ROWS)
+    return {"schema": str(tmp_path / "s.toml"), "table": str(tmp_path / "t.csv")}
+
+
+def run(*words: str) -> str:
+    done = CliRunner().invoke(app, ["check", *words], catch_exceptions=False)
+    assert done.exit_code == 0
+    return done.output
+
+
+def test_the_screen_says_what_it_means_and_tells_no_value(files: dict[str, str]) -> None:
+    text = run(files["table"], "--schema", files["schema"])
+    assert "k = 1" in text
+    assert "stand alone" in text
+    assert "illness: l = 1" in text
+    assert "a very private illness" not in text
+    assert "40" not in text
+    assert "Not declared, so not looked at: `zip`." in text
+
+
+def test_json_is_the_library_s(files: dict[str, str]) -> None:
+    found = tn.evaluate.check(files["table"], schema=files["schema"])
+    assert run(files["table"], "--schema", files["schema"], "--json") == found.to_json() + "\n"
+
+
+def test_columns_can_be_named_without_a_schema(files: dict[str, str]) -> None:
+    words = ["--quasi-identifiers", "age, zip", "--confidential", "illness", "--json"]
+    shown = json.loads(run(files["table"], *words))
+    assert shown["quasi_identifiers"] == ["age", "zip"]
+    assert (shown["k"], shown["l"]) == (1, 1)
+    by_person = run(files["table"], "--quasi-identifiers", "age", "--unit", "zip", "--json")
+    assert json.loads(by_person)["unit"] == "zip"
+
+
+@pytest.mark.parametrize("words", [[], ["--quasi-identifiers", "ages"], ["--schema", "none.toml"]])
+def test_a_refusal_is_one_object_and_exit_code_two(words: list[str], files: dict[str, str]) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "tenue", "check", files["table"], *words, "--json"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert set(json.loads(done.stdout)["refused"]) == {"code", "what", "allowed", "fix"}
+    assert "Traceback" not in done.stderr
