@@ -53,7 +53,7 @@ def prepared(original: Original, method: Method, source: Source) -> tuple[Origin
     """
     cells = {name: column.filled() for name, column in original.cells.items()}
     keep = np.ones(original.size, dtype=bool)
-    for name in method.compared:
+    for name in method.quasi + method.confidential:
         if not cells[name].present.any():
             raise InvalidTable(
                 f"`{name}` has no value in any row",
@@ -61,6 +61,7 @@ def prepared(original: Original, method: Method, source: Source) -> tuple[Origin
                 f"Remove [columns.{name}], or declare missing = ... there",
                 column=name,
             )
+    for name in method.compared:
         keep &= cells[name].present
     full = Original(cells, original.persons, original.size)
     rows = np.flatnonzero(keep)
@@ -73,7 +74,7 @@ def prepared(original: Original, method: Method, source: Source) -> tuple[Origin
     left_out = original.size - int(rows.size)
     full = full.take(rows[shuffled(int(rows.size), source)])
     _check_enough(full, method)
-    for name in dict.fromkeys(method.quasi + method.confidential):
+    for name in method.quasi + method.confidential:
         _check_varies(full.cells[name])
     return full, left_out
 

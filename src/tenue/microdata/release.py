@@ -21,7 +21,7 @@ from ..noise.source import SYSTEM
 from ..number import checked_call
 from ..promise import Certificate
 from ..schema import Schema
-from .cells import Cells
+from .cells import Cells, Numbers
 from .certify import certify
 from .frame import kind_of, native
 from .history import Step, history_of
@@ -150,7 +150,7 @@ def publish(
         safe = protected(original, way, SYSTEM)
         tell("evaluate")
         before, after = (_table(cells, described) for cells in (original.cells, safe.cells))
-        _hold_to(way, described, after)
+        _hold_to(way, described, after, original.persons)
         harm, use = risk(before, after, described), utility(before, after, described)
         tell("certificate")
         certificate = certify(way, described, registered=books is not None)
@@ -195,12 +195,14 @@ def _table(cells: Mapping[str, Cells], schema: Schema) -> Any:
     return pyarrow.table(shown)
 
 
-def _hold_to(way: Method, schema: Schema, table: Any) -> None:
-    """Measures what was promised once more, on the table itself."""
+def _hold_to(way: Method, schema: Schema, table: Any, persons: Numbers | None) -> None:
+    """Measures what was promised once more, on the table itself, with its persons beside it."""
     if way.name != "microaggregate":
         return
+    if persons is not None:
+        table = table.append_column(schema.unit, [persons])
     wanted = way.sensitive or way.confidential
-    found = check(table, schema, confidential=wanted, unit="record")
+    found = check(table, schema, confidential=wanted)
     far = max((column.exact_t for column in found.confidential), default=0)
     if (
         found.k < way.least

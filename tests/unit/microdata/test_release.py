@@ -82,6 +82,23 @@ def test_what_breaks_its_promise_never_leaves(monkeypatch: pytest.MonkeyPatch) -
         tn.publish(people(), schema=schema(), method="microaggregate", k=3)
 
 
+def test_a_promise_about_persons_is_measured_in_persons(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The mutant groups rows: each group has enough of them, and too few persons."""
+    protect = importlib.import_module("tenue.microdata.protect")
+    real = protect.records_of
+    monkeypatch.setattr(
+        protect,
+        "_by_quasi_identifiers",
+        lambda original, method: (
+            tn.microdata.mdav(
+                real([original.cells[name] for name in method.quasi]), method.least
+            ).labels
+        ),
+    )
+    with pytest.raises(Fault):
+        tn.publish(visits(), schema=schema("name"), method="microaggregate", k=4)
+
+
 # -- swapping -----------------------------------------------------------------------------------
 
 
@@ -384,6 +401,10 @@ BAD: dict[str, tuple[dict[str, Any], type[Exception]]] = {
     "a constant confidential column": ({"source": people(ill=["no"] * 60)}, InvalidTable),
     "a column of nothing": (
         {"source": people(age=pa.array([None] * 60, pa.int64()))},
+        InvalidTable,
+    ),
+    "nothing confidential in any row": (
+        {"source": people(ill=pa.array([None] * 60, pa.string())), "method": "microaggregate"},
         InvalidTable,
     ),
     "a column of nothing, untyped": ({"source": people(ill=[None] * 60)}, InvalidTable),
