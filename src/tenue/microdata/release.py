@@ -15,12 +15,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import Fault, InvalidArgument
-from ..evaluate import check, risk, utility
+from ..evaluate import check
 from ..ledger.contract import Ledger
 from ..noise.source import SYSTEM
 from ..number import checked_call
 from ..promise import Certificate
 from ..schema import Schema
+from .assessment import assessed
 from .cells import Cells, Numbers
 from .certify import certify
 from .frame import kind_of, native
@@ -151,7 +152,7 @@ def publish(
         tell("evaluate")
         before, after = (_table(cells, described) for cells in (original.cells, safe.cells))
         _hold_to(way, described, after, original.persons)
-        harm, use = risk(before, after, described), utility(before, after, described)
+        harm, use, told = assessed(before, after, described, SYSTEM)
         tell("certificate")
         certificate = certify(way, described, registered=books is not None)
         leaving = after.take(shuffled(after.num_rows, SYSTEM))
@@ -163,7 +164,7 @@ def publish(
         certificate=certificate,
         risk=harm,
         utility=use,
-        history=history_of(read, original, left_out, way, safe),
+        history=history_of(read, original, left_out, way, safe) + told,
         _published=leaving,
         _kind=kind,
     )
