@@ -253,6 +253,16 @@ def test_rows_leave_in_random_order() -> None:
     assert release.table.column("age").to_pylist() != again.table.column("age").to_pylist()
 
 
+def test_the_order_in_which_rows_leave_is_not_the_one_that_broke_ties(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    protect = importlib.import_module("tenue.microdata.protect")
+    monkeypatch.setattr(protect, "shuffled", lambda size, source: np.arange(size))
+    table = people(600, age=[18 + i // 8 for i in range(600)])
+    out = tn.publish(table, schema=schema(), method="microaggregate", k=4).table
+    assert out.column("income").to_pylist() != table.column("income").to_pylist()
+
+
 def test_ties_are_broken_by_a_random_order_first(monkeypatch: pytest.MonkeyPatch) -> None:
     """All incomes equal: groups must not follow the order of a file sorted by sex."""
     seen = []
