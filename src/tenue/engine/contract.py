@@ -3,27 +3,51 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Protocol
 
-from .request import Request
+from .request import RankRequest, Request
 
-__all__ = ["Cells", "Engine"]
+__all__ = ["Cells", "Engine", "Profile", "Profiles"]
 
 Cells = Mapping[tuple[int, ...], tuple[int, ...]]
 """For each cell that has rows, by the numbers of its keys, the measures in the order asked."""
+
+
+@dataclass(frozen=True)
+class Profile:
+    """Where the values of one cell lie in order.
+
+    rows: how many rows of the cell have the column.
+    values: (steps, how many rows have a smaller value, how many rows have this value), in
+        increasing order: every stored value that is in one of the windows, maybe others too.
+    """
+
+    rows: int
+    values: tuple[tuple[int, int, int], ...]
+
+
+Profiles = Mapping[tuple[int, ...], Profile]
+"""For each cell with rows that have the column, by the numbers of its keys, its profile."""
 
 
 class Engine(Protocol):
     """Reads rows and gives whole numbers.
 
     Guarantee
-        `measure` returns exact integers that depend on the multiset of rows only: not on their
-        order, nor on the engine. Whatever goes wrong inside is one `EngineFault` whose text says
-        nothing about rows.
+        `measure` and `ranks` return exact integers that depend on the multiset of rows only: not on
+        their order. Without `people`, or where no unit exceeds its limits, every engine returns the
+        same; which rows of a unit above its limits are kept is an engine's own choice, made as
+        `People` says. Whatever goes wrong inside is one `EngineFault` whose text says nothing about
+        rows.
     """
 
     def measure(self, request: Request) -> Cells:
         """The measures of every cell that has rows."""
+        ...
+
+    def ranks(self, request: RankRequest) -> Profiles:
+        """The profile of every cell with rows that have the column."""
         ...
 
     def close(self) -> None:

@@ -5,10 +5,14 @@ categories by their declared names. An engine writes it anew in its own language
 typed reaches it.
 
 The logical table. Every bounded column holds whole steps: the value is clamped to the bounds
-(±infinity too) and rounded by floor(x/grid + 1/2) to the grid; `steps` counts from zero, so the
-column's number is `steps`·grid, with low/grid ≤ steps ≤ high/grid. NULL, NaN, and categories that
-are not declared are missing; a column with a declared `missing` value has that value there instead
-and is never missing. A comparison with a missing value is neither true nor false, as in SQL.
+(±infinity too) and rounded by floor(x/grid + 1/2) to the grid. The steps of a number count from
+zero, so the number is `steps`·grid, with low/grid ≤ steps ≤ high/grid; those of a date or datetime
+count from `low`, with 0 ≤ steps ≤ (high − low)/grid. NULL, NaN, and categories that are not
+declared are missing; a column with a declared `missing` value has that value there instead and is
+never missing. A comparison with a missing value is neither true nor false, as in SQL.
+
+The order of things. `where` first; then rows in no cell are dropped, and rows that belong to
+nobody; then the limits of `people`; what is left is measured.
 """
 
 from __future__ import annotations
@@ -22,13 +26,17 @@ __all__ = [
     "Any_",
     "Bin",
     "Calendar",
+    "Factor",
     "Group",
     "Key",
     "Measure",
     "Missing",
     "Not",
+    "People",
     "Predicate",
+    "RankRequest",
     "Request",
+    "Window",
     "Within",
 ]
 
@@ -118,15 +126,59 @@ Key = Group | Bin | Calendar
 
 
 @dataclass(frozen=True)
+class Factor:
+    """(steps − shift)^power of one column; power 0 only asks that the column is there."""
+
+    column: str
+    shift: int
+    power: int
+
+
+@dataclass(frozen=True)
 class Measure:
     """One whole number of each cell.
 
-    rows: how many rows; present: how many have the column; total: the sum of the column's steps
-    over the rows that have it.
+    rows: how many rows.
+    present: how many have the column.
+    total: the sum of the column's steps over the rows that have it.
+    moment: the sum, over the rows that have the columns of all factors, of the factors' product.
+    units: how many different units of the request's `people` have a row.
     """
 
-    kind: Literal["rows", "present", "total"]
+    kind: Literal["rows", "present", "total", "moment", "units"]
     column: str | None = None
+    factors: tuple[Factor, ...] = ()
+
+
+@dataclass(frozen=True)
+class People:
+    """At most so many rows, and so many cells, of each unit are measured.
+
+    Guarantee
+        Of each unit at most `rows` rows are kept, in at most `groups` cells. Which ones depends on
+        the multiset of that unit's own rows, on the request and on `seed`; not on other units, nor
+        on the order of rows. So one unit more or less changes the multiset of kept rows by at most
+        `rows` rows, which lie in at most `groups` cells, whatever the seed.
+
+    Rows are seen as what the request measures of them: two that agree in unit, cell and measured
+    values are interchangeable. Cells are chosen first, each of the unit's cells as likely as any
+    other; then rows among those in chosen cells, each row as likely as any other. Rows in no cell
+    use up no limit. A row without a unit belongs to nobody and is never measured.
+
+    Parameters
+        unit: an identifier or a category column. Its values are compared exactly: texts byte by
+            byte, numbers as numbers; NULL and NaN, and categories that are not declared, are
+            nobody, unless the category has a declared `missing` value.
+        rows: the most rows of a unit, at least 1.
+        groups: the most cells of a unit, at least 1; None for no such limit. Without keys there is
+            one cell, and it changes nothing.
+        seed: 0 ≤ seed < 2^64, drawn anew by the caller from `noise.source` for every question.
+    """
+
+    unit: str
+    rows: int
+    groups: int | None
+    seed: int
 
 
 @dataclass(frozen=True)
@@ -139,3 +191,30 @@ class Request:
     measures: tuple[Measure, ...]
     where: Predicate | None = None
     keys: tuple[Key, ...] = ()
+    people: People | None = None
+
+
+@dataclass(frozen=True)
+class Window:
+    """The values whose score is below `reach`.
+
+    With n rows in the cell that have the column, L of them smaller than v and C of them at most v,
+    the score of v is max(b·L − (a·n + c1), (a·n + c2) − b·C, 0).
+    """
+
+    b: int
+    a: int
+    c1: int
+    c2: int
+    reach: int
+
+
+@dataclass(frozen=True)
+class RankRequest:
+    """The stored values of a bounded column near some ranks of each cell; see `Window`."""
+
+    column: str
+    windows: tuple[Window, ...]
+    where: Predicate | None = None
+    keys: tuple[Key, ...] = ()
+    people: People | None = None

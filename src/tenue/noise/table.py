@@ -12,6 +12,7 @@ Speed: the first 16 bits of the word usually decide, so only those are drawn at 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -51,7 +52,7 @@ class Table:
     @thresholds.setter
     def thresholds(self, values: npt.NDArray[np.uint64]) -> None:
         self._thresholds = values
-        self._guide = self._first_bits()
+        self.__dict__.pop("_guide", None)
 
     def _floors(self, bits: int) -> list[int]:
         guard = 32
@@ -67,7 +68,8 @@ class Table:
             guard *= 2
         raise Fault("a distribution function could not be enclosed")
 
-    def _first_bits(self) -> npt.NDArray[Any]:
+    @cached_property
+    def _guide(self) -> npt.NDArray[Any]:
         """For each value of the first 16 bits, the outcome, or -1 where more bits are needed."""
         shift = np.uint64(_WORD - _GUIDE)
         starts = np.arange(1 << _GUIDE, dtype=np.uint64) << shift
