@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         evaluate,
         ledger,
         mechanism,
+        microdata,
         noise,
         promise,
         query,
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
         taxonomy,
     )
     from .errors import Fault, Refused
+    from .microdata.release import publish
     from .promise import (
         Approximate,
         Certificate,
@@ -50,12 +52,14 @@ _HOME = {
     "TCloseness": "promise",
     "Taxonomy": "taxonomy",
     "protect": "query.session",
+    "publish": "microdata.release",
 }
 _ROOMS = (
     "errors",
     "evaluate",
     "ledger",
     "mechanism",
+    "microdata",
     "noise",
     "promise",
     "query",
@@ -81,9 +85,11 @@ __all__ = [
     "evaluate",
     "ledger",
     "mechanism",
+    "microdata",
     "noise",
     "promise",
     "protect",
+    "publish",
     "query",
     "schema",
     "sensitivity",

@@ -69,6 +69,7 @@ def data_sets(count: int, largest: int) -> Iterator[tuple[Points, int]]:
     return (data_set(seed, largest) for seed in range(count))
 
 
+@pytest.mark.slow
 def test_the_compiled_algorithm_is_the_plain_one_on_400_tables() -> None:
     fast = pytest.importorskip("tenue.microdata.partition.fast", exc_type=ImportError)
     for points, k in data_sets(400, 400):

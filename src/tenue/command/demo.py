@@ -1,4 +1,4 @@
-"""The whole story on a made-up table: noise, a question explained, asked, and paid for."""
+"""The whole story on a made-up table: noise, a question explained, asked, paid for; a release."""
 
 from __future__ import annotations
 
@@ -26,18 +26,20 @@ def demo(
     out: Annotated[Path, typer.Option(help="Where the made-up table goes.")] = Path("demo-out"),
     as_json: AsJson = False,
 ) -> None:
-    """Show the noise laws side by side, then ask a made-up table."""
+    """Show the noise laws side by side, then ask a made-up table, then publish it."""
     from ..number import above_zero
 
     level = float(above_zero(epsilon, "epsilon"))
     one, many = _one_answer(level), _many_answers(level)
     asked = _asked(epsilon, out)
+    release = _published(out)
     if as_json:
         answers = [json.loads(answer.to_json()) for answer in asked["answers"]]
         shown = {"one": one, "many": many, "answers": answers, "budget": asked["budget"]}
+        shown["certificate"] = release.certificate.to_dict()
         typer.echo(json.dumps(shown))
         return
-    _show(epsilon, one, many, asked, out)
+    _show(epsilon, one, many, asked, release, out)
 
 
 def _one_answer(epsilon: float) -> list[dict[str, Any]]:
@@ -104,8 +106,22 @@ def _asked(epsilon: str, out: Path) -> dict[str, Any]:
         }
 
 
+def _published(out: Path) -> Any:
+    """A protected copy of the made-up table, its incomes swapped among similar people."""
+    from ..microdata.release import publish
+
+    release = publish(schema=out / "people.toml", method="swap", k=12)
+    release.save(out / "published", replace=True)
+    return release
+
+
 def _show(
-    epsilon: str, one: list[dict[str, Any]], many: list[dict[str, Any]], asked: Any, out: Path
+    epsilon: str,
+    one: list[dict[str, Any]],
+    many: list[dict[str, Any]],
+    asked: Any,
+    release: Any,
+    out: Path,
 ) -> None:
     from rich import box
     from rich.console import Console
@@ -144,5 +160,10 @@ def _show(
     console.print("\n[bold]6. The ledger[/bold]\n")
     console.print(asked["budget"], markup=False, soft_wrap=True)
     console.print(asked["verified"], markup=False, soft_wrap=True)
+    console.print(f"\n[bold]7. Publish[/bold] a protected copy: {out}/published\n")
+    console.print(str(release.certificate), markup=False, soft_wrap=True)
+    console.print("\nFor the holder alone:", style="cyan")
+    console.print(str(release.risk).splitlines()[0], markup=False, soft_wrap=True)
+    console.print(str(release.utility).splitlines()[0], markup=False, soft_wrap=True)
     command = f".venv/bin/tenue ask --schema {out}/people.toml --epsilon 0.5"
     console.print(f'\nYour turn:\n{command} "{YOURS}"\n', markup=False, soft_wrap=True)

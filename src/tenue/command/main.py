@@ -9,7 +9,7 @@ import typer
 
 from ..errors import Fault, Refused
 from ..version import VERSION
-from . import ask, check, demo, explain, init, ledger
+from . import ask, check, demo, explain, init, ledger, publish
 
 __all__ = ["app", "main"]
 
@@ -25,6 +25,7 @@ app.command("demo")(demo.demo)
 app.command("init")(init.init)
 app.command("explain")(explain.explain)
 app.command("ask")(ask.ask)
+app.command("publish")(publish.publish)
 app.command("check")(check.check)
 app.add_typer(ledger.app, name="ledger")
 

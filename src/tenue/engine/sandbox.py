@@ -20,6 +20,7 @@ from .source import Database, Files, Frame
 
 if TYPE_CHECKING:
     import duckdb
+    import pyarrow
 
 __all__ = ["Borrowed", "Rows", "Sandbox", "Store"]
 
@@ -53,6 +54,10 @@ class Store(Protocol):
 
     def run(self, sql: str) -> Rows:
         """The rows of a SELECT."""
+        ...
+
+    def arrow(self, sql: str) -> pyarrow.Table:
+        """The rows of a SELECT, as an Arrow table."""
         ...
 
     def close(self) -> None:
@@ -114,6 +119,11 @@ class Sandbox:
         assert self._connection is not None  # noqa: S101 - open since __init__
         return self._connection.execute(sql).fetchall()
 
+    def arrow(self, sql: str) -> pyarrow.Table:
+        """The rows of a SELECT, as an Arrow table."""
+        assert self._connection is not None  # noqa: S101 - open since __init__
+        return self._connection.sql(sql).to_arrow_table()
+
     def close(self) -> None:
         """Closes the database and removes what it put on disk."""
         if self._connection is not None:
@@ -141,6 +151,12 @@ class Borrowed:
         """The rows of a SELECT."""
         found = self._relation.query(_RELATION, sql)
         return [] if found is None else found.fetchall()
+
+    def arrow(self, sql: str) -> pyarrow.Table:
+        """The rows of a SELECT, as an Arrow table."""
+        found = self._relation.query(_RELATION, sql)
+        assert found is not None  # noqa: S101 - every SELECT has a result
+        return found.to_arrow_table()
 
     def close(self) -> None:
         """Leaves the connection to its holder."""

@@ -1,7 +1,38 @@
-"""A table becomes a publishable table."""
+"""A table becomes a publishable table.
+
+mdav, v_mdav, individual_ranking     rows into groups of similar rows
+records                              numbers, dates and categories, as these compare them
+Release                              a protected copy of a table, made by `tn.publish`
+"""
 
 from __future__ import annotations
 
-from .partition import Partition, individual_ranking, mdav, v_mdav
+import importlib
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["Partition", "individual_ranking", "mdav", "v_mdav"]
+from .partition import Partition, Records, individual_ranking, mdav, v_mdav
+
+if TYPE_CHECKING:
+    from .comparison import records
+    from .history import Step
+    from .release import Release
+
+__all__ = [
+    "Partition",
+    "Records",
+    "Release",
+    "Step",
+    "individual_ranking",
+    "mdav",
+    "records",
+    "v_mdav",
+]
+
+_HOME = {"Release": "release", "Step": "history", "records": "comparison"}
+
+
+def __getattr__(name: str) -> Any:
+    # a partition of numbers needs neither engine nor ledger
+    if name in _HOME:
+        return getattr(importlib.import_module(f".{_HOME[name]}", __name__), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -31,12 +31,27 @@ def test_json_agrees_with_the_library(tmp_path: Path) -> None:
     assert all(row["same"] < row["any"] < row["laplace"] for row in shown["many"])
     assert [answer["price"] for answer in shown["answers"]] == ["0.5"] * 3
     assert "epsilon 1.5 of 5 spent" in shown["budget"]
+    assert shown["certificate"]["promise"] == {"kind": "probabilistic k-anonymity", "k": "12"}
 
 
 def test_the_demo_can_be_run_again(tmp_path: Path) -> None:
     for _ in range(2):
         text = run(tmp_path)
-    for part in ("Laplace", "same-sign box", "Explain", "Ask", "answered before", "intact"):
+    for part in (
+        "Laplace",
+        "same-sign box",
+        "Explain",
+        "Ask",
+        "answered before",
+        "intact",
+        "Publish",
+    ):
         assert part in text
     with tn.protect(schema=tmp_path / "out" / "people.toml") as data:
         assert data.budget.spent == pytest.approx(1.5)
+    published = tmp_path / "out" / "published"
+    assert sorted(path.name for path in published.iterdir()) == [
+        "certificate.json",
+        "manifest.json",
+        "table.parquet",
+    ]

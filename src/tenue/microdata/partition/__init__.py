@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from .individual_ranking import individual_ranking
 from .mdav import mdav
+from .mixed import Records
 from .partition import Partition
 from .v_mdav import v_mdav
 
-__all__ = ["Partition", "individual_ranking", "mdav", "v_mdav"]
+__all__ = ["Partition", "Records", "individual_ranking", "mdav", "v_mdav"]

@@ -10,8 +10,9 @@ from ...number import checked_call
 from . import plain
 from .individual_ranking import univariate_mdav
 from .kernels import kernels
+from .mixed import Mixed, Records, placed
 from .partition import Partition
-from .points import enough_rows, points_of
+from .points import enough_rows
 
 __all__ = ["mdav"]
 
@@ -20,7 +21,7 @@ COMPILED_FROM = 250_000_000
 
 
 @checked_call
-def mdav(X: ArrayLike, k: int, scale: Sequence[object] | None = None) -> Partition:
+def mdav(X: ArrayLike | Records, k: int, scale: Sequence[object] | None = None) -> Partition:
     """Groups of exactly `k` records that are close to each other; the last has up to 2k - 1.
 
     Guarantee
@@ -33,9 +34,10 @@ def mdav(X: ArrayLike, k: int, scale: Sequence[object] | None = None) -> Partiti
     which must therefore mean nothing: shuffle the rows of a sorted file.
 
     Parameters
-        X: a matrix of finite numbers, one row for each record.
+        X: a matrix of finite numbers, one row for each record; or `records` of any columns.
         k: the least size of a group, at least 1 and at most the number of rows.
         scale: a divisor above 0 for each column, to make columns comparable; None means raw values.
+            `records` have theirs from the schema.
 
     Example
         >>> mdav([[0, 0], [9, 9], [1, 0], [9, 8], [0, 1], [8, 9]], k=3).labels.tolist()
@@ -43,10 +45,12 @@ def mdav(X: ArrayLike, k: int, scale: Sequence[object] | None = None) -> Partiti
 
     Source
         Thesis, Algorithm 2.1; ties and the second seed as in soundness.md, section 6. How means and
-        distances are rounded: `points`.
+        distances are rounded: `points`. Categories: `mixed`.
     """
-    points = points_of(X, scale)
+    points, semantic = placed(X, scale)
     k = enough_rows(points, k)
+    if semantic:
+        return Partition(plain.mdav(Mixed(points, semantic), k))
     n, columns = points.shape
     if columns == 1:
         return Partition(univariate_mdav(points[:, 0], k))

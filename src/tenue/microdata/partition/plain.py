@@ -53,7 +53,7 @@ class Euclidean:
 
     def __init__(self, points: Points) -> None:
         self.size = points.shape[0]
-        self._points = points
+        self.points = points
         self._columns = np.ascontiguousarray(points.T)
         self._parts = cut(points)
 
@@ -65,7 +65,7 @@ class Euclidean:
         return centroid(tally, count)
 
     def record(self, row: int) -> Points:
-        point: Points = self._points[row]
+        point: Points = self.points[row]
         return point
 
     def distances(self, rows: Rows, point: Points) -> Distances:

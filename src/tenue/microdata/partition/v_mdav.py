@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,18 +12,21 @@ from ...errors import InvalidArgument
 from ...number import Number, checked_call, exact
 from .kernels import kernels
 from .mdav import COMPILED_FROM
+from .mixed import Mixed, Records, placed
 from .partition import Partition
 from .plain import Euclidean, Rows, Space, farthest, nearest, without
-from .points import enough_rows, points_of
+from .points import enough_rows
 
-__all__ = ["v_mdav"]
+__all__ = ["GAIN", "v_mdav"]
 
+GAIN = Fraction(1, 5)
+"""The gain factor for scattered records."""
 LARGEST_GAIN = 1_000_000
 
 
 @checked_call
 def v_mdav(
-    X: ArrayLike, k: int, gamma: Number = 0.2, scale: Sequence[object] | None = None
+    X: ArrayLike | Records, k: int, gamma: Number = GAIN, scale: Sequence[object] | None = None
 ) -> Partition:
     """Groups of `k` to 2k - 1 records; a group grows while growing gains more than it costs.
 
@@ -41,7 +45,7 @@ def v_mdav(
     of exactly k free records. The last group can then always take in whoever is left.
 
     Parameters
-        X: a matrix of finite numbers, one row for each record.
+        X: a matrix of finite numbers, one row for each record; or `records` of any columns.
         k: the least size of a group, at least 1 and at most the number of rows.
         gamma: the gain factor, above 0: about 0.2 for scattered records, about 1.1 for records in
             natural clusters.
@@ -54,7 +58,7 @@ def v_mdav(
     Source
         Solanas and Martínez-Ballesté 2006; thesis, section 3.3.1.
     """
-    points = points_of(X, scale)
+    points, semantic = placed(X, scale)
     k = enough_rows(points, k)
     gain = exact(gamma, "gamma")
     if not 0 < gain <= LARGEST_GAIN:
@@ -66,8 +70,9 @@ def v_mdav(
     # Distances are squared throughout.
     squared_gain = float(gain * gain)
     n, columns = points.shape
-    space = Euclidean(points)
-    fast = kernels() if n * n * columns >= COMPILED_FROM else None
+    space: Space = Mixed(points, semantic) if semantic else Euclidean(points)
+    large = n * n * columns >= COMPILED_FROM
+    fast = kernels() if large and not semantic else None
     if fast is None:
         labels = grow(space, k, squared_gain)
     else:

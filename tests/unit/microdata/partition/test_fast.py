@@ -17,6 +17,7 @@ from tenue.microdata.partition import plain, points
 from tenue.microdata.partition.kernels import kernels
 
 fast = pytest.importorskip("tenue.microdata.partition.fast", exc_type=ImportError)
+pytestmark = pytest.mark.slow  # compiling takes a while
 
 
 def _interpreted() -> ModuleType:

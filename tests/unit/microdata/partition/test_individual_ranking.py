@@ -77,6 +77,7 @@ def test_blocks_of_the_sorted_column_do_where_nothing_ties() -> None:
         assert as_blocks(column, k).tolist() == individual_ranking(column, k).labels.tolist()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["mdav", "optimal"])
 @pytest.mark.parametrize("kind", COLUMNS)
 def test_the_compiled_loops_agree(kind: str, method: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -85,6 +85,7 @@ def test_as_published_groups_can_grow_too_large() -> None:
     assert max(largest) > 0
 
 
+@pytest.mark.slow
 def test_the_compiled_algorithm_agrees(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("numba")
     plainly = [v_mdav(table, k, gain) for table, k, gain in tables()]

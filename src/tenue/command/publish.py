@@ -1,0 +1,97 @@
+"""Publish a protected copy of a table."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ..errors import InvalidArgument
+from .asking import AsJson, SchemaOption
+
+__all__ = ["publish"]
+
+
+def publish(
+    schema: SchemaOption,
+    method: Annotated[str, typer.Option(help="microaggregate or swap.")],
+    k: Annotated[
+        str, typer.Option("-k", "--k", help="Least units in a group; or income=12,tax=5.")
+    ],
+    out: Annotated[Path, typer.Option(help="A new or empty folder for the release.")],
+    by: Annotated[
+        str | None,
+        typer.Option(help="mdav, v-mdav; quasi-identifiers, each-confidential, other-attributes."),
+    ] = None,
+    diversity: Annotated[
+        str | None, typer.Option("-l", "--l", help="Different values in each group, at least.")
+    ] = None,
+    closeness: Annotated[
+        str | None, typer.Option("-t", "--t", help="Earth mover's distance, at most.")
+    ] = None,
+    gamma: Annotated[str | None, typer.Option(help="The gain factor of v-mdav.")] = None,
+    source: Annotated[str | None, typer.Option(help="The table, instead of the schema's.")] = None,
+    ledger: Annotated[Path | None, typer.Option(help="Where the release is registered.")] = None,
+    override: Annotated[
+        list[str] | None, typer.Option(help="second-release or homogeneous-groups; is recorded.")
+    ] = None,
+    kind: Annotated[str | None, typer.Option(help="csv or parquet.")] = None,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Replace a folder that holds something.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Publish: a protected copy, its certificate, and, for you alone, its risk and utility."""
+    from ..microdata.release import publish as publish_table
+    from ..microdata.saving import check_target
+    from .waiting import Waiting
+
+    check_target(out, kind, replace=replace)
+    with Waiting(steps=4) as waiting:
+        release = publish_table(
+            source,
+            schema=schema,
+            method=method,
+            k=_sizes(k),  # type: ignore[arg-type]
+            by=by,
+            l=diversity,  # type: ignore[arg-type]
+            t=closeness,
+            gamma=gamma,
+            ledger=ledger,
+            override=tuple(override or ()),
+            progress=waiting,
+        )
+    manifest = release.save(out, kind=kind, replace=replace)
+    if as_json:
+        facts = {
+            "out": str(out),
+            "manifest": manifest,
+            "certificate": release.certificate.to_dict(),
+            "risk": json.loads(release.risk.to_json()),
+            "utility": json.loads(release.utility.to_json()),
+            "history": [{"step": step.name, "text": step.text} for step in release.history],
+        }
+        typer.echo(json.dumps(facts))
+        return
+    typer.echo(str(release))
+    typer.echo(f"\nWrote {', '.join([*manifest['files'], 'manifest.json'])} to {out}.")
+    typer.echo("What stands above the last line is for you: only the files may leave.")
+
+
+def _sizes(text: str) -> object:
+    """One k, or one for each column, written income=12,tax=5."""
+    if "=" not in text:
+        return text
+    sizes = {}
+    for part in text.split(","):
+        name, equals, size = part.partition("=")
+        if not equals:
+            raise InvalidArgument(
+                f"-k is {text}",
+                "It is one number, or a number for each confidential column",
+                "Write -k 12, or -k income=12,tax=5",
+            )
+        sizes[name.strip()] = size
+    return sizes

@@ -1,0 +1,130 @@
+"""All rows of a table, for those who publish it: as whole numbers, and how they were stored.
+
+Only the holder calls this. A question never does: it gets measures (`duckdb.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..errors import InvalidTable
+from ..schema import Bounded, Column, Identifier, Named, Number, Table
+from .duckdb import DuckDB
+from .logical import Logical, quoted
+from .physical import Day, Floating, Moment, Written
+from .source import locate
+
+if TYPE_CHECKING:
+    import pyarrow
+
+__all__ = ["Rows", "read_rows"]
+
+_LENIENT, _STRICT = "ignore_errors = true", "ignore_errors = false"
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """What a table holds, row by row.
+
+    logical: for each declared column that is stored and is no identifier, its grid steps (as
+        `steps.py` counts them), category number or boolean; null where the value is missing. What
+        the schema declares for missing values is not filled in.
+    identifiers: the stored values of columns of type identifier.
+    types: how the source stores each column; None where it is text without a type (CSV, JSON).
+    unreadable: how many values of a column are there and are not what the schema declares.
+    infinite: how many values of a column are infinite.
+    """
+
+    logical: pyarrow.Table
+    identifiers: pyarrow.Table
+    types: Mapping[str, Any]
+    unreadable: Mapping[str, int]
+    infinite: Mapping[str, int]
+
+
+def read_rows(source: object, schema: Table, folder: Path | None = None) -> Rows:
+    """Every row of the table; refused if the source is not the table that the schema describes.
+
+    Numbers are rounded to the grid and clamped to the bounds exactly as they are for questions. A
+    file with a line that is not a row is refused, where a question would skip that line.
+    """
+    reader = _Reader(locate(source, schema.name, folder), schema)
+    try:
+        return reader.read()
+    finally:
+        reader.close()
+
+
+class _Reader(DuckDB):
+    """The same opened table, read whole."""
+
+    def read(self) -> Rows:
+        columns = {name: held.column for name, held in self._held.items()}
+        bare = {name: replace(column, missing=None) for name, column in columns.items()}
+        held = {name: replace(self._held[name], column=bare[name]) for name in bare}
+        source = self._source.replace(_LENIENT, _STRICT)
+        table = Logical(source, held, Named((c.name, c) for c in bare.values()))
+        chosen, doubts = [], []
+        for column in bare.values():
+            raw = table.raw(column.name)
+            if isinstance(column, Identifier):
+                chosen.append(f"{raw} AS {quoted(column.name)}")
+                continue
+            value = table.value(column.name)
+            doubts.append(self._doubts(column, raw, value))
+            made = f"CAST({value} AS BIGINT)"
+            chosen.append(f"{made} AS {quoted(column.name)}")
+        inside = table.write()
+        everything = self._arrow(f"SELECT {', '.join(chosen)} FROM ({inside})")  # noqa: S608
+        counted = [f"count_if({test})" for pair in doubts for test in pair]
+        found = [0] * len(counted)
+        if counted:
+            sql = f"SELECT {', '.join(counted)} FROM ({inside})"  # noqa: S608
+            found = [int(column[0].as_py() or 0) for column in self._arrow(sql).columns]
+        names = [column.name for column in bare.values() if not isinstance(column, Identifier)]
+        hidden = [column.name for column in bare.values() if isinstance(column, Identifier)]
+        return Rows(
+            logical=everything.select(names),
+            identifiers=everything.select(hidden),
+            types=self._types(source, held),
+            unreadable=dict(zip(names, found[::2], strict=True)),
+            infinite=dict(zip(names, found[1::2], strict=True)),
+        )
+
+    def _doubts(self, column: Column, raw: str, value: str) -> tuple[str, str]:
+        """Conditions: a value that is there and not understood; an infinite one."""
+        stored = self._held[column.name.lower()].stored
+        there = f"{raw} IS NOT NULL AND {value} IS NULL"
+        if isinstance(column, Number) and isinstance(stored, Written | Floating):
+            number = f"TRY_CAST({raw} AS DOUBLE)"
+            nan = f"COALESCE(isnan({number}), FALSE)"
+            return f"{there} AND NOT {nan}", f"COALESCE(isinf({number}), FALSE)"
+        if isinstance(column, Bounded) and isinstance(stored, Day | Moment):
+            return there, f"COALESCE(isinf({raw}), FALSE)"
+        return there, "FALSE"
+
+    def _types(self, source: str, held: Mapping[str, Any]) -> dict[str, Any]:
+        chosen = ", ".join(f"{quoted(h.name)} AS {quoted(h.column.name)}" for h in held.values())
+        fields = self._arrow(f"SELECT {chosen} FROM {source} LIMIT 0").schema  # noqa: S608
+        return {
+            h.column.name: None if h.stored == Written() else fields.field(h.column.name).type
+            for h in held.values()
+        }
+
+    def _arrow(self, sql: str) -> Any:
+        import duckdb
+
+        with self._lock:
+            try:
+                return None if self._store is None else self._store.arrow(sql)
+            except duckdb.Error:
+                pass
+        # raised out of reach of the error above, which quotes a value
+        raise InvalidTable(
+            "The rows of the source could not be read",
+            "Every line has as many values as the first line has names, and the file is whole",
+            "Mend the file, or save the table again as Parquet or CSV",
+        )

@@ -1,0 +1,117 @@
+"""The certificate of a release: a function of method and schema, never of rows."""
+
+from __future__ import annotations
+
+from ..promise import (
+    Certificate,
+    KAnonymity,
+    ProbabilisticKAnonymity,
+    Promise,
+    checked_neighbours,
+    show,
+)
+from ..schema import Schema
+from ..schema.table import RECORD
+from ..version import VERSION
+from .method import Method
+
+__all__ = ["certify"]
+
+_MECHANISMS = {
+    "mdav": "microaggregation: MDAV groups, centres instead of quasi-identifiers",
+    "v-mdav": "microaggregation: V-MDAV groups, centres instead of quasi-identifiers",
+    "quasi-identifiers": "swapping in MDAV groups of the quasi-identifiers",
+    "each-confidential": "swapping in groups of similar values of each confidential column",
+    "other-attributes": "swapping in MDAV groups of all other columns, one column after another",
+}
+_SOURCES = {
+    "mdav": "Soria-Comas, thesis, section 2.8 (Algorithm 2.1)",
+    "v-mdav": "Soria-Comas, thesis, sections 2.8 and 3.3.1; Solanas and Martínez-Ballesté 2006",
+    "quasi-identifiers": "Soria-Comas, thesis, section 3.3.1",
+    "each-confidential": "Soria-Comas, thesis, section 3.3.3",
+    "other-attributes": "Soria-Comas, thesis, section 3.3.2",
+}
+STREAM = "The AES-256 stream keyed by the operating system cannot be told from uniform bits."
+ONE_RECORD = "Each person has at most one record."
+KNOWN = "The intruder may know all columns but the one that is wanted, and no value of that one."
+
+NOT_PRIVACY = "It is not differential privacy."
+TWICE = (
+    "It does not survive a second publication of the table or of a changed one: the record that "
+    "changed is recovered exactly."
+)
+HOMOGENEOUS = "Where all of a group share one confidential value, that value is disclosed."
+AS_THEY_ARE = "Columns that are not quasi-identifiers are published as they are."
+PRESENCE = (
+    "That a person is in the table is not hidden: columns that are not confidential are published "
+    "as they are, and every value of the table is in the release."
+)
+CLOSE = "A published value can be close to the true one, or equal to it."
+VERY_CLOSE = (
+    "A published value is close to the true one: on the Census reference table with k = 10, 95 % "
+    "of the values miss the truth by at most 1 % of their column's range, 66 % by at most 1 %."
+)
+GUESS = (
+    "Whoever can guess a value from what else is known of a person may recognise it among the "
+    "values of the group."
+)
+LAST = "Whoever knows the values of all other members of a group knows the last one."
+RELATIONS = (
+    "Each confidential column changes places on its own: relations between them inside a group are "
+    "lost."
+)
+ROWS_OF_ONE = "How many rows a person has is not hidden."
+
+
+def certify(method: Method, schema: Schema, *, registered: bool) -> Certificate:
+    """What is promised about a release."""
+    swaps = method.name == "swap"
+    promise: Promise = ProbabilisticKAnonymity(method.least) if swaps else KAnonymity(method.least)
+    parameters = {
+        "method": method.name,
+        "by": method.by,
+        "k": _sizes(method),
+        "quasi-identifiers": ", ".join(method.quasi),
+        "confidential": ", ".join(method.confidential),
+    }
+    if method.gamma is not None:
+        parameters["gamma"] = show(method.gamma)
+    if method.l is not None:
+        parameters["l"] = f"at least {method.l} different values in each group"
+    if method.t is not None:
+        parameters["t"] = f"earth mover's distance at most {show(method.t)} in each group"
+    if method.override:
+        parameters["override"] = ", ".join(sorted(method.override))
+    parameters["registered"] = "yes" if registered else "no: no ledger was given"
+    assumptions = [STREAM]
+    if schema.unit == RECORD:
+        assumptions.append(ONE_RECORD)
+    if swaps:
+        assumptions.append(KNOWN)
+    limits = [NOT_PRIVACY, TWICE, HOMOGENEOUS]
+    if swaps:
+        near = VERY_CLOSE if method.by == "each-confidential" else CLOSE
+        limits += [PRESENCE, near, GUESS, LAST, RELATIONS]
+    else:
+        limits.append(AS_THEY_ARE)
+    if schema.unit != RECORD:
+        limits.append(ROWS_OF_ONE)
+    return Certificate(
+        promise=promise,
+        neighbours=checked_neighbours(schema.neighbours),
+        unit=schema.unit,
+        mechanism=_MECHANISMS[method.by],
+        parameters={name: value for name, value in parameters.items() if value},
+        source=_SOURCES[method.by],
+        assumptions=tuple(assumptions),
+        does_not_promise=tuple(limits),
+        schema_hash=schema.digest,
+        version=VERSION,
+    )
+
+
+def _sizes(method: Method) -> str:
+    sizes = set(method.k.values())
+    if len(sizes) == 1:
+        return str(sizes.pop())
+    return ", ".join(f"{name}: {size}" for name, size in method.k.items())

@@ -1,0 +1,141 @@
+"""Columns with a schema become records that can be partitioned."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import InvalidArgument, InvalidTable, nearest
+from ..number import checked_call
+from ..schema import Bounded, Category, Identifier, Schema
+from .cells import Cells, Numbers
+from .original import read_original
+from .partition.meaning import Meaning
+from .partition.mixed import Records, Semantic
+
+__all__ = ["MOST_CORNERS", "rank_of", "records", "records_of"]
+
+MOST_CORNERS = 32
+"""A flat list of more categories than this is compared as the taxonomy that it is."""
+
+
+@checked_call
+def records(table: object, schema: Schema, columns: Sequence[str] | None = None) -> Records:
+    """The records of a table, as `mdav` and `v_mdav` compare them: numbers, dates and categories
+    by their declared domains (equation 6.7).
+
+    Parameters
+        table: a path or a data frame, as for `tn.publish`.
+        schema: what is declared about it.
+        columns: which columns count; None for the quasi-identifiers.
+
+    Example
+        >>> schema = Schema.from_dict({
+        ...     "table": {"name": "t", "unit": "record", "neighbours": "replace"},
+        ...     "columns": {"age": {"type": "number", "bounds": [0, 100]},
+        ...                 "sex": {"type": "category", "categories": ["f", "m"]}}})
+        >>> import pyarrow
+        >>> people = pyarrow.table({"age": [20, 70], "sex": ["f", "m"]})
+        >>> records(people, schema, ["age", "sex"]).coordinates.round(2).tolist()
+        [[0.2, 0.71, 0.0], [0.7, 0.0, 0.71]]
+
+    Source
+        Thesis, section 6.3.6.
+    """
+    if columns is None:
+        names = [column.name for column in schema.quasi_identifiers]
+    else:
+        names = [schema.column(name).name for name in columns]
+    hidden = [name for name in names if isinstance(schema.columns[name], Identifier)]
+    if not names or hidden:
+        raise InvalidArgument(
+            f"`{hidden[0]}` is an identifier" if hidden else "There is no column to compare",
+            "Records are compared by numbers, dates, booleans and categories",
+            nearest(hidden[0] if hidden else "", schema.columns),
+        )
+    original = read_original(table, schema)
+    cells = [original.cells[name].filled() for name in names]
+    for column in cells:
+        if not column.complete:
+            raise InvalidTable(
+                f"`{column.name}` has missing values",
+                "Records are compared by values that are there",
+                f"Declare what stands for them: missing = ... in [columns.{column.name}]",
+                column=column.name,
+            )
+    return records_of(cells, original.persons)
+
+
+def records_of(cells: Sequence[Cells], persons: Numbers | None = None) -> Records:
+    """One record for each row, or for each person: the centre of the person's rows."""
+    size = cells[0].size
+    blocks: list[NDArray[np.float64]] = [np.empty((size, 0))]
+    semantic = []
+    for column in cells:
+        if _has_meaning(column):
+            semantic.append(_semantic(column, persons))
+        else:
+            blocks.append(_coordinates(column))
+    coordinates = np.concatenate(blocks, axis=1)
+    if persons is not None:
+        rows = np.bincount(persons)
+        sums = [np.bincount(persons, weights=part) / rows for part in coordinates.T]
+        coordinates = np.array(sums).T.reshape(rows.size, coordinates.shape[1])
+    return Records(np.ascontiguousarray(coordinates), tuple(semantic))
+
+
+def rank_of(column: Cells) -> NDArray[np.float64]:
+    """Where each value lies on a line: a number itself, a category at its depth-first place.
+
+    Neighbours in the depth-first order are as far apart on the line as they are in the taxonomy,
+    so that what is close on the line is close in meaning.
+    """
+    if not isinstance(column.column, Category):
+        return column.numbers.astype(np.float64)
+    taxonomy = column.column.taxonomy
+    order = taxonomy.depth_first
+    places, place = {order[0]: 0.0}, 0.0
+    for before, after in itertools.pairwise(order):
+        place += float(taxonomy.rational_distance(before, after))
+        places[after] = place
+    line = np.array([places[label] for label in column.labels])
+    found: NDArray[np.float64] = line[column.numbers]
+    return found
+
+
+def _is_flat(column: Category) -> bool:
+    return isinstance(column.stated, tuple)
+
+
+def _has_meaning(column: Cells) -> bool:
+    given = column.column
+    return isinstance(given, Category) and not (
+        _is_flat(given) and len(given.categories) <= MOST_CORNERS
+    )
+
+
+def _coordinates(column: Cells) -> NDArray[np.float64]:
+    if isinstance(column.column, Category):
+        corners = np.eye(len(column.labels)) * math.sqrt(0.5)
+        return corners[column.numbers]
+    span = column.last - column.first if isinstance(column.column, Bounded) else 1
+    return ((column.numbers - column.first) / span)[:, np.newaxis]
+
+
+def _semantic(column: Cells, persons: Numbers | None) -> Semantic:
+    assert isinstance(column.column, Category)  # noqa: S101 - told apart by the caller
+    taxonomy = column.column.taxonomy
+    place = {concept: i for i, concept in enumerate(taxonomy.concepts)}
+    attached = np.array([place[taxonomy.concept_of(label)] for label in column.labels])
+    occurring, codes = np.unique(attached[column.numbers], return_inverse=True)
+    meaning, codes = Meaning(taxonomy, occurring), codes.astype(np.int64).reshape(-1)
+    if persons is None:
+        return Semantic(meaning, codes)
+    people, kinds = int(persons.max()) + 1, occurring.size
+    counts = np.bincount(persons * kinds + codes, minlength=people * kinds).reshape(people, kinds)
+    occurring, codes = np.unique(meaning.middle(counts), return_inverse=True)
+    return Semantic(Meaning(taxonomy, occurring), codes.astype(np.int64).reshape(-1))

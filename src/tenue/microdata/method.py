@@ -1,0 +1,186 @@
+"""How a table is to be published: what was asked for, checked against the schema."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from ..errors import InvalidArgument, InvalidSchema, nearest
+from ..number import exact, whole
+from ..schema import Column, Number, Schema
+
+__all__ = ["OVERRIDES", "Method", "chosen_method"]
+
+WAYS = {
+    "microaggregate": ("mdav", "v-mdav"),
+    "swap": ("quasi-identifiers", "each-confidential", "other-attributes"),
+}
+"""The methods, and by what each forms its groups; the first is taken if none is named."""
+
+OVERRIDES = ("second-release", "homogeneous-groups")
+"""What a holder may insist on; each is recorded in the certificate."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Method:
+    """A way of publishing that suits the schema.
+
+    k: how many units each group has at least; for a swap, by column.
+    l, t: what else must hold of each group.
+    gamma: the gain factor of V-MDAV.
+    """
+
+    name: str
+    by: str
+    k: Mapping[str, int]
+    quasi: tuple[str, ...]
+    confidential: tuple[str, ...]
+    sensitive: tuple[str, ...]
+    l: int | None
+    t: Fraction | None
+    gamma: Fraction | None
+    override: frozenset[str]
+
+    @property
+    def least(self) -> int:
+        """The smallest k of all."""
+        return min(self.k.values())
+
+    @property
+    def compared(self) -> tuple[str, ...]:
+        """The columns whose values the method reads or moves; none of them may be missing."""
+        if self.name == "microaggregate":
+            return self.quasi
+        if self.by == "each-confidential":
+            return self.confidential
+        return self.quasi + self.confidential
+
+
+def chosen_method(
+    schema: Schema,
+    method: object,
+    k: object,
+    by: object,
+    l: object,
+    t: object,
+    gamma: object,
+    override: object,
+) -> Method:
+    """The method that was asked for; refused if it is none, or does not suit the schema."""
+    name = _one_of(method, "method", tuple(WAYS))
+    way = WAYS[name][0] if by is None else _one_of(by, "by", WAYS[name])
+    quasi = _published(schema, schema.quasi_identifiers)
+    confidential = _published(schema, schema.confidential)
+    if not confidential and name == "swap":
+        raise _no_role(schema, "confidential", "A swap moves confidential values between people")
+    if not quasi and way in ("mdav", "v-mdav", "quasi-identifiers"):
+        raise _no_role(schema, "quasi-identifier", "Groups are formed by quasi-identifiers")
+    if way == "other-attributes" and len(quasi + confidential) < 2:
+        raise _no_role(schema, "quasi-identifier", "Groups are formed by the other columns")
+    if gamma is not None and way != "v-mdav":
+        raise InvalidArgument(
+            "`gamma` is given",
+            '`gamma` is the gain factor of by="v-mdav"',
+            'Leave it out, or add by="v-mdav"',
+        )
+    grows = way in ("mdav", "v-mdav", "quasi-identifiers")
+    if not grows and (l is not None or t is not None):
+        raise InvalidArgument(
+            f'`{"l" if l is not None else "t"}` is given with by="{way}"',
+            "Groups grow for l or t where quasi-identifiers form them",
+            'Use by="quasi-identifiers", or leave l and t out',
+        )
+    if (l is not None or t is not None) and not confidential:
+        raise _no_role(schema, "confidential", "l and t speak of confidential columns")
+    return Method(
+        name=name,
+        by=way,
+        k=_sizes(k, name, way, confidential),
+        quasi=quasi,
+        confidential=confidential,
+        sensitive=tuple(name for name in confidential if schema.columns[name].sensitive),
+        l=None if l is None else whole(l, "l", least=2),
+        t=None if t is None else _distance(t),
+        gamma=None if gamma is None else exact(gamma, "gamma"),
+        override=_overrides(override),
+    )
+
+
+def _one_of(given: object, name: str, known: tuple[str, ...]) -> str:
+    if isinstance(given, str) and given in known:
+        return given
+    listed = ", ".join(f'"{word}"' for word in known)
+    raise InvalidArgument(
+        f"`{name}` is {given!r}", f"`{name}` is one of {listed}", nearest(str(given), known)
+    )
+
+
+def _published(schema: Schema, columns: tuple[Column, ...]) -> tuple[str, ...]:
+    """The names of these columns, but for one that names a person: that never leaves."""
+    for column in columns:
+        if isinstance(column, Number) and column.expression is not None:
+            raise InvalidSchema(
+                f"`{column.name}` is derived from other columns and has the role {column.role}",
+                "A release has the columns that are stored",
+                f"Store `{column.name}` in the table, or remove its role",
+                column=column.name,
+            )
+    unit = schema.unit.lower()
+    return tuple(column.name for column in columns if column.name.lower() != unit)
+
+
+def _no_role(schema: Schema, role: str, why: str) -> InvalidSchema:
+    return InvalidSchema(
+        f"`{schema.name}` has no {role} columns",
+        why,
+        f'Write role = "{role}" in the section of each such column',
+    )
+
+
+def _sizes(k: object, name: str, way: str, confidential: tuple[str, ...]) -> Mapping[str, int]:
+    each = name == "swap" and way != "quasi-identifiers"
+    if not isinstance(k, Mapping):
+        size = whole(k, "k", least=2)
+        return dict.fromkeys(confidential, size) if each else {"": size}
+    if not each:
+        raise InvalidArgument(
+            "`k` is given for single columns",
+            'One k holds for all, unless each column has its own groups: by="each-confidential"',
+            "Give one number, such as k=5",
+        )
+    known = {column.lower(): column for column in confidential}
+    given = {str(column).lower(): size for column, size in k.items()}
+    for column in given:
+        if column not in known:
+            raise InvalidArgument(
+                f"`k` names `{column}`",
+                "`k` names the confidential columns",
+                nearest(column, known),
+            )
+    for column in known:
+        if column not in given:
+            raise InvalidArgument(
+                f"`k` does not say the size of groups for `{known[column]}`",
+                "`k` is one number, or one for each confidential column",
+                f"Add `{known[column]}` to k",
+            )
+    return {known[column]: whole(size, f"k[{column}]", least=2) for column, size in given.items()}
+
+
+def _distance(t: object) -> Fraction:
+    value = exact(t, "t")
+    if not 0 <= value <= 1:
+        raise InvalidArgument(
+            f"`t` is {t}",
+            "`t` is an earth mover's distance: 0 means no difference from the table, 1 the largest",
+            "Try t=0.3",
+        )
+    return value
+
+
+def _overrides(given: object) -> frozenset[str]:
+    words = [given] if isinstance(given, str) else given
+    if not isinstance(words, Collection):
+        words = [words]
+    return frozenset(_one_of(word, "override", OVERRIDES) for word in words)

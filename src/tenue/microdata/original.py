@@ -1,0 +1,125 @@
+"""The table as it was given, checked against its schema: what cannot be published is refused here.
+
+Publishing is the holder's act, so a refusal may say which column is at fault; it never quotes a
+value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..engine.rows import Rows, read_rows
+from ..errors import InvalidTable
+from ..schema import Category, Column, Schema
+from ..schema.table import RECORD
+from .cells import Cells, Numbers
+
+__all__ = ["Original", "read_original"]
+
+
+@dataclass(frozen=True, eq=False)
+class Original:
+    """The declared columns that are stored and are no identifiers, in the schema's order.
+
+    persons: whose each row is, numbered from 0; None if each row is a person.
+    """
+
+    cells: Mapping[str, Cells]
+    persons: Numbers | None
+    size: int
+
+    def take(self, rows: NDArray[Any]) -> Original:
+        """These rows, in this order."""
+        persons = self.persons
+        if persons is not None:
+            persons = _numbered(persons[rows])
+        cells = {name: column.take(rows) for name, column in self.cells.items()}
+        return Original(cells, persons, int(rows.size))
+
+
+def read_original(source: object, schema: Schema) -> Original:
+    """Reads the table; refused if it is not what the schema declares, or has no row."""
+    rows = read_rows(source, schema)
+    size = rows.logical.num_rows if rows.logical.num_columns else rows.identifiers.num_rows
+    if size == 0:
+        raise InvalidTable(
+            f"`{schema.name}` has no rows",
+            "A table that is published has at least k rows",
+            "Check the source",
+        )
+    cells = {}
+    for name in rows.logical.column_names:
+        column = schema.columns[name]
+        _check_values(column, rows)
+        cells[name] = _cells(column, rows)
+    return Original(cells, _persons(schema, rows), size)
+
+
+def _check_values(column: Column, rows: Rows) -> None:
+    if rows.infinite[column.name]:
+        raise InvalidTable(
+            f"`{column.name}` has infinite values",
+            "A value that is published is finite",
+            f"Remove them from the source, or leave the cells of `{column.name}` empty",
+            column=column.name,
+        )
+    if rows.unreadable[column.name]:
+        category = isinstance(column, Category)
+        raise InvalidTable(
+            f"`{column.name}` has values that the schema does not know",
+            "Every value is one of the declared categories"
+            if category
+            else f"Every value of a {column.type} column can be read as such",
+            f"Add what is lacking to [columns.{column.name}], or correct the source",
+            column=column.name,
+        )
+
+
+def _cells(column: Column, rows: Rows) -> Cells:
+    values = rows.logical.column(column.name)
+    present = ~values.is_null().to_numpy()
+    numbers = values.fill_null(0).to_numpy()
+    kind = rows.types[column.name]
+    return Cells(column, numbers.astype(np.int64), present.astype(bool), kind)
+
+
+def _persons(schema: Schema, rows: Rows) -> Numbers | None:
+    if schema.unit == RECORD:
+        for name in rows.identifiers.column_names:
+            values = rows.identifiers.column(name).drop_null()
+            if values.length() != len(values.unique()):
+                raise InvalidTable(
+                    f"`{name}` names somebody more than once",
+                    'With unit = "record" each row is another person',
+                    f'Write unit = "{name}", or remove the rows that stand twice',
+                    column=name,
+                )
+        return None
+    name = schema.column(schema.unit).name
+    held = rows.identifiers if name in rows.identifiers.column_names else rows.logical
+    values = held.column(name).combine_chunks()
+    if values.null_count:
+        raise InvalidTable(
+            f"Some rows have no `{name}`",
+            "Every row belongs to a person",
+            "Fill it in, or remove those rows",
+            column=name,
+        )
+    persons = _numbered(values.dictionary_encode().indices.to_numpy())
+    limit = schema.rows_per_unit
+    if limit is not None and int(np.bincount(persons).max()) > limit:
+        raise InvalidTable(
+            f"Somebody has more than {limit} rows",
+            f"The schema states rows_per_unit = {limit}",
+            "State a larger number, or remove rows",
+        )
+    return persons
+
+
+def _numbered(codes: NDArray[Any]) -> Numbers:
+    return np.unique(codes, return_inverse=True)[1].astype(np.int64).reshape(-1)

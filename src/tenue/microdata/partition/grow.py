@@ -1,0 +1,134 @@
+"""Groups grow until a confidential column is diverse, or like the whole table, in each of them.
+
+A group that falls short joins the group of the record nearest to its centre, the first group that
+falls short first. Measured as `tenue.evaluate.check` measures: missing values are left out, and a
+group in which nothing is present has one value, the blank, and distance 0.
+
+Source
+    Thesis, section 3.3.1, closing remark; l-diversity and t-closeness: section 2.8.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...errors import Unreachable
+from .plain import Space
+
+__all__ = ["Wanted", "grown", "single_valued"]
+
+Numbers = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Wanted:
+    """What one confidential column must be in every group.
+
+    codes: the place of each row's value among the different values of the table, in order; -1 where
+        the value is missing.
+    ordered: whether values lie on a line, as for the earth mover's distance of numbers and dates.
+    l: the least number of different values, or None.
+    t: the largest earth mover's distance from the whole table, or None.
+    """
+
+    name: str
+    codes: Numbers
+    ordered: bool
+    l: int | None
+    t: Fraction | None
+
+    def holds(self, rows: Numbers) -> bool:
+        """Whether a group of these rows is as wanted."""
+        codes = self.codes[rows]
+        codes = codes[codes >= 0]
+        if self.l is not None and max(np.unique(codes).size, 1) < self.l:
+            return False
+        return self.t is None or codes.size == 0 or self.distance(codes) <= self.t
+
+    def distance(self, codes: Numbers) -> Fraction:
+        """The earth mover's distance of these values from the whole column, exactly."""
+        whole = np.bincount(self.codes[self.codes >= 0])
+        if whole.size < 2:
+            return Fraction(0)
+        inside = np.bincount(codes, minlength=whole.size)
+        n, size = int(whole.sum()), codes.size
+        gap = inside * n - whole * size
+        if self.ordered:
+            work, reach = int(np.abs(np.cumsum(gap)).sum()), whole.size - 1
+        else:
+            work, reach = int(np.maximum(gap, 0).sum()), 1
+        return Fraction(work, n * size * reach)
+
+
+def grown(
+    space: Space, labels: Numbers, wanted: Sequence[Wanted], persons: Numbers | None = None
+) -> Numbers:
+    """The groups after as many have joined as it takes; refused if one single group is too few.
+
+    Parameters
+        space: where the units lie, one record for each.
+        labels: the group of each unit, numbered from 0.
+        wanted: what must hold of the rows.
+        persons: whose each row is; None if each row is a unit.
+    """
+    everybody = np.arange(wanted[0].codes.size)
+    for column in wanted:
+        if not column.holds(everybody):
+            raise _out_of_reach(column)
+    labels = labels.copy()
+    units = _members(labels)
+    rows = units if persons is None else _members(labels[persons])
+    short = [g for g in range(len(units)) if not _hold(wanted, rows[g])]
+    all_units = np.arange(space.size)
+    while short:
+        group = short.pop(0)
+        centre = space.centre(space.tally(units[group]), units[group].size)
+        distances = space.distances(all_units, centre)
+        distances[units[group]] = np.inf
+        other = int(labels[np.argmin(distances)])
+        labels[units[group]] = other
+        units[other] = np.concatenate([units[other], units[group]])
+        if persons is None:
+            rows[other] = units[other]
+        else:
+            rows[other] = np.concatenate([rows[other], rows[group]])
+        if other in short:
+            if _hold(wanted, rows[other]):
+                short.remove(other)
+        elif not _hold(wanted, rows[other]):
+            # more rows can move a group away from the whole table
+            short.append(other)
+    return np.unique(labels, return_inverse=True)[1].astype(np.int64).reshape(-1)
+
+
+def single_valued(codes: Numbers, labels: Numbers) -> int:
+    """How many groups have no more than one value of a column."""
+    kinds = int(codes.max()) + 2
+    present = codes >= 0
+    pairs = np.unique(labels[present] * kinds + codes[present])
+    distinct = np.bincount(pairs // kinds, minlength=int(labels.max()) + 1)
+    return int((distinct <= 1).sum())
+
+
+def _members(labels: Numbers) -> list[Numbers]:
+    order = np.argsort(labels, kind="stable")
+    sizes = np.bincount(labels)
+    return np.split(order, np.cumsum(sizes)[:-1])
+
+
+def _hold(wanted: Sequence[Wanted], rows: Numbers) -> bool:
+    return all(column.holds(rows) for column in wanted)
+
+
+def _out_of_reach(column: Wanted) -> Unreachable:
+    return Unreachable(
+        f"`{column.name}` has fewer than l = {column.l} different values in the whole table",
+        "No group can have more different values than the table",
+        "Choose a smaller l",
+        column=column.name,
+    )

@@ -1,0 +1,115 @@
+"""Records of numbers and categories together: what a partition reads of a table with a schema.
+
+The distance of two records is that of equation 6.7: the root of the sum, over the columns, of the
+squared distance divided by the squared diameter of the column's *declared* domain. Numbers, dates
+and booleans have their plain difference; categories with a taxonomy their semantic distance, and
+the centre of several is the least marginal concept. Categories without a taxonomy are as far apart
+as the domain allows, so each is a corner of a simplex, and the centre of several has their shares.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ...errors import InvalidArgument
+from .meaning import Meaning, Numbers
+from .plain import Distances, Euclidean, Rows
+from .points import GRAINS, Points, Sums, points_of
+
+__all__ = ["Mixed", "Records", "Semantic", "placed"]
+
+
+@dataclass(frozen=True, eq=False)
+class Semantic:
+    """One column of categories with a taxonomy: the place of each record's concept in
+    `meaning.occurring`."""
+
+    meaning: Meaning
+    codes: Numbers
+
+
+@dataclass(frozen=True, eq=False)
+class Records:
+    """Records that `mdav` and `v_mdav` can partition; made by `tn.microdata.records`.
+
+    coordinates: one row for each record, each column divided by the diameter of its domain.
+    semantic: the columns that have no coordinates.
+    """
+
+    coordinates: Points
+    semantic: tuple[Semantic, ...] = ()
+
+    def __len__(self) -> int:
+        return int(self.coordinates.shape[0])
+
+
+class Mixed:
+    """The `Space` of such records: squared distances of equation 6.7."""
+
+    def __init__(self, coordinates: Points, semantic: Sequence[Semantic]) -> None:
+        self.size = coordinates.shape[0]
+        self._numbers = Euclidean(coordinates)
+        self._semantic = tuple(semantic)
+        self._width = coordinates.shape[1]
+
+    def tally(self, rows: Rows) -> Sums:
+        parts = [self._numbers.tally(rows).reshape(-1)]
+        for column in self._semantic:
+            kinds = column.meaning.occurring.size
+            parts.append(np.bincount(column.codes[rows], minlength=kinds))
+        return np.concatenate(parts)
+
+    def centre(self, tally: Sums, count: int) -> Points:
+        end = GRAINS * self._width
+        sums = tally[:end].reshape(GRAINS, self._width)
+        point = [self._numbers.centre(sums, count)]
+        for column in self._semantic:
+            kinds = column.meaning.occurring.size
+            sample = tally[end : end + kinds]
+            point.append(column.meaning.middle(sample[np.newaxis]).astype(np.float64))
+            end += kinds
+        return np.concatenate(point)
+
+    def record(self, row: int) -> Points:
+        concepts = [float(c.meaning.occurring[c.codes[row]]) for c in self._semantic]
+        return np.concatenate([self._numbers.record(row), concepts])
+
+    def distances(self, rows: Rows, point: Points) -> Distances:
+        total = self._numbers.distances(rows, point[: self._width])
+        for column, concept in zip(self._semantic, point[self._width :], strict=True):
+            total += column.meaning.squared_from(int(concept))[column.codes[rows]]
+        return total
+
+    def centres(self, labels: NDArray[np.int64]) -> Mixed:
+        kept = np.flatnonzero(labels >= 0)
+        groups = int(labels.max()) + 1
+        semantic = []
+        for column in self._semantic:
+            kinds = column.meaning.occurring.size
+            places = labels[kept] * kinds + column.codes[kept]
+            counts = np.bincount(places, minlength=groups * kinds).reshape(groups, kinds)
+            occurring, codes = np.unique(column.meaning.middle(counts), return_inverse=True)
+            meaning = Meaning(column.meaning.taxonomy, occurring)
+            semantic.append(Semantic(meaning, codes.astype(np.int64)))
+        return Mixed(self._numbers.centres(labels).points, semantic)
+
+
+def placed(
+    X: ArrayLike | Records, scale: Sequence[object] | None
+) -> tuple[Points, tuple[Semantic, ...]]:
+    """Points, and the columns that have no coordinates."""
+    if not isinstance(X, Records):
+        return points_of(X, scale), ()
+    if scale is not None:
+        raise InvalidArgument(
+            "`scale` is given for records",
+            "Records are divided by the diameters of their domains already",
+            "Leave `scale` out",
+        )
+    if X.semantic:
+        return X.coordinates, X.semantic
+    return points_of(X.coordinates), ()

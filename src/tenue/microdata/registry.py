@@ -1,0 +1,67 @@
+"""The register of releases: a second one of the same table is refused unless insisted on."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from ..errors import Conflict, InvalidArgument
+from ..ledger import SQLite
+from ..ledger.contract import Ledger
+from ..promise import checked_neighbours
+from ..schema import Schema
+from .method import Method
+
+__all__ = ["check_first", "opened", "register"]
+
+
+@contextmanager
+def opened(given: object) -> Iterator[Ledger | None]:
+    """The ledger that was given, or the one in the file that was named, closed afterwards."""
+    if given is None or isinstance(given, Ledger):
+        yield given
+    elif isinstance(given, str | os.PathLike):
+        with SQLite(given) as ledger:
+            yield ledger
+    else:
+        raise InvalidArgument(
+            f"`ledger` is of type {type(given).__name__}",
+            "`ledger` is a ledger or the path of its file",
+            'Write ledger="census.ledger"',
+        )
+
+
+def check_first(ledger: Ledger, schema: Schema, method: Method) -> None:
+    """Refuses a second release before a row is read; `register` refuses it again, atomically."""
+    name = schema.name
+    if name not in ledger.datasets() or "second-release" in method.override:
+        return
+    if ledger.balance(name).releases:
+        raise Conflict(
+            f"`{name}` has been released before",
+            "Two releases of overlapping data reveal the records in which they differ",
+            'Publish the first release again, or state override="second-release", which is '
+            "recorded",
+            code="second-release",
+        )
+
+
+def register(ledger: Ledger, schema: Schema, method: Method, digest: str) -> int:
+    """Records the release durably; returns the number of its entry."""
+    if schema.name not in ledger.datasets():
+        budget = schema.budget
+        ledger.open_dataset(
+            schema.name,
+            0 if budget is None else budget.total,
+            None if budget is None else budget.per_analyst,
+            neighbours=checked_neighbours(schema.neighbours),
+            schema_digest=schema.digest,
+            data_version=schema.version or "",
+        )
+    return ledger.register_release(
+        schema.name,
+        digest,
+        method=f"{method.name} by {method.by}",
+        override="second-release" in method.override,
+    )

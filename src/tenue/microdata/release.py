@@ -1,0 +1,224 @@
+"""The journey of a release, on one page.
+
+schema → read → partition → publish → evaluate → certificate → ledger → release
+
+Nothing half-protected is returned: whatever is refused is refused before a table exists.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..errors import Fault, InvalidArgument
+from ..evaluate import check
+from ..ledger.contract import Ledger
+from ..noise.source import SYSTEM
+from ..number import checked_call
+from ..promise import Certificate
+from ..schema import Schema
+from .assessment import assessed
+from .cells import Cells, Numbers
+from .certify import certify
+from .frame import kind_of, native
+from .history import Step, history_of
+from .method import Method, chosen_method
+from .original import read_original
+from .protect import prepared, protected
+from .publish.permute import shuffled
+from .registry import check_first, opened, register
+from .saving import write_release
+
+if TYPE_CHECKING:
+    from ..evaluate import Risk, Utility
+
+__all__ = ["Release", "Step", "publish"]
+
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True, eq=False)
+class Release:
+    """A protected copy of a table. It cannot be changed.
+
+    table: the rows that may leave, as the kind of data frame that came in.
+    certificate: what is promised, and what is not; it may leave too.
+    risk, utility: what the original and the release have to do with each other. They were computed
+        from the original and are for the holder alone.
+    history: the steps that led here, for the holder alone.
+    """
+
+    table: Any = field(repr=False)
+    certificate: Certificate
+    risk: Risk = field(repr=False)
+    utility: Utility = field(repr=False)
+    history: tuple[Step, ...] = field(repr=False)
+    _published: Any = field(repr=False)
+    _kind: str = field(repr=False)
+
+    @property
+    def digest(self) -> str:
+        """The SHA-256 of table and certificate, by which a ledger knows the release."""
+        return _digest(self._published, self.certificate)
+
+    def save(
+        self, folder: str | os.PathLike[str], *, kind: str | None = None, replace: bool = False
+    ) -> dict[str, Any]:
+        """Writes the table, `certificate.json` and `manifest.json`, all or nothing.
+
+        Parameters
+            folder: a new or empty one.
+            kind: "csv" or "parquet"; None for that of the source, Parquet if it was no file.
+            replace: whether a folder that holds something may be replaced as a whole.
+        """
+        chosen = kind or ("csv" if self._kind == "csv" else "parquet")
+        if not isinstance(folder, str | os.PathLike):
+            raise InvalidArgument(
+                f"`folder` is of type {type(folder).__name__}",
+                "`folder` is the path of a folder",
+                'Write release.save("out")',
+            )
+        text = self.certificate.to_json()
+        return write_release(Path(folder), self._published, text, chosen, replace=replace)
+
+    def __str__(self) -> str:
+        steps = "\n".join(map(str, self.history))
+        return f"{self.certificate}\n\n{steps}\n\n{self.risk}\n\n{self.utility}"
+
+
+@checked_call
+def publish(
+    source: object = None,
+    *,
+    schema: Schema | str | os.PathLike[str] | Mapping[str, Any],
+    method: str,
+    k: int | Mapping[str, int],
+    by: str | None = None,
+    l: int | None = None,
+    t: object = None,
+    gamma: object = None,
+    ledger: Ledger | str | os.PathLike[str] | None = None,
+    override: str | tuple[str, ...] = (),
+    progress: Progress | None = None,
+) -> Release:
+    """A protected copy of a table, with its certificate.
+
+    Guarantee
+        "microaggregate": every combination of quasi-identifiers is shared by at least `k` units.
+        "swap": a confidential value is linked to its unit with probability at most 1/k, by whoever
+        knows all other columns and the groups. Both count units, not rows. Identifiers and columns
+        that the schema does not declare are not in the release, and rows are in random order.
+        Numbers and dates are on the declared grid and within the declared bounds, as they are for
+        questions. What is not promised stands in the certificate.
+
+    Parameters
+        source: the table: a path, a data frame or a connection; None for the schema's own source.
+        schema: a `Schema`, or the path of its file; the roles of the columns decide what is done.
+        method: "microaggregate" (centres of groups of similar people instead of their
+            quasi-identifiers) or "swap" (confidential values change places inside such groups).
+        k: the least number of units in a group. For a swap in which each column has its own groups,
+            also a mapping from column to k; the certificate then promises the least.
+        by: how groups are formed. "microaggregate": "mdav" or "v-mdav". "swap":
+            "quasi-identifiers" (MDAV-SWAP), "each-confidential" (IR-SWAP: similar values of the
+            column itself) or "other-attributes" (all other columns, in turn, against intruders who
+            know every column but one). None for the first.
+        l, t: groups grow until each has at least l different values, or is within earth mover's
+            distance t of the table, in each sensitive column, or each confidential one if none is
+            declared sensitive.
+        gamma: the gain factor of "v-mdav".
+        ledger: where the release is registered; a second release of the table is then refused.
+        override: "second-release" or "homogeneous-groups", to insist; recorded in the certificate.
+        progress: is told the name of each step when it begins.
+
+    Source
+        Thesis, section 2.8 and chapter 3; soundness.md, section 6.
+    """
+    tell = progress or (lambda _: None)
+    described = _schema(schema)
+    way = chosen_method(described, method, k, by, l, t, gamma, override)
+    with opened(ledger) as books:
+        if books is not None:
+            check_first(books, described, way)
+        tell("read")
+        given = source if source is not None else described.location
+        read = read_original(given, described)
+        original, left_out = prepared(read, way, SYSTEM)
+        tell("partition and publish")
+        safe = protected(original, way, SYSTEM)
+        tell("evaluate")
+        before, after = (_table(cells, described) for cells in (original.cells, safe.cells))
+        _hold_to(way, described, after, original.persons)
+        harm, use, told = assessed(before, after, described, SYSTEM)
+        tell("certificate")
+        certificate = certify(way, described, registered=books is not None)
+        leaving = after.take(shuffled(after.num_rows, SYSTEM))
+        if books is not None:
+            register(books, described, way, _digest(leaving, certificate))
+    kind = kind_of(given)
+    return Release(
+        table=native(leaving, given, kind),
+        certificate=certificate,
+        risk=harm,
+        utility=use,
+        history=history_of(read, original, left_out, way, safe) + told,
+        _published=leaving,
+        _kind=kind,
+    )
+
+
+def _schema(given: object) -> Schema:
+    if isinstance(given, Schema):
+        return given
+    if isinstance(given, Mapping):
+        return Schema.from_dict(given)
+    if isinstance(given, str | os.PathLike):
+        return Schema.load(given)
+    raise InvalidArgument(
+        f"`schema` is of type {type(given).__name__}",
+        "`schema` is a Schema or the path of its file",
+        'Write schema="census.toml"',
+    )
+
+
+def _table(cells: Mapping[str, Cells], schema: Schema) -> Any:
+    """The columns that may leave, as an Arrow table without any metadata."""
+    import pyarrow
+
+    shown = {
+        name: column.to_arrow()
+        for name, column in cells.items()
+        if column.column.role != "identifier" and name.lower() != schema.unit.lower()
+    }
+    return pyarrow.table(shown)
+
+
+def _hold_to(way: Method, schema: Schema, table: Any, persons: Numbers | None) -> None:
+    """Measures what was promised once more, on the table itself, with its persons beside it."""
+    if way.name != "microaggregate":
+        return
+    if persons is not None:
+        table = table.append_column(schema.unit, [persons])
+    wanted = way.sensitive or way.confidential
+    found = check(table, schema, confidential=wanted)
+    far = max((column.exact_t for column in found.confidential), default=0)
+    if (
+        found.k < way.least
+        or (way.l is not None and (found.l or 0) < way.l)
+        or (way.t is not None and far > way.t)
+    ):
+        raise Fault("a release was about to leave without what it promises")
+
+
+def _digest(table: Any, certificate: Certificate) -> str:
+    import pyarrow
+
+    sink = pyarrow.BufferOutputStream()
+    with pyarrow.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table.combine_chunks())
+    found = hashlib.sha256(certificate.to_json().encode())
+    found.update(sink.getvalue())
+    return found.hexdigest()

@@ -1,0 +1,133 @@
+"""A release on disk: all of its files or none, and never over something else unasked."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from ..errors import InvalidArgument, nearest
+from .formula import PREFIX, STARTS, defused
+
+__all__ = ["KINDS", "check_target", "write_release"]
+
+KINDS = ("csv", "parquet")
+
+
+def check_target(folder: Path, kind: str | None, *, replace: bool) -> None:
+    """Refuses what could not be saved, before anything is read.
+
+    That is: a folder that holds something, unless it may be replaced; one that cannot be made; a
+    kind of file that is none of `KINDS`.
+    """
+    if kind is not None and kind not in KINDS:
+        raise InvalidArgument(
+            f"`kind` is {kind!r}", "`kind` is csv or parquet", nearest(str(kind), KINDS)
+        )
+    if folder.is_dir() and any(folder.iterdir()) and not replace:
+        raise InvalidArgument(
+            f"{folder.name} is not empty",
+            "A release is written into a folder of its own",
+            "Name another folder, or say that it may be replaced",
+        )
+    if folder.exists() and not folder.is_dir():
+        raise InvalidArgument(
+            f"{folder.name} is a file", "A release is written into a folder", "Name another one"
+        )
+    above = next(parent for parent in folder.absolute().parents if parent.exists())
+    if not os.access(above, os.W_OK) or not above.is_dir():
+        raise _unwritable(folder)
+
+
+def write_release(
+    folder: Path, table: Any, certificate: str, kind: str, *, replace: bool
+) -> dict[str, Any]:
+    """Writes table, certificate.json and manifest.json; returns the manifest.
+
+    The files are written, and forced to the disk, in a folder beside the target, which then takes
+    the target's place in one step. If anything fails the target is as it was.
+    """
+    check_target(folder, kind, replace=replace)
+    target = folder.absolute()
+    draft = None
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        draft = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
+        manifest = _fill(draft, table, certificate, kind)
+        draft.chmod(0o755)
+        _take_place(draft, target)
+        return manifest
+    except OSError:
+        if draft is not None:
+            shutil.rmtree(draft, ignore_errors=True)
+        raise _unwritable(folder) from None
+    except BaseException:
+        if draft is not None:
+            shutil.rmtree(draft, ignore_errors=True)
+        raise
+
+
+def _fill(draft: Path, table: Any, certificate: str, kind: str) -> dict[str, Any]:
+    import pyarrow.csv
+    import pyarrow.parquet
+
+    name = f"table.{kind}"
+    manifest: dict[str, Any] = {"rows": table.num_rows, "columns": table.column_names}
+    if kind == "csv":
+        table, changed = defused(table)
+        pyarrow.csv.write_csv(table, draft / name)
+        manifest["formulas"] = {
+            "prefix": PREFIX,
+            "before": list(STARTS),
+            "cells": changed,
+        }
+    else:
+        pyarrow.parquet.write_table(table, draft / name)
+    (draft / "certificate.json").write_text(certificate + "\n", encoding="utf-8")
+    manifest["files"] = {part: _digest(draft / part) for part in (name, "certificate.json")}
+    text = json.dumps(manifest, indent=1, ensure_ascii=False) + "\n"
+    (draft / "manifest.json").write_text(text, encoding="utf-8")
+    for path in (*draft.iterdir(), draft):
+        _force(path)
+    return manifest
+
+
+def _take_place(draft: Path, target: Path) -> None:
+    old = None
+    if target.is_dir() and any(target.iterdir()):
+        old = Path(tempfile.mkdtemp(prefix=f".{target.name}.old.", dir=target.parent))
+        target.rename(old)
+    try:
+        draft.rename(target)
+    except OSError:
+        if old is not None:
+            old.rename(target)
+        raise
+    _force(target.parent)
+    if old is not None:
+        shutil.rmtree(old, ignore_errors=True)
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _force(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _unwritable(folder: Path) -> InvalidArgument:
+    return InvalidArgument(
+        f"{folder.name} cannot be written",
+        "A release is written into a folder that can be made",
+        "Check the path and its permissions",
+    )

@@ -1,0 +1,99 @@
+"""`tenue publish`: files, exit codes, one JSON object, and nothing written for a refusal."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+import tenue as tn
+from unit.microdata.census import people, schema
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    pq.write_table(people(), tmp_path / "people.parquet")
+    schema().replace(table={"source": "people.parquet"}).save(tmp_path / "people.toml")
+    return tmp_path
+
+
+def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "tenue", "publish", "--schema", "people.toml", *words],
+        capture_output=True,
+        text=True,
+        cwd=folder,
+        check=False,
+    )
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
+def test_a_release_is_written_and_told_about(folder: Path) -> None:
+    done = run(folder, "--method", "swap", "-k", "12", "--out", "out/", "--json")
+    assert (done.returncode, done.stderr) == (0, "")
+    told = json.loads(done.stdout)
+    written = tn.Certificate.from_json((folder / "out" / "certificate.json").read_text())
+    assert told["certificate"] == written.to_dict()
+    assert written.promise == tn.ProbabilisticKAnonymity(12)
+    assert pq.read_table(folder / "out" / "table.parquet").num_rows == 60
+    assert told["manifest"]["rows"] == 60
+    assert {"risk", "utility", "history"} <= set(told)
+
+
+def test_people_read_sentences(folder: Path) -> None:
+    words = ("--method", "swap", "--by", "each-confidential", "-k", "income=12,ill=5", "--out", "o")
+    done = run(folder, *words, "--kind", "csv")
+    assert done.returncode == 0
+    assert "probabilistic k-anonymity (k = 5)" in done.stdout
+    assert "only the files may leave" in done.stdout
+    assert (folder / "o" / "table.csv").exists()
+
+
+REFUSED: dict[str, list[str]] = {
+    "k too large": ["--method", "swap", "-k", "61"],
+    "no such method": ["--method", "shuffle", "-k", "5"],
+    "k that is none": ["--method", "swap", "-k", "many"],
+    "k that is half a mapping": ["--method", "swap", "-k", "income=5,3"],
+    "no such file": ["--method", "swap", "-k", "5", "--source", "nobody.csv"],
+    "no such kind": ["--method", "swap", "-k", "5", "--kind", "xlsx", "--replace"],
+    "not empty": ["--method", "swap", "-k", "5"],
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_a_refusal_is_exit_code_2_and_leaves_the_old_output(folder: Path, case: str) -> None:
+    (folder / "out").mkdir()
+    (folder / "out" / "table.parquet").write_text("the old release")
+    before = files(folder)
+    replace = [] if case == "not empty" else ["--replace"]
+    done = run(folder, *REFUSED[case], "--out", "out", "--json", *replace)
+    assert done.returncode == 2, done.stderr
+    told: dict[str, Any] = json.loads(done.stdout)
+    assert set(told) == {"refused"}
+    assert set(told["refused"]) == {"code", "what", "allowed", "fix"}
+    assert "Traceback" not in done.stderr
+    assert files(folder) == before
+
+
+def test_a_second_release_is_refused_unless_insisted_on(folder: Path) -> None:
+    words = ("--method", "microaggregate", "-k", "5", "--ledger", "people.ledger", "--out")
+    assert run(folder, *words, "one").returncode == 0
+    second = run(folder, *words, "two", "--json")
+    assert second.returncode == 2
+    assert json.loads(second.stdout)["refused"]["code"] == "second-release"
+    assert not (folder / "two").exists()
+    assert run(folder, *words, "two", "--override", "second-release").returncode == 0
+    with tn.ledger.SQLite(folder / "people.ledger") as ledger:
+        assert ledger.balance("people").releases == 2

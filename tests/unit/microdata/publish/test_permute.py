@@ -1,0 +1,143 @@
+"""Permutations inside groups: every one exactly equally likely, found by trying every draw."""
+
+from __future__ import annotations
+
+import importlib
+import itertools
+import math
+from collections import Counter
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tenue.microdata.publish.permute import permuted, shuffled
+from tenue.noise import Seeded
+from tenue.noise.source import SYSTEM
+
+module = importlib.import_module("tenue.microdata.publish.permute")
+Draw = Callable[[int, int, Any], np.ndarray]
+
+
+def outcomes(labels: list[int], draw: Draw | None = None) -> Counter[tuple[int, ...]]:
+    """How often each permutation comes out over all draws of whole numbers that could be made.
+
+    The first run asks how many values each draw has; then every tape of values is played.
+    """
+    counts: list[int] = []
+
+    def asking(count: int, size: int, source: Any) -> np.ndarray:
+        counts.extend([count] * size)
+        return np.zeros(size, np.int64)
+
+    groups = np.array(labels, np.int64)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "uniform", _altered(asking, draw))
+        permuted(groups, SYSTEM)
+    found: Counter[tuple[int, ...]] = Counter()
+    for tape in itertools.product(*map(range, counts)):
+        played = iter(tape)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(module, "uniform", _altered(_playing(played), draw))
+            found[tuple(permuted(groups, SYSTEM).tolist())] += 1
+    assert sum(found.values()) == math.prod(counts)
+    return found
+
+
+def _playing(tape: Iterator[int]) -> Draw:
+    def draw(count: int, size: int, source: Any) -> np.ndarray:
+        return np.array([next(tape) for _ in range(size)], np.int64)
+
+    return draw
+
+
+def _altered(inner: Draw, draw: Any) -> Draw:
+    return inner if draw is None else draw(inner)
+
+
+def derangement(inner: Draw) -> Draw:
+    """The mutant: nobody keeps the place (Sattolo's exchanges)."""
+    return lambda count, size, source: inner(count - 1, size, source)
+
+
+def links(found: Counter[tuple[int, ...]], labels: list[int]) -> list[list[Fraction]]:
+    """P(row i gets the value of row j), by record identity."""
+    total = sum(found.values())
+    rows = range(len(labels))
+    return [
+        [Fraction(sum(n for p, n in found.items() if p[i] == j), total) for j in rows] for i in rows
+    ]
+
+
+@pytest.mark.parametrize(
+    "labels", [[0, 0, 0, 0], [0, 1, 0, 1, 0], [1, 0, 1, 1, 0, 0], [0], [2, 0, 1, 0, 1]]
+)
+def test_every_permutation_inside_groups_is_equally_likely(labels: list[int]) -> None:
+    found = outcomes(labels)
+    sizes = Counter(labels).values()
+    assert len(found) == math.prod(map(math.factorial, sizes))
+    assert len(set(found.values())) == 1
+    for permutation in found:
+        assert [labels[j] for j in permutation] == labels
+
+
+@pytest.mark.parametrize("labels", [[0, 0, 0, 0], [0, 1, 0, 1, 0]])
+def test_the_link_matrix_is_one_over_the_group(labels: list[int]) -> None:
+    sizes = Counter(labels)
+    expected = [[Fraction(int(a == b), sizes[a]) for b in labels] for a in labels]
+    assert links(outcomes(labels), labels) == expected
+
+
+def test_a_derangement_would_link_better() -> None:
+    labels = [0, 0, 0, 0]
+    matrix = links(outcomes(labels, derangement), labels)
+    assert [matrix[i][i] for i in range(4)] == [0] * 4
+    assert max(max(row) for row in matrix) == Fraction(1, 3)
+
+
+def test_large_groups_are_sorted_by_different_words() -> None:
+    """Equal words would leave ties to the order of rows; all are drawn again."""
+
+    class Repeating:
+        safe = True
+
+        def __init__(self) -> None:
+            self.calls = 0
+
+        def words(self, count: int, bits: int = 64) -> np.ndarray:
+            self.calls += 1
+            given = [5, 3, 5, 1] if self.calls < 3 else [9, 3, 5, 1]
+            return np.array(given, np.uint64)
+
+    source = Repeating()
+    assert shuffled(4, source).tolist() == [3, 1, 2, 0]  # type: ignore[arg-type]
+    assert source.calls == 3
+
+
+def test_every_order_of_different_words_gives_its_own_permutation() -> None:
+    class Given:
+        safe = True
+
+        def __init__(self, words: tuple[int, ...]) -> None:
+            self.given = words
+
+        def words(self, count: int, bits: int = 64) -> np.ndarray:
+            return np.array(self.given, np.uint64)
+
+    found = {
+        tuple(shuffled(4, Given(words)).tolist())  # type: ignore[arg-type]
+        for words in itertools.permutations([7, 2, 2**63, 11])
+    }
+    assert len(found) == 24
+
+
+@pytest.mark.parametrize("limit", [1, 4, 1000])
+def test_groups_of_any_size_keep_their_rows(limit: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_SHORT", limit)
+    labels = np.array([0] * 3 + [1] * 700 + [2] * 5)[np.argsort(Seeded(3).words(708))]
+    moved = permuted(labels, SYSTEM)
+    assert sorted(moved.tolist()) == list(range(708))
+    assert np.array_equal(labels[moved], labels)
+    assert (moved != np.arange(708)).any()

@@ -1,0 +1,62 @@
+"""Risk and utility: of all rows where that is possible, never understated where it is not."""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import replace
+
+import pyarrow as pa
+import pytest
+
+import tenue as tn
+from tenue.evaluate import check, risk, utility
+from tenue.microdata.assessment import assessed
+from tenue.noise import Seeded
+from unit.microdata.census import people, schema
+
+module = importlib.import_module("tenue.microdata.assessment")
+COLUMNS = ["age", "job", "sex", "income", "ill", "note"]
+
+
+def pair(size: int = 300) -> tuple[pa.Table, pa.Table]:
+    """A table and a coarser one: ages in tens."""
+    before = people(size).select(COLUMNS)
+    ages = [age // 10 * 10 for age in before.column("age").to_pylist()]
+    return before, before.set_column(0, "age", [ages])
+
+
+def test_a_small_table_is_compared_whole() -> None:
+    before, after = pair()
+    found = assessed(before, after, schema(), Seeded(1))
+    assert found == (risk(before, after, schema()), utility(before, after, schema()), ())
+
+
+def test_in_a_large_table_the_risk_is_not_understated(monkeypatch: pytest.MonkeyPatch) -> None:
+    before, after = pair()
+    whole = risk(before, after, schema())
+    monkeypatch.setattr(module, "MOST_LINKED", 60)
+    for seed in range(5):
+        harm, use, steps = assessed(before, after, schema(), Seeded(seed))
+        assert harm.linkage_by_quasi_identifiers is not None
+        assert whole.linkage_by_quasi_identifiers is not None
+        assert harm.linkage_by_quasi_identifiers > whole.linkage_by_quasi_identifiers
+        assert harm.check == check(after, schema())  # groups of a part would be too small
+        assert harm.check != risk(before.slice(0, 60), after.slice(0, 60), schema()).check
+        assert use == utility(before, after, schema())
+        assert "60 rows" in steps[0].text
+
+
+def test_the_rows_are_drawn_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An unchanged table is linked and found unchanged, whichever rows are drawn."""
+    before, _ = pair()
+    monkeypatch.setattr(module, "MOST_LINKED", 50)
+    harm, _, _ = assessed(before, before, schema(), Seeded(2))
+    assert harm.unchanged == 1
+    assert harm.record_linkage > 0.99
+    assert replace(harm, check=None).check is None
+
+
+def test_a_release_tells_how_it_was_assessed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST_LINKED", 50)
+    release = tn.publish(people(), schema=schema(), method="swap", k=4)
+    assert release.history[-1].name == "evaluate"

@@ -1,0 +1,74 @@
+"""The certificate of a release says what is promised, to whom, and the attacks it does not stop."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import tenue as tn
+from tenue.microdata.certify import certify
+from tenue.microdata.method import chosen_method
+from unit.microdata.census import schema
+
+
+def certificate(method: str, k: object = 7, unit: str = "record", **changes: Any) -> tn.Certificate:
+    settings: dict[str, Any] = {"by": None, "l": None, "t": None, "gamma": None, "override": ()}
+    declared = schema(unit)
+    settings.update(changes)
+    return certify(chosen_method(declared, method, k, **settings), declared, registered=False)
+
+
+WAYS = [
+    ("microaggregate", "mdav"),
+    ("microaggregate", "v-mdav"),
+    ("swap", "quasi-identifiers"),
+    ("swap", "each-confidential"),
+    ("swap", "other-attributes"),
+]
+
+
+@pytest.mark.parametrize(("method", "by"), WAYS)
+def test_every_certificate_states_promise_and_limits(method: str, by: str) -> None:
+    found = certificate(method, by=by)
+    kind = tn.KAnonymity if method == "microaggregate" else tn.ProbabilisticKAnonymity
+    assert found.promise == kind(7)
+    assert not found.promise.is_differential_privacy
+    limits = " ".join(found.does_not_promise)
+    for words in ("not differential privacy", "second publication", "share one confidential value"):
+        assert words in limits
+    assert "thesis" in found.source
+    assert tn.Certificate.from_json(found.to_json()) == found
+    assert found.schema_hash == schema().digest
+
+
+def test_swaps_say_how_close_values_stay_and_what_an_intruder_may_know() -> None:
+    near = certificate("swap", by="each-confidential")
+    assert any("95 %" in limit for limit in near.does_not_promise)
+    assert any("no value of that one" in text for text in near.assumptions)
+    far = certificate("swap", by="quasi-identifiers")
+    assert not any("95 %" in limit for limit in far.does_not_promise)
+
+
+def test_the_least_k_is_promised_and_every_k_stated() -> None:
+    found = certificate("swap", {"income": 9, "ill": 3}, by="each-confidential")
+    assert found.promise == tn.ProbabilisticKAnonymity(3)
+    assert found.parameters["k"] == "income: 9, ill: 3"
+
+
+def test_parameters_that_matter_are_in_it() -> None:
+    found = certificate(
+        "microaggregate", by="v-mdav", gamma="1.1", l=2, t="0.25", override="second-release"
+    )
+    assert found.parameters["gamma"] == "1.1"
+    assert "2" in found.parameters["l"]
+    assert "0.25" in found.parameters["t"]
+    assert found.parameters["override"] == "second-release"
+    assert found.parameters["registered"].startswith("no")
+
+
+def test_the_unit_decides_what_is_assumed() -> None:
+    assert "Each person has at most one record." in certificate("swap").assumptions
+    persons = certificate("swap", unit="name")
+    assert persons.unit == "name"
+    assert "Each person has at most one record." not in persons.assumptions

@@ -1,0 +1,74 @@
+"""The table as given: columns, persons, and values that are not as declared."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from tenue.errors import InvalidTable
+from tenue.microdata.original import read_original
+from unit.microdata.census import people, schema
+
+
+def test_columns_come_in_the_order_of_the_schema_without_identifiers() -> None:
+    table = people()
+    turned = table.select(table.column_names[::-1]).rename_columns(
+        [name.upper() for name in table.column_names[::-1]]
+    )
+    found = read_original(turned, schema())
+    assert list(found.cells) == ["age", "job", "sex", "income", "ill", "note"]
+    assert found.persons is None
+    assert found.cells["income"].to_arrow().equals(table.column("income").combine_chunks())
+
+
+def test_rows_of_one_person_have_one_number() -> None:
+    names = ["b", "a", "b", "c", "a"]
+    found = read_original(people(5, name=names), schema("name"))
+    assert found.persons is not None
+    by_name = dict(zip(names, found.persons.tolist(), strict=True))
+    assert found.persons.tolist() == [by_name[name] for name in names]
+    assert sorted(by_name.values()) == [0, 1, 2]
+    fewer = found.take(np.array([3, 1, 4]))
+    assert fewer.persons is not None
+    assert sorted(fewer.persons.tolist()) == [0, 0, 1]  # numbered anew, without gaps
+    assert fewer.persons[1] == fewer.persons[2]
+    assert fewer.size == 3
+
+
+WRONG: dict[str, dict[str, Any]] = {
+    "infinite values": {"income": [float("inf")] + [1.0] * 59},
+    "does not know": {"ill": ["gout"] + ["no"] * 59},
+    "more than once": {"name": ["ann", "ann", *(f"b{i}" for i in range(58))]},
+}
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_what_is_not_as_declared_is_refused_without_quoting_it(what: str) -> None:
+    with pytest.raises(InvalidTable) as refused:
+        read_original(people(**WRONG[what]), schema())
+    assert what in refused.value.what
+    assert "gout" not in str(refused.value)
+    assert "ann" not in str(refused.value)
+
+
+def test_names_that_are_missing_do_not_stand_twice() -> None:
+    names = [None, None, *(f"b{i}" for i in range(58))]
+    assert read_original(people(name=names), schema()).size == 60
+
+
+@pytest.mark.parametrize(
+    ("names", "what"),
+    [([None] + ["a"] * 4, "no `name`"), (["a"] * 10, "more than 9 rows")],
+)
+def test_persons_must_be_known_and_within_their_limit(names: list[Any], what: str) -> None:
+    with pytest.raises(InvalidTable) as refused:
+        read_original(people(len(names), name=pa.array(names, pa.string())), schema("name"))
+    assert what in refused.value.what
+
+
+def test_a_table_without_rows_is_refused() -> None:
+    with pytest.raises(InvalidTable):
+        read_original(people(0), schema())

@@ -1,0 +1,76 @@
+"""The register: opened and closed, asked first, written once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tenue.errors import Conflict, InvalidArgument
+from tenue.ledger import Memory, SQLite
+from tenue.microdata.method import Method, chosen_method
+from tenue.microdata.registry import check_first, opened, register
+from unit.microdata.census import schema
+
+
+def chosen(**changes: Any) -> Method:
+    settings = {"by": None, "l": None, "t": None, "gamma": None, "override": (), **changes}
+    return chosen_method(schema(), "swap", 5, **settings)
+
+
+def test_a_release_is_registered_with_its_method() -> None:
+    ledger = Memory()
+    check_first(ledger, schema(), chosen())
+    number = register(ledger, schema(), chosen(), "d" * 64)
+    (entry,) = [e for e in ledger.entries() if e.sequence == number]
+    assert entry.fact.method == "swap by quasi-identifiers"  # type: ignore[union-attr]
+    assert entry.fact.override is False  # type: ignore[union-attr]
+    assert ledger.balance("people").total == 0  # there is no budget: nothing may be asked
+
+
+def test_the_budget_of_the_schema_is_opened_and_an_open_one_left_alone() -> None:
+    rich = schema().replace(budget={"total": 2})
+    ledger = Memory()
+    register(ledger, rich, chosen(), "a" * 64)
+    assert ledger.balance("people").total == 2
+    held = Memory()
+    held.open_dataset("people", 7, neighbours="replace")
+    register(held, rich, chosen(), "a" * 64)
+    assert held.balance("people").total == 7
+
+
+def test_a_second_one_is_refused_first_and_last() -> None:
+    ledger = Memory()
+    register(ledger, schema(), chosen(), "a" * 64)
+    with pytest.raises(Conflict):
+        check_first(ledger, schema(), chosen())
+    with pytest.raises(Conflict):
+        register(ledger, schema(), chosen(), "b" * 64)
+    insisting = chosen(override="second-release")
+    check_first(ledger, schema(), insisting)
+    register(ledger, schema(), insisting, "b" * 64)
+    with pytest.raises(Conflict):
+        check_first(ledger, schema(), chosen(override="homogeneous-groups"))
+
+
+def test_another_table_is_another_matter() -> None:
+    ledger = Memory()
+    ledger.open_dataset("others", 1, neighbours="replace")
+    ledger.register_release("others", "x", method="swap")
+    check_first(ledger, schema(), chosen())
+
+
+def test_a_ledger_from_a_path_is_closed_and_a_given_one_is_not(tmp_path: Path) -> None:
+    with opened(tmp_path / "a.ledger") as ledger:
+        assert isinstance(ledger, SQLite)
+    with pytest.raises(InvalidArgument):
+        ledger.datasets()
+    held = Memory()
+    with opened(held) as ledger:
+        assert ledger is held
+    held.datasets()
+    with opened(None) as ledger:
+        assert ledger is None
+    with pytest.raises(InvalidArgument), opened(3):
+        pass

@@ -1,0 +1,487 @@
+"""The whole journey: what leaves, what stays, what is promised, what is refused."""
+
+from __future__ import annotations
+
+import importlib
+from collections import Counter
+from dataclasses import FrozenInstanceError
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import tenue as tn
+from tenue.errors import Conflict, Fault, InvalidArgument, InvalidSchema, InvalidTable, Unreachable
+from tenue.ledger import Memory
+from tenue.microdata.publish.permute import permuted
+from unit.microdata.census import people, schema
+
+module = importlib.import_module("tenue.microdata.release")
+SWAPS = ("quasi-identifiers", "each-confidential", "other-attributes")
+QUASI = ["age", "job", "sex"]
+
+
+def rows(table: Any, *columns: str) -> Counter[tuple[Any, ...]]:
+    return Counter(zip(*(table.column(name).to_pylist() for name in columns), strict=True))
+
+
+# -- microaggregation ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("by", ["mdav", "v-mdav"])
+@pytest.mark.parametrize("k", [2, 5, 30])
+def test_each_combination_of_quasi_identifiers_is_shared_by_k(by: str, k: int) -> None:
+    release = tn.publish(people(), schema=schema(), method="microaggregate", k=k, by=by)
+    groups = rows(release.table, *QUASI)
+    assert min(groups.values()) >= k
+    assert release.certificate.promise == tn.KAnonymity(k)
+    assert tn.evaluate.check(release.table, schema()).k >= k
+    assert release.risk.check is not None
+    assert release.risk.check.k == min(groups.values())
+
+
+def test_confidential_columns_stay_and_types_do_too() -> None:
+    original = people()
+    release = tn.publish(original, schema=schema(), method="microaggregate", k=5)
+    assert release.table.column_names == ["age", "job", "sex", "income", "ill", "note"]
+    untouched = ["income", "ill", "note"]
+    assert rows(release.table, *untouched) == rows(original, *untouched)
+    for name in release.table.column_names:
+        assert release.table.schema.field(name).type == original.schema.field(name).type
+    assert release.table.schema.metadata is None
+
+
+def test_groups_grow_for_l_and_t() -> None:
+    plain = tn.publish(people(), schema=schema(), method="microaggregate", k=3)
+    assert tn.evaluate.check(plain.table, schema(), confidential=["ill"]).l == 1
+    diverse = tn.publish(people(), schema=schema(), method="microaggregate", k=3, l=3)
+    found = tn.evaluate.check(diverse.table, schema())
+    assert found.l is not None
+    assert found.l >= 3
+    close = tn.publish(people(), schema=schema(), method="microaggregate", k=3, t=0.25)
+    found = tn.evaluate.check(close.table, schema())
+    assert max(column.exact_t for column in found.confidential) <= 0.25
+    assert close.certificate.parameters["t"] == "earth mover's distance at most 0.25 in each group"
+
+
+def test_l_beyond_the_table_is_out_of_reach() -> None:
+    with pytest.raises(Unreachable):
+        tn.publish(people(), schema=schema(), method="microaggregate", k=3, l=4)
+
+
+def test_what_breaks_its_promise_never_leaves(monkeypatch: pytest.MonkeyPatch) -> None:
+    protect = importlib.import_module("tenue.microdata.protect")
+    monkeypatch.setattr(protect, "centroids", lambda column, labels: column)
+    with pytest.raises(Fault):
+        tn.publish(people(), schema=schema(), method="microaggregate", k=3)
+
+
+def test_a_promise_about_persons_is_measured_in_persons(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The mutant groups rows: each group has enough of them, and too few persons."""
+    protect = importlib.import_module("tenue.microdata.protect")
+    real = protect.records_of
+    monkeypatch.setattr(
+        protect,
+        "_by_quasi_identifiers",
+        lambda original, method: (
+            tn.microdata.mdav(
+                real([original.cells[name] for name in method.quasi]), method.least
+            ).labels
+        ),
+    )
+    with pytest.raises(Fault):
+        tn.publish(visits(), schema=schema("name"), method="microaggregate", k=4)
+
+
+# -- swapping -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("by", SWAPS)
+def test_a_swap_keeps_every_column_and_moves_confidential_values(by: str) -> None:
+    original = people(200)
+    release = tn.publish(original, schema=schema(), method="swap", k=7, by=by)
+    assert release.certificate.promise == tn.ProbabilisticKAnonymity(7)
+    for name in release.table.column_names:
+        assert rows(release.table, name) == rows(original, name)
+    others = [*QUASI, "note"]
+    assert rows(release.table, *others) == rows(original, *others)
+    assert rows(release.table, *others, "income") != rows(original, *others, "income")
+    sizes = [step.text for step in release.history if step.name == "partition"]
+    assert all("7 to" in text for text in sizes)
+    assert len(sizes) == (1 if by == "quasi-identifiers" else 2)
+
+
+def test_each_column_may_have_its_own_k() -> None:
+    k = {"income": 10, "ILL": 4}
+    release = tn.publish(people(), schema=schema(), method="swap", k=k, by="each-confidential")
+    assert release.certificate.promise == tn.ProbabilisticKAnonymity(4)
+    assert release.certificate.parameters["k"] == "income: 10, ill: 4"
+    texts = [step.text for step in release.history if step.name == "partition"]
+    assert texts == [
+        "6 groups of income, 10 to 10 units in each",
+        "15 groups of ill, 4 to 4 units in each",
+    ]
+
+
+def test_values_move_inside_groups_of_similar_values_only() -> None:
+    income = [float(i) for i in range(60)]
+    order = np.array(income)
+    original = people(income=income)
+    declared = schema(sex=None, job=None, note=None, ill=None)
+    ages = list(range(20, 80))
+    original = people(income=income, age=ages)  # age tells whose row it is
+    release = tn.publish(original, schema=declared, method="swap", k=5, by="each-confidential")
+    got = dict(zip(*(release.table.column(c).to_pylist() for c in ("age", "income")), strict=True))
+    moved = np.array([got[age] for age in ages]) - order
+    assert 0 < np.abs(moved).max() < 5
+
+
+def test_the_groups_of_a_swap_grow_too() -> None:
+    declared = schema(ill={"sensitive": True})
+    release = tn.publish(people(), schema=declared, method="swap", k=3, l=3)
+    assert "l" in release.certificate.parameters
+
+
+# -- persons with several rows ------------------------------------------------------------------
+
+
+def visits() -> pa.Table:
+    """Forty persons with one to four rows each."""
+    base = people(40)
+    take = [i for i in range(40) for _ in range(1 + i % 4)]
+    return base.take(take)
+
+
+def test_k_counts_persons_and_a_persons_rows_stay_together() -> None:
+    table = visits()
+    note = [f"{i}" for i in range(table.num_rows)]  # tells whose row it is
+    table = table.set_column(table.column_names.index("note"), "note", [note])
+    declared = schema("name", note={"categories": note})
+    release = tn.publish(table, schema=declared, method="microaggregate", k=6)
+    whose = dict(zip(note, table.column("name").to_pylist(), strict=True))
+    groups: dict[tuple[Any, ...], set[str]] = {}
+    for *quasi, row in zip(
+        *(release.table.column(name).to_pylist() for name in [*QUASI, "note"]), strict=True
+    ):
+        groups.setdefault(tuple(quasi), set()).add(whose[row])
+    assert min(map(len, groups.values())) >= 6
+    everywhere = Counter(person for members in groups.values() for person in members)
+    assert set(everywhere.values()) == {1}
+
+
+def test_rows_of_one_person_are_not_k_persons() -> None:
+    """The mutant counts rows: six rows of one person would be a group."""
+    table = pa.concat_tables([people(1)] * 9 + [people(8, seed=2)]).slice(0, 17)
+    names = ["ann"] * 9 + [f"b{i}" for i in range(8)]
+    table = table.set_column(0, "name", [names])
+    with pytest.raises(Unreachable):
+        tn.publish(table, schema=schema("name"), method="microaggregate", k=10)
+    release = tn.publish(table, schema=schema("name"), method="microaggregate", k=9)
+    assert len(rows(release.table, *QUASI)) == 1
+
+
+def test_persons_who_agree_can_be_swapped_and_others_cannot() -> None:
+    release = tn.publish(visits(), schema=schema("name"), method="swap", k=5)
+    assert release.table.num_rows == visits().num_rows
+    assert "How many rows a person has is not hidden." in release.certificate.does_not_promise
+    table = visits()
+    income = [float(i % 900) for i in range(table.num_rows)]
+    changed = table.set_column(table.column_names.index("income"), "income", [income])
+    with pytest.raises(tn.errors.NotPromised):
+        tn.publish(changed, schema=schema("name"), method="swap", k=5)
+
+
+# -- homogeneous groups -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "how", [{"method": "microaggregate"}, *({"method": "swap", "by": by} for by in SWAPS)]
+)
+def test_groups_that_tell_a_sensitive_value_are_refused(how: dict[str, Any]) -> None:
+    declared = schema(ill={"sensitive": True})
+    table = people(ill=["no"] * 50 + ["flu"] * 10)
+    with pytest.raises(Unreachable) as refused:
+        tn.publish(table, schema=declared, k=3, **how)
+    assert refused.value.code == "homogeneous-groups"
+    release = tn.publish(table, schema=declared, k=3, override="homogeneous-groups", **how)
+    assert release.certificate.parameters["override"] == "homogeneous-groups"
+    assert any(step.name == "insisted on" for step in release.history)
+    tn.publish(table, schema=schema(), k=3, **how)  # not declared sensitive
+
+
+# -- what leaves --------------------------------------------------------------------------------
+
+
+def test_identifiers_and_undeclared_columns_do_not_leave() -> None:
+    declared = schema(sex={"role": "identifier"})
+    release = tn.publish(people(), schema=declared, method="swap", k=4)
+    assert release.table.column_names == ["age", "job", "income", "ill", "note"]
+    text = repr(release) + str(release) + release.certificate.to_json()
+    assert "person 1" not in text
+
+
+def test_the_column_that_names_a_person_does_not_leave_whatever_its_role() -> None:
+    names = [f"person {i}" for i in range(60)]
+    declared = schema(
+        "name", name={"type": "category", "categories": names, "role": "confidential"}
+    )
+    for how in ("swap", "microaggregate"):
+        release = tn.publish(people(), schema=declared, method=how, k=4)
+        assert release.table.column_names == ["age", "job", "sex", "income", "ill", "note"]
+
+
+def test_homogeneous_groups_are_always_reported() -> None:
+    table = people(ill=["no"] * 50 + ["flu"] * 10)
+    for how in ({"method": "microaggregate"}, *({"method": "swap", "by": by} for by in SWAPS)):
+        release = tn.publish(table, schema=schema(), k=3, **how)
+        told = {step.text for step in release.history if step.name == "homogeneous"}
+        assert any("`ill`" in text and not text.startswith("0 of") for text in told)
+        assert len(told) == 2
+
+
+def test_rows_leave_in_random_order() -> None:
+    table = people(600, age=[18 + i // 8 for i in range(600)])
+    release = tn.publish(table, schema=schema(), method="swap", k=4)
+    assert release.table.column("age").to_pylist() != table.column("age").to_pylist()
+    again = tn.publish(table, schema=schema(), method="swap", k=4)
+    assert release.table.column("age").to_pylist() != again.table.column("age").to_pylist()
+
+
+def test_the_order_in_which_rows_leave_is_not_the_one_that_broke_ties(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    protect = importlib.import_module("tenue.microdata.protect")
+    monkeypatch.setattr(protect, "shuffled", lambda size, source: np.arange(size))
+    table = people(600, age=[18 + i // 8 for i in range(600)])
+    out = tn.publish(table, schema=schema(), method="microaggregate", k=4).table
+    assert out.column("income").to_pylist() != table.column("income").to_pylist()
+
+
+def test_ties_are_broken_by_a_random_order_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All incomes equal: groups must not follow the order of a file sorted by sex."""
+    seen = []
+    swap_module = importlib.import_module("tenue.microdata.publish.swap")
+
+    def watching(labels: np.ndarray, source: Any) -> np.ndarray:
+        seen.append(labels)
+        return permuted(labels, source)
+
+    monkeypatch.setattr(swap_module, "permuted", watching)
+    protect = importlib.import_module("tenue.microdata.protect")
+    shuffles = []
+    real = protect.shuffled
+    monkeypatch.setattr(
+        protect,
+        "shuffled",
+        lambda size, source: shuffles.append(real(size, source)) or shuffles[-1],
+    )
+    table = people(200, income=[5.0] * 199 + [6.0])
+    declared = schema(ill=None)
+    tn.publish(table, schema=declared, method="swap", k=100, by="each-confidential")
+    in_file_order = seen[0][np.argsort(shuffles[0])]
+    assert len(set(in_file_order[:100].tolist())) == 2
+
+
+def test_what_comes_in_as_a_frame_goes_out_as_one() -> None:
+    frame = people().to_pandas()
+    frame["ill"] = frame["ill"].astype("category")
+    frame["age"] = frame["age"].astype("Int16")
+    out = tn.publish(frame, schema=schema(), method="swap", k=4).table
+    assert isinstance(out, pd.DataFrame)
+    assert out["age"].dtype == frame["age"].dtype
+    assert isinstance(out["ill"].dtype, pd.CategoricalDtype)
+    assert set(out["ill"].dtype.categories) == {"no", "flu", "cold"}
+    assert out["income"].dtype == np.float64
+    assert out.index.tolist() == list(range(60))
+    given = pl.from_arrow(people()).with_columns(pl.col("ill").cast(pl.Categorical))
+    polars = tn.publish(given, schema=schema(), method="swap", k=4).table
+    assert isinstance(polars, pl.DataFrame)
+    assert polars.schema["income"] == pl.Float64
+    assert polars.schema["ill"] == pl.Enum(["cold", "flu", "no"])
+    assert isinstance(tn.publish(people(), schema=schema(), method="swap", k=4).table, pa.Table)
+
+
+def test_a_file_or_a_relation_goes_out_as_arrow(tmp_path: Path) -> None:
+    path = tmp_path / "people.parquet"
+    pq.write_table(people(), path)
+    assert isinstance(tn.publish(path, schema=schema(), method="swap", k=4).table, pa.Table)
+    with duckdb.connect() as connection:
+        relation = connection.read_parquet(str(path))
+        assert isinstance(tn.publish(relation, schema=schema(), method="swap", k=4).table, pa.Table)
+
+
+def test_missing_values_follow_the_declared_policy() -> None:
+    age = [None] * 10 + list(range(30, 80))
+    table = people(age=age)
+    left_out = tn.publish(table, schema=schema(), method="microaggregate", k=5)
+    assert left_out.table.num_rows == 50
+    assert any(step.name == "left out" for step in left_out.history)
+    declared = schema(age={"missing": 40})
+    filled = tn.publish(table, schema=declared, method="microaggregate", k=5)
+    assert filled.table.num_rows == 60
+    income = [None] * 10 + [float(i) for i in range(50)]
+    blank = tn.publish(people(income=income), schema=schema(), method="microaggregate", k=5)
+    assert blank.table.column("income").null_count == 10
+    swapped = tn.publish(people(income=income), schema=schema(), method="swap", k=5)
+    assert swapped.table.num_rows == 50
+
+
+def test_a_release_cannot_be_changed() -> None:
+    release = tn.publish(people(), schema=schema(), method="swap", k=4)
+    with pytest.raises(FrozenInstanceError):
+        release.table = None  # type: ignore[misc]
+    assert isinstance(release.history, tuple)
+    assert release.digest == release.digest
+    assert len(release.digest) == 64
+
+
+def test_the_certificate_says_nothing_of_rows() -> None:
+    """Two different tables, one certificate."""
+    for how in ({"method": "swap", "k": 4}, {"method": "microaggregate", "k": 4, "l": 2}):
+        texts = {
+            tn.publish(people(size, seed), schema=schema(), **how).certificate.to_json()
+            for size, seed in ((40, 1), (90, 2))
+        }
+        assert len(texts) == 1
+
+
+# -- the ledger ---------------------------------------------------------------------------------
+
+
+def test_a_second_release_is_refused_before_a_row_is_read() -> None:
+    ledger = Memory()
+    first = tn.publish(people(), schema=schema(), method="swap", k=4, ledger=ledger)
+    assert first.certificate.parameters["registered"] == "yes"
+    (entry,) = [e for e in ledger.entries() if e.kind == "release-registered"]
+    assert entry.fact.release_digest == first.digest  # type: ignore[union-attr]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "read_original", lambda *given: pytest.fail("rows were read"))
+        with pytest.raises(Conflict) as refused:
+            tn.publish(people(61), schema=schema(), method="swap", k=4, ledger=ledger)
+    assert refused.value.code == "second-release"
+    again = tn.publish(
+        people(61), schema=schema(), method="swap", k=4, ledger=ledger, override="second-release"
+    )
+    assert again.certificate.parameters["override"] == "second-release"
+    assert ledger.balance("people").releases == 2
+    assert ledger.verify()
+
+
+def test_a_release_registered_meanwhile_is_refused_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    ledger = Memory()
+    monkeypatch.setattr(module, "check_first", lambda *given: None)
+    tn.publish(people(), schema=schema(), method="swap", k=4, ledger=ledger)
+    with pytest.raises(Conflict):
+        tn.publish(people(), schema=schema(), method="swap", k=4, ledger=ledger)
+    assert ledger.balance("people").releases == 1
+
+
+def test_a_ledger_on_disk_keeps_its_budget(tmp_path: Path) -> None:
+    path = tmp_path / "people.ledger"
+    with tn.ledger.SQLite(path) as ledger:
+        ledger.open_dataset("people", 3, neighbours="replace")
+    tn.publish(people(), schema=schema(), method="swap", k=4, ledger=path)
+    with tn.ledger.SQLite(path) as ledger:
+        assert ledger.balance("people").total == 3
+        assert ledger.balance("people").releases == 1
+    with pytest.raises(Conflict):
+        tn.publish(people(), schema=schema(), method="swap", k=4, ledger=str(path))
+
+
+def test_a_refused_release_is_not_registered() -> None:
+    ledger = Memory()
+    with pytest.raises(Unreachable):
+        tn.publish(people(), schema=schema(), method="swap", k=61, ledger=ledger)
+    assert ledger.datasets() == []
+
+
+# -- bad input: a clear refusal, nothing written, old output untouched -------------------------
+
+BAD: dict[str, tuple[dict[str, Any], type[Exception]]] = {
+    "fewer rows than k": ({"source": people(4)}, Unreachable),
+    "no rows": ({"source": people(0)}, InvalidTable),
+    "one row": ({"source": people(1)}, Unreachable),
+    "a constant quasi-identifier": ({"source": people(age=[30] * 60)}, InvalidTable),
+    "a constant confidential column": ({"source": people(ill=["no"] * 60)}, InvalidTable),
+    "a column of nothing": (
+        {"source": people(age=pa.array([None] * 60, pa.int64()))},
+        InvalidTable,
+    ),
+    "nothing confidential in any row": (
+        {"source": people(ill=pa.array([None] * 60, pa.string())), "method": "microaggregate"},
+        InvalidTable,
+    ),
+    "a column of nothing, untyped": ({"source": people(ill=[None] * 60)}, InvalidTable),
+    "a category outside the schema": ({"source": people(ill=["pox"] + ["no"] * 59)}, InvalidTable),
+    "a person who stands twice": ({"source": people(name=["ann"] * 2 + ["b"] * 58)}, InvalidTable),
+    "an infinite value": ({"source": people(income=[float("inf")] * 60)}, InvalidTable),
+    "one value below everything": (
+        {"source": people(income=[float("-inf")] + [1.0] * 59)},
+        InvalidTable,
+    ),
+    "no column of that name": ({"source": people().drop_columns(["age"])}, InvalidTable),
+    "not a table": ({"source": {"age": 3}}, InvalidTable),
+    "a file that is not there": ({"source": "nobody.parquet"}, InvalidTable),
+    "no source": ({"source": None}, InvalidArgument),
+    "no such method": ({"method": "swapp"}, InvalidArgument),
+    "no such way": ({"by": "mdav"}, InvalidArgument),
+    "k of one": ({"k": 1}, InvalidArgument),
+    "k of two and a half": ({"k": 2.5}, InvalidArgument),
+    "k for a column that does not exist": (
+        {"k": {"income": 3, "ill": 3, "x": 3}, "by": "each-confidential"},
+        InvalidArgument,
+    ),
+    "k for some columns": ({"k": {"income": 3}, "by": "each-confidential"}, InvalidArgument),
+    "k by column where groups are shared": ({"k": {"income": 3, "ill": 3}}, InvalidArgument),
+    "gamma without v-mdav": ({"gamma": 1}, InvalidArgument),
+    "gamma below zero": (
+        {"gamma": -1, "method": "microaggregate", "by": "v-mdav"},
+        InvalidArgument,
+    ),
+    "l for groups of similar values": ({"l": 2, "by": "each-confidential"}, InvalidArgument),
+    "l of one": ({"l": 1}, InvalidArgument),
+    "t beyond one": ({"t": 1.5}, InvalidArgument),
+    "no such override": ({"override": "everything"}, InvalidArgument),
+    "an override of no kind": ({"override": 3}, InvalidArgument),
+    "a ledger that is none": ({"ledger": 3}, InvalidArgument),
+    "a schema that is none": ({"schema": 3}, InvalidArgument),
+    "nothing confidential": (
+        {"schema": schema(income=None, ill=None)},
+        InvalidSchema,
+    ),
+    "no quasi-identifiers": ({"schema": schema(age=None, job=None, sex=None)}, InvalidSchema),
+    "an unknown keyword": ({"kk": 3}, InvalidArgument),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input_is_refused(case: str) -> None:
+    changes, refusal = BAD[case]
+    how: dict[str, Any] = {"source": people(), "schema": schema(), "method": "swap", "k": 5}
+    with pytest.raises(refusal) as refused:
+        tn.publish(**{**how, **changes})
+    assert isinstance(refused.value, tn.Refused)
+    for part in (refused.value.what, refused.value.allowed, refused.value.fix):
+        assert part
+        assert "pox" not in part
+        assert "person 1" not in part
+
+
+def test_a_derived_column_with_a_role_is_refused() -> None:
+    declared = schema(income={"expression": "age * 2", "grid": 1})
+    with pytest.raises(InvalidSchema):
+        tn.publish(people(), schema=declared, method="swap", k=5)
+
+
+@pytest.mark.parametrize("name", ["people.csv", "people.parquet"])
+def test_a_file_that_is_not_a_table_is_refused(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    path.write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 10)
+    with pytest.raises(InvalidTable):
+        tn.publish(path, schema=schema(), method="swap", k=5)

@@ -1,0 +1,156 @@
+"""A release on disk is whole or not there, and what was there before stays unless replaced."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import importlib
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
+import pytest
+
+import tenue as tn
+from unit.microdata.census import people, schema
+
+saving = importlib.import_module("tenue.microdata.saving")
+
+
+@pytest.fixture(scope="module")
+def release() -> Any:
+    return tn.publish(people(), schema=schema(), method="swap", k=4)
+
+
+def test_the_folder_holds_table_certificate_and_manifest(release: Any, tmp_path: Path) -> None:
+    manifest = release.save(tmp_path / "deep" / "out")
+    folder = tmp_path / "deep" / "out"
+    assert sorted(path.name for path in folder.iterdir()) == [
+        "certificate.json",
+        "manifest.json",
+        "table.parquet",
+    ]
+    assert json.loads((folder / "manifest.json").read_text()) == manifest
+    for name, digest in manifest["files"].items():
+        assert hashlib.sha256((folder / name).read_bytes()).hexdigest() == digest
+    text = (folder / "certificate.json").read_text()
+    assert tn.Certificate.from_json(text) == release.certificate
+    assert pq.read_table(folder / "table.parquet").equals(release.table)
+    assert list(tmp_path.iterdir()) == [tmp_path / "deep"]
+    assert list((tmp_path / "deep").iterdir()) == [folder]
+
+
+def test_nothing_of_the_original_is_in_the_files(release: Any, tmp_path: Path) -> None:
+    release.save(tmp_path / "out", kind="csv")
+    text = "".join(path.read_text() for path in (tmp_path / "out").iterdir())
+    for word in ("person 1", "undeclared", "record_linkage", "sse", "within", "units in each"):
+        assert word not in text
+
+
+def test_csv_is_safe_and_the_manifest_says_so(release: Any, tmp_path: Path) -> None:
+    manifest = release.save(tmp_path / "out", kind="csv")
+    with (tmp_path / "out" / "table.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    notes = [row["note"] for row in rows]
+    risky = sum(note in ("=1+1", "-2") for note in release.table.column("note").to_pylist())
+    assert manifest["formulas"]["cells"] == {"note": risky}
+    assert set(notes) == {"'=1+1", "'-2", "plain"}
+    assert [float(row["income"]) for row in rows] == release.table.column("income").to_pylist()
+
+
+def test_a_csv_source_is_saved_as_csv(tmp_path: Path) -> None:
+    pa.csv.write_csv(people(), tmp_path / "people.csv")
+    release = tn.publish(tmp_path / "people.csv", schema=schema(), method="microaggregate", k=4)
+    assert "table.csv" in release.save(tmp_path / "out")["files"]
+    found = tn.evaluate.check(tmp_path / "out" / "table.csv", schema())
+    assert found.k >= 4
+
+
+def test_a_folder_that_holds_something_is_left_alone(release: Any, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "thesis.txt").write_text("years of work")
+    with pytest.raises(tn.errors.InvalidArgument):
+        release.save(out)
+    assert [path.name for path in out.iterdir()] == ["thesis.txt"]
+    release.save(out, replace=True)
+    assert (out / "table.parquet").exists()
+    assert not (out / "thesis.txt").exists()
+    assert list(tmp_path.iterdir()) == [out]
+
+
+def test_an_empty_folder_is_used(release: Any, tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    release.save(tmp_path / "out")
+    assert (tmp_path / "out" / "table.parquet").exists()
+
+
+@pytest.mark.parametrize("broken", ["_fill", "_take_place", "_digest", "_force"])
+@pytest.mark.parametrize("error", [OSError("disk full"), KeyboardInterrupt(), MemoryError()])
+def test_whatever_fails_the_old_release_is_whole_and_nothing_is_left(
+    release: Any, tmp_path: Path, broken: str, error: BaseException, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "out"
+    release.save(out)
+    before = {path.name: path.read_bytes() for path in out.iterdir()}
+
+    def fails(*given: object, **named: object) -> None:
+        raise error
+
+    monkeypatch.setattr(saving, broken, fails)
+    with pytest.raises((tn.Refused, KeyboardInterrupt, MemoryError)):
+        release.save(out, kind="csv", replace=True)
+    assert {path.name: path.read_bytes() for path in out.iterdir()} == before
+    assert list(tmp_path.iterdir()) == [out]
+
+
+def test_a_new_release_that_cannot_take_its_place_gives_the_old_one_back(
+    release: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "out"
+    release.save(out)
+    before = {path.name: path.read_bytes() for path in out.iterdir()}
+    real = Path.rename
+    calls = []
+
+    def second_fails(self: Path, target: Path) -> Path:
+        calls.append(self)
+        if len(calls) == 2:
+            raise OSError("no")
+        return real(self, target)
+
+    monkeypatch.setattr(Path, "rename", second_fails)
+    with pytest.raises(tn.errors.InvalidArgument):
+        release.save(out, replace=True)
+    monkeypatch.undo()
+    assert {path.name: path.read_bytes() for path in out.iterdir()} == before
+    assert list(tmp_path.iterdir()) == [out]
+
+
+@pytest.mark.parametrize(
+    ("folder", "options"),
+    [("out", {"kind": "xlsx"}), ("file/below", {}), ("file", {}), ("file", {"replace": True})],
+)
+def test_what_cannot_be_written_is_refused(
+    release: Any, tmp_path: Path, folder: str, options: dict[str, Any]
+) -> None:
+    (tmp_path / "file").write_text("a file")
+    with pytest.raises(tn.errors.InvalidArgument):
+        release.save(tmp_path / folder, **options)
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+    assert (tmp_path / "file").read_text() == "a file"
+
+
+def test_a_folder_that_is_no_path_is_refused(release: Any) -> None:
+    with pytest.raises(tn.errors.InvalidArgument):
+        release.save(3)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions are those of POSIX")
+def test_others_may_read_what_may_leave(release: Any, tmp_path: Path) -> None:
+    release.save(tmp_path / "out")
+    assert (tmp_path / "out").stat().st_mode & 0o777 == 0o755
