@@ -136,14 +136,14 @@ class Density(Belief):
         """The grid of the draws: the belief's own, or a power of two, a millionth of the range."""
         return self.grid or power_of_two_below(self.high - self.low) / _FINE
 
+    outer_half: bool = False
+    """Whether the density reaches half a step beyond its outer points."""
+
     @property
     def limits(self) -> tuple[int, int]:
         """The first and last multiple of the sampling grid that is drawn."""
-        half = self.sampling_grid / 2 if self._outer_half else Fraction(0)
+        half = self.sampling_grid / 2 if self.outer_half else Fraction(0)
         return grid_steps(self.low + half, self.high - half, self.sampling_grid)[1:]
-
-    _outer_half = False
-    """Whether the density reaches half a step beyond its outer points."""
 
     def sample(self, size: int | None = None, source: Source | None = None) -> Any:
         """Independent exact draws of the unmodified belief, on `sampling_grid`."""

@@ -58,12 +58,19 @@ class Histogram(Density):
         self._set(_edges=tuple(numbers), _weights=weights)
 
     @classmethod
-    def rounded(
-        cls, edges: Sequence[Fraction], weights: Sequence[int], grid: Fraction
+    def of_weights(
+        cls,
+        edges: Sequence[Fraction],
+        weights: Sequence[int],
+        grid: Fraction | None,
+        outer_half: bool = False,
     ) -> Histogram:
-        """A density that reaches half a step beyond the outer points, rounded to the grid."""
+        """The density with these ascending edges and whole weights, rounded to the grid if given.
+
+        `outer_half` says that it reaches half a step beyond its outer points.
+        """
         belief = cls.__new__(cls)
-        belief._set(_edges=tuple(edges), _weights=tuple(weights), grid=grid, _outer_half=True)
+        belief._set(_edges=tuple(edges), _weights=tuple(weights), grid=grid, outer_half=outer_half)
         return belief
 
     @property
@@ -81,9 +88,7 @@ class Histogram(Density):
         if self.grid == step:
             return self
         if not self.few(first, last):
-            belief = Histogram.__new__(Histogram)
-            belief._set(_edges=self.edges, _weights=self.weights, grid=step)
-            return belief
+            return Histogram.of_weights(self.edges, self.weights, step)
         borders = [self.cdf((k + Fraction(1, 2)) * step) for k in range(first, last)]
         rises = [
             b - a for a, b in zip([Fraction(0), *borders], [*borders, Fraction(1)], strict=True)
@@ -123,7 +128,7 @@ class Histogram(Density):
         }
         if self.grid is not None:
             facts["grid"] = written_number(self.grid)
-            facts["beyond"] = self._outer_half
+            facts["beyond"] = self.outer_half
         return facts
 
     def __repr__(self) -> str:

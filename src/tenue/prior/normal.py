@@ -125,7 +125,7 @@ class Normal(Density):
         low, high = (first - Fraction(1, 2)) * step, (last + Fraction(1, 2)) * step
         width = (high - low) / MOST_POINTS
         edges = [low + k * width for k in range(MOST_POINTS + 1)]
-        return Histogram.rounded(edges, self._cell_weights(low, high), step)
+        return Histogram.of_weights(edges, self._cell_weights(low, high), step, True)
 
     def lattice(self, grid: Fraction) -> Lattice:
         _, first, last = grid_steps(self.low, self.high, grid)

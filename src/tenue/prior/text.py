@@ -30,7 +30,7 @@ def _histogram(edges: Any, masses: Any, grid: Any = None, beyond: Any = False) -
         return belief
     if beyond is True:
         step = exact(grid, "grid", refusal=InvalidPrior)
-        return Histogram.rounded(belief.edges, belief.weights, step)
+        return Histogram.of_weights(belief.edges, belief.weights, step, True)
     return belief.on_grid(grid)
 
 

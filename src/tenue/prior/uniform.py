@@ -68,7 +68,7 @@ class Uniform(Density):
             count = last - first + 1
             return Points.of_weights((step * k for k in range(first, last + 1)), [1] * count)
         half = step / 2
-        return Histogram.rounded([first * step - half, last * step + half], [1], step)
+        return Histogram.of_weights([first * step - half, last * step + half], [1], step, True)
 
     def lattice(self, grid: Fraction) -> Lattice:
         _, first, last = grid_steps(self.low, self.high, grid)
