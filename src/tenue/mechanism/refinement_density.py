@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable
 from fractions import Fraction
+from itertools import pairwise
 from math import lcm
 from typing import Any
 
@@ -125,7 +126,7 @@ class RefinedDensity:
             cuts.update(ball or ())
         ends = sorted(cuts)
         regions = []
-        for a, b in zip(ends, ends[1:], strict=False):
+        for a, b in pairwise(ends):
             mass = self.prior.cdf(b) - self.prior.cdf(a)
             if mass:
                 regions.append((mass, self._factor(a, b), other._factor(a, b)))
@@ -175,18 +176,13 @@ def _ball(prior: Density, centre: Fraction, wanted: Fraction) -> Ball:
     farthest = max(abs(edges[0] - centre), abs(edges[-1] - centre))
     below, above = Fraction(0), farthest
     # edges on one side are ever farther away: find the last whose ball is not too heavy
-    right = bisect_left(edges, centre)
-    left = bisect_right(edges, centre)
-    sides = (
-        (len(edges) - right, lambda n: edges[right + n] - centre),
-        (left, lambda n: centre - edges[left - 1 - n]),
-    )
-    for count, distance in sides:
-        few = bisect_right(range(count), wanted, key=lambda n: mass(distance(n)))
+    right, left = bisect_left(edges, centre), bisect_right(edges, centre)
+    for side in (edges[right:], edges[:left][::-1]):
+        few = bisect_right(side, wanted, key=lambda edge: mass(abs(edge - centre)))
         if few:
-            below = max(below, distance(few - 1))
-        if few < count:
-            above = min(above, distance(few))
+            below = max(below, abs(side[few - 1] - centre))
+        if few < len(side):
+            above = min(above, abs(side[few] - centre))
     start, end = mass(below), mass(above)
     radius = below
     if start < wanted and end > start:

@@ -1,8 +1,8 @@
 """How far a refined answer is off on average, known before any row is read.
 
 Averaged over the truths that the analyst's own prior expects. By the shape of the law that is, for
-each truth f, down·E d + (up − down)·G(f): E d is the prior's mean distance from f, and G(f) the part
-of it that comes from the nearest points of mass P(U_u).
+each truth f, down·E d + (up − down)·G(f): E d is the prior's mean distance from f, and G(f) the
+part of it that comes from the nearest points of mass P(U_u).
 """
 
 from __future__ import annotations
@@ -145,7 +145,7 @@ def response_factors(belief: Finite, found: Metric, sample: int, used: Factors) 
         def ball(radius: npt.NDArray[Any]) -> Real:
             right = np.searchsorted(steps, steps + radius, side="right")
             left = np.searchsorted(steps, steps - radius, side="left")
-            return np.maximum(0.0, sums[right] - sums[np.minimum(left, right)])
+            return np.asarray(np.maximum(0.0, sums[right] - sums[np.minimum(left, right)]))
 
         nearer = np.where(gaps == 0, 0.0, ball(gaps - 1))
         level = ball(gaps) - nearer
@@ -172,7 +172,7 @@ def _density_error(prior: Density, found: Factors) -> float:
     core = min(float(found.core_mass), 1.0)
 
     def mass_below(x: Real) -> Real:
-        return np.interp(x, edges, cdf)
+        return np.asarray(np.interp(x, edges, cdf))
 
     def first_below(x: Real) -> Real:
         cell = np.clip(np.searchsorted(edges, x, side="right") - 1, 0, heights.size - 1)

@@ -61,8 +61,8 @@ class RefinedPoints:
     def of(cls, prior: Finite, metric: Metric, factors: Factors, truth: object) -> RefinedPoints:
         """The law for one truth; the unmodified prior where the truth has no place."""
         keys = None if truth is None else metric.keys(truth)
-        if keys is None:
-            return cls(prior, metric, factors, prior.weights, prior.total, ())
+        if keys is None:  # one shell: the same walk, and every factor is 1
+            keys = np.zeros(len(prior.values), dtype=np.int64)
         order = np.argsort(keys, kind="stable").tolist()
         sorted_keys = keys[order].tolist()
         near = [prior.weights[place] for place in order]
