@@ -11,7 +11,19 @@ from typing import TYPE_CHECKING, Any
 from .version import VERSION as __version__
 
 if TYPE_CHECKING:
-    from . import errors, ledger, mechanism, noise, promise, query, schema, sensitivity, taxonomy
+    from . import (
+        errors,
+        estimate,
+        ledger,
+        mechanism,
+        noise,
+        prior,
+        promise,
+        query,
+        schema,
+        sensitivity,
+        taxonomy,
+    )
     from .errors import Fault, Refused
     from .promise import (
         Approximate,
@@ -42,9 +54,11 @@ _HOME = {
 }
 _ROOMS = (
     "errors",
+    "estimate",
     "ledger",
     "mechanism",
     "noise",
+    "prior",
     "promise",
     "query",
     "schema",
@@ -66,9 +80,11 @@ __all__ = [
     "Taxonomy",
     "__version__",
     "errors",
+    "estimate",
     "ledger",
     "mechanism",
     "noise",
+    "prior",
     "promise",
     "protect",
     "query",
