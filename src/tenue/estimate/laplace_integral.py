@@ -77,7 +77,7 @@ class LaplaceIntegral:
         nodes, weights = np.polynomial.legendre.leggauss(12)
         cuts = np.unique(np.concatenate([self.values, self._passes()]))
         # a panel is short in the noise's own scale, so that the rule is exact to rounding
-        pieces = np.maximum(1, np.ceil(np.diff(cuts) * self.rate / 4)).astype(int)
+        pieces = np.maximum(1, np.ceil(np.diff(cuts) * self.rate * 1.5)).astype(int)
         starts = np.repeat(cuts[:-1], pieces)
         widths = np.repeat(np.diff(cuts) / pieces, pieces)
         starts = starts + widths * (
