@@ -98,33 +98,29 @@ def _near_and_all(found: Metric, masses: Real, core: float) -> tuple[Real, Real]
 
 
 def _on_line(line: Line, masses: Real, core: float) -> tuple[Real, Real]:
-    steps = line.steps - line.steps[0]
-    wide = steps.dtype == object
-    places: npt.NDArray[Any] = steps.astype(np.float64) if wide else steps
+    places = line.steps - line.steps[0]
+    values = places.astype(np.float64)
     sums = np.concatenate([[0.0], np.cumsum(masses)])
-    firsts = np.concatenate([[0.0], np.cumsum(masses * places.astype(np.float64))])
+    firsts = np.concatenate([[0.0], np.cumsum(masses * values)])
 
     def within(radius: npt.NDArray[Any]) -> tuple[Real, Real]:
         """The mass of the ball around every place, and its mean distance from the middle."""
         left = np.searchsorted(places, places - radius, side="left")
-        right = np.searchsorted(places, places + radius, side="right")
-        right = np.maximum(right, left)
+        right = np.maximum(np.searchsorted(places, places + radius, side="right"), left)
         middle = np.clip(np.arange(places.size), left, right)
-        below = places * (sums[middle] - sums[left]) - (firsts[middle] - firsts[left])
-        above = firsts[right] - firsts[middle] - places * (sums[right] - sums[middle])
+        below = values * (sums[middle] - sums[left]) - (firsts[middle] - firsts[left])
+        above = firsts[right] - firsts[middle] - values * (sums[right] - sums[middle])
         return sums[right] - sums[left], below + above
 
-    low = np.full(places.size, -1, dtype=places.dtype)
-    high = np.full(places.size, places[-1] + 1, dtype=places.dtype)
-    for _ in range(_HALVINGS):
-        middle = np.floor((low + high) / 2) if wide else (low + high) // 2
+    # the largest whole radius whose ball is not too heavy; one step further lies the shell between
+    low, high = np.full_like(places, -1), np.full_like(places, places[-1] + 1)
+    while (high - low > 1).any():
+        middle = (low + high) // 2
         light = within(middle)[0] <= core
         low, high = np.where(light, middle, low), np.where(light, high, middle)
-        if not wide and (high - low <= 1).all():
-            break
     mass, near = within(low)
     means = within(np.full_like(places, places[-1] + 1))[1]
-    nearest = near + np.maximum(0.0, core - mass) * high
+    nearest = near + np.maximum(0.0, core - mass) * high.astype(np.float64)
     unit = float(line.unit)
     return means * unit, np.minimum(nearest, means) * unit
 
@@ -137,7 +133,7 @@ def response_factors(belief: Finite, found: Metric, sample: int, used: Factors) 
         same = np.arange(masses.size) == sample
         nearer = np.where(same, 0.0, masses)
         level = np.where(same, masses, 1 - masses)
-    elif isinstance(found, Line) and found.steps.dtype != object:
+    elif isinstance(found, Line):
         steps = found.steps
         gaps = np.abs(steps - steps[sample])
         sums = np.concatenate([[0.0], np.cumsum(masses)])
