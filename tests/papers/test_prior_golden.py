@@ -12,10 +12,10 @@ from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
 from pathlib import Path
+from statistics import NormalDist
 from typing import Any
 
 import pytest
-from scipy.optimize import minimize_scalar
 
 from tenue.estimate import Comparison, compare, out_of_range
 from tenue.mechanism import RefinedDensity, expected_error, refine
@@ -96,13 +96,13 @@ def averaged(inputs: Inputs, alpha_up: float | None = None) -> float:
 def best_alpha(error: Callable[[Inputs, float], float], epsilon: str) -> tuple[float, float]:
     """The best upper factor and its error."""
     level = float(epsilon_of({"eps": epsilon}))
-    found = minimize_scalar(
-        lambda share: error({"eps": epsilon}, math.exp(share * level)),
-        bounds=(0.3, 0.7),
-        method="bounded",
-        options={"xatol": 1e-11},
-    )
-    return math.exp(found.x * level), found.fun
+    low, high = 0.3, 0.7
+    for _ in range(40):  # by thirds, for the error has one valley
+        left, right = low + (high - low) / 3, high - (high - low) / 3
+        errors = [error({"eps": epsilon}, math.exp(share * level)) for share in (left, right)]
+        low, high = (low, right) if errors[0] < errors[1] else (left, high)
+    found = math.exp((low + high) / 2 * level)
+    return found, error({"eps": epsilon}, found)
 
 
 def best(inputs: Inputs, error: Callable[[Inputs, float], float]) -> tuple[float, float]:
@@ -157,8 +157,6 @@ def deviation(inputs: Inputs) -> float:
 
 
 def normal_half(level: object) -> float:
-    from statistics import NormalDist
-
     return NormalDist().inv_cdf((1 + float(str(level))) / 2)
 
 

@@ -139,15 +139,14 @@ def expected_error(law: Any, prior: Any) -> float:
     if isinstance(law, GridLaw) and (width + 2 * reach) / unit * values.size <= _EXACT / 4:
         return min(bound, compare(law, prior, estimator="median").bayes_error)
     block = max(width / _COARSE, unit)
-    if block * 8 > float(law.mean_absolute_error):
-        return bound
     places = np.rint((values - values[0]) / block).astype(np.int64)
-    merged: Real = np.bincount(places, weights=masses).astype(np.float64)
-    steps = np.arange(-math.ceil(reach / block), math.ceil(reach / block) + 1)
-    noise = law.cdf((steps + 0.5) * block) - law.cdf((steps - 0.5) * block)
-    if merged.size * (merged.size + steps.size) > _EXACT:
+    size, half = int(places[-1]) + 1, math.ceil(reach / block)
+    if block * 8 > float(law.mean_absolute_error) or size * (size + 2 * half) > _EXACT:
         return bound
-    return min(bound, _summed(np.arange(merged.size), merged, noise, "median")[0] * block)
+    merged: Real = np.bincount(places, weights=masses).astype(np.float64)
+    steps = np.arange(-half, half + 1)
+    noise = law.cdf((steps + 0.5) * block) - law.cdf((steps - 0.5) * block)
+    return min(bound, _summed(np.arange(size), merged, noise, "median")[0] * block)
 
 
 def _prior(prior: Any, found: Likelihood) -> tuple[Real, Real]:

@@ -18,7 +18,7 @@ from ..errors import InvalidArgument, InvalidPrior
 from ..number import Number, checked_call, exact, whole
 from ..prior.counts import Counts
 from ..prior.lattice import Real
-from ..prior.mass import whole_weights
+from ..prior.mass import listed, whole_weights
 from ..prior.points import Points
 from .likelihood import likelihood, noisy_steps
 from .posterior import Posterior
@@ -93,7 +93,7 @@ def _log_likelihood(noisy: Number, law: object, size: int) -> Real:
 def _log_priors(prior: Any, cells: int, size: int) -> list[Real]:
     if prior is None:
         return [np.zeros(size + 1)] * cells
-    given = list(prior.weights if hasattr(prior, "weights") else prior)
+    given = listed(prior, "prior")
     if len(given) != cells:
         raise InvalidPrior(
             f"The prior has {len(given)} parts and there are {cells} counts",
@@ -103,7 +103,7 @@ def _log_priors(prior: Any, cells: int, size: int) -> list[Real]:
     k = np.arange(size + 1, dtype=np.float64)
     if all(isinstance(part, Counts | Points) for part in given):
         return [_log_belief(part, size) for part in given]
-    weights, total = (given, sum(given)) if hasattr(prior, "weights") else whole_weights(given)
+    weights, total = whole_weights(given)
     factorials = np.concatenate([[0.0], np.cumsum(np.log(k[1:]))])
     with np.errstate(divide="ignore", invalid="ignore"):
         shares = [math.log(weight / total) if weight else -math.inf for weight in weights]

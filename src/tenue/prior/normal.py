@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from functools import cached_property
 
@@ -20,7 +21,8 @@ __all__ = ["Normal", "bell_weights"]
 
 _BITS = 128
 _SPARE = 128
-_NARROWEST = 1000
+# In squared standard deviations: so far from the peak the curve has fallen by 2^-128.
+_FALLEN = 178
 
 
 def bell_weights(
@@ -59,13 +61,14 @@ class Normal(Density):
     """A bell curve, cut off at `low` and `high`.
 
     Guarantee
-        Exact rational masses: the curve is constant on 4,096 equal cells, each with the curve's
-        height at its middle, made rational (`bell_weights`). On a grid of at most 4,096 points the
-        masses are in proportion to the curve's height at the points.
+        Exact rational masses: the curve is constant on 4,096 cells, each with the curve's height at
+        its middle, made rational (`bell_weights`). The cells are equal where the curve is above
+        2^-128 of its peak; beyond, one cell on each side holds that much. On a grid of at most
+        4,096 points the masses are in proportion to the curve's height at the points.
 
     Parameters
         mean: where the curve is highest; it may lie outside the ends.
-        sd: the standard deviation of the whole curve, at least a thousandth of the range.
+        sd: the standard deviation of the whole curve.
         low, high: the ends.
 
     Example
@@ -82,15 +85,11 @@ class Normal(Density):
         ends = two_ends(low, high)
         middle = exact(mean, "mean", refusal=InvalidPrior)
         deviation = above_zero(sd, "sd", refusal=InvalidPrior)
-        if deviation * _NARROWEST < ends[1] - ends[0]:
+        if max(abs(middle), deviation) > 10**100 or deviation < Fraction(1, 10**100):
             raise InvalidPrior(
-                f"`sd` is {sd}, less than a thousandth of the range",
-                "The standard deviation is at least a thousandth of high − low",
-                "Narrow `low` and `high` around the mean, or use Points",
-            )
-        if abs(middle) > 10**100 or deviation > 10**100:
-            raise InvalidPrior(
-                "`mean` or `sd` is too large", "They are at most 1e100", "Measure in other units"
+                "`mean` or `sd` is too large or too small",
+                "They are at most 1e100, and `sd` at least 1e-100",
+                "Measure in other units",
             )
         self._set(mean=middle, sd=deviation, _ends=ends)
 
@@ -105,17 +104,34 @@ class Normal(Density):
         return high
 
     @cached_property
+    def _cells(self) -> tuple[tuple[Fraction, ...], tuple[int, ...]]:
+        return self._cells_between(self.low, self.high)
+
+    @property
     def edges(self) -> tuple[Fraction, ...]:
-        width = (self.high - self.low) / MOST_POINTS
-        return tuple(self.low + k * width for k in range(MOST_POINTS + 1))
+        return self._cells[0]
 
-    @cached_property
+    @property
     def weights(self) -> tuple[int, ...]:
-        return tuple(self._cell_weights(self.low, self.high))
+        return self._cells[1]
 
-    def _cell_weights(self, low: Fraction, high: Fraction) -> list[int]:
-        width = (high - low) / MOST_POINTS
-        return bell_weights(self.mean, self.sd, low + width / 2, width, MOST_POINTS)
+    def _cells_between(
+        self, low: Fraction, high: Fraction
+    ) -> tuple[tuple[Fraction, ...], tuple[int, ...]]:
+        """Equal cells where the curve weighs anything, and one on each side for the rest."""
+        nearest = min(max(self.mean, low), high)
+        squared = ((nearest - self.mean) / self.sd) ** 2 + _FALLEN
+        reach = self.sd * Fraction(math.isqrt(math.ceil(squared * (1 << 20))) + 1, 1 << 10)
+        start, end = max(low, self.mean - reach), min(high, self.mean + reach)
+        outer_low, outer_high = int(low < start), int(end < high)
+        count = MOST_POINTS - outer_low - outer_high
+        width = (end - start) / count
+        edges = [start + k * width for k in range(count)]
+        weights = bell_weights(self.mean, self.sd, start + width / 2, width, count)
+        return (
+            (low,) * outer_low + (*edges, end) + (high,) * outer_high,
+            (1,) * outer_low + tuple(weights) + (1,) * outer_high,
+        )
 
     def on_grid(self, grid: object) -> Points | Density:
         step, first, last = grid_steps(self.low, self.high, grid)
@@ -123,9 +139,7 @@ class Normal(Density):
             weights = bell_weights(self.mean, self.sd, first * step, step, last - first + 1)
             return Points.of_weights((step * k for k in range(first, last + 1)), weights)
         low, high = (first - Fraction(1, 2)) * step, (last + Fraction(1, 2)) * step
-        width = (high - low) / MOST_POINTS
-        edges = [low + k * width for k in range(MOST_POINTS + 1)]
-        return Histogram.of_weights(edges, self._cell_weights(low, high), step, True)
+        return Histogram.of_weights(*self._cells_between(low, high), step, True)
 
     def lattice(self, grid: Fraction) -> Lattice:
         _, first, last = grid_steps(self.low, self.high, grid)

@@ -53,6 +53,15 @@ def test_the_bell_is_the_bell(mean: int, sd: int, low: int, high: int) -> None:
         assert float(belief.cdf(Fraction(x))) == pytest.approx(true, abs=2e-6)
 
 
+def test_a_narrow_bell_in_a_wide_range() -> None:
+    belief = Normal(30_000, 100, 0, 10**9)
+    assert len(belief.weights) == 4096
+    assert float(belief.cdf(Fraction(30_100))) == pytest.approx(0.8413447, abs=1e-6)
+    assert 0 < 1 - belief.cdf(Fraction(10**8)) < Fraction(1, 2**100)
+    far = Normal(-1000, 1, 0, 10)  # falls by e^-1000 for each unit
+    assert float(far.cdf(Fraction(1, 1000))) == pytest.approx(1 - math.exp(-1), abs=0.01)
+
+
 def test_bell_weights_are_right_to_thirty_digits() -> None:
     from mpmath import mp, mpf
 
@@ -109,7 +118,8 @@ def test_the_lattice_is_the_same_belief() -> None:
         lambda: Uniform("0.1", "0.2").on_grid(1),
         lambda: Uniform(0, 1).on_grid(0),
         lambda: Normal(0, 0, -1, 1),
-        lambda: Normal(0, 0.001, -1, 1),
+        lambda: Normal(0, 1e-101, -1, 1),
+        lambda: Normal(1e101, 1, -1, 1),
         lambda: Normal(math.nan, 1, -1, 1),
         lambda: Normal(0, 1, 1, -1),
         lambda: Histogram([0, 1], [0.5, 0.5]),
