@@ -65,16 +65,21 @@ class Points(Finite):
         return numeric_place(value)
 
     @cached_property
+    def _lattice(self) -> tuple[Fraction, tuple[int, ...]]:
+        bottom = math.lcm(*(value.denominator for value in self.values))
+        scaled = [value.numerator * (bottom // value.denominator) for value in self.values]
+        top = math.gcd(*scaled) or 1
+        return Fraction(top, bottom), tuple(step // top for step in scaled)
+
+    @property
     def unit(self) -> Fraction:
         """The largest number of which all values are whole multiples."""
-        bottom = math.lcm(*(value.denominator for value in self.values))
-        top = math.gcd(*(int(value * bottom) for value in self.values))
-        return Fraction(top or 1, bottom)
+        return self._lattice[0]
 
-    @cached_property
+    @property
     def steps(self) -> tuple[int, ...]:
         """The values in units, ascending."""
-        return tuple(int(value / self.unit) for value in self.values)
+        return self._lattice[1]
 
     @cached_property
     def mean(self) -> float:
