@@ -10,7 +10,7 @@ import numpy as np
 
 from ..errors import InvalidArgument, InvalidPrior
 from ..mechanism.refinement_error import response_factors
-from ..mechanism.refinement_factor import factors
+from ..mechanism.refinement_factor import float_factors
 from ..number import checked_call
 from ..prior.counts import Counts
 from ..prior.density import Density
@@ -63,7 +63,7 @@ def refined(
     Parameters
         sample: the answer.
         prior, epsilon, kind, distance, alpha_up: as the question was asked. A density is put on
-            4,096 points for the purpose.
+            4,096 points for the purpose. What delta moved is left out of account.
 
     Example
         >>> from tenue.prior import Categorical
@@ -74,7 +74,7 @@ def refined(
     Source
         Bayes' rule with the law of thesis, algorithm 5.1; what may be shown: soundness section 4.
     """
-    used = factors(epsilon, kind, 0, alpha_up)
+    used = float_factors(epsilon, kind, alpha_up)
     belief = prior.points if isinstance(prior, Counts) else prior
     if isinstance(belief, Density):
         grid = (belief.high - belief.low) / (MOST_POINTS - 1)

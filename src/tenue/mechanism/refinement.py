@@ -8,7 +8,7 @@ from ..errors import InvalidPrior
 from ..number import checked_call
 from ..prior.counts import Counts
 from ..prior.density import Density
-from ..prior.distance import Distance, metric
+from ..prior.distance import Distance, metric, require_absolute
 from ..prior.finite import Finite
 from .refinement_density import RefinedDensity
 from .refinement_factor import factors
@@ -65,12 +65,7 @@ def refine(
     if isinstance(belief, Finite):
         return RefinedPoints.of(belief, metric(belief, distance), found, truth)
     if isinstance(belief, Density):
-        if distance not in (None, "absolute"):
-            raise InvalidPrior(
-                f"`distance` is {distance!r}"[:80],
-                'For a density the distance is "absolute"',
-                "Leave it out",
-            )
+        require_absolute(distance)
         if found.delta:
             raise InvalidPrior(
                 "`delta` is given with a density",

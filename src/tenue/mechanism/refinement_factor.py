@@ -11,11 +11,12 @@ from ..errors import InvalidArgument
 from ..noise.enclosure import exp_minus
 from ..number import exact, fraction_of_one, law_epsilon
 
-__all__ = ["Factors", "Kind", "factors", "power_above", "power_below"]
+__all__ = ["Factors", "Kind", "factors", "float_factors", "power_above", "power_below"]
 
 Kind = Literal["individual", "statistical"]
 
 _BITS = 96
+_VAST = 600
 
 
 def power_below(x: Fraction) -> Fraction:
@@ -67,6 +68,11 @@ class Factors:
         return (1 - self.down) / (self.up - self.down)
 
 
+def float_factors(epsilon: object, kind: object, alpha_up: object | None = None) -> Factors:
+    """As `factors`, for averages in doubles: beyond e^600 a double sees no difference."""
+    return factors(min(law_epsilon(epsilon), Fraction(_VAST)), kind, 0, alpha_up)
+
+
 def factors(
     epsilon: object, kind: object, delta: object = 0, alpha_up: object | None = None
 ) -> Factors:
@@ -103,7 +109,7 @@ def factors(
         if not 1 <= up <= most:
             raise InvalidArgument(
                 f"`alpha_up` is {alpha_up}",
-                f"`alpha_up` lies between 1 and e^ε = {float(most):.6g}",
+                "`alpha_up` lies between 1 and e^ε",
                 "Leave it out for e^(ε/2), which is nearly always best",
             )
         return Factors("statistical", level, share, up, up / most, moved)

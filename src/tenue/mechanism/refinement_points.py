@@ -28,7 +28,7 @@ __all__ = ["RefinedPoints", "log_of"]
 def log_of(ratio: Fraction) -> float:
     """The logarithm of a rational, rounded to the nearest double: never above a rounded ε."""
     with localcontext() as context:
-        context.prec = 60 + len(str(ratio.numerator // ratio.denominator))
+        context.prec = 60 + (ratio.numerator // ratio.denominator).bit_length() // 3
         return float((Decimal(ratio.numerator) / Decimal(ratio.denominator)).ln())
 
 

@@ -14,7 +14,7 @@ from typing import Any
 from ..errors import InvalidPrior
 from ..noise.law import checked_source, power_of_two_below
 from ..noise.source import Source
-from ..number import above_zero
+from ..number import Number, above_zero, exact
 from .belief import Belief
 from .draw import checked_size, picks, uniform_below
 from .finite import shown_value, shown_values
@@ -113,8 +113,9 @@ class Density(Belief):
         """What the weights add up to."""
         return self.cumulative[-1]
 
-    def cdf(self, x: Fraction) -> Fraction:
+    def cdf(self, x: Number) -> Fraction:
         """P(value ≤ x), exactly."""
+        x = exact(x, "x")
         if x <= self.low:
             return Fraction(0)
         if x >= self.high:
@@ -124,8 +125,9 @@ class Density(Belief):
         before = self.cumulative[cell] - self.weights[cell]
         return (before + self.weights[cell] * (x - start) / (end - start)) / self.total
 
-    def density(self, x: Fraction) -> Fraction:
+    def density(self, x: Number) -> Fraction:
         """The density at x, exactly; at an edge, that of the cell above it."""
+        x = exact(x, "x")
         if not self.low <= x < self.high:
             return Fraction(0)
         cell = bisect_right(self.edges, x) - 1

@@ -30,7 +30,7 @@ from .finite import Finite
 from .joint import Independent, Joint, Table
 from .points import Points, numeric_place
 
-__all__ = ["Distance", "Line", "Metric", "metric"]
+__all__ = ["Distance", "Equal", "Line", "Metric", "metric", "require_absolute"]
 
 Distance = str | Taxonomy
 Keys = npt.NDArray[Any]
@@ -247,6 +247,8 @@ def metric(belief: Finite, distance: Distance | None) -> Metric:
     else:
         allowed = ["equal"]
     wanted = allowed[0] if distance is None else distance
+    if not isinstance(wanted, str | Taxonomy):
+        wanted = type(wanted).__name__
     if isinstance(wanted, Taxonomy) and isinstance(belief, Categorical):
         return Semantic(belief, wanted)
     if wanted not in allowed:
@@ -262,3 +264,14 @@ def metric(belief: Finite, distance: Distance | None) -> Metric:
     if isinstance(belief, Joint):
         return Combined(belief, str(wanted))
     return Line(belief)  # type: ignore[arg-type]
+
+
+def require_absolute(distance: object) -> None:
+    """Refuses any distance but |x − y|, the only one for a density."""
+    if distance is None or (isinstance(distance, str) and distance == "absolute"):
+        return
+    raise InvalidPrior(
+        f"`distance` is {distance!r}"[:80],
+        'For a density the distance is "absolute"',
+        "Leave it out",
+    )

@@ -11,10 +11,10 @@ from itertools import pairwise
 import numpy as np
 
 from ..errors import InvalidPrior
-from ..number import checked_call, exact
+from ..number import checked_call
 from .density import Density, grid_steps
 from .lattice import Lattice, Real
-from .mass import MOST_POINTS, listed, whole_weights
+from .mass import MOST_POINTS, common_denominator, exact_place, listed, whole_weights
 from .points import Points
 from .written import written_number
 
@@ -38,16 +38,10 @@ class Histogram(Density):
 
     @checked_call
     def __init__(self, edges: Iterable[object], masses: Iterable[object]) -> None:
-        numbers = [
-            exact(edge, "edges", refusal=InvalidPrior)
-            for edge in listed(edges, "edges", MOST_POINTS + 1)
-        ]
+        numbers = [exact_place(e, "edges") for e in listed(edges, "edges", MOST_POINTS + 1)]
+        common_denominator(numbers, "edges")
         if any(a >= b for a, b in pairwise(numbers)):
             raise InvalidPrior("The edges do not ascend", "Edges ascend", "Sort them")
-        if max(map(abs, numbers)) > 10**100:
-            raise InvalidPrior(
-                "An edge is too large", "Edges are at most 1e100", "Measure in other units"
-            )
         weights, _ = whole_weights(listed(masses, "masses"))
         if len(numbers) != len(weights) + 1:
             raise InvalidPrior(

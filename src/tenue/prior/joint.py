@@ -9,10 +9,16 @@ from itertools import product
 from typing import Any
 
 from ..errors import InvalidPrior
-from ..number import exact
 from .counts import Counts
 from .finite import Finite
-from .mass import MOST_POINTS, listed, paired, whole_weights
+from .mass import (
+    MOST_POINTS,
+    common_denominator,
+    exact_place,
+    listed,
+    paired,
+    whole_weights,
+)
 from .points import numeric_place
 from .written import written_number
 
@@ -109,6 +115,7 @@ class Table(Joint):
     def __init__(self, masses: Mapping[object, object] | Iterable[object]) -> None:
         pairs = paired(masses)
         rows = [_row(value) for value, _ in pairs]
+        common_denominator([v for row in rows for v in row if isinstance(v, Fraction)], "values")
         widths = {len(row) for row in rows}
         if len(widths) != 1:
             raise InvalidPrior(
@@ -157,6 +164,5 @@ def _row(value: object) -> tuple[Any, ...]:
         )
     parts: Sequence[Any] = value
     return tuple(
-        part if isinstance(part, str | bool) else exact(part, "value", refusal=InvalidPrior)
-        for part in parts
+        part if isinstance(part, str | bool) else exact_place(part, "value") for part in parts
     )

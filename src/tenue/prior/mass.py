@@ -10,12 +10,21 @@ from typing import Any
 from ..errors import InvalidPrior
 from ..number import exact
 
-__all__ = ["MOST_POINTS", "listed", "normalised", "paired", "whole_weights"]
+__all__ = [
+    "MOST_POINTS",
+    "common_denominator",
+    "exact_place",
+    "listed",
+    "normalised",
+    "paired",
+    "whole_weights",
+]
 
 MOST_POINTS = 4096
 """A prior that is refined has at most this many points."""
 
 _LEAST = Fraction(1, 2**1022)  # below it a double is subnormal
+_LARGEST = 10**100
 _MOST_BITS = 4096
 
 
@@ -63,6 +72,32 @@ def _check_count(count: int, most: int = MOST_POINTS) -> None:
         )
 
 
+def common_denominator(numbers: Sequence[Fraction], name: str) -> int:
+    """The least common denominator, refused where it would fill the memory."""
+    bottom = 1
+    for number in numbers:
+        bottom = math.lcm(bottom, number.denominator)
+        if bottom.bit_length() > _MOST_BITS:
+            raise InvalidPrior(
+                f"The `{name}` have no common denominator of reasonable size",
+                f"Their common denominator has at most {_MOST_BITS} bits",
+                "Give decimals; for masses, whole weights through tn.prior.normalised",
+            )
+    return bottom
+
+
+def exact_place(value: object, name: str) -> Fraction:
+    """A number somebody believes possible: finite, and at most 1e100 in size."""
+    number = exact(value, name, refusal=InvalidPrior)
+    if abs(number) > _LARGEST:
+        raise InvalidPrior(
+            f"`{name}` holds a number above 1e100",
+            "Numbers are at most 1e100 in size",
+            "Measure in other units",
+        )
+    return number
+
+
 def whole_weights(masses: Sequence[object], name: str = "masses") -> tuple[tuple[int, ...], int]:
     """Whole weights and their total, with mass = weight / total.
 
@@ -75,7 +110,6 @@ def whole_weights(masses: Sequence[object], name: str = "masses") -> tuple[tuple
         ((7, 2, 1), 10)
     """
     numbers = [exact(mass, name, refusal=InvalidPrior) for mass in masses]
-    bottom = 1
     for number in numbers:
         if number < 0:
             raise InvalidPrior(
@@ -87,13 +121,7 @@ def whole_weights(masses: Sequence[object], name: str = "masses") -> tuple[tuple
                 "A mass is 0, or large enough for a double to hold in full",
                 "Give the point mass 0, or leave it out",
             )
-        bottom = math.lcm(bottom, number.denominator)
-        if bottom.bit_length() > _MOST_BITS:
-            raise InvalidPrior(
-                "The masses have no common denominator of reasonable size",
-                f"Their common denominator has at most {_MOST_BITS} bits",
-                "Give decimals, or whole weights through tn.prior.normalised",
-            )
+    bottom = common_denominator(numbers, name)
     weights = tuple(number.numerator * (bottom // number.denominator) for number in numbers)
     total = sum(weights)
     if total != bottom:

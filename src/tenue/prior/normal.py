@@ -8,11 +8,11 @@ from functools import cached_property
 
 from ..errors import InvalidPrior
 from ..noise.enclosure import exp_minus
-from ..number import above_zero, checked_call, exact
+from ..number import above_zero, checked_call
 from .density import Density, grid_steps
 from .histogram import Histogram
 from .lattice import Lattice, Real
-from .mass import MOST_POINTS
+from .mass import MOST_POINTS, exact_place
 from .points import Points
 from .uniform import two_ends
 from .written import written_number
@@ -83,12 +83,12 @@ class Normal(Density):
     @checked_call
     def __init__(self, mean: object, sd: object, low: object, high: object) -> None:
         ends = two_ends(low, high)
-        middle = exact(mean, "mean", refusal=InvalidPrior)
+        middle = exact_place(mean, "mean")
         deviation = above_zero(sd, "sd", refusal=InvalidPrior)
-        if max(abs(middle), deviation) > 10**100 or deviation < Fraction(1, 10**100):
+        if not Fraction(1, 10**100) <= deviation <= 10**100:
             raise InvalidPrior(
-                "`mean` or `sd` is too large or too small",
-                "They are at most 1e100, and `sd` at least 1e-100",
+                "`sd` is too large or too small",
+                "`sd` lies between 1e-100 and 1e100",
                 "Measure in other units",
             )
         self._set(mean=middle, sd=deviation, _ends=ends)

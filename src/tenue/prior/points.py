@@ -8,9 +8,9 @@ from fractions import Fraction
 from functools import cached_property
 
 from ..errors import InvalidPrior, Refused
-from ..number import exact
+from ..number import above_zero, exact
 from .finite import Finite
-from .mass import paired, whole_weights
+from .mass import common_denominator, exact_place, paired, whole_weights
 from .written import written_number
 
 __all__ = ["Points", "numeric_place"]
@@ -44,7 +44,8 @@ class Points(Finite):
 
     def __init__(self, masses: Mapping[object, object] | Iterable[object]) -> None:
         pairs = paired(masses)
-        numbers = [exact(value, "value", refusal=InvalidPrior) for value, _ in pairs]
+        numbers = [exact_place(value, "value") for value, _ in pairs]
+        common_denominator(numbers, "values")
         if len(set(numbers)) < len(numbers):
             raise InvalidPrior(
                 "A number is given twice", "Each number has one mass", "Add the masses together"
@@ -60,6 +61,17 @@ class Points(Finite):
         whole = tuple(weights)
         belief._keep(tuple(numbers), whole, sum(whole))
         return belief
+
+    def on_grid(self, grid: object) -> Points:
+        """The same belief, refused unless every number is a multiple of `grid`."""
+        step = above_zero(grid, "grid", refusal=InvalidPrior)
+        if any((value / step).denominator != 1 for value in self.values):
+            raise InvalidPrior(
+                f"The belief holds numbers off the grid {float(step):g}",
+                "Answers are multiples of the column's grid",
+                "Round the numbers to the grid",
+            )
+        return self
 
     def canonical(self, value: object) -> Fraction | None:
         return numeric_place(value)

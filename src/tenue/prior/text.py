@@ -24,6 +24,16 @@ __all__ = ["from_dict", "from_json"]
 _LONGEST = 4_000_000
 
 
+def _uniform(low: Any, high: Any, grid: Any = None) -> Belief:
+    belief = Uniform(low, high)
+    return belief if grid is None else belief.on_grid(grid)
+
+
+def _normal(mean: Any, sd: Any, low: Any, high: Any, grid: Any = None) -> Belief:
+    belief = Normal(mean, sd, low, high)
+    return belief if grid is None else belief.on_grid(grid)
+
+
 def _histogram(edges: Any, masses: Any, grid: Any = None, beyond: Any = False) -> Belief:
     belief = Histogram(edges, masses)
     if grid is None:
@@ -71,11 +81,11 @@ _MAKERS: dict[str, tuple[Callable[..., Belief], tuple[str, ...], tuple[str, ...]
     "categorical": (Categorical, ("masses",), ()),
     "histogram": (_histogram, ("edges", "masses"), ("grid", "beyond")),
     "independent": (_independent, ("components",), ()),
-    "normal": (Normal, ("mean", "sd", "low", "high"), ()),
+    "normal": (_normal, ("mean", "sd", "low", "high"), ("grid",)),
     "ordinal": (Ordinal, ("order", "masses"), ()),
     "points": (Points, ("masses",), ()),
     "table": (_table, ("masses",), ("numeric",)),
-    "uniform": (Uniform, ("low", "high"), ()),
+    "uniform": (_uniform, ("low", "high"), ("grid",)),
 }
 
 
@@ -111,6 +121,8 @@ def from_dict(facts: object) -> Any:
 
 def from_json(text: str) -> Any:
     """The belief written as JSON text; decimals are exact.
+
+    Every family has the parameters of its class; Uniform, Normal and Histogram may have a "grid".
 
     Example
         >>> belief = from_json('{"prior": "categorical", "masses": {"flu": 0.7, "none": 0.3}}')

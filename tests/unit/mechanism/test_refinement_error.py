@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from fractions import Fraction
 from typing import Any
@@ -115,6 +116,20 @@ def test_the_default_alpha_is_within_one_percent_of_the_best() -> None:
             for share in (0.42, 0.44, 0.46, 0.48, 0.52)
         ]
         assert expected_error(Uniform(0, 1), epsilon, kind="statistical") <= 1.008 * min(tried)
+
+
+@pytest.mark.parametrize("epsilon", [1, 10, 20, 40, 300, 9000])
+def test_large_epsilon_against_the_closed_form(epsilon: int) -> None:
+    """Uniform on [0, 1]: balls of mass c = 1/(1+e^ε), cut off within c/2 of an end."""
+    used = min(epsilon, 600)
+    up, down = math.exp(used), math.exp(-used)
+    core = 1 / (1 + up)
+    inner = (1 - core) * core**2 / 4
+    outer = 7 * core**3 / 24 + core**3 / 24
+    true = down / 3 + (up - down) * (inner + outer)
+    found = expected_error(Uniform(0, 1), epsilon, kind="individual")
+    assert found == pytest.approx(true, rel=1e-6 if epsilon > 5 else 1e-12)
+    assert expected_error(Points({0: "1/2", 1: "1/2"}), epsilon, kind="individual") <= down
 
 
 def test_wrong_priors_and_distances_are_refused() -> None:

@@ -10,7 +10,12 @@ from hypothesis import strategies as st
 
 from refinement_oracle import power
 from tenue.errors import InvalidArgument, Refused
-from tenue.mechanism.refinement_factor import factors, power_above, power_below
+from tenue.mechanism.refinement_factor import (
+    factors,
+    float_factors,
+    power_above,
+    power_below,
+)
 
 EPSILONS = st.decimals("1e-12", 40, places=12).filter(lambda x: x > 0)
 
@@ -46,6 +51,10 @@ def test_large_epsilon_is_no_trouble() -> None:
     found = factors(10_000, "individual", 0.5)
     assert found.up.numerator.bit_length() > 14_000
     assert found.moved > 0
+    assert float_factors(10_000, "individual").up < 10**300
+    assert float_factors(5, "statistical", 3) == factors(5, "statistical", 0, 3)
+    with pytest.raises(InvalidArgument):
+        factors(10_000, "statistical", 0, 0.5)  # e^10000 is no double, and need not be
 
 
 def test_alpha_up_is_the_callers_for_statistical_questions() -> None:

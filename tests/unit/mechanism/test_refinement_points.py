@@ -87,6 +87,7 @@ def test_the_logarithm_never_exceeds_a_rounded_epsilon() -> None:
     for epsilon in ("0.1", "0.3", "0.7", "1.1", "3", "17.3"):
         law = refine(FLAT, 0, epsilon, kind="individual")
         assert law.loss_against(None) <= float(epsilon)
+    assert refine(FLAT, 0, 10_000, kind="individual").loss_against(None) == 10_000
     assert log_of(Fraction(10**400)) == pytest.approx(400 * math.log(10))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
 
@@ -10,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tenue.errors import InvalidPrior
+from tenue.prior import Histogram, Points, Table
 from tenue.prior.mass import listed, normalised, paired, whole_weights
 
 
@@ -52,6 +54,22 @@ def test_denominators_cannot_fill_the_memory() -> None:
     primes = [p for p in range(10**6, 10**6 + 4000) if all(p % d for d in range(2, 1001))]
     with pytest.raises(InvalidPrior, match="common denominator"):
         whole_weights([Fraction(1, p) for p in primes])
+
+
+def test_places_cannot_either() -> None:
+    primes = [p for p in range(10**6, 10**6 + 4000) if all(p % d for d in range(2, 1001))]
+    masses = normalised([1] * len(primes))
+    values = [Fraction(1, p) for p in primes]
+    makers: list[Callable[[], object]] = [
+        lambda: Points(list(zip(values, masses, strict=True))),
+        lambda: Table(list(zip(((v, "x") for v in values), masses, strict=True))),
+        lambda: Histogram([0, *sorted(values)], masses),
+        lambda: Points({10**101: 1}),
+        lambda: Table({("a", 10**101): 1}),
+    ]
+    for make in makers:
+        with pytest.raises(InvalidPrior, match=r"common denominator|1e100"):
+            make()
 
 
 @given(st.lists(st.integers(0, 10**12), min_size=1, max_size=30).filter(any))

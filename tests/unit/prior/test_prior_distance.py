@@ -95,6 +95,7 @@ def test_a_truth_without_place_is_no_error(truth: object) -> None:
         (RANKS, TREE),
         (PAIRS, "absolute"),
         (WORDS, 7),
+        (WORDS, np.array([1, 2])),
     ],
 )
 def test_other_distances_are_refused(belief: Any, distance: Any) -> None:

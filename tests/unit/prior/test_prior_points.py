@@ -26,6 +26,14 @@ def test_masses_moments_and_support() -> None:
     assert belief.steps == (-2, 5, 8)
 
 
+def test_a_grid_is_checked() -> None:
+    belief = Points({2.5: 0.25, -1: 0.75})
+    assert belief.on_grid("0.5") is belief
+    for grid in (1, 0, -1, "x"):
+        with pytest.raises(InvalidPrior):
+            belief.on_grid(grid)
+
+
 def test_zero_alone_has_a_unit() -> None:
     assert Points({0: 1}).unit == 1
     assert Points({0: 1}).variance == 0

@@ -62,6 +62,14 @@ def test_decimals_are_exact_in_json() -> None:
     assert from_json(text) == Points({"0.1": "0.1", "0.2": "0.2", "0.3": "0.7"})
 
 
+def test_densities_may_come_with_a_grid() -> None:
+    text = '{"prior": "uniform", "low": 0, "high": 120, "grid": 1}'
+    assert from_json(text) == Uniform(0, 120).on_grid(1)
+    text = '{"prior": "normal", "mean": 2, "sd": 1, "low": 0, "high": 5, "grid": 0.5}'
+    both = f'{{"prior": "independent", "components": [{text}, {text}]}}'
+    assert len(from_json(both).values) == 121
+
+
 @pytest.mark.parametrize(
     "text",
     [
