@@ -12,6 +12,7 @@ import numpy as np
 from ..errors import InvalidArgument
 from ..noise.laplace import Laplace
 from ..noise.law import GridLaw, checked_source
+from ..noise.optimal import Optimal
 from ..noise.source import Source
 from ..number import checked_call, whole
 from .laplace_integral import LaplaceIntegral
@@ -83,10 +84,7 @@ def compare(
             f"`estimator` is {estimator!r}"[:80], 'It is "mean" or "median"', "Choose one"
         )
     found = likelihood(law)
-    if not isinstance(law, Laplace | GridLaw):
-        raise InvalidArgument(
-            f"`law` is {law!r}", "A comparison needs Laplace or a law on a grid", "Use on_grid(1)"
-        )
+    _require(law, Laplace | GridLaw)
     values, masses = _prior(prior, found)
     if draws is not None:
         count = whole(draws, "draws", least=1)
@@ -131,6 +129,7 @@ def expected_error(law: Any, prior: Any) -> float:
         3.3873
     """
     found = likelihood(law)
+    _require(law, Laplace | Optimal | GridLaw)
     values, masses = _prior(prior, found)
     middle = values[int(np.searchsorted(np.cumsum(masses), 0.5 - _ROUNDING))]
     bound = min(float(law.mean_absolute_error), float(masses @ np.abs(values - middle)))
@@ -147,6 +146,15 @@ def expected_error(law: Any, prior: Any) -> float:
     steps = np.arange(-half, half + 1)
     noise = law.cdf((steps + 0.5) * block) - law.cdf((steps - 0.5) * block)
     return min(bound, _summed(np.arange(size), merged, noise, "median")[0] * block)
+
+
+def _require(law: object, kinds: Any) -> None:
+    if not isinstance(law, kinds):
+        raise InvalidArgument(
+            f"`law` is of type {type(law).__name__}",
+            "The law is Laplace, or a law of one answer on its grid",
+            "Use law.on_grid(1)",
+        )
 
 
 def _prior(prior: Any, found: Likelihood) -> tuple[Real, Real]:

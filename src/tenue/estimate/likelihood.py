@@ -15,6 +15,7 @@ from ..noise.laplace import Laplace
 from ..noise.optimal import Optimal
 from ..noise.optimal_steps import OptimalSteps
 from .admissible import require_free
+from .margin import Margin
 
 __all__ = ["Likelihood", "likelihood", "noisy_steps"]
 
@@ -74,9 +75,14 @@ def likelihood(law: object) -> Likelihood:
             law.grid,
             True,
         )
+    if isinstance(law, Margin):
+        fall = float(law.epsilon) / law.period
+        slack = float(law.epsilon) + 8.0 * law.law.dimension
+        return Likelihood(law.log_mass, fall, slack, law.grid, True)
     raise InvalidArgument(
         f"`law` is of type {type(law).__name__}",
-        "`law` is the noise of one answer: Laplace, DiscreteLaplace, Optimal, or one on its grid",
+        "`law` is the noise of one answer: Laplace, DiscreteLaplace, Optimal, one on its grid, or "
+        "the Margin of a vector",
         "Give the law that was used, such as tn.noise.DiscreteLaplace(sensitivity=1, epsilon=0.5)",
     )
 

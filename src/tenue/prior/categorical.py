@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from ..errors import InvalidPrior
-from .finite import Finite
+from .finite import Finite, plain
 from .mass import listed, paired, whole_weights
 from .written import written_number
 
@@ -29,7 +29,8 @@ def _labels(given: list[object], name: str) -> list[str | int]:
 
 class _Labelled(Finite):
     def canonical(self, value: object) -> str | int | None:
-        return value if isinstance(value, str | int) else None
+        bare = plain(value)
+        return bare if isinstance(bare, str | int) else None
 
 
 class Categorical(_Labelled):

@@ -16,9 +16,12 @@ from ..noise.source import Source
 from .belief import Belief
 from .draw import checked_size, picks
 
-__all__ = ["Finite", "Value", "shown_value", "shown_values"]
+__all__ = ["Finite", "plain", "shown_value", "shown_values"]
 
-Value = str | bool | int | Fraction | tuple[Any, ...]
+
+def plain(value: Any) -> Any:
+    """A value without numpy's clothes: engines hand out their own booleans and integers."""
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def shown_value(value: Any) -> Any:

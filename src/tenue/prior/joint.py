@@ -10,7 +10,7 @@ from typing import Any
 
 from ..errors import InvalidPrior
 from .counts import Counts
-from .finite import Finite
+from .finite import Finite, plain
 from .mass import (
     MOST_POINTS,
     common_denominator,
@@ -139,7 +139,8 @@ class Table(Joint):
     def _place(self, value: object, column: int) -> Any:
         if self.numeric[column]:
             return numeric_place(value)
-        return value if isinstance(value, str | bool) else None
+        bare = plain(value)
+        return bare if isinstance(bare, str | bool) else None
 
     def to_dict(self) -> dict[str, object]:
         rows = [

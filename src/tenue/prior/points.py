@@ -9,7 +9,7 @@ from functools import cached_property
 
 from ..errors import InvalidPrior, Refused
 from ..number import above_zero, exact
-from .finite import Finite
+from .finite import Finite, plain
 from .mass import common_denominator, exact_place, paired, whole_weights
 from .written import written_number
 
@@ -18,10 +18,11 @@ __all__ = ["Points", "numeric_place"]
 
 def numeric_place(value: object) -> Fraction | None:
     """The exact number a value is, or None; True and False are 1 and 0."""
-    if isinstance(value, bool):
-        return Fraction(value)
+    bare = plain(value)
+    if isinstance(bare, bool):
+        return Fraction(bare)
     try:
-        return exact(value, "value")
+        return exact(bare, "value")
     except Refused:
         return None
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import numpy as np
 import pytest
 
 from tenue.errors import InvalidPrior
+from tenue.mechanism import refine
 from tenue.noise import Seeded
-from tenue.prior import Categorical, Ordinal
+from tenue.prior import Categorical, Ordinal, Points, Table
 
 
 def test_impossible_categories_are_left_out() -> None:
@@ -21,6 +23,19 @@ def test_impossible_categories_are_left_out() -> None:
 def test_booleans_and_whole_numbers_are_categories() -> None:
     assert Categorical({True: 0.1, False: 0.9}).mass(True) == Fraction(1, 10)
     assert Categorical({0: 0.1, 1: 0.9}).sample(source=Seeded(1)) in (0, 1)
+
+
+def test_numpy_values_are_what_they_hold() -> None:
+    """Otherwise the truth of an engine would have no place, and nothing would be refined."""
+    for belief, value in (
+        (Categorical({True: 0.1, False: 0.9}), np.bool_(True)),
+        (Categorical({1: 0.1, 0: 0.9}), np.int64(1)),
+        (Categorical({"a": 0.1, "b": 0.9}), np.str_("a")),
+        (Points({0.5: 0.1, 0: 0.9}), np.float32(0.5)),
+        (Table({("a", True): 0.1, ("b", True): 0.9}), (np.str_("a"), np.bool_(True))),
+    ):
+        assert belief.mass(value) == Fraction(1, 10)
+        assert refine(belief, value, 1, kind="individual").mass(value) > Fraction(1, 5)
 
 
 def test_ranks_count_categories_of_mass_zero() -> None:
