@@ -16,8 +16,9 @@ from ..errors import InvalidPrior
 from ..number import checked_call
 from ..prior.counts import Counts
 from ..prior.density import Density
-from ..prior.distance import Distance, Equal, Line, Metric, metric, require_absolute
+from ..prior.distance import Equal, Line, Metric
 from ..prior.finite import Finite
+from ..prior.metric import Distance, metric, require_absolute
 from .refinement_factor import Factors, float_factors
 
 __all__ = ["expected_error", "response_factors"]

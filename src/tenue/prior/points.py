@@ -7,9 +7,11 @@ from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from functools import cached_property
 
+import numpy as np
+
 from ..errors import InvalidPrior, Refused
 from ..number import above_zero, exact
-from .finite import Finite, plain
+from .finite import Finite
 from .mass import common_denominator, exact_place, paired, whole_weights
 from .written import written_number
 
@@ -18,11 +20,10 @@ __all__ = ["Points", "numeric_place"]
 
 def numeric_place(value: object) -> Fraction | None:
     """The exact number a value is, or None; True and False are 1 and 0."""
-    bare = plain(value)
-    if isinstance(bare, bool):
-        return Fraction(bare)
+    if isinstance(value, bool | np.bool_):
+        return Fraction(bool(value))
     try:
-        return exact(bare, "value")
+        return exact(value, "value")
     except Refused:
         return None
 

@@ -31,7 +31,8 @@ def test_numpy_values_are_what_they_hold() -> None:
         (Categorical({True: 0.1, False: 0.9}), np.bool_(True)),
         (Categorical({1: 0.1, 0: 0.9}), np.int64(1)),
         (Categorical({"a": 0.1, "b": 0.9}), np.str_("a")),
-        (Points({0.5: 0.1, 0: 0.9}), np.float32(0.5)),
+        (Points({0.1: 0.1, 0: 0.9}), np.float32(0.1)),
+        (Points({1: 0.1, 0: 0.9}), np.bool_(True)),
         (Table({("a", True): 0.1, ("b", True): 0.9}), (np.str_("a"), np.bool_(True))),
     ):
         assert belief.mass(value) == Fraction(1, 10)
