@@ -24,7 +24,8 @@ __all__ = ["Comparison", "compare", "expected_error"]
 Estimator = Literal["mean", "median"]
 
 _EXACT = 1 << 25
-_COARSE = 1500
+_COARSE = 800
+_MOST_KINKS = 4096
 _FOLDS = 45.0
 _CHUNK = 1 << 22
 _ROUNDING = 1e-12
@@ -88,19 +89,17 @@ def compare(
     values, masses = _prior(prior, found)
     if draws is not None:
         count = whole(draws, "draws", least=1)
+        _require_short(count * values.size, 1 << 32, "Simulate fewer draws")
         return _simulated(law, found, values, masses, estimator, count, source)
     if isinstance(law, Laplace):
+        _require_short(values.size, _MOST_KINKS, "Give draws=100_000 to simulate it")
         exact = LaplaceIntegral(values, masses, found.rate, estimator)
         return Comparison(
             law.mean_absolute_error, exact.error, law.variance, exact.squared, exact.closer
         )
     reach = _reach(found)
-    if (values[-1] - values[0] + 2 * reach) / float(found.unit) * values.size > _EXACT:
-        raise InvalidArgument(
-            "Prior and noise together have too many values for an exact comparison",
-            f"Their product is at most {_EXACT}",
-            "Give draws=100_000 to simulate it",
-        )
+    pairs = (values[-1] - values[0] + 2 * reach) / float(found.unit) * values.size
+    _require_short(pairs, _EXACT, "Give draws=100_000 to simulate it")
     unit = float(found.unit)
     steps = math.ceil(reach / unit)
     noise = law.mass(np.arange(-steps, steps + 1))
@@ -146,6 +145,15 @@ def expected_error(law: Any, prior: Any) -> float:
     steps = np.arange(-half, half + 1)
     noise = law.cdf((steps + 0.5) * block) - law.cdf((steps - 0.5) * block)
     return min(bound, _summed(np.arange(size), merged, noise, "median")[0] * block)
+
+
+def _require_short(work: float, most: int, fix: str) -> None:
+    if work > most:
+        raise InvalidArgument(
+            "Prior and noise together have too many values to compare",
+            f"What is summed is at most {most}",
+            fix,
+        )
 
 
 def _require(law: object, kinds: Any) -> None:

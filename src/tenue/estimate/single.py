@@ -56,7 +56,8 @@ def total(noisy: Number, law: object, prior: Any) -> Posterior:
 
     Guarantee
         As `count`. The possible sums are the prior's points or, for Uniform, Normal and Histogram,
-        the multiples of the law's grid between their ends.
+        the multiples of the law's grid between their ends. Where more than a million of those
+        matter, they are multiples of a coarser grid, so that `mass` is that of a whole block.
 
     Example
         >>> from tenue.noise import DiscreteLaplace

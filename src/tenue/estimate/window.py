@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_left
 from fractions import Fraction
 from typing import Any
@@ -21,6 +22,10 @@ __all__ = ["Possible", "possible", "prior_points", "worth_counting"]
 # What lies further below the peak than this many e-folds weighs nothing in a double.
 _DEEP = 60.0
 _MOST = 1 << 24
+_BLOCKS = 1 << 20
+_LARGEST = 1 << 52
+# A coarser grid must still be fine against the noise: steps of a quarter of its scale.
+_COARSEST = 0.25
 
 Possible = tuple[Ints, Real, Fraction]
 """Whole steps, logarithms of the prior's masses up to a constant, and the step."""
@@ -33,22 +38,13 @@ def possible(
 
     `step` is the grid of a density; None means its own, or the law's.
     """
-    if isinstance(prior, Points):
-        return _listed(prior)
-    lattice, unit = _lattice(prior, found, step)
-    middle = float(noisy / unit)
-    rate = found.rate * float(unit / found.unit)
-    first, last = worth_counting(lattice, middle, rate, _DEEP + 2 * found.slack)
-    return np.arange(first, last + 1), lattice.log_weights(first, last), unit
+    rate = found.rate / float(found.unit)
+    return _windowed(prior, found, step, float(noisy), rate, _DEEP + 2 * found.slack)
 
 
 def prior_points(prior: Any, found: Likelihood, step: Fraction | None = None) -> Possible:
     """The steps at which the prior alone is not negligible."""
-    if isinstance(prior, Points):
-        return _listed(prior)
-    lattice, unit = _lattice(prior, found, step)
-    first, last = worth_counting(lattice, 0.0, 0.0, _DEEP)
-    return np.arange(first, last + 1), lattice.log_weights(first, last), unit
+    return _windowed(prior, found, step, 0.0, 0.0, _DEEP)
 
 
 def _listed(prior: Points) -> Possible:
@@ -62,26 +58,62 @@ def _listed(prior: Points) -> Possible:
     return np.array(prior.steps, dtype=np.int64), logs, prior.unit
 
 
-def _lattice(prior: Any, found: Likelihood, step: Fraction | None) -> tuple[Lattice, Fraction]:
+def _windowed(
+    prior: Any,
+    found: Likelihood,
+    step: Fraction | None,
+    middle: float,
+    rate: float,
+    deep: float,
+) -> Possible:
+    """The prior's steps within `deep` e-folds of the peak; `middle` and `rate` in units of 1.
+
+    A density is taken on a coarser grid where more than a million steps matter, and refused where
+    that grid would be too coarse for the noise.
+    """
+    if isinstance(prior, Points):
+        return _listed(prior)
     if isinstance(prior, Counts):
-        return prior.lattice, Fraction(1)
-    if isinstance(prior, Density):
-        unit = step or prior.grid or found.unit
-        return prior.lattice(unit), unit
-    raise InvalidPrior(
-        f"`prior` is of type {type(prior).__name__}",
-        "`prior` is a belief about a number: Binomial, BetaBinomial, Points, Uniform, Normal or "
-        "Histogram",
-        "Give tn.prior.Binomial(n, p), for instance",
-    )
+        first, last = worth_counting(prior.lattice, middle, rate, deep)
+        if last - first >= _MOST:
+            raise InvalidArgument(
+                f"There are {last - first + 1} possible counts",
+                f"At most {_MOST} can be weighed against each other",
+                "Use a narrower prior, or more epsilon",
+            )
+        return np.arange(first, last + 1), prior.lattice.log_weights(first, last), Fraction(1)
+    if not isinstance(prior, Density):
+        raise InvalidPrior(
+            f"`prior` is of type {type(prior).__name__}",
+            "`prior` is a belief about a number: Binomial, BetaBinomial, Points, Uniform, Normal "
+            "or Histogram",
+            "Give tn.prior.Binomial(n, p), for instance",
+        )
+    unit = fine = step or prior.grid or found.unit
+    unit *= max(1, math.ceil(max(abs(prior.low), abs(prior.high)) / unit / _LARGEST))
+    while True:
+        lattice = prior.lattice(unit)
+        size = float(unit)
+        if unit > fine and rate * size > _COARSEST:
+            raise InvalidArgument(
+                "The possible values are too many for noise this small",
+                f"At most {_BLOCKS} can be weighed against each other",
+                "Use a narrower prior, or one that is nowhere 0 near the answer",
+            )
+        first, last = worth_counting(lattice, middle / size, rate * size, deep)
+        if last - first < _BLOCKS:
+            return np.arange(first, last + 1), lattice.log_weights(first, last), unit
+        unit *= -(-2 * (last - first) // _BLOCKS)
 
 
 def worth_counting(lattice: Lattice, middle: float, rate: float, deep: float) -> tuple[int, int]:
     """The first and last step within `deep` e-folds of the peak.
 
-    The peak is that of prior times e^(-rate·|k − middle|) For a concave
-    prior both are found by halving, whatever the number of steps.
+    The peak is that of prior times e^(-rate·|k − middle|). For a concave prior both ends are found
+    by halving, whatever the number of steps.
     """
+    if lattice.near is not None:
+        return lattice.near(middle, rate, deep)
     first, last = lattice.first, lattice.last
     if lattice.concave and lattice.log_rise is not None:
         rises = lattice.log_rise
@@ -97,10 +129,4 @@ def worth_counting(lattice: Lattice, middle: float, rate: float, deep: float) ->
         floor = height(peak) - deep
         last = peak + bisect_left(range(peak, last), True, key=lambda k: height(k + 1) < floor)
         first += bisect_left(range(first, peak), True, key=lambda k: height(k) >= floor)
-    if last - first >= _MOST:
-        raise InvalidArgument(
-            f"There are {last - first + 1} possible values",
-            f"At most {_MOST} can be weighed against each other",
-            "Use a narrower prior, a coarser grid, or more epsilon",
-        )
     return first, last

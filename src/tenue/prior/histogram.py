@@ -112,7 +112,18 @@ class Histogram(Density):
             cell = min(max(bisect_right(self.edges, k * grid) - 1, 0), len(self.weights) - 1)
             return float(logs[cell])
 
-        return Lattice(first, last, log_weight, log_weights, concave=False)
+        def near(middle: float, rate: float, deep: float) -> tuple[int, int]:
+            starts, ends = np.maximum(edges[:-1] / float(grid), first), edges[1:] / float(grid)
+            ends = np.minimum(ends, last)
+            gaps = np.maximum(0.0, np.maximum(starts - middle, middle - ends))
+            heights = np.where(ends >= starts, logs - rate * gaps, -np.inf)
+            alive = heights >= heights.max() - deep
+            reach = (logs - heights.max() + deep)[alive] / rate if rate else np.inf
+            low = np.maximum(starts[alive], middle - reach).min()
+            high = np.minimum(ends[alive], middle + reach).max()
+            return max(first, math.floor(low)), min(last, math.ceil(high))
+
+        return Lattice(first, last, log_weight, log_weights, concave=False, near=near)
 
     def to_dict(self) -> dict[str, object]:
         facts: dict[str, object] = {

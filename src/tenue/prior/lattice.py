@@ -24,6 +24,8 @@ class Lattice:
         log_weights: the logarithms of consecutive masses, ends included, relative to each other.
         concave: whether the logarithms are concave, so that a window around the peak is enough.
         log_rise: where concave, log of mass(k+1) / mass(k).
+        near: where not concave but known piece by piece, the first and last step at which
+            log-mass − rate·|k − middle| is within so many e-folds of its largest value.
     """
 
     first: int
@@ -32,6 +34,7 @@ class Lattice:
     log_weights: Callable[[int, int], Real]
     concave: bool
     log_rise: Callable[[Real], Real] | None = None
+    near: Callable[[float, float, float], tuple[int, int]] | None = None
 
     @classmethod
     def by_rise(

@@ -115,6 +115,8 @@ def test_single_points_are_known() -> None:
         lambda: compare(LAWS[0], PRIOR, draws=0),
         lambda: compare(LAWS[0], PRIOR, draws=10, source=7),  # type: ignore[arg-type]
         lambda: compare(LAWS[1], BetaBinomial(10**6, 1, 1)),
+        lambda: compare(LAWS[0], BetaBinomial(10**6, 1, 1)),
+        lambda: compare(LAWS[0], BetaBinomial(10**6, 1, 1), draws=10**6),
         lambda: expected_error("x", PRIOR),
     ],
 )

@@ -10,10 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tenue.errors import InvalidArgument
+from tenue.estimate import total
 from tenue.estimate.likelihood import likelihood
 from tenue.estimate.window import possible, worth_counting
-from tenue.noise import Optimal
-from tenue.prior import BetaBinomial, Binomial, Normal, Uniform
+from tenue.noise import DiscreteLaplace, Optimal
+from tenue.prior import BetaBinomial, Binomial, Histogram, Normal, Uniform
 
 
 @settings(max_examples=150)
@@ -47,9 +48,43 @@ def test_steps_of_a_staircase_are_allowed_for() -> None:
     assert logs.tolist() == [0.0] * steps.size
 
 
+def test_wide_windows_are_put_on_a_coarser_grid() -> None:
+    """A sum of incomes: the noise alone spans a hundred million steps."""
+    law = DiscreteLaplace(sensitivity=200_000, epsilon="0.1")
+    for prior in (Uniform(0, 10**9), Histogram([0, 10**9], [1])):
+        steps, _, unit = possible(prior, Fraction(5 * 10**8), likelihood(law))
+        assert unit.denominator == 1
+        assert steps.size <= 1 << 20
+        assert float(unit) < 2_000_000 / 1000
+        found = total(5 * 10**8, law, prior)
+        assert found.mean == pytest.approx(5 * 10**8, rel=1e-5)
+        assert found.variance == pytest.approx(law.variance, rel=1e-4)
+    near = total(33_000_000, law, Normal(30_000_000, 2_000_000, 0, 10**9))
+    scaled = DiscreteLaplace(sensitivity=200, epsilon="0.1")
+    small = total(33_000, scaled, Normal(30_000, 2000, 0, 10**6))
+    assert near.mean == pytest.approx(1000 * small.mean, rel=1e-6)
+    assert near.interval("0.95")[0] == pytest.approx(1000 * small.interval("0.95")[0], rel=1e-3)
+
+
+def test_holes_of_a_histogram() -> None:
+    law = DiscreteLaplace(sensitivity=1, epsilon=1)
+    prior = Histogram([0, 10, 1000, 1010], ["1/2", 0, "1/2"])
+    for noisy, side in ((-500, 0), (400, 0), (600, 1000), (5000, 1000)):
+        found = total(noisy, law, prior)
+        assert side <= found.mean <= side + 10
+        logs = prior.lattice(Fraction(1)).log_weights(0, 1010) - np.abs(np.arange(1011) - noisy)
+        weights = np.exp(logs - logs.max())
+        true = float(weights @ np.arange(1011) / weights.sum())
+        assert found.mean == pytest.approx(true, rel=1e-9)
+
+
 def test_too_wide_windows_are_refused() -> None:
-    lattice = Uniform(0, 10**9).lattice(Fraction(1))
+    law = DiscreteLaplace(sensitivity=1, epsilon=1)
+    far = Histogram([0, 10, 2 * 10**8, 3 * 10**8], ["1/2", 0, "1/2"])
+    for prior, noisy in ((Uniform(0, 10**100), 500), (far, 10**8)):
+        with pytest.raises(InvalidArgument):
+            total(noisy, law, prior)
     with pytest.raises(InvalidArgument):
-        worth_counting(lattice, 0, 1e-12, 60)
+        total(5, DiscreteLaplace(sensitivity=1, epsilon="1e-9"), BetaBinomial(10**9, 1, 1))
     first, last = worth_counting(Normal(0, 10**5, -(10**7), 10**7).lattice(Fraction(1)), 0, 0, 60)
     assert -first == last == pytest.approx(10**5 * np.sqrt(120), abs=2)
