@@ -35,10 +35,10 @@ def summed(law: Any, component: int, reach: int) -> Any:
 def test_a_margin_is_the_sum_over_the_others(
     sensitivities: list[int], signs: Any, close: float
 ) -> None:
-    law = OptimalBox(sensitivities=sensitivities, epsilon=1, signs=signs).on_grid(1)
-    for component in (0, 1):
+    law = OptimalBox(sensitivities=sensitivities, epsilon=3, signs=signs).on_grid(1)
+    for component in (0, 1) if law.ball.closed_form else (1,):
         found = np.exp(Margin(law, component).log_mass(np.arange(-30, 31)))
-        assert found == pytest.approx(summed(law, component, 700), rel=close)
+        assert found == pytest.approx(summed(law, component, 300), rel=close)
 
 
 def test_far_out_it_falls_by_epsilon_each_period() -> None:
