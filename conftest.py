@@ -19,7 +19,11 @@ _documents = Sybil(
     parsers=[PythonCodeBlockParser(), SkipParser()],
     patterns=["README.md", "docs/**/*.md", "docs/*.md"],
 )
-_docstrings = Sybil(parsers=[DocTestParser()], patterns=["src/**/*.py"])
+# a pattern matches as many folders as it names, so each depth has its own
+_docstrings = Sybil(
+    parsers=[DocTestParser()],
+    patterns=["src/**/*.py", "src/**/**/*.py", "src/**/**/**/*.py"],
+)
 pytest_collect_file = (_documents + _docstrings).pytest()
 
 

@@ -1,0 +1,35 @@
+"""What an analyst may compute from an answer, for free.
+
+count, total       one noisy number → Posterior
+Margin             the noise of one number of a vector
+counts             noisy counts with a known total → one Posterior each
+refined            a refined answer → Posterior, or Opinion about a category
+out_of_range       how often a noisy count is patently wrong
+compare            naive against Bayes
+expected_error     of noise and Bayes together, averaged over the prior
+require_free       refuses where an estimate would rest on a secret scale
+"""
+
+from .admissible import require_free
+from .comparison import Comparison, compare, expected_error
+from .margin import Margin
+from .posterior import Posterior
+from .range import out_of_range
+from .refined import Opinion, refined
+from .single import count, total
+from .vector import counts
+
+__all__ = [
+    "Comparison",
+    "Margin",
+    "Opinion",
+    "Posterior",
+    "compare",
+    "count",
+    "counts",
+    "expected_error",
+    "out_of_range",
+    "refined",
+    "require_free",
+    "total",
+]

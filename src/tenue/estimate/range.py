@@ -1,0 +1,38 @@
+"""How often a noisy count is patently wrong."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..errors import InvalidArgument
+from ..number import Number, checked_call, whole
+from .likelihood import likelihood
+
+__all__ = ["out_of_range"]
+
+
+@checked_call
+def out_of_range(true: Number, n: Number, law: Any) -> float:
+    """The probability that the noisy count lies below 0 or above n, when the count is `true`.
+
+    Guarantee
+        Exact up to rounding, for the law given: (e^(-εa) + e^(-ε(n−a)))/2 for Laplace noise.
+
+    Example
+        >>> from tenue.noise import Laplace
+        >>> round(out_of_range(5, 100, Laplace(sensitivity=1, epsilon=0.05)), 6)
+        0.393726
+
+    Source
+        Naldi and D'Acquisto, section 2.
+    """
+    rows = whole(n, "n")
+    count = whole(true, "true")
+    if count > rows:
+        raise InvalidArgument(
+            f"`true` is {true} and `n` is {n}", "A count is at most n", "Exchange them"
+        )
+    found = likelihood(law)
+    # on a grid the noise must be one step further; laws are symmetric, so both tails are lower ones
+    beyond = found.unit if found.exact else 0
+    return float(law.cdf(float(-count - beyond)) + law.cdf(float(count - rows - beyond)))

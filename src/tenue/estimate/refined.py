@@ -1,0 +1,115 @@
+"""What an analyst may conclude from a refined answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from ..errors import InvalidArgument, InvalidPrior
+from ..mechanism.refinement_error import response_factors
+from ..mechanism.refinement_factor import float_factors
+from ..number import checked_call
+from ..prior.counts import Counts
+from ..prior.density import Density
+from ..prior.finite import Finite, shown_value
+from ..prior.mass import MOST_POINTS
+from ..prior.metric import Distance, metric
+from ..prior.points import Points, numeric_place
+from .posterior import Posterior
+
+__all__ = ["Opinion", "refined"]
+
+
+@dataclass(frozen=True)
+class Opinion:
+    """What is known about a category, or several values, after a refined answer.
+
+    Attributes
+        masses: the probability of each possible truth.
+    """
+
+    masses: dict[Any, float]
+
+    @property
+    def mode(self) -> Any:
+        """The most likely truth; the first of several."""
+        return max(self.masses, key=self.masses.__getitem__)
+
+    def mass(self, value: object) -> float:
+        """The probability of one truth."""
+        return self.masses.get(value, 0.0)
+
+
+@checked_call
+def refined(
+    sample: Any,
+    prior: Any,
+    epsilon: object,
+    *,
+    kind: str,
+    distance: Distance | None = None,
+    alpha_up: object | None = None,
+) -> Posterior | Opinion:
+    """What is known about the truth after a refined answer, given that there is one.
+
+    Guarantee
+        Computed from the prior and the released sample: it may be shown, and is free. It says
+        nothing about whether the person is in the table: it supposes so. Numbers give a
+        `Posterior`, anything else an `Opinion`.
+
+    Parameters
+        sample: the answer.
+        prior, epsilon, kind, distance, alpha_up: as the question was asked. A density is put on
+            4,096 points for the purpose. What delta moved is left out of account.
+
+    Example
+        >>> from tenue.prior import Categorical
+        >>> belief = Categorical({"flu": 0.01, "none": 0.99})
+        >>> round(refined("flu", belief, 1, kind="individual").mass("flu"), 4)
+        0.0695
+
+    Source
+        Bayes' rule with the law of thesis, algorithm 5.1; what may be shown: soundness section 4.
+    """
+    used = float_factors(epsilon, kind, alpha_up)
+    belief = prior.points if isinstance(prior, Counts) else prior
+    if isinstance(belief, Density):
+        grid = (belief.high - belief.low) / (MOST_POINTS - 1)
+        belief = _as_points(belief, grid)
+    if not isinstance(belief, Finite):
+        raise InvalidPrior(
+            f"`prior` is of type {type(prior).__name__}",
+            "`prior` is a belief of tn.prior",
+            "Give the prior the question was asked with",
+        )
+    place = belief.places.get(belief.canonical(sample))
+    if place is None and isinstance(belief, Points) and isinstance(prior, Density):
+        number = numeric_place(sample)
+        if number is not None and prior.low <= number <= prior.high:
+            place = int(np.argmin([abs(float(value - number)) for value in belief.values]))
+    if place is None:
+        raise InvalidArgument(
+            f"{sample!r} has mass 0 in the prior"[:80],
+            "A refined answer is one of the prior's values",
+            "Give the answer and the prior as they were",
+        )
+    found = response_factors(belief, metric(belief, distance), place, used)
+    masses = np.array([weight / belief.total for weight in belief.weights]) * found
+    if isinstance(belief, Points):
+        return Posterior(np.array(belief.steps), np.log(masses), belief.unit)
+    masses /= masses.sum()
+    shown = (shown_value(value) for value in belief.values)
+    return Opinion(dict(zip(shown, masses.tolist(), strict=True)))
+
+
+def _as_points(belief: Density, grid: Fraction) -> Points:
+    """A density as 4,096 equally spaced points, each with the mass nearest to it."""
+    points = [belief.low + k * grid for k in range(MOST_POINTS)]
+    borders = [belief.cdf(point + grid / 2) for point in points[:-1]]
+    rises = [b - a for a, b in zip([Fraction(0), *borders], [*borders, Fraction(1)], strict=True)]
+    kept = [(point, rise) for point, rise in zip(points, rises, strict=True) if rise]
+    scale = 1 << 128
+    return Points.of_weights([p for p, _ in kept], [max(1, int(r * scale)) for _, r in kept])

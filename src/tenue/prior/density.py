@@ -1,0 +1,165 @@
+"""A belief about a real number: a density that is constant between edges."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from bisect import bisect_right
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import cached_property
+from itertools import accumulate
+from typing import Any
+
+from ..errors import InvalidPrior
+from ..noise.law import checked_source, power_of_two_below
+from ..noise.source import Source
+from ..number import Number, above_zero, exact
+from .belief import Belief
+from .draw import checked_size, picks, uniform_below
+from .finite import shown_value, shown_values
+from .lattice import Lattice
+from .mass import MOST_POINTS
+from .points import Points
+
+__all__ = ["Density", "drawn_on_grid", "grid_steps"]
+
+_FINE = 1 << 20
+
+
+def grid_steps(low: Fraction, high: Fraction, grid: object) -> tuple[Fraction, int, int]:
+    """The grid, and its first and last multiple between `low` and `high`."""
+    step = above_zero(grid, "grid", refusal=InvalidPrior)
+    first, last = math.ceil(low / step), math.floor(high / step)
+    if first > last:
+        raise InvalidPrior(
+            f"No multiple of the grid {float(step):g} lies in the belief's range",
+            "A belief has at least one point on the grid",
+            "Widen the range, or use a finer grid",
+        )
+    return step, first, last
+
+
+def drawn_on_grid(
+    edges: Sequence[Fraction],
+    cumulative: Sequence[int],
+    grid: Fraction,
+    limits: tuple[int, int],
+    size: int,
+    source: Source,
+) -> list[int]:
+    """Exact draws from a constant-piece density, each rounded to the nearest multiple of the grid.
+
+    The piece is drawn by its whole weight, the place in it as a whole number of units so small
+    that every edge and every border between grid cells is a multiple of the unit. The unit cell
+    drawn therefore lies in one grid cell, and the rounded value has exactly its right mass.
+    """
+    unit = math.lcm(2 * grid.denominator, *(edge.denominator for edge in edges))
+    step = int(grid * unit)
+    drawn = []
+    for piece in picks(cumulative, size, source):
+        start, end = int(edges[piece] * unit), int(edges[piece + 1] * unit)
+        place = start + uniform_below(end - start, 1, source)[0]
+        drawn.append(min(max((2 * place + step) // (2 * step), limits[0]), limits[1]))
+    return drawn
+
+
+class Density(Belief):
+    """A belief about a number between two ends: constant between edges, exact masses.
+
+    Guarantee
+        Masses of the cells are rational and add up to exactly 1, so balls of any wanted mass exist
+        and are found exactly.
+    """
+
+    grid: Fraction | None = None
+    """If set, values are rounded to its multiples."""
+
+    @property
+    @abstractmethod
+    def edges(self) -> tuple[Fraction, ...]:
+        """Where the density changes, ascending."""
+
+    @property
+    @abstractmethod
+    def weights(self) -> tuple[int, ...]:
+        """Whole weights of the cells between edges."""
+
+    @abstractmethod
+    def on_grid(self, grid: object) -> Points | Density:
+        """The belief on multiples of `grid`: its points or, where many, the density rounded."""
+
+    @abstractmethod
+    def lattice(self, grid: Fraction) -> Lattice:
+        """The belief on multiples of `grid` as logarithms, for estimation."""
+
+    @property
+    def low(self) -> Fraction:
+        """The lower end."""
+        return self.edges[0]
+
+    @property
+    def high(self) -> Fraction:
+        """The upper end."""
+        return self.edges[-1]
+
+    @cached_property
+    def cumulative(self) -> list[int]:
+        """Running sums of the weights."""
+        return list(accumulate(self.weights))
+
+    @property
+    def total(self) -> int:
+        """What the weights add up to."""
+        return self.cumulative[-1]
+
+    def cdf(self, x: Number) -> Fraction:
+        """P(value ≤ x), exactly."""
+        x = exact(x, "x")
+        if x <= self.low:
+            return Fraction(0)
+        if x >= self.high:
+            return Fraction(1)
+        cell = bisect_right(self.edges, x) - 1
+        start, end = self.edges[cell], self.edges[cell + 1]
+        before = self.cumulative[cell] - self.weights[cell]
+        return (before + self.weights[cell] * (x - start) / (end - start)) / self.total
+
+    def density(self, x: Number) -> Fraction:
+        """The density at x, exactly; at an edge, that of the cell above it."""
+        x = exact(x, "x")
+        if not self.low <= x < self.high:
+            return Fraction(0)
+        cell = bisect_right(self.edges, x) - 1
+        return Fraction(self.weights[cell], self.total) / (self.edges[cell + 1] - self.edges[cell])
+
+    @property
+    def sampling_grid(self) -> Fraction:
+        """The grid of the draws: the belief's own, or a power of two, a millionth of the range."""
+        return self.grid or power_of_two_below(self.high - self.low) / _FINE
+
+    outer_half: bool = False
+    """Whether the density reaches half a step beyond its outer points."""
+
+    @property
+    def limits(self) -> tuple[int, int]:
+        """The first and last multiple of the sampling grid that is drawn."""
+        half = self.sampling_grid / 2 if self.outer_half else Fraction(0)
+        return grid_steps(self.low + half, self.high - half, self.sampling_grid)[1:]
+
+    def sample(self, size: int | None = None, source: Source | None = None) -> Any:
+        """Independent exact draws of the unmodified belief, on `sampling_grid`."""
+        steps = drawn_on_grid(
+            self.edges,
+            self.cumulative,
+            self.sampling_grid,
+            self.limits,
+            checked_size(size),
+            checked_source(source),
+        )
+        drawn = [step * self.sampling_grid for step in steps]
+        return shown_value(drawn[0]) if size is None else shown_values(drawn)
+
+    def few(self, first: int, last: int) -> bool:
+        """Whether so many points are few enough to be listed."""
+        return last - first < MOST_POINTS

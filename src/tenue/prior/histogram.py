@@ -1,0 +1,140 @@
+"""Masses of intervals."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+
+from ..errors import InvalidPrior
+from ..number import checked_call
+from .density import Density, grid_steps
+from .lattice import Lattice, Real
+from .mass import MOST_POINTS, common_denominator, exact_place, listed, whole_weights
+from .points import Points
+from .written import written_number
+
+__all__ = ["Histogram"]
+
+
+class Histogram(Density):
+    """Each interval between two edges has its mass, evenly spread.
+
+    On a grid, a value is rounded to the nearest multiple between the ends.
+
+    Parameters
+        edges: ascending numbers, one more than masses.
+        masses: of the intervals, adding up to exactly 1; 0 is allowed.
+
+    Example
+        >>> belief = Histogram([0, 10, 100], [0.9, 0.1])
+        >>> belief.cdf(Fraction(5)), belief.density(Fraction(50))
+        (Fraction(9, 20), Fraction(1, 900))
+    """
+
+    @checked_call
+    def __init__(self, edges: Iterable[object], masses: Iterable[object]) -> None:
+        numbers = [exact_place(e, "edges") for e in listed(edges, "edges", MOST_POINTS + 1)]
+        common_denominator(numbers, "edges")
+        if any(a >= b for a, b in pairwise(numbers)):
+            raise InvalidPrior("The edges do not ascend", "Edges ascend", "Sort them")
+        weights, _ = whole_weights(listed(masses, "masses"))
+        if len(numbers) != len(weights) + 1:
+            raise InvalidPrior(
+                f"There are {len(numbers)} edges and {len(weights)} masses",
+                "There is one edge more than masses",
+                "Give both ends of every interval",
+            )
+        self._set(_edges=tuple(numbers), _weights=weights)
+
+    @classmethod
+    def of_weights(
+        cls,
+        edges: Sequence[Fraction],
+        weights: Sequence[int],
+        grid: Fraction | None,
+        outer_half: bool = False,
+    ) -> Histogram:
+        """The density with these ascending edges and whole weights, rounded to the grid if given.
+
+        `outer_half` says that it reaches half a step beyond its outer points.
+        """
+        belief = cls.__new__(cls)
+        belief._set(_edges=tuple(edges), _weights=tuple(weights), grid=grid, outer_half=outer_half)
+        return belief
+
+    @property
+    def edges(self) -> tuple[Fraction, ...]:
+        edges: tuple[Fraction, ...] = self.__dict__["_edges"]
+        return edges
+
+    @property
+    def weights(self) -> tuple[int, ...]:
+        weights: tuple[int, ...] = self.__dict__["_weights"]
+        return weights
+
+    def on_grid(self, grid: object) -> Points | Density:
+        step, first, last = grid_steps(self.low, self.high, grid)
+        if self.grid == step:
+            return self
+        if not self.few(first, last):
+            return Histogram.of_weights(self.edges, self.weights, step)
+        borders = [self.cdf((k + Fraction(1, 2)) * step) for k in range(first, last)]
+        rises = [
+            b - a for a, b in zip([Fraction(0), *borders], [*borders, Fraction(1)], strict=True)
+        ]
+        bottom = math.lcm(*(rise.denominator for rise in rises))
+        kept = [
+            (k * step, int(r * bottom))
+            for k, r in zip(range(first, last + 1), rises, strict=True)
+            if r
+        ]
+        return Points.of_weights([x for x, _ in kept], [w for _, w in kept])
+
+    def lattice(self, grid: Fraction) -> Lattice:
+        _, first, last = grid_steps(self.low, self.high, grid)
+        edges = np.array([float(edge) for edge in self.edges])
+        with np.errstate(divide="ignore"):
+            logs = np.log([float(Fraction(w, self.total)) for w in self.weights]) - np.log(
+                np.diff(edges)
+            )
+
+        def log_weights(low: int, high: int) -> Real:
+            values = np.arange(low, high + 1) * float(grid)
+            cells = np.clip(np.searchsorted(edges, values, side="right") - 1, 0, logs.size - 1)
+            return np.asarray(logs[cells], dtype=np.float64)
+
+        def log_weight(k: int) -> float:
+            cell = min(max(bisect_right(self.edges, k * grid) - 1, 0), len(self.weights) - 1)
+            return float(logs[cell])
+
+        def near(middle: float, rate: float, deep: float) -> tuple[int, int]:
+            starts, ends = np.maximum(edges[:-1] / float(grid), first), edges[1:] / float(grid)
+            ends = np.minimum(ends, last)
+            gaps = np.maximum(0.0, np.maximum(starts - middle, middle - ends))
+            heights = np.where(ends >= starts, logs - rate * gaps, -np.inf)
+            alive = heights >= heights.max() - deep
+            reach = (logs - heights.max() + deep)[alive] / rate if rate else np.inf
+            low = np.maximum(starts[alive], middle - reach).min()
+            high = np.minimum(ends[alive], middle + reach).max()
+            return max(first, math.floor(low)), min(last, math.ceil(high))
+
+        return Lattice(first, last, log_weight, log_weights, concave=False, near=near)
+
+    def to_dict(self) -> dict[str, object]:
+        facts: dict[str, object] = {
+            "prior": "histogram",
+            "edges": [written_number(edge) for edge in self.edges],
+            "masses": [written_number(Fraction(w, self.total)) for w in self.weights],
+        }
+        if self.grid is not None:
+            facts["grid"] = written_number(self.grid)
+            facts["beyond"] = self.outer_half
+        return facts
+
+    def __repr__(self) -> str:
+        return f"Histogram({len(self.weights)} intervals)"

@@ -1,0 +1,169 @@
+"""Beliefs about several values at once."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+from ..errors import InvalidPrior
+from .counts import Counts
+from .finite import Finite, plain
+from .mass import (
+    MOST_POINTS,
+    common_denominator,
+    exact_place,
+    listed,
+    paired,
+    whole_weights,
+)
+from .points import numeric_place
+from .written import written_number
+
+__all__ = ["Independent", "Joint", "Table"]
+
+
+class Joint(Finite):
+    """A belief about several components: each value is a tuple."""
+
+    width: int
+    """How many components a value has."""
+
+    def _place(self, value: object, column: int) -> Any:
+        """One component as it stands in the values."""
+        raise NotImplementedError
+
+    def canonical(self, value: object) -> tuple[Any, ...] | None:
+        if not isinstance(value, tuple | list) or len(value) != self.width:
+            return None
+        return tuple(self._place(part, column) for column, part in enumerate(value))
+
+
+class Independent(Joint):
+    """Several components, each believed without regard to the others.
+
+    Guarantee
+        The mass of a combination is the exact product; at most 4,096 combinations.
+
+    Parameters
+        components: beliefs with finitely many values (put densities on their grid first).
+
+    Example
+        >>> from tenue.prior.categorical import Categorical
+        >>> coin = Categorical({"head": 0.5, "tail": 0.5})
+        >>> Independent([coin, coin]).mass(("head", "tail"))
+        Fraction(1, 4)
+
+    Source
+        Thesis, section 5.1.
+    """
+
+    components: tuple[Finite, ...]
+
+    def __init__(self, components: Iterable[Finite | Counts]) -> None:
+        given = [c.points if isinstance(c, Counts) else c for c in listed(components, "components")]
+        for component in given:
+            if not isinstance(component, Finite) or isinstance(component, Joint):
+                raise InvalidPrior(
+                    f"A component is of type {type(component).__name__}",
+                    "A component is a belief about one value with finitely many points",
+                    "Call its on_grid(...) first",
+                )
+        points = math.prod(len(component.values) for component in given)
+        if points > MOST_POINTS:
+            raise InvalidPrior(
+                f"The components have {points} combinations",
+                f"There are at most {MOST_POINTS}",
+                "Use coarser grids, or ask about fewer components",
+            )
+        self._set(components=tuple(given), width=len(given))
+        weights = [math.prod(parts) for parts in product(*(c.weights for c in given))]
+        values = list(product(*(c.values for c in given)))
+        self._keep(values, weights, math.prod(c.total for c in given))
+
+    def _place(self, value: object, column: int) -> Any:
+        return self.components[column].canonical(value)
+
+    def to_dict(self) -> dict[str, object]:
+        return {"prior": "independent", "components": [c.to_dict() for c in self.components]}
+
+    def __repr__(self) -> str:
+        return f"Independent({len(self.components)} components)"
+
+
+class Table(Joint):
+    """Combinations of components, each with its mass: what is left out is impossible.
+
+    Parameters
+        masses: a mapping from tuple to mass, or (tuple, mass) pairs; at most 4,096. Components are
+            numbers, text or booleans.
+
+    Example
+        >>> belief = Table({("employed", "no benefits"): 0.9, ("unemployed", "benefits"): 0.1})
+        >>> belief.mass(("employed", "benefits"))
+        Fraction(0, 1)
+
+    Source
+        Thesis, section 5.6: consistency.
+    """
+
+    numeric: tuple[bool, ...]
+    """Which components are numbers."""
+
+    def __init__(self, masses: Mapping[object, object] | Iterable[object]) -> None:
+        pairs = paired(masses)
+        rows = [_row(value) for value, _ in pairs]
+        common_denominator([v for row in rows for v in row if isinstance(v, Fraction)], "values")
+        widths = {len(row) for row in rows}
+        if len(widths) != 1:
+            raise InvalidPrior(
+                "The combinations differ in length", "All have the same components", "Complete them"
+            )
+        if len(set(rows)) < len(rows):
+            raise InvalidPrior(
+                "A combination is given twice", "Each has one mass", "Add the masses together"
+            )
+        columns = [[isinstance(v, Fraction) for v in column] for column in zip(*rows, strict=True)]
+        if any(any(column) and not all(column) for column in columns):
+            raise InvalidPrior(
+                "A component is sometimes a number and sometimes not",
+                "A component is either numbers or categories",
+                "Write its numbers as text",
+            )
+        numeric = tuple(all(column) for column in columns)
+        self._set(width=widths.pop(), numeric=numeric)
+        self._keep(rows, *whole_weights([mass for _, mass in pairs]))
+
+    def _place(self, value: object, column: int) -> Any:
+        if self.numeric[column]:
+            return numeric_place(value)
+        bare = plain(value)
+        return bare if isinstance(bare, str | bool) else None
+
+    def to_dict(self) -> dict[str, object]:
+        rows = [
+            [
+                [written_number(v) if isinstance(v, Fraction) else v for v in value],
+                written_number(m),
+            ]
+            for value, m in self.masses.items()
+        ]
+        return {"prior": "table", "numeric": list(self.numeric), "masses": sorted(rows, key=str)}
+
+    def __repr__(self) -> str:
+        return f"Table({len(self.values)} combinations of {self.width})"
+
+
+def _row(value: object) -> tuple[Any, ...]:
+    if not isinstance(value, tuple | list) or not value:
+        raise InvalidPrior(
+            f"A combination is of type {type(value).__name__}",
+            "A combination is a tuple with one entry for each component",
+            "Use Categorical or Points for a single component",
+        )
+    parts: Sequence[Any] = value
+    return tuple(
+        part if isinstance(part, str | bool) else exact_place(part, "value") for part in parts
+    )

@@ -1,0 +1,85 @@
+"""What a refined answer tells."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from tenue.errors import Refused
+from tenue.estimate import Opinion, Posterior, refined
+from tenue.mechanism import refine
+from tenue.prior import Binomial, Categorical, Normal, Points, Table, Uniform, normalised
+
+
+@pytest.mark.parametrize(
+    "prior",
+    [
+        Points(normalised({0: 1, 1: 3, 4: 2, "4.5": 2})),
+        Categorical(normalised({"a": 1, "b": 5, "c": 4})),
+        Table(normalised({("a", 1): 1, ("b", 2): 5, ("b", 7): 4})),
+    ],
+    ids=repr,
+)
+@pytest.mark.parametrize("kind", ["individual", "statistical"])
+def test_it_is_bayes_rule(prior: Any, kind: str) -> None:
+    for sample in prior.values:
+        joint = {
+            truth: prior.mass(truth) * refine(prior, truth, 1, kind=kind).mass(sample)
+            for truth in prior.values
+        }
+        total = sum(joint.values())
+        found = refined(sample, prior, 1, kind=kind)
+        for truth, mass in joint.items():
+            shown = (
+                tuple(float(t) if isinstance(t, Fraction) else t for t in truth)
+                if isinstance(truth, tuple)
+                else truth
+            )
+            assert found.mass(shown) == pytest.approx(float(mass / total), rel=1e-9)
+
+
+def test_an_answer_cannot_move_the_belief_by_more_than_epsilon() -> None:
+    prior = Categorical({"flu": 0.01, "none": 0.99})
+    after = refined("flu", prior, 1, kind="individual")
+    assert isinstance(after, Opinion)
+    assert 0.01 < after.mass("flu") < 0.01 * 2.718281828459045**2
+    assert after.mode == "none"
+    assert after.mass("cold") == 0
+
+
+def test_numbers_give_a_posterior_and_densities_too() -> None:
+    for prior, sample in (
+        (Binomial(20, 0.5), 12),
+        (Uniform(0, 100), 12.3456),
+        (Normal(10, 3, 0, 20), 12),
+        (Normal(10_000, 3000, 0, 20_000).on_grid(1), 12_345),
+    ):
+        found = refined(sample, prior, 2, kind="individual")
+        assert isinstance(found, Posterior)
+        assert found.masses.sum() == pytest.approx(1)
+        assert abs(found.median - sample) <= 0.25 * float(sample)
+
+
+def test_density_and_points_agree() -> None:
+    fine = refined(40, Uniform(0, 100), 1, kind="individual")
+    points = refined(40, Uniform(0, 100).on_grid("0.1"), 1, kind="individual")
+    assert isinstance(fine, Posterior)
+    assert isinstance(points, Posterior)
+    assert fine.mean == pytest.approx(points.mean, abs=0.2)
+
+
+@pytest.mark.parametrize(
+    ("sample", "prior"),
+    [
+        ("x", Categorical({"a": 1})),
+        (None, Points({0: 1})),
+        (5, Uniform(0, 1)),
+        (5, "prior"),
+        ("a", Points({0: 1})),
+    ],
+)
+def test_what_cannot_be_an_answer_is_refused(sample: object, prior: object) -> None:
+    with pytest.raises(Refused):
+        refined(sample, prior, 1, kind="individual")
