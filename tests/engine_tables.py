@@ -19,16 +19,39 @@ from tenue.engine.request import (
     Any_,
     Bin,
     Calendar,
+    Factor,
     Group,
     Measure,
     Missing,
     Not,
+    People,
+    RankRequest,
     Request,
+    Window,
     Within,
 )
-from tenue.schema import Boolean, Bounded, Category, Date, Datetime, Number, Schema
+from tenue.schema import (
+    Boolean,
+    Bounded,
+    Category,
+    Column,
+    Date,
+    Datetime,
+    Identifier,
+    Number,
+    Schema,
+)
 
-__all__ = ["Example", "arrow_of", "examples", "numbers", "requests", "row_of"]
+__all__ = [
+    "Example",
+    "arrow_of",
+    "examples",
+    "numbers",
+    "people",
+    "rank_requests",
+    "requests",
+    "row_of",
+]
 
 INTEGERS = {
     str(kind): (kind, 0 if unsigned else -(2 ** (bits - 1)), 2 ** (bits - 1 + unsigned) - 1)
@@ -198,6 +221,24 @@ def booleans(draw: Any) -> tuple[dict[str, Any], pa.DataType, st.SearchStrategy[
     return stated, stored, values
 
 
+@st.composite
+def identifiers(draw: Any) -> tuple[dict[str, Any], pa.DataType, st.SearchStrategy[Any]]:
+    texts = st.sampled_from(["ann", "Ann", "ann ", "", "17", "017", "\u00e9", "e\u0301"])
+    stored, values = draw(
+        st.sampled_from(
+            [
+                (pa.string(), texts),
+                (pa.dictionary(pa.int8(), pa.string()), texts),
+                (pa.int64(), st.sampled_from([0, 1, -(2**63), 2**63 - 1])),
+                (pa.float64(), st.sampled_from([0.0, -0.0, 1.0, math.nan, math.inf])),
+                (pa.bool_(), st.booleans()),
+                (pa.date32(), st.sampled_from([date(2000, 1, 1), date(2000, 1, 2)])),
+            ]
+        )
+    )
+    return {"type": "identifier"}, stored, values
+
+
 def row_of(strategies: dict[str, st.SearchStrategy[Any]]) -> st.SearchStrategy[dict[str, Any]]:
     """A row, with missing values."""
     return st.fixed_dictionaries({name: st.none() | made for name, made in strategies.items()})
@@ -213,6 +254,7 @@ def examples(draw: Any, most_rows: int = 12) -> Example:
         "seen": draw(datetimes()),
         "kind": draw(categories()),
         "flag": draw(booleans()),
+        "who": draw(identifiers()),
     }
     columns = {name: stated for name, (stated, _, _) in made.items()}
     operators = draw(st.lists(st.sampled_from("+-*/"), min_size=2, max_size=2))
@@ -235,8 +277,12 @@ def _ends(column: Bounded) -> tuple[int, int]:
     return low, low + column.steps
 
 
+def _visible(schema: Schema) -> list[Column]:
+    return [column for column in schema.columns.values() if not isinstance(column, Identifier)]
+
+
 def _leaves(draw: Any, schema: Schema) -> Any:
-    column = draw(st.sampled_from(list(schema.columns.values())))
+    column = draw(st.sampled_from(_visible(schema)))
     if draw(st.integers(0, 4)) == 0:
         return Missing(column.name)
     if isinstance(column, Bounded):
@@ -261,7 +307,7 @@ def predicates(draw: Any, schema: Schema, depth: int = 2) -> Any:
 
 @st.composite
 def keys(draw: Any, schema: Schema) -> Any:
-    column = draw(st.sampled_from(list(schema.columns.values())))
+    column = draw(st.sampled_from(_visible(schema)))
     if isinstance(column, Category):
         return Group(column.name, len(column.categories))
     if isinstance(column, Boolean):
@@ -277,13 +323,52 @@ def keys(draw: Any, schema: Schema) -> Any:
     return Bin(column.name, width, *draw(whole | some))
 
 
+def _moment(draw: Any, schema: Schema) -> Measure:
+    """A product that is small enough: each column has a share of the 86 bits that there are."""
+    bounded = [column for column in _visible(schema) if isinstance(column, Bounded)]
+    chosen = draw(st.lists(st.sampled_from(bounded), max_size=3))
+    factors = []
+    for column in chosen:
+        low, high = _ends(column)
+        shift = draw(st.sampled_from([low, high, 0]) | st.integers(low - 5, high + 5))
+        bits = max(abs(low - shift), abs(high - shift)).bit_length()
+        most = 86 // (len(chosen) * bits)
+        factors.append(Factor(column.name, shift, draw(st.integers(0, min(most, 4)))))
+    return Measure("moment", factors=tuple(factors))
+
+
+def people(most: int = 3) -> st.SearchStrategy[People]:
+    """Limits for the unit `who`."""
+    few = st.integers(1, most)
+    return st.builds(People, st.just("who"), few, st.none() | few, st.integers(0, 2**64 - 1))
+
+
 @st.composite
 def requests(draw: Any, schema: Schema) -> Request:
     """A request that fits the schema: every measure of every column that has it."""
-    measures = [Measure("rows")]
-    for column in schema.columns.values():
+    measures = [Measure("rows"), _moment(draw, schema)]
+    for column in _visible(schema):
         measures.append(Measure("present", column.name))
         if isinstance(column, Bounded):
             measures.append(Measure("total", column.name))
     where = draw(st.none() | predicates(schema))
     return Request(tuple(measures), where, tuple(draw(st.lists(keys(schema), max_size=2))))
+
+
+@st.composite
+def windows(draw: Any) -> Window:
+    """Windows of quantiles and of fixed ranks, in whole rows and in fine parts of them."""
+    b = draw(st.integers(1, 6) | st.just(10**30))
+    a = draw(st.integers(0, b) | st.sampled_from([0, b, b // 2]))
+    offset = st.integers(-3 * b, 3 * b)
+    return Window(b, a, draw(offset), draw(offset), draw(st.integers(0, 4 * b) | st.just(10**50)))
+
+
+@st.composite
+def rank_requests(draw: Any, schema: Schema) -> RankRequest:
+    """A request for ranks that fits the schema."""
+    bounded = [column.name for column in _visible(schema) if isinstance(column, Bounded)]
+    chosen = tuple(draw(st.lists(windows(), max_size=3)))
+    where = draw(st.none() | predicates(schema))
+    found = tuple(draw(st.lists(keys(schema), max_size=1)))
+    return RankRequest(draw(st.sampled_from(bounded)), chosen, where, found)

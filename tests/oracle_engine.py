@@ -6,14 +6,16 @@ datetime are what they are. It shares no code with the engines it judges.
 
 from __future__ import annotations
 
+import hashlib
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from tenue.engine.contract import Cells
+from tenue.engine.contract import Cells, Profile, Profiles
 from tenue.engine.request import (
     All,
     Among,
@@ -22,18 +24,23 @@ from tenue.engine.request import (
     Calendar,
     Group,
     Key,
+    Measure,
     Missing,
     Not,
+    People,
     Predicate,
+    RankRequest,
     Request,
     Within,
 )
-from tenue.schema import Boolean, Category, Column, Date, Datetime, Number, Table
+from tenue.schema import Boolean, Category, Column, Date, Datetime, Identifier, Number, Table
 from tenue.schema.expression import Constant, Name, Negative, Operation, Tree
 
 __all__ = ["OracleEngine"]
 
 Row = Mapping[str, Any]
+Cell = tuple[int, ...]
+Placed = tuple[Cell, Row]
 HALF = Fraction(1, 2)
 DAY_ZERO, SECOND_ZERO = date(1970, 1, 1), datetime(1970, 1, 1)
 MICROSECOND = timedelta(microseconds=1)
@@ -48,25 +55,90 @@ class OracleEngine:
         self.rows = [{name.lower(): value for name, value in row.items()} for row in rows]
 
     def measure(self, request: Request) -> Cells:
-        found: dict[tuple[int, ...], list[Row]] = {}
+        named = [name for measure in request.measures for name in _columns(measure)]
+        found = self._rows(request.where, request.keys)
+        if request.people is not None:
+            found = self.kept(request.people, found, named, keyed=bool(request.keys))
+        cells: dict[Cell, list[Row]] = {}
+        for key, row in found:
+            cells.setdefault(key, []).append(row)
+        return {
+            key: tuple(
+                self._measured(measure, rows, request.people) for measure in request.measures
+            )
+            for key, rows in cells.items()
+        }
+
+    def ranks(self, request: RankRequest) -> Profiles:
+        found = [
+            (key, row)
+            for key, row in self._rows(request.where, request.keys)
+            if self.value(request.column, row) is not None
+        ]
+        if request.people is not None:
+            found = self.kept(request.people, found, [request.column], keyed=bool(request.keys))
+        cells: dict[Cell, list[int]] = {}
+        for key, row in found:
+            cells.setdefault(key, []).append(self.value(request.column, row) or 0)
+        return {key: _profile(values, request) for key, values in cells.items()}
+
+    def kept(
+        self, people: People, found: Sequence[Placed], named: Sequence[str], *, keyed: bool
+    ) -> list[Placed]:
+        """Those rows of each unit that count: first its cells are chosen, then its rows."""
+        units: dict[Any, list[Placed]] = {}
+        for key, row in found:
+            unit = self.unit(people.unit, row)
+            if unit is not None:
+                units.setdefault(unit, []).append((key, row))
+        chosen = []
+        for unit, placed in units.items():
+            if keyed and people.groups is not None:
+                keys = sorted({key for key, _ in placed}, key=lambda k: _order(people, unit, k))
+                placed = [(key, row) for key, row in placed if key in keys[: people.groups]]
+            contents = [(key, [self.value(name, row) for name in named]) for key, row in placed]
+            order = sorted(range(len(placed)), key=lambda i: _order(people, unit, contents[i]))
+            chosen += [placed[i] for i in order[: people.rows]]
+        return chosen
+
+    def unit(self, name: str, row: Row) -> Any:
+        """Who the row belongs to, None if nobody; 1 and True and "1" are three."""
+        if isinstance(self.schema.column(name), Identifier):
+            value = row[name.lower()]
+            missing = value is None or value != value
+            return None if missing else (type(value).__name__, value)
+        return self.value(name, row)
+
+    def _rows(self, where: Predicate | None, keys: Sequence[Key]) -> list[Placed]:
+        found = []
         for row in self.rows:
-            if request.where is not None and self._holds(request.where, row) is not True:
+            if where is not None and self._holds(where, row) is not True:
                 continue
-            key = tuple(self._cell(key, row) for key in request.keys)
-            if None not in key:
-                found.setdefault(key, []).append(row)  # type: ignore[arg-type]
-        cells = {}
-        for key, rows in found.items():
-            values = []
-            for measure in request.measures:
-                if measure.kind == "rows":
-                    values.append(len(rows))
-                    continue
-                column = [self.value(str(measure.column), row) for row in rows]
-                there = [value for value in column if value is not None]
-                values.append(len(there) if measure.kind == "present" else sum(there))
-            cells[key] = tuple(values)
-        return cells
+            cell = [self._cell(key, row) for key in keys]
+            whole = tuple(number for number in cell if number is not None)
+            if len(whole) == len(cell):
+                found.append((whole, row))
+        return found
+
+    def _measured(self, measure: Measure, rows: list[Row], people: People | None) -> int:
+        if measure.kind == "rows":
+            return len(rows)
+        if measure.kind == "units":
+            assert people is not None
+            return len({self.unit(people.unit, row) for row in rows})
+        total = 0
+        if measure.kind == "moment":
+            for row in rows:
+                values = [self.value(factor.column, row) for factor in measure.factors]
+                if None not in values:
+                    total += math.prod(
+                        (value - factor.shift) ** factor.power  # type: ignore[operator]
+                        for value, factor in zip(values, measure.factors, strict=True)
+                    )
+            return total
+        column = [self.value(str(measure.column), row) for row in rows]
+        there = [value for value in column if value is not None]
+        return len(there) if measure.kind == "present" else sum(there)
 
     def close(self) -> None:
         pass
@@ -130,6 +202,29 @@ class OracleEngine:
         else:
             cell = _calendar(key, self.schema.column(key.column), value) - key.first
         return cell if 0 <= cell < key.cells else None
+
+
+def _columns(measure: Measure) -> list[str]:
+    names = [] if measure.column is None else [measure.column]
+    return names + [factor.column for factor in measure.factors]
+
+
+def _order(people: People, unit: Any, contents: Any) -> bytes:
+    return hashlib.sha256(repr((people.seed, unit, contents)).encode()).digest()
+
+
+def _profile(values: list[int], request: RankRequest) -> Profile:
+    rows, told = len(values), []
+    for value, count in sorted(Counter(values).items()):
+        below = sum(other < value for other in values)
+        for window in request.windows:
+            middle = window.a * rows
+            over = window.b * below - (middle + window.c1)
+            under = middle + window.c2 - window.b * (below + count)
+            if max(over, under, 0) < window.reach:
+                told.append((value, below, count))
+                break
+    return Profile(rows, tuple(told))
 
 
 def _missing(column: Column) -> int | None:

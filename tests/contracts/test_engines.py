@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from oracle_engine import OracleEngine
-from tenue.engine.contract import Engine
+from tenue.engine.contract import Engine, Profile
 from tenue.engine.open import open_engine
 from tenue.engine.request import (
     All,
@@ -26,11 +26,15 @@ from tenue.engine.request import (
     Any_,
     Bin,
     Calendar,
+    Factor,
     Group,
     Measure,
     Missing,
     Not,
+    People,
+    RankRequest,
     Request,
+    Window,
     Within,
 )
 from tenue.schema import Schema
@@ -45,6 +49,7 @@ SCHEMA = Schema.from_dict(
             "sex": {"type": "category", "categories": ["F", "M", "o'x"]},
             "town": {"type": "category", "categories": ["7", "08"], "missing": "08"},
             "member": {"type": "boolean"},
+            "who": {"type": "identifier"},
             "born": {"type": "date", "bounds": ["2000-01-01", "2001-01-01"], "grid": 1},
             "seen": {
                 "type": "datetime",
@@ -60,15 +65,26 @@ SCHEMA = Schema.from_dict(
         },
     }
 )
-NAMES = ("AGE", "pay", "bonus", "sex", "town", "member", "born", "seen", "secret")
+NAMES = ("AGE", "pay", "bonus", "sex", "town", "member", "born", "seen", "secret", "Who")
 VALUES: list[tuple[Any, ...]] = [
     # clamped below, rounded up at the half, undeclared sex, bounds reached exactly
-    (-3, 0.25, 1.0, "F", "7", True, date(1999, 5, 5), datetime(2020, 1, 1, 0, 0, 29), "s"),
-    (20, 1e308, 3.0, "M", "8", False, date(2000, 1, 1), datetime(2020, 1, 1, 0, 0, 30), "e"),
-    (30, -0.25, None, "x", "08", None, date(2000, 2, 29), datetime(2031, 1, 1), "c"),
-    (None, float("nan"), 0.0, "o'x", None, True, None, None, "r"),
-    (500, float("-inf"), 9.0, None, "7", True, date(2000, 12, 31), datetime(2020, 1, 1, 5), "e"),
-    (41, 2.75, 2.9, "F", "07", False, date(2050, 1, 1), datetime(1970, 1, 1), "t"),
+    (-3, 0.25, 1.0, "F", "7", True, date(1999, 5, 5), datetime(2020, 1, 1, 0, 0, 29), "s", "p"),
+    (20, 1e308, 3.0, "M", "8", False, date(2000, 1, 1), datetime(2020, 1, 1, 0, 0, 30), "e", "P"),
+    (30, -0.25, None, "x", "08", None, date(2000, 2, 29), datetime(2031, 1, 1), "c", "p"),
+    (None, float("nan"), 0.0, "o'x", None, True, None, None, "r", None),
+    (
+        500,
+        float("-inf"),
+        9.0,
+        None,
+        "7",
+        True,
+        date(2000, 12, 31),
+        datetime(2020, 1, 1, 5),
+        "e",
+        "P",
+    ),
+    (41, 2.75, 2.9, "F", "07", False, date(2050, 1, 1), datetime(1970, 1, 1), "t", "p"),
 ]
 ROWS = [dict(zip(NAMES, values, strict=True)) for values in VALUES]
 ARROW = pa.schema(
@@ -82,6 +98,7 @@ ARROW = pa.schema(
         ("born", pa.date32()),
         ("seen", pa.timestamp("us")),
         ("secret", pa.string()),
+        ("Who", pa.string()),
     ]
 )
 Rows = list[dict[str, Any]]
@@ -127,7 +144,7 @@ def as_csv(rows: Rows, folder: Path, name: str = "people.csv", separator: str = 
 
 
 def as_json(rows: Rows, folder: Path, name: str = "people.jsonl") -> str:
-    spelled = {"AGE": "age", "pay": "Pay"}
+    spelled = {"AGE": "age", "pay": "Pay", "Who": "who"}
     texts = [
         json.dumps({spelled.get(key, key): value for key, value in row.items()}, default=str)
         for row in rows
@@ -283,3 +300,140 @@ def test_a_table_without_rows_has_no_cells(opened: Callable[[Rows], Engine]) -> 
 def test_the_order_of_rows_is_not_seen(opened: Callable[[Rows], Engine]) -> None:
     asked = Request((ROWS_OF, *each("total", "age", "pay", "seen")), keys=(Group("sex", 3),))
     assert opened(ROWS).measure(asked) == opened(ROWS[::-1]).measure(asked)
+
+
+def moment(*factors: tuple[str, int, int]) -> Measure:
+    return Measure("moment", factors=tuple(Factor(*factor) for factor in factors))
+
+
+def test_moments_are_sums_of_products_over_rows_that_have_all_columns(
+    opened: Callable[[Rows], Engine],
+) -> None:
+    asked = Request(
+        (
+            moment(("age", 0, 1)),
+            moment(("age", 30, 2)),
+            moment(("AGE", 20, 1), ("pay", -1, 1)),
+            moment(("born", 0, 0), ("age", 0, 0)),
+            moment(("age", 0, 1), ("rate", 0, 0)),
+            moment(("pay", 0, 3)),
+            moment(("bonus", 0, 2)),
+            moment(),
+        )
+    )
+    ages, pays = [10, 20, 30, None, 100, 41], [1, 10, 0, None, -10, 6]
+    squares = sum((age - 30) ** 2 for age in ages if age is not None)
+    mixed = sum((x - 20) * (y + 1) for x, y in zip(ages, pays, strict=True) if x and y is not None)
+    cubes = sum(pay**3 for pay in pays if pay is not None)
+    expected = (201, squares, mixed, 5, 10 + 30 + 100 + 41, cubes, 1 + 4 + 4 + 0 + 4 + 1, 6)
+    assert opened(ROWS).measure(asked) == {(): expected}
+    by_sex = opened(ROWS).measure(Request((moment(("age", 30, 2)),), keys=(Group("sex", 3),)))
+    assert by_sex == {(0,): (400 + 121,), (1,): (100,), (2,): (0,)}
+
+
+def test_people_below_their_limits_are_measured_whole(opened: Callable[[Rows], Engine]) -> None:
+    # "p" has the rows 0, 2, 5 and "P" the rows 1 and 4; row 3 is nobody's
+    engine, people = opened(ROWS), People("who", 3, 2, 7)
+    asked = (ROWS_OF, Measure("units"), Measure("total", "age"), Measure("present", "sex"))
+    assert engine.measure(Request(asked, people=people)) == {(): (5, 2, 201, 3)}
+    assert engine.measure(Request(asked, Within("age", 20, 41), people=people)) == {
+        (): (3, 2, 91, 2)
+    }
+    by_town = engine.measure(Request(asked, keys=(Group("town", 2),), people=people))
+    assert by_town == {(0,): (2, 2, 110, 1), (1,): (3, 2, 91, 2)}
+    by_sex = engine.measure(Request((Measure("units"),), keys=(Group("sex", 3),), people=people))
+    assert by_sex == {(0,): (1,), (1,): (1,)}
+
+
+def test_a_category_may_name_the_unit(opened: Callable[[Rows], Engine]) -> None:
+    engine = opened(ROWS)
+    asked = (ROWS_OF, Measure("units"))
+    assert engine.measure(Request(asked, people=People("sex", 2, None, 1))) == {(): (4, 3)}
+    assert engine.measure(Request(asked, people=People("sex", 1, None, 1))) == {(): (3, 3)}
+    assert engine.measure(Request(asked, people=People("town", 9, None, 1))) == {(): (6, 2)}
+
+
+def test_people_above_their_limits_are_cut_to_them(opened: Callable[[Rows], Engine]) -> None:
+    engine = opened(ROWS)
+    asked = (ROWS_OF, Measure("units"), Measure("total", "age"))
+    totals = set()
+    for seed in range(24):
+        one = engine.measure(Request(asked, people=People("who", 1, None, seed)))[()]
+        assert one[:2] == (2, 2)
+        totals.add(one[2])
+    two = engine.measure(Request(asked, people=People("who", 2, None, 1)))[()]
+    assert two[:2] == (4, 2)
+    assert two[2] - 120 in {40, 51, 71}
+    assert totals == {p + q for p in (10, 30, 41) for q in (20, 100)}, "each row has its chance"
+
+
+def test_people_are_cut_to_few_cells_before_few_rows(opened: Callable[[Rows], Engine]) -> None:
+    engine = opened(ROWS)
+    keys = (Group("town", 2),)
+    found = set()
+    for seed in range(16):
+        request = Request((ROWS_OF,), keys=keys, people=People("who", 3, 1, seed))
+        found.add(tuple(sorted(engine.measure(request).items())))
+    # "p" has a row in town 0 and two in town 1, "P" one in each
+    assert found == {
+        (((0,), (2,)),),
+        (((0,), (1,)), ((1,), (1,))),
+        (((0,), (1,)), ((1,), (2,))),
+        (((1,), (3,)),),
+    }
+
+
+def test_people_are_cut_alike_in_any_order_of_rows(opened: Callable[[Rows], Engine]) -> None:
+    asked = (ROWS_OF, *each("total", "age", "pay", "seen"))
+    there, back = opened(ROWS), opened(ROWS[::-1])
+    for seed in (0, 2**64 - 1):
+        for keys in ((), (Group("town", 2),)):
+            request = Request(asked, None, keys, People("who", 1, 1, seed))
+            assert there.measure(request) == back.measure(request)
+
+
+MIDDLE = Window(b=2, a=1, c1=0, c2=0, reach=2)
+
+
+def test_ranks_tell_the_values_near_a_rank(opened: Callable[[Rows], Engine]) -> None:
+    engine = opened(ROWS)
+    # the ages are 10, 20, 30, 41, 100: scores of the median, in half rows, are 3, 1, 0, 1, 3
+    assert engine.ranks(RankRequest("age", (MIDDLE,))) == {
+        (): Profile(5, ((20, 1, 1), (30, 2, 1), (41, 3, 1)))
+    }
+    nearest = Window(2, 1, 0, 0, 1)
+    assert engine.ranks(RankRequest("age", (nearest,))) == {(): Profile(5, ((30, 2, 1),))}
+    assert engine.ranks(RankRequest("age", (Window(2, 1, 0, 0, 0),))) == {(): Profile(5, ())}
+    assert engine.ranks(RankRequest("age", ())) == {(): Profile(5, ())}
+    least, most = Window(1, 0, 0, 1, 1), Window(1, 1, -1, 0, 1)
+    assert engine.ranks(RankRequest("age", (least, most))) == {
+        (): Profile(5, ((10, 0, 1), (100, 4, 1)))
+    }
+    huge = Window(10**30, 10**30 // 2, 0, 0, 10**40)
+    assert engine.ranks(RankRequest("bonus", (huge,))) == {
+        (): Profile(6, ((0, 0, 1), (1, 1, 2), (2, 3, 3)))
+    }
+    assert engine.ranks(RankRequest("age", (MIDDLE,), Within("age", 99, 10))) == {}
+
+
+def test_ranks_of_cells_and_of_people(opened: Callable[[Rows], Engine]) -> None:
+    engine, all_of_it = opened(ROWS), Window(1, 0, 99, -99, 99)
+    by_town = engine.ranks(RankRequest("age", (all_of_it,), keys=(Group("town", 2),)))
+    assert by_town == {
+        (0,): Profile(2, ((10, 0, 1), (100, 1, 1))),
+        (1,): Profile(3, ((20, 0, 1), (30, 1, 1), (41, 2, 1))),
+    }
+    people = People("who", 1, None, 5)
+    (found,) = engine.ranks(RankRequest("age", (all_of_it,), people=people)).values()
+    assert found.rows == 2
+    assert len([value for value, _, _ in found.values if value in (20, 100)]) == 1
+    # row 4 has no sex: it is in no cell, and takes the place of no other
+    kept = engine.ranks(RankRequest("age", (all_of_it,), keys=(Group("sex", 3),), people=people))
+    assert kept[(1,)] == Profile(1, ((20, 0, 1),))
+
+
+def test_ranks_of_a_table_without_rows(opened: Callable[[Rows], Engine]) -> None:
+    engine = opened([])
+    assert engine.ranks(RankRequest("age", (MIDDLE,))) == {}
+    assert engine.ranks(RankRequest("age", (MIDDLE,), people=People("who", 1, 1, 0))) == {}
+    assert engine.measure(Request((ROWS_OF,), people=People("who", 1, 1, 0))) == {}

@@ -6,10 +6,11 @@ import threading
 
 from ..errors import EngineFault, InvalidTable
 from ..schema import Category, Column, Identifier, Number, Table
-from .contract import Cells
+from .contract import Cells, Profiles
 from .logical import Held, Logical
 from .physical import Storage, check_readable
-from .request import Request
+from .rank import profiles
+from .request import RankRequest, Request
 from .sandbox import Borrowed, Rows, Sandbox, Store
 from .source import Relation, Source
 from .sql import write
@@ -38,6 +39,7 @@ class DuckDB:
 
     def __init__(self, source: Source, schema: Table) -> None:
         self._declared = schema.columns
+        self._unit = schema.unit.lower()
         self._lock = threading.Lock()
         stored = {column.name.lower(): column.name for column in _stored(schema)}
         self._store: Store | None = (
@@ -56,9 +58,7 @@ class DuckDB:
     def measure(self, request: Request) -> Cells:
         """The measures of every cell that has rows."""
         statement = write(request, self._source, self._held, self._declared)
-        rows = self._rows(statement.sql)
-        if rows is None:
-            raise EngineFault(FAULT)
+        rows = self._run(statement.sql)
         cells = {}
         for row in rows:
             key, values = row[: statement.keys], row[statement.keys :]
@@ -67,12 +67,22 @@ class DuckDB:
                 cells[tuple(map(int, key))] = tuple(measured)
         return cells
 
+    def ranks(self, request: RankRequest) -> Profiles:
+        """The profile of every cell with rows that have the column."""
+        return profiles(request, self._source, self._held, self._declared, self._run)
+
     def close(self) -> None:
         """Lets go of files and connections, and removes what was put on disk."""
         with self._lock:
             if self._store is not None:
                 self._store.close()
             self._store = None
+
+    def _run(self, sql: str) -> Rows:
+        rows = self._rows(sql)
+        if rows is None:
+            raise EngineFault(FAULT)
+        return rows
 
     def _rows(self, sql: str) -> Rows | None:
         # None instead of an error, so that none of DuckDB's is the cause or context of ours
@@ -86,6 +96,8 @@ class DuckDB:
         """Refuses now, from schema and types, what could not be computed later."""
         for column in self._declared.values():
             if isinstance(column, Identifier):
+                if column.name.lower() == self._unit:
+                    Logical(self._source, self._held, self._declared).unit(column.name)
                 continue
             try:
                 Logical(self._source, self._held, self._declared).value(column.name)

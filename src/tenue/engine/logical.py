@@ -22,11 +22,12 @@ from fractions import Fraction
 from ..errors import InvalidArgument
 from ..schema import Boolean, Bounded, Category, Column, Date, Datetime, Identifier, Number
 from ..schema.expression import Constant, Name, Negative, Tree
+from .identity import identity_stages
 from .moment import time_stages
 from .physical import Integer, Nothing, Storage, Text, Truth, Written
 from .steps import Stage, double, number_stages, value_stages, with_missing
 
-__all__ = ["Held", "Logical", "literal", "quoted"]
+__all__ = ["Held", "Logical", "literal", "quoted", "unfit"]
 
 _TRUE = ("true", "t", "yes", "y", "1")
 _FALSE = ("false", "f", "no", "n", "0")
@@ -65,6 +66,15 @@ def quoted(name: str) -> str:
         '"hours ""per"" week"'
     """
     return '"' + name.replace('"', '""') + '"'
+
+
+def unfit(column: Column, what: str) -> InvalidArgument:
+    """The refusal of a request that asks a column for what its type has not."""
+    return InvalidArgument(
+        f"`{column.name}` is a {column.type} and {what}",
+        "A request fits the types of its columns",
+        "Make requests from questions that were checked against the schema",
+    )
 
 
 @dataclass
@@ -110,6 +120,16 @@ class Logical:
         if isinstance(column, Number) and isinstance(stored, Integer) and not column.expression:
             return self.raw(name)  # a stored whole number is never NaN
         return self.value(name)
+
+    def unit(self, name: str) -> str:
+        """The name under which the unit of a row is found; NULL where it belongs to nobody."""
+        column = self.column(name)
+        if not isinstance(column, Identifier | Category):
+            raise unfit(column, "names nobody")
+        if isinstance(column, Category):
+            return self.value(name)
+        stages = identity_stages(column, self._held(column).stored)
+        return self._staged(self.raw(name), 0, stages)[0]
 
     def stage(self, name: str, stages: list[Stage]) -> str:
         """The name of something made from the logical value of a column."""

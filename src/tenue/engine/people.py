@@ -1,0 +1,110 @@
+"""At most so many rows, and so many cells, of each unit, in DuckDB's SQL.
+
+Guarantee
+    As `request.People`: what is kept of a unit depends on the multiset of its own rows, the request
+    and the seed.
+
+Rows are sorted by unit and then by a hash of their contents that is keyed with the seed; a row is
+kept unless the row `limit` places before it is of the same unit. Sorting everybody once and looking
+back is several times faster in DuckDB than a window for each unit, or than the aggregates that keep
+the n least values. Equal rows stand together and can take each other's place. Rows that differ and
+have the same hash are sorted by their contents.
+
+Looking back takes rows in the order in which the sort hands them on. That order is checked at every
+row, and the statement fails if it is another: a wrong row is never kept in silence.
+
+The choice is random because of the seed; that the limits hold is certain, whatever the hash.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..errors import InvalidArgument
+from ..number import whole
+from .logical import Logical
+from .predicate import truth
+from .request import People, Predicate
+
+__all__ = ["kept"]
+
+_WORD = 2**64
+_FAR = 2**62
+_CELLS_SALT = 0x9E3779B97F4A7C15  # so that cells and rows are chosen by different keys
+
+
+def kept(
+    people: People,
+    logical: Logical,
+    *,
+    where: Predicate | None,
+    cells: Sequence[str],
+    values: Sequence[str],
+) -> str:
+    """The SELECT of the rows that are kept: their unit u, their cell k0, k1, …, and `values`.
+
+    Parameters
+        people: the limits.
+        logical: the table, which knows the names in `cells` and `values`.
+        where: which rows there are at all.
+        cells: the SQL of each key's cell.
+        values: names of what is measured.
+    """
+    rows = whole(people.rows, "rows", least=1)
+    groups = None if people.groups is None else whole(people.groups, "groups", least=1)
+    seed = _seed(people.seed)
+    keys = [f"k{i}" for i in range(len(cells))]
+    outputs = [f"{logical.unit(people.unit)} AS u"]
+    outputs += [f"{cell} AS {key}" for cell, key in zip(cells, keys, strict=True)]
+    names = ["u", *keys, *dict.fromkeys(values)]
+    filtered = "" if where is None else f" WHERE {truth(where, logical)}"
+    outputs += names[len(outputs) :]
+    sql = f"SELECT {', '.join(outputs)} FROM ({logical.write()}){filtered}"  # noqa: S608
+    there = " AND ".join(f"{name} IS NOT NULL" for name in ["u", *keys])
+    sql = f"SELECT * FROM ({sql}) WHERE {there}"  # noqa: S608
+    if keys and groups is not None:
+        sql = _few_cells(sql, names, keys, min(groups, _FAR), seed ^ _CELLS_SALT)
+    return _few_rows(sql, names, min(rows, _FAR), seed)
+
+
+def _seed(given: object) -> int:
+    seed = whole(given, "seed")
+    if seed >= _WORD:
+        raise InvalidArgument(
+            "`seed` has more than 64 bits",
+            "`seed` must be a whole number below 2^64",
+            "Draw 64 bits from the source of randomness",
+        )
+    return seed
+
+
+def _few_rows(sql: str, names: Sequence[str], limit: int, seed: int) -> str:
+    sql = _sorted(sql, names, seed, [f"lag(u, {limit}) OVER () AS far"])
+    return f"SELECT {', '.join(names)} FROM ({sql}) WHERE {_checked('far IS DISTINCT FROM u')}"  # noqa: S608
+
+
+def _few_cells(sql: str, names: Sequence[str], keys: Sequence[str], limit: int, seed: int) -> str:
+    sql = _sorted(sql, ["u", *keys], seed, [f"lag({key}, 1) OVER () AS old_{key}" for key in keys])
+    other = " OR ".join(f"old_{key} IS DISTINCT FROM {key}" for key in keys)
+    running = "OVER (ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)"
+    sql = f"SELECT *, old_u IS DISTINCT FROM u AS new FROM ({sql}) WHERE {_checked('TRUE')}"  # noqa: S608
+    # cells met so far, and those met when the unit began: both only ever grow
+    sql = f"SELECT *, COUNT(CASE WHEN new OR {other} THEN 1 END) {running} AS met FROM ({sql})"  # noqa: S608
+    sql = f"SELECT *, MAX(CASE WHEN new THEN met END) {running} AS start FROM ({sql})"  # noqa: S608
+    return f"SELECT {', '.join(names)} FROM ({sql}) WHERE met - start < {limit}"  # noqa: S608
+
+
+def _sorted(sql: str, names: Sequence[str], seed: int, looking: Sequence[str]) -> str:
+    """The rows by unit, then by the keyed hash of `names`, then by `names`."""
+    hashed = f"hash(xor(hash({', '.join(names)}), CAST({seed} AS UBIGINT)))"
+    order = ", ".join(f"{name} ASC NULLS LAST" for name in ["u", "h", *names[1:]])
+    sql = f"SELECT *, {hashed} AS h FROM ({sql})"  # noqa: S608
+    sql = f"SELECT * FROM ({sql}) ORDER BY {order}"  # noqa: S608
+    back = ["lag(u, 1) OVER () AS old_u", "lag(h, 1) OVER () AS old_h", *looking]
+    return f"SELECT *, {', '.join(back)} FROM ({sql})"  # noqa: S608
+
+
+def _checked(condition: str) -> str:
+    """The condition; a failure if the row does not follow the one before in order."""
+    right = "old_u IS NULL OR old_u < u OR (old_u = u AND old_h <= h)"
+    return f"CASE WHEN {right} THEN {condition} ELSE error('order') END"
