@@ -120,7 +120,9 @@ def individual(
         votes = Counter(as_list(values))
         place = release_mode([votes[name] for name in names], price, truncated, source)
         facts["categories"] = str(len(names))
-        return Released(names[place], None, _certify(statistic, price, "choice of a category", facts))
+        return Released(
+            names[place], None, _certify(statistic, price, "choice of a category", facts)
+        )
 
     columns = columns_of(statistic, values, bounds)
     x, y = columns[0].step, columns[-1].step

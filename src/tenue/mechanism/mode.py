@@ -21,6 +21,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 
 from ..noise.enclosure import Enclosure, exp_minus
 from ..noise.exact import uniform
@@ -45,18 +46,22 @@ class ModeChoice:
     def release(self, truth: int, source: Source) -> int:
         """The truth with probability 1 / (1 + others·e^-epsilon), else one of the others."""
         others = len(self.candidates) - 1
-        if not others or int(self._coin(others).draw(1, source)[0]) == 0:
+        if not others or int(_coin(self.epsilon, others).draw(1, source)[0]) == 0:
             return truth
         place = self.candidates.index(truth)
         chosen = int(uniform(others, 1, source)[0])
         return self.candidates[chosen + (chosen >= place)]
 
-    def _coin(self, others: int) -> Table:
-        def cumulative(bits: int) -> list[Enclosure]:
-            one = Enclosure.of(1, bits)
-            return [one / (one + exp_minus(self.epsilon, bits).times(others))]
 
-        return Table(cumulative)
+@lru_cache(maxsize=64)
+def _coin(epsilon: Fraction, others: int) -> Table:
+    """0, the truth, with probability 1 / (1 + others·e^-epsilon)."""
+
+    def cumulative(bits: int) -> list[Enclosure]:
+        one = Enclosure.of(1, bits)
+        return [one / (one + exp_minus(epsilon, bits).times(others))]
+
+    return Table(cumulative)
 
 
 def winner(votes: Sequence[int]) -> int:

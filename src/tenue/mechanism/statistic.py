@@ -99,6 +99,8 @@ class Statistic:
         x = columns[0]
         if self.name in ("sum", "mean"):
             return Fraction(x.high - x.low, 1 if self.name == "sum" else x.rows)
+        if self.name == "median":
+            return Fraction(x.high - x.low, 2 - x.rows % 2)
         if self.name == "variance":
             return Fraction((x.rows - 1) * (x.high - x.low) ** 2, x.rows**2)
         if self.name == "range-count":
