@@ -99,8 +99,9 @@ def calibrate(
 
 def _check_size(widest: Fraction, farthest: int, epsilon: Fraction) -> None:
     """Refuses what could not be drawn for some rows, whatever these rows are."""
-    # the limits of DiscreteLaplace, met by the widest noise that any table can need
-    steps = math.ceil(widest)
+    # the limits of DiscreteLaplace, met by the widest noise that any table can need (and one step
+    # more, for roots are rounded up)
+    steps = math.ceil(widest) + 1
     if steps >= LARGEST >> 8 or steps / epsilon > LARGEST >> 6 or farthest >= LARGEST:
         raise InvalidArgument(
             "The grid is too fine for these bounds and this epsilon",

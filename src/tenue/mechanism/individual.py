@@ -16,7 +16,7 @@ from ..noise.source import SYSTEM, Source, require_safe
 from ..number import checked_call, exact, law_epsilon, moderate
 from ..promise import Certificate, Individual, show
 from ..sensitivity import local
-from ..sensitivity.column import as_list, domain
+from ..sensitivity.column import Column, as_list, domain
 from ..sensitivity.local import check_parameters
 from ..version import VERSION
 from .calibrated import FINER, release
@@ -29,10 +29,10 @@ __all__ = ["INDIVIDUAL_ASSUMES", "INDIVIDUAL_LIMITS", "individual"]
 INDIVIDUAL_LIMITS = (
     "It is not differential privacy: the table is compared with its neighbours under the table's "
     "own noise, never with the noise that a neighbour would have had.",
-    "Where no single record can change the answer, the answer is exact, and seeing that reveals "
-    "it.",
-    "Neighbouring tables with equal answers are told apart by their noise: where one has ten times "
-    "the other's, with a total variation of 0.70, whatever epsilon is.",
+    "Where no single record can change the answer, the answer is exact, and that it is so may be "
+    "recognised.",
+    "Tables with equal answers are told apart by their noise: where one has ten times the other's, "
+    "the total variation is 0.70, whatever epsilon is.",
     "A count truncated to its neighbours' counts proves one record's value with probability "
     "1/(1 + e^epsilon), 0.475 at epsilon 0.1 and more at smaller ones; 1,000 such counts at a "
     "total epsilon of 1 rebuilt a whole 0/1 column.",
@@ -144,7 +144,7 @@ def individual(
         truncated=truncated,
         source=source,
     )
-    facts |= {"grid": show(step), "bounds": _shown(bounds)}
+    facts |= {"grid": show(step), "bounds": "; ".join(map(_ends, columns))}
     law = "discrete Laplace" if noise == "discrete-laplace" else f"Laplace drawn on grid / {FINER}"
     certificate = _certify(statistic, price, law, facts)
     return Released(as_value(answer, step), answer * step, certificate)
@@ -155,11 +155,8 @@ def _in_steps(low: object, high: object, step: Fraction) -> tuple[Fraction, Frac
     return first / step, last / step
 
 
-def _shown(bounds: object) -> str:
-    """The bounds as they were given, numbers exactly."""
-    if isinstance(bounds, tuple | list):
-        return "(" + ", ".join(_shown(end) for end in bounds) + ")"
-    return show(exact(bounds, "bounds"))
+def _ends(column: Column) -> str:
+    return f"{show(column.low * column.step)} to {show(column.high * column.step)}"
 
 
 def _certify(statistic: str, epsilon: Fraction, law: str, facts: dict[str, str]) -> Certificate:
