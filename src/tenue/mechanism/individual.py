@@ -13,7 +13,7 @@ from fractions import Fraction
 
 from ..noise.law import as_value
 from ..noise.source import SYSTEM, Source, require_safe
-from ..number import checked_call, exact, law_epsilon, moderate
+from ..number import above_zero, checked_call, law_epsilon, moderate
 from ..promise import Certificate, Individual, show
 from ..sensitivity import local
 from ..sensitivity.column import Column, as_list, domain
@@ -94,7 +94,7 @@ def individual(
         noise: "discrete-laplace": the truth is rounded to the grid, then gets whole steps of noise.
             "laplace": continuous noise, drawn on a grid 2**20 times finer, then rounded to the
             grid; better where one record moves the answer by much less than a step, as in means.
-            For the mode neither: see `mechanism/mode.py`.
+            The mode takes neither, nor a grid: see `mechanism/mode.py`.
         truncated: for "range-count" and "mode": only answers that this table or a neighbour has.
 
     Example
@@ -133,7 +133,7 @@ def individual(
         k=k,
         q=q,
         between=None if low is None else _in_steps(low, high, x),
-        ridge=None if ridge is None else exact(ridge, "ridge") / x**2,
+        ridge=None if ridge is None else above_zero(ridge, "ridge") / x**2,
     )
     answer = release(
         wanted,

@@ -121,6 +121,12 @@ def check_options(statistic: str, noise: str, truncated: bool, grid: Fraction) -
         raise InvalidArgument(
             f"`noise` is {noise!r}", "`noise` has a known name", nearest(str(noise), NOISES)
         )
+    if statistic == "mode" and (noise != "discrete-laplace" or grid != 1):
+        raise InvalidArgument(
+            '"mode" has no `grid` and no `noise`',
+            "A category is chosen, and no number is added to it",
+            "Leave both out",
+        )
     if truncated and statistic not in TRUNCATABLE:
         raise InvalidArgument(
             f'"{statistic}" cannot be truncated',

@@ -117,6 +117,8 @@ def test_the_measured_limits_are_true():
         (InvalidArgument, "range-count", [1, 2], {"bounds": (0, 10), "low": 1}),
         (InvalidArgument, "range-count", [1, 2], {"bounds": (0, 10), "low": 3, "high": 1}),
         (InvalidArgument, "mode", [1, 2], {}),
+        (InvalidArgument, "mode", [1, 2], {"categories": [1, 2], "noise": "laplace"}),
+        (InvalidArgument, "mode", [1, 2], {"categories": [1, 2], "grid": 2}),
         (InvalidArgument, "mode", [1, 2], {"categories": [1, 1]}),
         (InvalidTable, "mode", [1, 2], {"categories": [1]}),
         (InvalidTable, "median", [1, float("nan")], {"bounds": (0, 10)}),
