@@ -3,20 +3,33 @@
 Part, Component, Atoms     whole numbers and the noise that goes on them
 refine                     the analyst's belief, raised near the truth
 expected_error             how far a refined answer is off, averaged over the belief
+individual                 an answer calibrated to this very table: individual DP
+individual_steps           the same on sorted whole steps
+smooth_release             an answer calibrated to the smooth sensitivity of this table
 """
 
+from .individual import INDIVIDUAL_ASSUMES, INDIVIDUAL_LIMITS, individual
+from .individual_steps import individual_steps
 from .part import Atoms, Component, Part
 from .refinement import refine
 from .refinement_density import RefinedDensity
 from .refinement_error import expected_error
 from .refinement_points import RefinedPoints
+from .released import Released
+from .smooth import smooth_release
 
 __all__ = [
+    "INDIVIDUAL_ASSUMES",
+    "INDIVIDUAL_LIMITS",
     "Atoms",
     "Component",
     "Part",
     "RefinedDensity",
     "RefinedPoints",
+    "Released",
     "expected_error",
+    "individual",
+    "individual_steps",
     "refine",
+    "smooth_release",
 ]

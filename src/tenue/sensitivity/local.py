@@ -15,7 +15,7 @@ from .column import Column, as_list, domain, exact_column, exact_pair
 from .order_statistic import PARAMETERS, OrderStatistic, order_statistic
 from .pair import correlation, slope
 
-__all__ = ["STATISTICS", "local"]
+__all__ = ["STATISTICS", "check_parameters", "local"]
 
 STATISTICS: dict[str, tuple[str, ...]] = {
     **PARAMETERS,
@@ -88,7 +88,7 @@ def local(
         correlation, slope and mode are Tenue's own.
     """
     given = {"k": k, "q": q, "low": low, "high": high, "ridge": ridge, "categories": categories}
-    _check_parameters(statistic, bounds, given)
+    check_parameters(statistic, bounds, given)
     if statistic == "mode":
         return _mode(values, categories)
     if statistic in ("correlation", "slope"):
@@ -104,7 +104,8 @@ def local(
     return _MOMENTS[statistic](column) * column.step ** (2 if statistic == "variance" else 1)
 
 
-def _check_parameters(statistic: str, bounds: object, given: dict[str, object]) -> None:
+def check_parameters(statistic: str, bounds: object, given: dict[str, object]) -> None:
+    """Refuses a statistic that is not known, and parameters that it lacks or does not have."""
     if not isinstance(statistic, str) or statistic not in STATISTICS:
         raise InvalidArgument(
             f"`{statistic}` is not a statistic with a known local sensitivity",
