@@ -26,7 +26,7 @@ from .question import Aggregate
 from .reading import Basic, Linear, Mean, MeanOfAll
 from .strategy import Setting, Strategy, split
 
-__all__ = ["additive"]
+__all__ = ["MOST_IN_A_BOX", "additive", "atom_sensitivity"]
 
 MOST_IN_A_BOX = 32
 
@@ -228,21 +228,12 @@ class _Builder:
         components: list[Component] = []
         terms: list[Term] = []
         for kind, column in self.atoms:
-            weight = Fraction(1)
-            if kind == "count":
-                sensitivities.append(self.setting.rows_per_unit)
-                components.append(Component("present", column) if column else Component("rows"))
-            else:
-                r = self.setting.ranges[column]
-                bounds = (r.low, r.high)
-                if native:
-                    sensitivities.append(self._sum_sensitivity(column))
-                else:
-                    most = worst_case.total(bounds=bounds, neighbours="add-or-remove")
-                    sensitivities.append(self.setting.rows_per_unit * int(most))
-                reflected = signs == "same" and r.high <= 0
-                weight = Fraction(-1 if reflected else 1)
-                components.append(Component("minus-total" if reflected else "total", column))
+            asked = Aggregate("count" if kind == "count" else "sum", column or None)
+            found = atom_sensitivity(asked, self.setting, signs=signs, native=native)
+            assert found is not None  # noqa: S101 - signs were looked at before
+            moved, component, weight, _ = found
+            sensitivities.append(moved)
+            components.append(component)
             terms.append(Term(0, len(terms), weight))
         law = OptimalBox(
             sensitivities=sensitivities, epsilon=epsilon, minimise=self.wanted, signs=signs
@@ -295,3 +286,30 @@ class _Builder:
                 into[a] = Linear(total, grid=r.grid)
             elif a.column == column and a in self.means:
                 into[a] = Mean(part, r.low * r.grid, r.high * r.grid, sign)
+
+
+def atom_sensitivity(
+    aggregate: Aggregate, setting: Setting, *, signs: Signs, native: bool
+) -> tuple[int, Component, Fraction, Fraction] | None:
+    """How far one unit moves a count or sum, its component, the component's sign and its grid.
+
+    native: under replace as such; otherwise under add-or-remove.
+    None where signs="same" and the column has values of both signs.
+    """
+    times = setting.rows_per_unit
+    column = aggregate.column or ""
+    if aggregate.kind == "count":
+        rows = not column or column in setting.never_missing
+        component = Component("rows") if rows else Component("present", column)
+        return times, component, Fraction(1), Fraction(1)
+    r = setting.ranges[column]
+    if signs == "same" and r.low < 0 < r.high:
+        return None
+    most = worst_case.total(
+        bounds=(r.low, r.high),
+        neighbours="replace" if native else "add-or-remove",
+        rows_public=native and setting.rows_public(column),
+    )
+    reflected = signs == "same" and r.high <= 0
+    kind = Component("minus-total" if reflected else "total", column)
+    return times * int(most), kind, Fraction(-1 if reflected else 1), r.grid

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
 
-__all__ = ["Answer", "Released", "key_labels"]
+__all__ = ["Answer", "Answers", "Released", "key_labels"]
 
 Cell = Fraction | int | float | str | bool | date | datetime | None
 
@@ -39,13 +39,28 @@ class Released:
     """The public number of rows, where a mean over all of them needed it."""
 
     def to_bytes(self) -> bytes:
-        return json.dumps({"released": 1, "cells": self.cells, "rows": self.rows}).encode()
+        return json.dumps(self._to_dict()).encode()
+
+    def _to_dict(self) -> dict[str, object]:
+        return {"released": 1, "cells": self.cells, "rows": self.rows}
 
     @classmethod
     def from_bytes(cls, stored: bytes) -> Released:
-        given = json.loads(stored)
+        return cls._from_dict(json.loads(stored))
+
+    @classmethod
+    def _from_dict(cls, given: dict[str, Any]) -> Released:
         cells = tuple(tuple(tuple(part) for part in cell) for cell in given["cells"])
         return cls(cells, given["rows"])
+
+    @staticmethod
+    def list_to_bytes(several: Sequence[Released]) -> bytes:
+        """What left for a batch of questions."""
+        return json.dumps([one._to_dict() for one in several]).encode()
+
+    @classmethod
+    def list_from_bytes(cls, stored: bytes) -> list[Released]:
+        return [cls._from_dict(given) for given in json.loads(stored)]
 
 
 @dataclass(frozen=True, repr=False)
@@ -63,6 +78,7 @@ class Answer:
         price: the epsilon debited for it; 0 if it was answered before.
         certificate: what is promised.
         replayed: whether it is a stored answer.
+        together: how many answers the price is for.
     """
 
     plan: Plan
@@ -71,6 +87,7 @@ class Answer:
     certificate: Certificate
     price: Fraction
     replayed: bool = False
+    together: int = 1
 
     # -- the table of the answer ---------------------------------------------------------------
 
@@ -244,7 +261,11 @@ class Answer:
                 if isinstance(output, KeyOutput):
                     line.append(str(_plain(value)))
                     continue
-                found = next(made).interval(
+                reading = next(made)
+                if isinstance(reading, Chosen):
+                    line += [_readable(value), f"{shown(reading.rank_error(level))} ranks"]
+                    continue
+                found = reading.interval(
                     self.plan.parts, level, self.released.cells[cell], self.released.rows
                 )
                 half = None if found is None else float(found[1] - found[0]) / 2
@@ -260,9 +281,14 @@ class Answer:
         lines = ["  ".join(c.rjust(w) for c, w in zip(r, widths, strict=True)) for r in table]
         if len(body) > len(kept):
             lines.append(f"… and {len(body) - len(kept):,} rows more")
-        paid = "answered before, no charge" if self.replayed else f"epsilon {show(self.price)}"
-        lines.append(f"\n{paid}, {self.plan.chosen.mechanism}; ± holds with 95 %")
+        lines.append(f"\n{self._paid('epsilon ')}, {self.plan.chosen.mechanism}; ± holds with 95 %")
         return "\n".join(lines)
+
+    def _paid(self, word: str) -> str:
+        if self.replayed:
+            return "answered before, no charge"
+        shared = f" for {self.together} answers together" if self.together > 1 else ""
+        return f"{word}{show(self.price)}{shared}"
 
     def __repr__(self) -> str:
         return str(self)
@@ -274,9 +300,21 @@ class Answer:
             "<tr>" + "".join(f"<td>{html.escape(c)}</td>" for c in line) + "</tr>"
             for line in body[:200]
         )
-        paid = "answered before, no charge" if self.replayed else f"ε = {show(self.price)}"
-        note = html.escape(f"{paid}, {self.plan.chosen.mechanism}; ± holds with 95 %")
+        note = html.escape(f"{self._paid('ε = ')}, {self.plan.chosen.mechanism}; ± holds with 95 %")
         return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table><p>{note}</p>"
+
+
+class Answers(list[Answer]):
+    """The answers to questions that were asked together.
+
+    price: the epsilon debited for all of them.
+    saved: the share of the variance saved, against asking one by one at the same total price.
+    """
+
+    def __init__(self, answers: Sequence[Answer], price: Fraction, saved: float) -> None:
+        super().__init__(answers)
+        self.price = price
+        self.saved = saved
 
 
 def _plain(value: Cell) -> Any:
@@ -291,7 +329,9 @@ def _readable(value: Any) -> str:
     if value is None:
         return "undefined"
     number = _plain(value)
-    return f"{number:,}" if isinstance(number, int) else f"{number:,.6g}"
+    if isinstance(number, int | float):
+        return f"{number:,}" if isinstance(number, int) else f"{number:,.6g}"
+    return str(number)
 
 
 def _holds(value: Any, wanted: Comparison) -> bool:

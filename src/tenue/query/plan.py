@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
 from ..engine.request import Factor, Measure, Request
 from ..errors import NotPromised
 from ..mechanism.bernstein import Axis, Bernstein, powers_of
-from ..mechanism.part import Part
+from ..mechanism.part import Component, Part
 from ..noise.criterion import Criterion, criterion
 from ..number import NANO
 from ..promise import show
@@ -29,7 +29,17 @@ from .spread import Spread
 from .strategy import Range, Setting, Strategy
 from .ways import strategies
 
-__all__ = ["Candidate", "Expectation", "Plan", "make_plan", "moment_of"]
+__all__ = [
+    "Candidate",
+    "Expectation",
+    "Plan",
+    "candidate_for",
+    "make_plan",
+    "moment_of",
+    "request_for",
+    "score_of",
+    "setting_of",
+]
 
 SHOWN_LEVEL = Fraction(19, 20)
 
@@ -170,9 +180,19 @@ def shown(number: float | None) -> str:
 
 
 def make_plan(
-    question: Question, schema: Schema, nano: int, minimise: object = "variance", sql: str = ""
+    question: Question,
+    schema: Schema,
+    nano: int,
+    minimise: object = "variance",
+    sql: str = "",
+    *,
+    beside: bool = False,
 ) -> Plan:
-    """The plan for a question at a price, for the caller's criterion."""
+    """The plan for a question at a price, for the caller's criterion.
+
+    beside: others are answered for the same price, about rows that cannot be the same: the
+        question is one cell of several.
+    """
     if schema.unit != RECORD and schema.rows_per_unit is None:
         raise NotPromised(
             f"The unit of `{schema.name}` is `{schema.unit}`, who may have any number of rows",
@@ -180,11 +200,13 @@ def make_plan(
             "Add rows_per_unit = 10, or what you decide, to [table]",
         )
     wanted = criterion(minimise)
-    setting = _setting(question, schema)
+    setting = setting_of(question, schema)
+    if beside:
+        setting = replace(setting, grouped=True)
     found = strategies(question.aggregates(), setting, nano, wanted)
     outputs = [o for o in question.outputs if isinstance(o, Output)]
     rows = schema.rows if not question.keys and question.where is None else None
-    candidates = [_candidate(strategy, outputs, wanted, rows) for strategy in found]
+    candidates = [candidate_for(strategy, outputs, wanted, rows) for strategy in found]
     best = min(range(len(found)), key=lambda i: candidates[i].score)
     strategy = found[best]
     readings = tuple(fold(o.expression, strategy.readings) for o in outputs)
@@ -201,13 +223,13 @@ def make_plan(
         candidates=tuple(candidates),
         chosen=candidates[best],
         strategy=strategy,
-        request=_request(question, strategy.parts),
+        request=request_for(question, [c for part in strategy.parts for c in part.components]),
         readings=readings,
         needs_row_count=public_mean,
     )
 
 
-def _setting(question: Question, schema: Schema) -> Setting:
+def setting_of(question: Question, schema: Schema) -> Setting:
     ranges, spans = {}, {}
     for name in {n for a in question.aggregates() for n in (a.column, a.other) if n is not None}:
         column = schema.column(name)
@@ -232,7 +254,7 @@ def _setting(question: Question, schema: Schema) -> Setting:
     )
 
 
-def _candidate(
+def candidate_for(
     strategy: Strategy, outputs: Sequence[Output], wanted: Criterion, rows: int | None
 ) -> Candidate:
     expectations = []
@@ -253,11 +275,11 @@ def _candidate(
         mechanism=strategy.name,
         epsilon=strategy.epsilon,
         expectations=tuple(expectations),
-        score=_score(strategy, wanted),
+        score=score_of(strategy, wanted),
     )
 
 
-def _score(strategy: Strategy, wanted: Criterion) -> float:
+def score_of(strategy: Strategy, wanted: Criterion) -> float:
     """The errors of all aggregates together, so that no unit of measurement matters."""
     total = 0.0
     for reading in strategy.readings.values():
@@ -274,23 +296,22 @@ def _score(strategy: Strategy, wanted: Criterion) -> float:
     return total
 
 
-def _request(question: Question, parts: Sequence[Part]) -> Request:
-    """The whole numbers the parts need, and nothing else."""
+def request_for(question: Question, components: Iterable[Component | Bernstein]) -> Request:
+    """The whole numbers the components need, and nothing else."""
     measures: dict[Measure, None] = {}
-    for part in parts:
-        for component in part.components:
-            if isinstance(component, Bernstein):
-                measures.update(dict.fromkeys(_moments(component)))
-                continue
-            if component.kind == "units":
-                measures[Measure("units")] = None
-                continue
-            if component.kind in ("rows", "absent"):
-                measures[Measure("rows")] = None
-            if component.kind != "rows":
-                measures[Measure("present", component.column)] = None
-            if component.kind not in ("rows", "present", "absent"):
-                measures[Measure("total", component.column)] = None
+    for component in components:
+        if isinstance(component, Bernstein):
+            measures.update(dict.fromkeys(_moments(component)))
+            continue
+        if component.kind == "units":
+            measures[Measure("units")] = None
+            continue
+        if component.kind in ("rows", "absent"):
+            measures[Measure("rows")] = None
+        if component.kind != "rows":
+            measures[Measure("present", component.column)] = None
+        if component.kind not in ("rows", "present", "absent"):
+            measures[Measure("total", component.column)] = None
     return Request(measures=tuple(measures), where=question.where, keys=question.keys)
 
 

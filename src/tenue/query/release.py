@@ -16,10 +16,11 @@ from ..noise.source import SYSTEM, Source, require_safe
 from ..schema import Schema
 from ..schema.table import RECORD
 from .answer import Released
+from .batch import Batch
 from .chosen import Choice
 from .plan import Plan, moment_of
 
-__all__ = ["release"]
+__all__ = ["release", "release_batch"]
 
 _NOBODY = Profile(0, ())
 
@@ -39,6 +40,21 @@ def release(plan: Plan, engine: Engine, schema: Schema, source: Source = SYSTEM)
         # unit = record, replace, no filter, no groups, no missing value: public by definition
         rows = max(atoms[0].present.values())
     return Released(cells, rows)
+
+
+def release_batch(batch: Batch, engine: Engine, schema: Schema, source: Source = SYSTEM) -> bytes:
+    """What leaves for all questions of a batch, ready to be stored."""
+    if batch.together is None:
+        found = [release(plan, engine, schema, source) for plan in batch.plans]
+        return Released.list_to_bytes(found)
+    require_safe(source)
+    people = _people(schema, source)
+    atoms = [_atoms(plan, engine, people)[0] for plan in batch.plans]
+    pairs = zip(batch.together.components, batch.owners, strict=True)
+    truth = [component.of(atoms[owner]) for component, owner in pairs]
+    (noise,) = batch.together.draw(1, source)
+    noisy = tuple(value + extra for value, extra in zip(truth, noise, strict=True))
+    return Released.list_to_bytes([Released(((noisy,),))] * len(batch.plans))
 
 
 def _people(schema: Schema, source: Source) -> People | None:
@@ -70,9 +86,11 @@ def _atoms(plan: Plan, engine: Engine, people: People | None) -> list[Atoms]:
         return []
     measured = engine.measure(replace(request, people=people))
     empty = (0,) * len(request.measures)
-    moments = {
-        c.axes: c.degree for part in plan.parts for c in part.components if isinstance(c, Bernstein)
-    }
+    moments: dict[tuple[Axis, ...], int] = {}
+    for part in plan.parts:
+        for c in part.components:
+            if isinstance(c, Bernstein):
+                moments[c.axes] = max(moments.get(c.axes, 0), c.degree)
     return [
         _of_cell(request.measures, measured.get(place, empty), moments) for place in _places(plan)
     ]

@@ -1,0 +1,171 @@
+"""Several questions answered at one price: apart, together in one noise, or side by side.
+
+* one by one: each gets an equal share of the price;
+* together: all counts and sums of all questions get one noise, shaped to what one unit can do to
+  all of them at once;
+* side by side: questions about rows that cannot be the same cost what one of them costs, as the
+  groups of GROUP BY do.
+
+The way with the least expected error is chosen, so a batch is never worse than its questions asked
+one by one at the same total.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from ..errors import InvalidArgument
+from ..mechanism.error import Term
+from ..mechanism.part import Component, Part
+from ..noise.criterion import Criterion, criterion
+from ..noise.optimal_box import OptimalBox, Signs
+from ..number import NANO
+from ..schema import Schema
+from ..schema.table import RECORD
+from .additive import MOST_IN_A_BOX, atom_sensitivity
+from .disjoint import all_disjoint
+from .plan import Candidate, Plan, candidate_for, make_plan, request_for, score_of, setting_of
+from .question import Aggregate, Output, Question
+from .reading import Linear, fold
+from .strategy import Strategy, split
+
+__all__ = ["Batch", "plan_batch"]
+
+MOST_QUESTIONS = 100
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Plans that are paid for together.
+
+    together: the one noise of all answers, or None where each plan draws its own.
+    owners: for each component of it, the number of its question.
+    saved: the share of the variance that the chosen way saves, against one by one.
+    """
+
+    plans: tuple[Plan, ...]
+    nano: int
+    saved: float
+    together: Part | None = None
+    owners: tuple[int, ...] = ()
+
+
+def plan_batch(
+    questions: Sequence[Question],
+    texts: Sequence[str],
+    schema: Schema,
+    nano: int,
+    minimise: object,
+) -> Batch:
+    """The best way to answer all questions at a total price of `nano`."""
+    if not 1 <= len(questions) <= MOST_QUESTIONS:
+        raise InvalidArgument(
+            f"{len(questions)} questions are asked together",
+            f"From 1 to {MOST_QUESTIONS} may be",
+            "Ask in several calls",
+        )
+    wanted = criterion(minimise)
+    share = int(split(nano, len(questions)) * NANO)
+    pairs = list(zip(questions, texts, strict=True))
+    apart = [make_plan(q, schema, share, wanted, text) for q, text in pairs]
+    ways = [Batch(tuple(apart), nano, 0.0)]
+    free = not any(q.keys for q in questions)
+    # the rows of one person may answer several questions, whatever their conditions say
+    alone = schema.unit == RECORD and len(questions) > 1
+    if alone and free and all_disjoint([q.where for q in questions]):
+        beside = [make_plan(q, schema, nano, wanted, text, beside=True) for q, text in pairs]
+        ways.append(Batch(tuple(beside), nano, 0.0))
+    if free and all(a.kind in ("count", "sum") for q in questions for a in q.aggregates()):
+        ways.extend(_together(questions, texts, schema, nano, wanted))
+    scores = [sum(score_of(p.strategy, wanted) for p in way.plans) for way in ways]
+    best = min(range(len(ways)), key=lambda i: scores[i])
+    outputs = sum(len(p.strategy.readings) for p in apart)
+    saved = max(0.0, -math.expm1(2 * (scores[best] - scores[0]) / outputs))
+    return replace(ways[best], saved=saved)
+
+
+def _together(
+    questions: Sequence[Question],
+    texts: Sequence[str],
+    schema: Schema,
+    nano: int,
+    wanted: Criterion,
+) -> list[Batch]:
+    """One box for every count and sum of every question."""
+    asked = [(number, a) for number, q in enumerate(questions) for a in q.aggregates()]
+    if not 2 <= len(asked) <= MOST_IN_A_BOX:
+        return []
+    shapes: list[tuple[Signs, bool]] = [("same", False)]
+    if schema.neighbours == "replace":
+        shapes.append(("any", True))
+    found = []
+    for signs, native in shapes:
+        batch = _box(questions, texts, schema, nano, wanted, asked, signs, native)
+        if batch is not None:
+            found.append(batch)
+    if not found and schema.neighbours != "replace":
+        batch = _box(questions, texts, schema, nano, wanted, asked, "any", False)
+        found = [batch] if batch is not None else []
+    return found
+
+
+def _box(
+    questions: Sequence[Question],
+    texts: Sequence[str],
+    schema: Schema,
+    nano: int,
+    wanted: Criterion,
+    asked: Sequence[tuple[int, Aggregate]],
+    signs: Signs,
+    native: bool,
+) -> Batch | None:
+    price = Fraction(nano, NANO)
+    sensitivities: list[int] = []
+    components: list[Component] = []
+    readings: list[dict[Aggregate, Linear]] = [{} for _ in questions]
+    for place, (number, aggregate) in enumerate(asked):
+        setting = setting_of(questions[number], schema)
+        found = atom_sensitivity(aggregate, setting, signs=signs, native=native)
+        if found is None:
+            return None
+        moved, component, weight, grid = found
+        sensitivities.append(moved)
+        components.append(component)
+        term = Term(0, place, weight * grid)
+        readings[number][aggregate] = Linear((term,), grid=grid)
+    halved = schema.neighbours == "replace" and not native
+    law = OptimalBox(
+        sensitivities=sensitivities,
+        epsilon=price / 2 if halved else price,
+        minimise=wanted,
+        signs=signs,
+    )
+    name = "box" if signs == "any" else "same-sign box"
+    part = Part(name, tuple(components), law, price)
+    plans = []
+    for number, (question, text) in enumerate(zip(questions, texts, strict=True)):
+        strategy = Strategy(name, (part,), readings[number])
+        own = [c for (owner, _), c in zip(asked, components, strict=True) if owner == number]
+        outputs = [o for o in question.outputs if isinstance(o, Output)]
+        candidate: Candidate = candidate_for(strategy, outputs, wanted, None)
+        plans.append(
+            Plan(
+                question=question,
+                sql=text,
+                neighbours=schema.neighbours,
+                unit=schema.unit,
+                criterion=wanted,
+                nano=nano,
+                candidates=(candidate,),
+                chosen=candidate,
+                strategy=strategy,
+                request=request_for(question, own),
+                readings=tuple(fold(o.expression, strategy.readings) for o in outputs),
+                needs_row_count=False,
+            )
+        )
+    owners = tuple(number for number, _ in asked)
+    return Batch(tuple(plans), nano, 0.0, part, owners)
