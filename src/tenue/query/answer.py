@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
 
+    from ..estimate.posterior import Posterior
+
 __all__ = ["Answer", "Answers", "Released", "key_labels"]
 
 Cell = Fraction | int | float | str | bool | date | datetime | None
@@ -206,6 +208,17 @@ class Answer:
         return self._per_output(
             lambda reading, noisy: reading.expected_error(self.plan.parts, noisy, rows)
         )
+
+    def estimate(self, prior: Any) -> Posterior:
+        """What the answer tells somebody who believed `prior` before: Bayes' rule, for free.
+
+        Example
+            `data.ask("SELECT COUNT(*) FROM census WHERE sick", epsilon=0.1)
+            .estimate(tn.prior.Binomial(1080, 0.3)).mean`
+        """
+        from .estimating import estimate
+
+        return estimate(self, prior)
 
     # -- other shapes --------------------------------------------------------------------------
 

@@ -20,6 +20,7 @@ from ..noise.optimal_box import OptimalBox
 from .chosen import Chosen
 from .question import Aggregate, Constant, Expression
 from .spread import Spread
+from .told import Told
 
 __all__ = [
     "Additive",
@@ -267,7 +268,7 @@ class Combined:
 
 Additive = Linear | Mean | MeanOfAll
 Basic = Additive | Spread | Chosen
-Reading = Basic | Combined
+Reading = Basic | Combined | Told
 
 
 def fold(expression: Expression, readings: Mapping[Aggregate, Basic]) -> Reading:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -23,13 +23,14 @@ from ..ledger.composition import Charge
 from ..ledger.contract import Ledger
 from ..ledger.record import Balance
 from ..number import NANO, Number, checked_call, nano
-from ..promise import checked_neighbours
+from ..promise import checked_neighbours, show
 from ..schema import Schema
 from ..version import VERSION
 from .accuracy import epsilon_for
 from .answer import Answer, Answers, Released
 from .batch import Batch, plan_batch
 from .certify import certify
+from .individual import approval, certify_individual, plan_individual, release_individual
 from .parse import parse
 from .plan import Plan, make_plan
 from .release import release, release_batch
@@ -119,6 +120,7 @@ class Session:
         accuracy: object = None,
         key: str | None = None,
         fresh: bool = False,
+        individual: bool = False,
     ) -> Answer:
         """The private answer to a question.
 
@@ -129,7 +131,12 @@ class Session:
                 within ±reach; refused where that depends on rows.
             key: an idempotency key: a retry with the same key gets the same answer and one debit.
             fresh: draw anew although the same question was answered before; costs again.
+            individual: answer with individual differential privacy, which is not differential
+                privacy: read `INDIVIDUAL_LIMITS`. It has a column of its own in the ledger, and
+                the limits of an approved question hold.
         """
+        if individual:
+            return self._ask_individually(sql, epsilon, accuracy, key)
         plan = self.explain(sql, epsilon=epsilon, minimise=minimise, accuracy=accuracy)
         cache_key = self._cache_key(plan)
         stored = self.ledger.cached(self.schema.name, cache_key)
@@ -138,26 +145,16 @@ class Session:
             return self._answer(plan, Released.from_bytes(stored), Fraction(0), replayed=True)
         for part in plan.parts:
             part.draw(1)  # whatever a law may refuse, it refuses before anything is paid
-        reservation = self.ledger.reserve(
-            self.schema.name,
-            self.analyst,
-            Charge(nano=plan.nano, atto=0, neighbours=checked_neighbours(plan.neighbours)),
+        found, before = self._paid(
+            plan.nano,
             key,
             plan.question.digest,
+            lambda: release(plan, self._engine, self.schema).to_bytes(),
             # the first answer stays the one that is repeated, so a retry never sees another
             cache_key=cache_key if stored is None else None,
         )
-        if reservation.answer is not None:
-            released = Released.from_bytes(reservation.answer)
-            return self._answer(plan, released, Fraction(0), replayed=True)
-        try:
-            released = self._release(plan)
-            self.ledger.commit(reservation, released.to_bytes())
-        except BaseException:
-            # a row may have been read: the price stays spent, whatever went wrong
-            self.ledger.abandon(reservation, "no answer")
-            raise
-        return self._answer(plan, released, plan.epsilon, replayed=False)
+        price = Fraction(0) if before else plan.epsilon
+        return self._answer(plan, Released.from_bytes(found), price, replayed=before)
 
     @checked_call
     def ask_many(
@@ -188,25 +185,82 @@ class Session:
             return self._answers(batch, stored, Fraction(0), replayed=True)
         for part in {part for plan in batch.plans for part in plan.parts}:
             part.draw(1)
-        reservation = self.ledger.reserve(
-            self.schema.name,
-            self.analyst,
-            Charge(nano=batch.nano, atto=0, neighbours=checked_neighbours(self.schema.neighbours)),
+        found, before = self._paid(
+            batch.nano,
             key,
             cache_key,
+            lambda: release_batch(batch, self._engine, self.schema),
             cache_key=cache_key if stored is None else None,
         )
+        price = Fraction(0) if before else Fraction(batch.nano, NANO)
+        return self._answers(batch, found, price, replayed=before)
+
+    # -- the steps -----------------------------------------------------------------------------
+
+    def _ask_individually(
+        self, sql: str, epsilon: Number | None, accuracy: object, key: str | None
+    ) -> Answer:
+        if epsilon is None or accuracy is not None:
+            raise InvalidArgument(
+                "Individual differential privacy is asked without an epsilon",
+                "No accuracy can be told, for it would be a fact about the rows",
+                "Write epsilon=0.5",
+            )
+        question = parse(sql, self.schema)
+        plan = plan_individual(question, render(question, self.schema), self.schema, nano(epsilon))
+        approved = approval(question, self.schema)
+        if (
+            approved is not None
+            and approved.epsilon is not None
+            and plan.epsilon < approved.epsilon
+        ):
+            raise NotPromised(
+                f"`epsilon` is {show(plan.epsilon)}",
+                f"The holder approved the question for at least {show(approved.epsilon)}",
+                f"Ask with epsilon={show(approved.epsilon)}",
+            )
+        found, before = self._paid(
+            plan.nano,
+            key,
+            plan.question.digest,
+            lambda: release_individual(plan, self._engine, self.schema).to_bytes(),
+            column="individual",
+            question_name=None if approved is None else approved.name,
+            times=None if approved is None else approved.times,
+        )
+        answer = self._answer(
+            plan,
+            Released.from_bytes(found),
+            Fraction(0) if before else plan.epsilon,
+            replayed=before,
+        )
+        return replace(answer, certificate=certify_individual(plan, self.schema))
+
+    def _paid(
+        self,
+        price: int,
+        key: str | None,
+        question: str,
+        draw: Callable[[], bytes],
+        **options: Any,
+    ) -> tuple[bytes, bool]:
+        """Pays, draws and stores; or what is stored under the key, and True.
+
+        The price stays spent whatever goes wrong after it was paid: a row may have been read.
+        """
+        charge = Charge(nano=price, atto=0, neighbours=checked_neighbours(self.schema.neighbours))
+        reservation = self.ledger.reserve(
+            self.schema.name, self.analyst, charge, key, question, **options
+        )
         if reservation.answer is not None:
-            return self._answers(batch, reservation.answer, Fraction(0), replayed=True)
+            return reservation.answer, True
         try:
-            released = release_batch(batch, self._engine, self.schema)
-            self.ledger.commit(reservation, released)
+            drawn = draw()
+            self.ledger.commit(reservation, drawn)
         except BaseException:
             self.ledger.abandon(reservation, "no answer")
             raise
-        return self._answers(batch, released, Fraction(batch.nano, NANO), replayed=False)
-
-    # -- the steps -----------------------------------------------------------------------------
+        return drawn, False
 
     def _batch(self, questions: Sequence[str], epsilon: Number, minimise: object) -> Batch:
         if isinstance(questions, str) or not all(isinstance(q, str) for q in questions):
@@ -240,9 +294,6 @@ class Session:
             self.schema.version or "",
         )
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()
-
-    def _release(self, plan: Plan) -> Released:
-        return release(plan, self._engine, self.schema)
 
     def _answer(self, plan: Plan, released: Released, price: Fraction, *, replayed: bool) -> Answer:
         return Answer(

@@ -1,0 +1,59 @@
+"""What an analyst may conclude from an answer and a belief, at no price."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from ..errors import NotPromised
+from ..estimate import Margin, count, require_free, total
+from ..mechanism.part import Part
+from ..noise.discrete_laplace import DiscreteLaplace
+from ..noise.optimal_box import OptimalBox
+from ..noise.optimal_box_steps import OptimalBoxSteps
+from ..noise.optimal_steps import OptimalSteps
+from .reading import Linear
+
+if TYPE_CHECKING:
+    from ..estimate.posterior import Posterior
+    from .answer import Answer
+
+__all__ = ["estimate"]
+
+
+def estimate(answer: Answer, prior: Any) -> Posterior:
+    """The posterior of the one count or sum that an answer holds.
+
+    Guarantee
+        Bayes' rule with the law that was really drawn from. Refused after individual differential
+        privacy, and where a value is not one noisy number: means, ranks, several cells.
+    """
+    require_free(promise=answer.certificate.promise)
+    readings, cells = answer.plan.readings, answer.released.cells
+    reading = readings[0] if len(readings) == 1 and len(cells) == 1 else None
+    if not isinstance(reading, Linear) or len(reading.terms) != 1 or reading.constant:
+        raise NotPromised(
+            "The answer is not one noisy count or sum",
+            "Bayes' rule is applied to a number whose noise has a known law",
+            "Ask SELECT COUNT(*) or SELECT SUM(column) by itself, without GROUP BY",
+        )
+    (term,) = reading.terms
+    part = answer.plan.parts[term.part]
+    unit = abs(term.weight)
+    value = term.weight * cells[0][term.part][term.component]
+    law = _law(part, term.component, unit)
+    counted = part.components[term.component].kind in ("rows", "present", "units")
+    return (count if counted and unit == 1 else total)(value, law, prior)
+
+
+def _law(part: Part, component: int, unit: Fraction) -> object:
+    """The law of one component, in units of the answer."""
+    law = part.law[component] if isinstance(part.law, tuple) else part.law
+    if isinstance(law, OptimalBox):
+        box = part.box
+        grids = [unit] * box.dimension
+        return Margin(OptimalBoxSteps(ball=box.ball, epsilon=box.epsilon, grids=grids), component)
+    if isinstance(law, OptimalSteps):
+        return OptimalSteps(delta=law.delta_steps, d=law.d_steps, epsilon=law.epsilon, grid=unit)
+    assert isinstance(law, DiscreteLaplace)  # noqa: S101 - the only other law of a part
+    return DiscreteLaplace(sensitivity=law.sensitivity * unit, epsilon=law.epsilon, grid=unit)

@@ -1,0 +1,29 @@
+"""A value about which nothing can be told: individual differential privacy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+__all__ = ["Told"]
+
+
+@dataclass(frozen=True)
+class Told:
+    """The value, in units of the column; scale, interval and error would be facts about rows."""
+
+    unit: Fraction
+
+    def value(self, noisy: Sequence[Sequence[int]], rows: int | None) -> Fraction:
+        top, bottom = noisy[0]
+        return Fraction(top, bottom) * self.unit
+
+    def interval(self, *anything: object) -> None:
+        """None: it would be a fact about the rows."""
+
+    def expected_error(self, *anything: object) -> None:
+        """None: it would be a fact about the rows."""
+
+    def before_rows(self, *anything: object) -> None:
+        """None: it would be a fact about the rows."""

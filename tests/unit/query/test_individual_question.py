@@ -1,0 +1,104 @@
+"""Individual differential privacy in questions: own column, own limits, the value alone."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import tenue as tn
+from tenue.errors import NotPromised, Refused
+from tenue.promise import Individual
+
+TABLE = pd.DataFrame({"x": [3, 4, 5, 6, 7] * 20, "y": [1.0, None] * 50})
+MEDIAN = "SELECT MEDIAN(x) FROM t"
+
+
+def schema(**table: Any) -> dict[str, Any]:
+    return {
+        "table": {"name": "t", "unit": "record", "neighbours": "replace", **table},
+        "columns": {
+            "x": {"type": "number", "bounds": [0, 10], "grid": 1, "missing": 0},
+            "y": {"type": "number", "bounds": [0, 10], "grid": 1},
+        },
+        "budget": {"total": 5},
+        "questions": {
+            "middle": {
+                "sql": "select median(X) from T",
+                "promise": "individual",
+                "epsilon": 0.5,
+                "times": 2,
+            }
+        },
+    }
+
+
+def session(**table: Any) -> Any:
+    return tn.protect(TABLE, schema=schema(**table), ledger=tn.ledger.Memory())
+
+
+def test_it_has_a_ledger_column_of_its_own_and_says_nothing_but_the_value() -> None:
+    with session() as data:
+        answer = data.ask("SELECT AVG(x) FROM t", epsilon=2, individual=True)
+        assert 0 <= answer.value <= 10
+        assert answer.interval(0.95) is None
+        assert answer.expected_error is None
+        assert isinstance(answer.certificate.promise, Individual)
+        assert any(
+            "not differential privacy" in line for line in answer.certificate.does_not_promise
+        )
+        balance = data.budget
+        assert balance.spent == 0
+        assert balance.individual == 2
+        shown = f"{answer}{answer.to_json()}{answer.plan}"
+        assert "scale" not in shown.replace("No scale", "")
+
+
+def test_constant_answers_are_exact_and_on_the_grid() -> None:
+    with session() as data:
+        for sql in ("SELECT MEDIAN(x) FROM t", "SELECT MIN(x) FROM t", "SELECT VAR_POP(x) FROM t"):
+            found = data.ask(sql, epsilon=1, individual=True).exact
+            assert isinstance(found, Fraction)
+
+
+def test_approved_questions_keep_their_limits() -> None:
+    with session() as data:
+        with pytest.raises(NotPromised, match="at least"):
+            data.ask(MEDIAN, epsilon="0.4", individual=True)
+        for _ in range(2):
+            data.ask(MEDIAN, epsilon="0.5", individual=True)
+        with pytest.raises(Refused):
+            data.ask(MEDIAN, epsilon="0.5", individual=True)
+        assert data.budget.individual == 1
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT COUNT(*) FROM t",
+        "SELECT MEDIAN(x), MIN(x) FROM t",
+        "SELECT MEDIAN(x) + 1 FROM t",
+        "SELECT MEDIAN(x) FROM t WHERE x > 3",
+        "SELECT MEDIAN(y) FROM t",
+    ],
+)
+def test_what_it_cannot_answer_is_refused_before_anything_is_paid(sql: str) -> None:
+    with session() as data:
+        with pytest.raises(NotPromised):
+            data.ask(sql, epsilon=1, individual=True)
+        assert data.budget.individual == 0
+
+
+def test_it_needs_a_public_number_of_rows() -> None:
+    with session(neighbours="add-or-remove") as data, pytest.raises(NotPromised):
+        data.ask(MEDIAN, epsilon=1, individual=True)
+
+
+def test_a_key_gets_the_same_value_and_one_debit() -> None:
+    with session() as data:
+        first = data.ask(MEDIAN, epsilon=1, individual=True, key="k")
+        again = data.ask(MEDIAN, epsilon=1, individual=True, key="k")
+        assert first.exact == again.exact
+        assert data.budget.individual == 1
