@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import duckdb
@@ -9,7 +10,7 @@ import pytest
 
 from tenue.engine import people
 from tenue.engine.duckdb import DuckDB
-from tenue.engine.request import Group, Measure, People, Request
+from tenue.engine.request import Group, Measure, People, Request, Within
 from tenue.engine.source import Relation
 from tenue.errors import EngineFault, InvalidArgument
 from tenue.schema import Schema
@@ -47,8 +48,10 @@ def asked(limits: People) -> Request:
     ],
 )
 def test_limits_that_are_none_are_refused(limits: People) -> None:
-    with duckdb.connect() as connection, pytest.raises(InvalidArgument):
-        opened(connection).measure(asked(limits))
+    with duckdb.connect() as connection:
+        for request in (asked(limits), Request((Measure("units"),), people=limits)):
+            with pytest.raises(InvalidArgument):
+                opened(connection).measure(request)
 
 
 @pytest.mark.parametrize("groups", [None, 2])
@@ -92,3 +95,14 @@ def test_the_engine_chooses_as_a_window_for_each_unit_would() -> None:
             QUALIFY row_number() OVER (PARTITION BY who ORDER BY {key}) <= 3) GROUP BY 1"""  # noqa: S608
         ).fetchall()
         assert found == {(cell,): tuple(map(int, rest)) for cell, *rest in plain}
+
+
+def test_counting_units_alone_needs_no_choice() -> None:
+    with duckdb.connect() as connection:
+        alone = Request((Measure("units"),), Within("n", 50, 500), people=People("who", 1, 1, 0))
+        both = replace(alone, measures=(Measure("units"), Measure("rows")))
+        engine = opened(connection)
+        assert engine.measure(alone) == {(): (97,)}
+        assert engine.measure(both) == {(): (97, 97)}
+        by_cell = replace(alone, keys=(Group("c", 3),))
+        assert sum(count for (count,) in engine.measure(by_cell).values()) == 97
