@@ -54,6 +54,15 @@ class OracleEngine:
         self.schema = schema
         self.rows = [{name.lower(): value for name, value in row.items()} for row in rows]
 
+    def look_up(self, unit: str, name: str, column: str) -> list[int | None]:
+        found = []
+        declared = self.schema.column(column)
+        for row in self.rows:
+            stored = row.get(unit.lower())
+            if stored is not None and not isinstance(stored, bool) and str(stored) == name:
+                found.append(_logical(declared, row.get(column.lower())))
+        return found[:2]
+
     def measure(self, request: Request) -> Cells:
         named = [name for measure in request.measures for name in _columns(measure)]
         found = self._rows(request.where, request.keys)

@@ -12,10 +12,12 @@ from .asking import (
     AsJson,
     EpsilonOption,
     MinimiseOption,
+    PriorOption,
     SchemaOption,
     accuracy_of,
     minimise_of,
     opened,
+    prior_of,
 )
 
 __all__ = ["ask"]
@@ -32,6 +34,11 @@ def ask(
     source: Annotated[str | None, typer.Option(help="The table, instead of the schema's.")] = None,
     key: Annotated[str | None, typer.Option(help="A retry with this key costs nothing.")] = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Draw anew; costs again.")] = False,
+    prior: PriorOption = None,
+    individual: Annotated[
+        bool,
+        typer.Option("--individual", help="Individual DP, which is not DP: own ledger column."),
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Ask: the answer is private, and the ledger is debited before a row is read."""
@@ -43,6 +50,8 @@ def ask(
             minimise=minimise_of(minimise),
             key=key,
             fresh=fresh,
+            prior=prior_of(prior),
+            individual=individual,
         )
         if as_json:
             typer.echo(answer.to_json())

@@ -17,10 +17,12 @@ __all__ = [
     "AsJson",
     "EpsilonOption",
     "MinimiseOption",
+    "PriorOption",
     "SchemaOption",
     "accuracy_of",
     "minimise_of",
     "opened",
+    "prior_of",
 ]
 
 SchemaOption = Annotated[Path, typer.Option("--schema", help="The schema's file.")]
@@ -31,6 +33,10 @@ MinimiseOption = Annotated[
 AccuracyOption = Annotated[
     str | None,
     typer.Option("--accuracy", help="0.95:10 means within ±10 with 95 %, instead of --epsilon."),
+]
+PriorOption = Annotated[
+    Path | None,
+    typer.Option("--prior", help="A JSON file with what you believe, for one person's question."),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 
@@ -46,6 +52,23 @@ def minimise_of(text: str) -> object:
     """The criterion in the words of the command line."""
     name, _, level = text.partition(":")
     return (name, level) if level else name
+
+
+def prior_of(path: Path | None) -> object:
+    """The belief that a file holds."""
+    if path is None:
+        return None
+    from ..prior import from_json
+
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        raise InvalidArgument(
+            f"{path} cannot be read",
+            "A belief is a JSON file",
+            'Write {"prior": "categorical", "masses": {"flu": 0.1, "none": 0.9}} into one',
+        ) from None
+    return from_json(text)
 
 
 def accuracy_of(text: str | None) -> object:

@@ -50,6 +50,14 @@ class Engine(Protocol):
         """The profile of every cell with rows that have the column."""
         ...
 
+    def look_up(self, unit: str, name: str, column: str) -> list[int | None]:
+        """The values of a column in the rows of one unit: steps, category number or 0 and 1.
+
+        At most two, for two are as good as many; None where a value is missing. `name` equals a
+        stored identifier exactly: a text byte by byte, a number by its shortest decimal.
+        """
+        ...
+
     def close(self) -> None:
         """Lets go of files and connections."""
         ...

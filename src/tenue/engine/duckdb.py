@@ -8,6 +8,7 @@ from ..errors import EngineFault, InvalidTable
 from ..schema import Category, Column, Identifier, Number, Table
 from .contract import Cells, Profiles
 from .logical import Held, Logical
+from .lookup import lookup_sql
 from .physical import Storage, check_readable
 from .rank import profiles
 from .request import RankRequest, Request
@@ -70,6 +71,12 @@ class DuckDB:
     def ranks(self, request: RankRequest) -> Profiles:
         """The profile of every cell with rows that have the column."""
         return profiles(request, self._source, self._held, self._declared, self._run)
+
+    def look_up(self, unit: str, name: str, column: str) -> list[int | None]:
+        """The values of a column in the first two rows of one unit."""
+        logical = Logical(self._source, self._held, self._declared)
+        rows = self._run(lookup_sql(unit, name, column, logical))
+        return [None if value is None else int(value) for (value,) in rows]
 
     def close(self) -> None:
         """Lets go of files and connections, and removes what was put on disk."""

@@ -131,6 +131,10 @@ class Logical:
         stages = identity_stages(column, self._held(column).stored)
         return self._staged(self.raw(name), 0, stages)[0]
 
+    def stored(self, name: str) -> Storage:
+        """How the source stores a column."""
+        return self._held(self.column(name)).stored
+
     def stage(self, name: str, stages: list[Stage]) -> str:
         """The name of something made from the logical value of a column."""
         return self._staged(*self._prepared(self.column(name)), stages)[0]

@@ -6,9 +6,10 @@ Guarantee
 
 Rows are sorted by unit and then by a hash of their contents that is keyed with the seed; a row is
 kept unless the row `limit` places before it is of the same unit. Sorting everybody once and looking
-back is several times faster in DuckDB than a window for each unit, or than the aggregates that keep
-the n least values. Equal rows stand together and can take each other's place. Rows that differ and
-have the same hash are sorted by their contents.
+back is the fastest exact way found in DuckDB: 10 million rows of a million persons took 1.8
+processor seconds, a window for each unit 2.8, the aggregate that keeps the n least values 5.2, and
+numbering the rows of each unit 17. Equal rows stand together and can take each other's place. Rows
+that differ and have the same hash are sorted by their contents.
 
 Looking back takes rows in the order in which the sort hands them on. That order is checked at every
 row, and the statement fails if it is another: a wrong row is never kept in silence.
@@ -26,11 +27,38 @@ from .logical import Logical
 from .predicate import truth
 from .request import People, Predicate
 
-__all__ = ["kept"]
+__all__ = ["everybody", "kept"]
 
 _WORD = 2**64
 _FAR = 2**62
 _CELLS_SALT = 0x9E3779B97F4A7C15  # so that cells and rows are chosen by different keys
+
+
+def everybody(
+    people: People,
+    logical: Logical,
+    *,
+    where: Predicate | None,
+    cells: Sequence[str],
+    values: Sequence[str],
+) -> str:
+    """The SELECT of the rows that are somebody's and in a cell: u, k0, k1, …, and `values`.
+
+    Parameters
+        people: the unit; its limits are checked, and not applied.
+        logical: the table, which knows the names in `cells` and `values`.
+        where: which rows there are at all.
+        cells: the SQL of each key's cell.
+        values: names of what is measured.
+    """
+    _limits(people)
+    outputs = [f"{logical.unit(people.unit)} AS u"]
+    outputs += [f"{cell} AS k{i}" for i, cell in enumerate(cells)]
+    there = " AND ".join(["u IS NOT NULL", *(f"k{i} IS NOT NULL" for i in range(len(cells)))])
+    filtered = "" if where is None else f" WHERE {truth(where, logical)}"
+    chosen = ", ".join([*outputs, *dict.fromkeys(values)])
+    sql = f"SELECT {chosen} FROM ({logical.write()}){filtered}"  # noqa: S608
+    return f"SELECT * FROM ({sql}) WHERE {there}"  # noqa: S608
 
 
 def kept(
@@ -41,41 +69,32 @@ def kept(
     cells: Sequence[str],
     values: Sequence[str],
 ) -> str:
-    """The SELECT of the rows that are kept: their unit u, their cell k0, k1, …, and `values`.
+    """Those of the rows of `everybody` that are kept.
 
-    Parameters
-        people: the limits.
-        logical: the table, which knows the names in `cells` and `values`.
-        where: which rows there are at all.
-        cells: the SQL of each key's cell.
-        values: names of what is measured.
+    The parameters are those of `everybody`.
     """
-    rows = whole(people.rows, "rows", least=1)
-    groups = None if people.groups is None else whole(people.groups, "groups", least=1)
-    seed = _seed(people.seed)
+    rows, groups, seed = _limits(people)
     keys = [f"k{i}" for i in range(len(cells))]
-    outputs = [f"{logical.unit(people.unit)} AS u"]
-    outputs += [f"{cell} AS {key}" for cell, key in zip(cells, keys, strict=True)]
     names = ["u", *keys, *dict.fromkeys(values)]
-    filtered = "" if where is None else f" WHERE {truth(where, logical)}"
-    outputs += names[len(outputs) :]
-    sql = f"SELECT {', '.join(outputs)} FROM ({logical.write()}){filtered}"  # noqa: S608
-    there = " AND ".join(f"{name} IS NOT NULL" for name in ["u", *keys])
-    sql = f"SELECT * FROM ({sql}) WHERE {there}"  # noqa: S608
+    sql = everybody(people, logical, where=where, cells=cells, values=values)
     if keys and groups is not None:
-        sql = _few_cells(sql, names, keys, min(groups, _FAR), seed ^ _CELLS_SALT)
-    return _few_rows(sql, names, min(rows, _FAR), seed)
+        sql = _few_cells(sql, names, keys, groups, seed ^ _CELLS_SALT)
+    return _few_rows(sql, names, rows, seed)
 
 
-def _seed(given: object) -> int:
-    seed = whole(given, "seed")
+def _limits(people: People) -> tuple[int, int | None, int]:
+    rows = min(whole(people.rows, "rows", least=1), _FAR)
+    groups = None
+    if people.groups is not None:
+        groups = min(whole(people.groups, "groups", least=1), _FAR)
+    seed = whole(people.seed, "seed")
     if seed >= _WORD:
         raise InvalidArgument(
             "`seed` has more than 64 bits",
             "`seed` must be a whole number below 2^64",
             "Draw 64 bits from the source of randomness",
         )
-    return seed
+    return rows, groups, seed
 
 
 def _few_rows(sql: str, names: Sequence[str], limit: int, seed: int) -> str:

@@ -161,9 +161,11 @@ class People:
         `rows` rows, which lie in at most `groups` cells, whatever the seed.
 
     Rows are seen as what the request measures of them: two that agree in unit, cell and measured
-    values are interchangeable. Cells are chosen first, each of the unit's cells as likely as any
-    other; then rows among those in chosen cells, each row as likely as any other. Rows in no cell
-    use up no limit. A row without a unit belongs to nobody and is never measured.
+    columns are interchangeable. Cells are chosen first, each of the unit's cells as likely as any
+    other. Then the different contents of the unit's rows in those cells are put in an order, each
+    order as likely as any other, and rows are kept in that order: equal rows one after the other,
+    so that a content does not become likelier by being repeated. Rows in no cell use up no limit. A
+    row without a unit belongs to nobody and is never measured.
 
     Parameters
         unit: an identifier or a category column. Its values are compared exactly: texts byte by
@@ -199,7 +201,8 @@ class Window:
     """The values whose score is below `reach`.
 
     With n rows in the cell that have the column, L of them smaller than v and C of them at most v,
-    the score of v is max(b·L − (a·n + c1), (a·n + c2) − b·C, 0).
+    the score of v is max(b·L − (a·n + c1), (a·n + c2) − b·C, 0). All are whole numbers of any size,
+    with 0 ≤ a ≤ b and 1 ≤ b.
     """
 
     b: int
@@ -211,7 +214,11 @@ class Window:
 
 @dataclass(frozen=True)
 class RankRequest:
-    """The stored values of a bounded column near some ranks of each cell; see `Window`."""
+    """The stored values of a bounded column near some ranks of each cell; see `Window`.
+
+    A row that lacks the column has no rank: it is dropped together with those for which `where` is
+    not true, and uses up no limit of `people`.
+    """
 
     column: str
     windows: tuple[Window, ...]

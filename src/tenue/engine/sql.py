@@ -16,7 +16,7 @@ from ..errors import InvalidArgument
 from ..schema import Bounded, Column
 from .cell import cell, stored_cell
 from .logical import Held, Logical, unfit
-from .people import kept
+from .people import everybody, kept
 from .predicate import truth
 from .product import product
 from .request import Group, Measure, People, Request
@@ -62,7 +62,11 @@ def _of_people(request: Request, people: People, logical: Logical) -> str:
     named = [name for measure in request.measures for name in _columns(measure)]
     values = [logical.value(name) for name in named]
     outputs = [f"k{i}" for i in range(len(cells))] + _measures(request, logical)
-    rows = kept(people, logical, where=request.where, cells=cells, values=values)
+    if not cells and all(measure.kind == "units" for measure in request.measures):
+        # whoever has a row keeps one, whatever the limits
+        rows = everybody(people, logical, where=request.where, cells=cells, values=values)
+    else:
+        rows = kept(people, logical, where=request.where, cells=cells, values=values)
     return f"SELECT {', '.join(outputs)} FROM ({rows})" + group_by(len(cells))  # noqa: S608
 
 

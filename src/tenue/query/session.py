@@ -29,9 +29,18 @@ from ..version import VERSION
 from .accuracy import epsilon_for
 from .answer import Answer, Answers, Released
 from .batch import Batch, plan_batch
+from .belief import (
+    BeliefPlan,
+    Believed,
+    answer_personal,
+    certify_personal,
+    plan_personal,
+    stored_value,
+)
 from .certify import certify
 from .individual import approval, certify_individual, plan_individual, release_individual
 from .parse import parse
+from .personal import read_personal
 from .plan import Plan, make_plan
 from .release import release, release_batch
 from .render import render
@@ -105,9 +114,12 @@ class Session:
         epsilon: Number | None = None,
         minimise: object = "variance",
         accuracy: object = None,
-    ) -> Plan:
+        prior: Any = None,
+    ) -> Plan | BeliefPlan:
         """Every admissible mechanism with its expected error and price. Reads no rows, costs
         nothing."""
+        if prior is not None:
+            return self._belief_plan(sql, prior, epsilon)
         return explain_for(sql, self.schema, epsilon=epsilon, minimise=minimise, accuracy=accuracy)
 
     @checked_call
@@ -121,7 +133,8 @@ class Session:
         key: str | None = None,
         fresh: bool = False,
         individual: bool = False,
-    ) -> Answer:
+        prior: Any = None,
+    ) -> Answer | Believed:
         """The private answer to a question.
 
         Parameters
@@ -134,10 +147,14 @@ class Session:
             individual: answer with individual differential privacy, which is not differential
                 privacy: read `INDIVIDUAL_LIMITS`. It has a column of its own in the ledger, and
                 the limits of an approved question hold.
+            prior: for a question about one person, what you believe before asking; the answer is a
+                sample of it, moved towards the truth.
         """
+        if prior is not None:
+            return self._ask_about_one(sql, prior, epsilon, key, fresh)
         if individual:
             return self._ask_individually(sql, epsilon, accuracy, key)
-        plan = self.explain(sql, epsilon=epsilon, minimise=minimise, accuracy=accuracy)
+        plan = explain_for(sql, self.schema, epsilon=epsilon, minimise=minimise, accuracy=accuracy)
         cache_key = self._cache_key(plan)
         stored = self.ledger.cached(self.schema.name, cache_key)
         known = key is not None and self.ledger.has_key(self.schema.name, self.analyst, key)
@@ -197,6 +214,57 @@ class Session:
 
     # -- the steps -----------------------------------------------------------------------------
 
+    def _belief_plan(self, sql: str, prior: Any, epsilon: Number | None) -> BeliefPlan:
+        question = read_personal(sql, self.schema)
+        if question is None:
+            raise NotPromised(
+                "A prior is given for a question that is not about one person",
+                "A belief is refined by SELECT column FROM table WHERE unit = constant",
+                "Leave `prior` out, and give it to the answer: .estimate(prior)",
+            )
+        if epsilon is None:
+            raise InvalidArgument(
+                "`epsilon` is not given", "A belief is refined at an epsilon", "Add epsilon=1"
+            )
+        price = nano(epsilon)
+        return plan_personal(question, self.schema, prior, price, Fraction(price, NANO))
+
+    def _ask_about_one(
+        self, sql: str, prior: Any, epsilon: Number | None, key: str | None, fresh: bool
+    ) -> Believed:
+        plan = self._belief_plan(sql, prior, epsilon)
+        person = hashlib.sha256(f"{plan.question.unit.lower()}\n{plan.question.name}".encode())
+        parts = (
+            plan.question.canonical,
+            str(plan.nano),
+            plan.prior.to_json(),
+            VERSION,
+            self.schema.digest,
+            self.schema.version or "",
+        )
+        cache_key = hashlib.sha256("\n".join(parts).encode()).hexdigest()
+        stored = self.ledger.cached(self.schema.name, cache_key)
+        known = key is not None and self.ledger.has_key(self.schema.name, self.analyst, key)
+        if stored is not None and not fresh and not known:
+            found, before = stored, True
+        else:
+            found, before = self._paid(
+                plan.nano,
+                key,
+                cache_key,
+                lambda: answer_personal(plan, self._engine, self.schema),
+                person=person.hexdigest(),
+                cache_key=cache_key if stored is None else None,
+            )
+        return Believed(
+            plan=plan,
+            value=stored_value(found),
+            certificate=certify_personal(plan, self.schema),
+            # replacing a person is removing one and adding another
+            price=plan.epsilon * (0 if before else 2 if self.schema.neighbours == "replace" else 1),
+            replayed=before,
+        )
+
     def _ask_individually(
         self, sql: str, epsilon: Number | None, accuracy: object, key: str | None
     ) -> Answer:
@@ -242,13 +310,16 @@ class Session:
         key: str | None,
         question: str,
         draw: Callable[[], bytes],
+        person: str | None = None,
         **options: Any,
     ) -> tuple[bytes, bool]:
         """Pays, draws and stores; or what is stored under the key, and True.
 
         The price stays spent whatever goes wrong after it was paid: a row may have been read.
         """
-        charge = Charge(nano=price, atto=0, neighbours=checked_neighbours(self.schema.neighbours))
+        # a question about one person is proved under add-or-remove; the ledger knows what it costs
+        proved = self.schema.neighbours if person is None else "add-or-remove"
+        charge = Charge(nano=price, atto=0, neighbours=checked_neighbours(proved), person=person)
         reservation = self.ledger.reserve(
             self.schema.name, self.analyst, charge, key, question, **options
         )

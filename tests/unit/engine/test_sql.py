@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,10 +11,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlglot import exp
 
-from engine_tables import requests
+from engine_tables import people, requests
 from tenue.engine.logical import Held
 from tenue.engine.physical import Storage, storage
-from tenue.engine.request import Among, Bin, Calendar, Group, Measure, Missing, Request, Within
+from tenue.engine.request import (
+    Among,
+    Bin,
+    Calendar,
+    Factor,
+    Group,
+    Measure,
+    Missing,
+    Request,
+    Within,
+)
 from tenue.engine.sql import Statement, write
 from tenue.errors import InvalidArgument
 from tenue.schema import Category, Schema
@@ -25,6 +36,7 @@ SCHEMA = Schema.from_dict(
             "n": {"type": "number", "bounds": [-10, 10]},
             "c": {"type": "category", "categories": ["canary'; DROP TABLE x; --", "b"]},
             "f": {"type": "boolean"},
+            "who": {"type": "identifier"},
             "day": {"type": "date", "bounds": ["2000-01-01", "2001-01-01"]},
             "seen": {
                 "type": "datetime",
@@ -33,7 +45,14 @@ SCHEMA = Schema.from_dict(
         },
     }
 )
-KINDS = {"n": "BIGINT", "c": "VARCHAR", "f": "BOOLEAN", "day": "DATE", "seen": "TIMESTAMP"}
+KINDS = {
+    "n": "BIGINT",
+    "c": "VARCHAR",
+    "f": "BOOLEAN",
+    "who": "VARCHAR",
+    "day": "DATE",
+    "seen": "TIMESTAMP",
+}
 
 
 def held(name: str, kind: str) -> Held:
@@ -58,6 +77,8 @@ ROWS = (Measure("rows"),)
         Request((Measure("total", "f"),)),
         Request((Measure("total"),)),
         Request((Measure("present", "nobody"),)),
+        Request((Measure("moment", factors=(Factor("c", 0, 1),)),)),
+        Request((Measure("units"),)),
         Request(ROWS, Within("c", 0, 1)),
         Request(ROWS, Among("n", ("a",))),
         Request(ROWS, Missing("nobody")),
@@ -74,7 +95,9 @@ def test_a_request_that_does_not_fit_is_refused(request_: Request) -> None:
 @given(st.data())
 @settings(max_examples=100, deadline=None)
 def test_every_statement_is_one_select_from_the_source_alone(data: st.DataObject) -> None:
-    statement = written(data.draw(requests(SCHEMA)))
+    request = data.draw(requests(SCHEMA))
+    limits = data.draw(st.none() | people())
+    statement = written(replace(request, people=limits))
     (tree,) = sqlglot.parse(statement.sql, dialect="duckdb")
     assert isinstance(tree, exp.Select)
     tables = {table.name for table in tree.find_all(exp.Table)}

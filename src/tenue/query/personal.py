@@ -1,0 +1,103 @@
+"""Questions about one person: SELECT column FROM table WHERE unit = constant, and nothing else.
+
+The text decides whether a question is about one person, never whoever asks. Whoever the constant
+names, the question is accepted: whether such a person is there is not told.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from sqlglot import exp
+
+from ..errors import InvalidQuestion
+from ..schema import Column, Identifier, Schema
+from ..schema.table import RECORD
+from .constant import read_constant
+from .outside import refuse
+from .scope import find_column, read_name, read_reference, start
+from .spelling import refuse_lost
+from .text import read_tokens, read_tree
+from .tree import Tree
+
+__all__ = ["Personal", "read_personal"]
+
+
+@dataclass(frozen=True)
+class Personal:
+    """What is asked about whom.
+
+    unit: the column that names people; name: the person, as text in one form.
+    """
+
+    table: str
+    column: str
+    unit: str
+    name: str
+
+    @property
+    def canonical(self) -> str:
+        """One text for one meaning."""
+        return repr(self)
+
+
+def read_personal(sql: str, schema: Schema) -> Personal | None:
+    """The question, if the text is one about one person; None if it is any other."""
+    tokens = read_tokens(sql, schema)
+    tree = Tree(read_tree(tokens, sql))
+    root = tree.root
+    selected = root.args.get("expressions") or []
+    where = root.args.get("where")
+    if len(selected) != 1 or type(selected[0]) is not exp.Column or where is None:
+        return None
+    if type(where.this) is not exp.EQ:
+        return None
+    if any(root.args.get(name) for name in ("group", "having", "order", "limit", "with_", "joins")):
+        return None
+    found = _read(tree, schema)
+    tree.refuse_unread()
+    refuse_lost(tokens, root)
+    return found
+
+
+def _read(tree: Tree, schema: Schema) -> Personal:
+    select, from_, where = tree.read(tree.root, "expressions", "from_", "where")
+    if from_ is None:
+        raise _unfit("The question names no table")
+    (table,) = tree.parts(from_, "this")
+    title, _ = tree.read(table, "this", "alias")
+    if read_name(tree, title).lower() != schema.name.lower():
+        raise _unfit("The question is about another table")
+    scope = start(schema)
+    column = find_column(tree, select[0], scope)
+    (equal,) = tree.parts(where, "this")
+    left, right = (tree.unwrap(side) for side in tree.parts(equal, "this", "expression"))
+    if type(left) is exp.Literal:
+        left, right = right, left
+    if type(left) is not exp.Column:
+        raise _unfit("The condition does not name a person")
+    unit = scope.columns.get(read_name(tree, read_reference(tree, left, scope)))
+    if unit is None or not _names_people(unit, schema):
+        raise _unfit("The condition is not about the column that names people")
+    value = read_constant(tree, right)
+    if isinstance(value, Fraction) and value.denominator == 1:
+        return Personal(schema.name, column.name, unit.name, str(int(value)))
+    if isinstance(value, str):
+        return Personal(schema.name, column.name, unit.name, value)
+    raise _unfit("The person is not named by a whole number or a text")
+
+
+def _names_people(column: Column, schema: Schema) -> bool:
+    if schema.unit == RECORD:
+        return isinstance(column, Identifier)
+    return column.name.lower() == schema.unit.lower()
+
+
+def _unfit(what: str) -> InvalidQuestion:
+    return refuse(
+        "personal",
+        what,
+        "A question about one person is SELECT column FROM table WHERE unit = constant",
+        "Write SELECT disease FROM patients WHERE id = 17",
+    )
