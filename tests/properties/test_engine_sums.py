@@ -16,7 +16,7 @@ from engine_tables import Example, arrow_of, examples, numbers, requests
 from oracle_engine import OracleEngine
 from tenue.engine.contract import Cells
 from tenue.engine.duckdb import DuckDB
-from tenue.engine.request import Measure, Request
+from tenue.engine.request import Factor, Measure, Request
 from tenue.engine.source import Frame, Relation
 from tenue.errors import InvalidTable
 from tenue.schema import Bounded, Number, Schema
@@ -70,9 +70,19 @@ def test_duckdb_equals_the_oracle_at_length(data: st.DataObject) -> None:
     assert found == [oracle.measure(request) for request in asked]
 
 
-def most_moved(column: Bounded) -> int:
+def most_moved(column: Bounded, shift: int = 0) -> int:
     low = int(column.low / column.grid) if isinstance(column, Number) else 0
-    return max(abs(low), abs(low + column.steps))
+    return max(abs(low - shift), abs(low + column.steps - shift))
+
+
+def most_of(factors: tuple[Factor, ...], schema: Schema) -> int:
+    moved = 1
+    for factor in factors:
+        column = schema.column(factor.column)
+        if factor.power:
+            assert isinstance(column, Bounded)
+            moved *= most_moved(column, factor.shift) ** factor.power
+    return moved
 
 
 @given(st.data())
@@ -95,6 +105,8 @@ def test_one_row_moves_one_cell_by_at_most_one_value(data: st.DataObject) -> Non
                 column = example.schema.column(str(measure.column))
                 assert isinstance(column, Bounded)
                 assert abs(one - other) <= most_moved(column)
+            elif measure.kind == "moment":
+                assert abs(one - other) <= most_of(measure.factors, example.schema)
             else:
                 assert one - other in (0, 1)
 
