@@ -18,7 +18,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from engine_tables import arrow_of, examples, people, requests
+from engine_tables import arrow_of, examples, moments, people, requests
 from oracle_engine import OracleEngine, Placed
 from tenue.engine.contract import Engine
 from tenue.engine.duckdb import DuckDB
@@ -338,7 +338,8 @@ def test_where_nobody_exceeds_the_limits_every_engine_says_the_same(data: st.Dat
     example = data.draw(examples())
     asked = data.draw(requests(example.schema))
     limits = People("who", 12, 12, data.draw(st.integers(0, 2**64 - 1)))
-    asked = Request((*asked.measures, Measure("units")), asked.where, asked.keys, limits)
+    more = (Measure("units"), data.draw(moments(example.schema)))
+    asked = Request((*asked.measures, *more), asked.where, asked.keys, limits)
     try:
         engine = DuckDB(Relation(CONNECTION.from_arrow(arrow_of(example))), example.schema)
     except InvalidTable as refused:

@@ -161,11 +161,12 @@ class People:
         `rows` rows, which lie in at most `groups` cells, whatever the seed.
 
     Rows are seen as what the request measures of them: two that agree in unit, cell and measured
-    columns are interchangeable. Cells are chosen first, each of the unit's cells as likely as any
-    other. Then the different contents of the unit's rows in those cells are put in an order, each
-    order as likely as any other, and rows are kept in that order: equal rows one after the other,
-    so that a content does not become likelier by being repeated. Rows in no cell use up no limit. A
-    row without a unit belongs to nobody and is never measured.
+    columns are interchangeable. Cells are chosen first, in the order of a hash keyed with the seed.
+    Then the different contents of the unit's rows in those cells are put in the order of another
+    such hash, and rows are kept in that order: equal rows one after the other, so that a content
+    does not become likelier by being repeated. The hash mixes well and is not cryptographic: the
+    limits do not rest on it, only how even the choice is. Rows in no cell use up no limit. A row
+    without a unit belongs to nobody and is never measured.
 
     Parameters
         unit: an identifier or a category column. Its values are compared exactly: texts byte by

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import duckdb
 import pyarrow as pa
 import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
 
+from engine_tables import arrow_of, examples, moments, requests
+from oracle_engine import OracleEngine
 from tenue.engine.duckdb import DuckDB
 from tenue.engine.product import check_product
 from tenue.engine.request import Factor, Measure, Request
-from tenue.engine.source import Frame
+from tenue.engine.source import Frame, Relation
 from tenue.errors import InvalidArgument, InvalidTable
 from tenue.schema import Schema
 
@@ -23,6 +28,7 @@ SCHEMA = Schema.from_dict(
     }
 )
 X, Y = 2**43, 2**62
+CONNECTION = duckdb.connect()
 
 
 def total(*factors: Factor, rows: list[tuple[int | None, int | None]]) -> int:
@@ -76,3 +82,18 @@ def test_power_zero_asks_only_that_the_column_is_there() -> None:
     rows = [(1, 1), (None, 1), (1, None), (5, 7)]
     assert total(Factor("x", 0, 0), Factor("y", 0, 0), rows=rows) == 2
     assert total(Factor("x", 0, 1), Factor("y", 0, 0), rows=rows) == 6
+
+
+@given(st.data())
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+def test_any_moment_of_any_table_is_the_oracles(data: st.DataObject) -> None:
+    example = data.draw(examples())
+    asked = data.draw(requests(example.schema))
+    measures = tuple(data.draw(st.lists(moments(example.schema), min_size=1, max_size=4)))
+    request = Request(measures, asked.where, asked.keys)
+    try:
+        engine = DuckDB(Relation(CONNECTION.from_arrow(arrow_of(example))), example.schema)
+    except InvalidTable as refused:
+        assume("cannot be computed exactly" not in refused.what)
+        raise
+    assert engine.measure(request) == OracleEngine(example.schema, example.rows).measure(request)

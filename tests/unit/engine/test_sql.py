@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlglot import exp
 
-from engine_tables import people, requests
+from engine_tables import moments, people, requests
 from tenue.engine.logical import Held
 from tenue.engine.physical import Storage, storage
 from tenue.engine.request import (
@@ -97,7 +97,8 @@ def test_a_request_that_does_not_fit_is_refused(request_: Request) -> None:
 def test_every_statement_is_one_select_from_the_source_alone(data: st.DataObject) -> None:
     request = data.draw(requests(SCHEMA))
     limits = data.draw(st.none() | people())
-    statement = written(replace(request, people=limits))
+    measures = (*request.measures, data.draw(moments(SCHEMA)))
+    statement = written(replace(request, measures=measures, people=limits))
     (tree,) = sqlglot.parse(statement.sql, dialect="duckdb")
     assert isinstance(tree, exp.Select)
     tables = {table.name for table in tree.find_all(exp.Table)}
