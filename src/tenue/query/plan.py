@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
+from ..engine.product import check_product
 from ..engine.request import Factor, Measure, Request
 from ..errors import NotPromised
 from ..mechanism.bernstein import Axis, Bernstein, powers_of
@@ -210,6 +211,10 @@ def make_plan(
     best = min(range(len(found)), key=lambda i: candidates[i].score)
     strategy = found[best]
     readings = tuple(fold(o.expression, strategy.readings) for o in outputs)
+    request = request_for(question, [c for part in strategy.parts for c in part.components])
+    for measure in request.measures:
+        if measure.kind == "moment":  # refused now, from the bounds, and not after the debit
+            check_product(measure.factors, schema.columns)
     public_mean = any(
         a.kind == "avg" and setting.rows_public(a.column or "") for a in question.aggregates()
     )
@@ -223,7 +228,7 @@ def make_plan(
         candidates=tuple(candidates),
         chosen=candidates[best],
         strategy=strategy,
-        request=request_for(question, [c for part in strategy.parts for c in part.components]),
+        request=request,
         readings=readings,
         needs_row_count=public_mean,
     )
