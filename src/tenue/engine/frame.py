@@ -33,7 +33,13 @@ def arrow_table(data: Any, wanted: Collection[str]) -> pyarrow.Table:
             return _typed({name: table.column(name) for name in chosen})
     except Refused:
         raise
-    except (narwhals.exceptions.NarwhalsError, pyarrow.ArrowException, TypeError, ValueError):
+    except (
+        narwhals.exceptions.NarwhalsError,
+        pyarrow.ArrowException,
+        TypeError,
+        ValueError,
+        OverflowError,
+    ):
         pass
     raise InvalidTable(
         f"The source is of type {type(data).__name__}, and its columns could not be read",
@@ -60,7 +66,7 @@ def _column(frame: Any, name: str) -> Any:
 
     try:
         return pyarrow.table(frame.select(name).to_native()).column(name)
-    except (pyarrow.ArrowException, TypeError, ValueError):
+    except (pyarrow.ArrowException, TypeError, ValueError, OverflowError):
         pass
     # raised out of reach of the error above, which quotes a value
     raise InvalidTable(

@@ -4,12 +4,11 @@ Guarantee
     As `request.People`: what is kept of a unit depends on the multiset of its own rows, the request
     and the seed.
 
-Rows are sorted by unit and then by a hash of their contents that is keyed with the seed; a row is
-kept unless the row `limit` places before it is of the same unit. Sorting everybody once and looking
-back was the fastest exact way tried in DuckDB: 10 million rows of a million persons took about 2
-processor seconds, and every window for each unit or aggregate of the n least values took longer.
-Equal rows stand together and can take each other's place. Rows that differ and have the same hash
-are sorted by their contents.
+Equal rows are numbered, which takes a sort; then rows are sorted by unit and by a hash of contents
+and number that is keyed with the seed, so that each row is as likely as any other; a row is kept
+unless the row `limit` places before it is of the same unit. Sorting everybody and looking back was
+the fastest exact way tried in DuckDB: every window for each unit, or aggregate of the n least
+values, took longer. Rows with the same hash are sorted by contents and number.
 
 Looking back takes rows in the order in which the sort hands them on. That order is checked at every
 row, and the statement fails if it is another: a wrong row is never kept in silence.
@@ -98,8 +97,21 @@ def _limits(people: People) -> tuple[int, int | None, int]:
 
 
 def _few_rows(sql: str, names: Sequence[str], limit: int, seed: int) -> str:
-    sql = _sorted(sql, names, seed, [f"lag(u, {limit}) OVER () AS far"])
+    sql = _sorted(
+        _numbered(sql, names), [*names, "copy"], seed, [f"lag(u, {limit}) OVER () AS far"]
+    )
     return f"SELECT {', '.join(names)} FROM ({sql}) WHERE {_checked('far IS DISTINCT FROM u')}"  # noqa: S608
+
+
+def _numbered(sql: str, names: Sequence[str]) -> str:
+    """The rows with a `copy` that counts those that are equal: 0, 1, 2, …"""
+    order = ", ".join(f"{name} ASC NULLS LAST" for name in names)
+    other = " OR ".join(f"lag({name}, 1) OVER () IS DISTINCT FROM {name}" for name in names)
+    sql = f"SELECT * FROM ({sql}) ORDER BY {order}"  # noqa: S608
+    sql = f"SELECT *, row_number() OVER () AS place, ({other}) AS fresh FROM ({sql})"  # noqa: S608
+    running = "OVER (ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)"
+    start = f"MAX(CASE WHEN fresh THEN place END) {running}"
+    return f"SELECT {', '.join(names)}, place - {start} AS copy FROM ({sql})"  # noqa: S608
 
 
 def _few_cells(sql: str, names: Sequence[str], keys: Sequence[str], limit: int, seed: int) -> str:

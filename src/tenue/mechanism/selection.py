@@ -208,7 +208,7 @@ def quantile(
     price = law_epsilon(epsilon)
     score = rank_score.quantile(fraction_of_one(q, "q"), checked_neighbours(neighbours))
     chosen = Selection(score, int(low), int(high), price)
-    steps = np.clip(_steps(values, step), int(low), int(high))
+    steps = _steps(values, int(low), int(high), step)
     return chosen.choose(steps.size, _near(chosen, steps), require_safe(source)) * step
 
 
@@ -227,10 +227,28 @@ def _near(chosen: Selection, steps: npt.NDArray[np.int64]) -> Values:
     return list(zip(found[near].tolist(), below[near].tolist(), at[near].tolist(), strict=True))
 
 
-def _steps(values: Sequence[Number], grid: Fraction) -> npt.NDArray[np.int64]:
-    """floor(x/grid + 1/2) of each value, exactly."""
-    array = np.asarray(values)
-    if array.dtype.kind in "iu" and grid == 1:
-        return array.astype(np.int64)
-    rounded = [math.floor(exact(v, "values") / grid + Fraction(1, 2)) for v in array.tolist()]
-    return np.array([min(max(r, -LARGEST), LARGEST) for r in rounded], dtype=np.int64)
+def _steps(values: Sequence[Number], low: int, high: int, grid: Fraction) -> npt.NDArray[np.int64]:
+    """floor(x/grid + 1/2) of each value between the bounds, each by itself and exactly.
+
+    A list is not made an array first: one number among the others would decide how all are stored.
+    """
+    if isinstance(values, np.ndarray) and values.dtype.kind in "iu" and grid == 1:
+        ends = np.iinfo(values.dtype)
+        inside = np.clip(values, max(low, ends.min), min(high, ends.max))
+        return inside.astype(np.int64)
+    half = Fraction(1, 2)
+    steps = []
+    for value in values.tolist() if isinstance(values, np.ndarray) else values:
+        try:
+            found = math.floor(exact(value, "values") / grid + half)
+        except InvalidArgument:
+            found = None
+        if found is None:
+            # raised out of reach of the error above, which quotes the value
+            raise InvalidArgument(
+                "`values` holds something that is not a finite number",
+                "`values` are finite numbers",
+                "Leave out what is missing",
+            )
+        steps.append(min(max(found, low), high))
+    return np.array(steps, dtype=np.int64)

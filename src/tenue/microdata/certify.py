@@ -44,12 +44,14 @@ HOMOGENEOUS = "Where all of a group share one confidential value, that value is 
 AS_THEY_ARE = "Columns that are not quasi-identifiers are published as they are."
 PRESENCE = (
     "That a person is in the table is not hidden: columns that are not confidential are published "
-    "as they are, and every value of the table is in the release."
+    "as they are, and every value of the table is in the release, rounded to its grid and kept "
+    "between its declared bounds."
 )
 CLOSE = "A published value can be close to the true one, or equal to it."
 VERY_CLOSE = (
     "A published value is close to the true one: on the Census reference table with k = 10, 95 % "
-    "of the values miss the truth by at most 1 % of their column's range, 66 % by at most 1 %."
+    "of the values miss the truth by at most 1 % of their column's range, 66 % by at most 1 % of "
+    "the value itself."
 )
 GUESS = (
     "Whoever can guess a value from what else is known of a person may recognise it among the "

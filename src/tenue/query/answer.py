@@ -19,6 +19,7 @@ from ..schema import Boolean, Category, Date, Datetime, Number, Schema
 from .chosen import Chosen
 from .plan import Plan, shown
 from .question import Aggregate, Comparison, KeyOutput, Output
+from .told import Told
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -192,7 +193,8 @@ class Answer:
     def interval(self, level: Given) -> Any:
         """Where the true value lies with probability at least `level`, in the shape of `value`.
 
-        None where it cannot be told from what was released.
+        True of the table as it is declared: values kept between their bounds, and of each person
+        the rows that are counted. None where it cannot be told from what was released.
         """
         wanted = fraction_of_one(level, "level")
 
@@ -249,6 +251,7 @@ class Answer:
             "value": json.loads(json.dumps(self.value, default=str)),
             "interval_95": json.loads(json.dumps(self.interval(0.95), default=str)),
             "expected_error": json.loads(json.dumps(self.expected_error, default=str)),
+            "rank_95": json.loads(json.dumps(self.rank_error(Fraction(19, 20)), default=str)),
             "price": show(self.price),
             "replayed": self.replayed,
             "mechanism": self.plan.chosen.mechanism,
@@ -263,8 +266,10 @@ class Answer:
         outputs = self.plan.question.outputs
         level = Fraction(19, 20)
         header: list[str] = []
+        told = any(isinstance(reading, Told) for reading in self.plan.readings)
         for output in outputs:
-            header += [output.alias] if isinstance(output, KeyOutput) else [output.alias, "±"]
+            alone = told or isinstance(output, KeyOutput)
+            header += [output.alias] if alone else [output.alias, "±"]
         body = []
         for cell, row in self._rows:
             made = iter(self.plan.readings)
@@ -275,6 +280,9 @@ class Answer:
                     line.append(str(_plain(value)))
                     continue
                 reading = next(made)
+                if isinstance(reading, Told):
+                    line.append(_readable(value))
+                    continue
                 if isinstance(reading, Chosen):
                     line += [_readable(value), f"{shown(reading.rank_error(level))} ranks"]
                     continue
@@ -294,14 +302,22 @@ class Answer:
         lines = ["  ".join(c.rjust(w) for c, w in zip(r, widths, strict=True)) for r in table]
         if len(body) > len(kept):
             lines.append(f"… and {len(body) - len(kept):,} rows more")
-        lines.append(f"\n{self._paid('epsilon ')}, {self.plan.chosen.mechanism}; ± holds with 95 %")
+        lines.append(f"\n{self._note('epsilon ')}")
         return "\n".join(lines)
 
-    def _paid(self, word: str) -> str:
-        if self.replayed:
-            return "answered before, no charge"
+    def _note(self, word: str) -> str:
+        """The price, the mechanism, and what ± means and does not cover."""
         shared = f" for {self.together} answers together" if self.together > 1 else ""
-        return f"{word}{show(self.price)}{shared}"
+        paid = f"{word}{show(self.price)}{shared}"
+        parts = ["answered before, no charge" if self.replayed else paid]
+        parts.append(self.plan.chosen.mechanism)
+        if any(isinstance(reading, Told) for reading in self.plan.readings):
+            return ", ".join(parts) + "; not differential privacy: see the certificate"
+        note = ", ".join(parts) + "; ± holds with at least 95 %"
+        if self.schema.rows_per_unit is not None:
+            rows = f"{self.schema.rows_per_unit} rows of each {self.schema.unit}"
+            note += f", for the table with at most {rows}"
+        return note
 
     def __repr__(self) -> str:
         return str(self)
@@ -313,7 +329,7 @@ class Answer:
             "<tr>" + "".join(f"<td>{html.escape(c)}</td>" for c in line) + "</tr>"
             for line in body[:200]
         )
-        note = html.escape(f"{self._paid('ε = ')}, {self.plan.chosen.mechanism}; ± holds with 95 %")
+        note = html.escape(self._note("ε = "))
         return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table><p>{note}</p>"
 
 
@@ -342,9 +358,11 @@ def _readable(value: Any) -> str:
     if value is None:
         return "undefined"
     number = _plain(value)
-    if isinstance(number, int | float):
-        return f"{number:,}" if isinstance(number, int) else f"{number:,.6g}"
-    return str(number)
+    if isinstance(number, bool) or not isinstance(number, int | float):
+        return str(number)
+    if isinstance(number, int):
+        return f"{number:,}"
+    return f"{number:,.0f}" if abs(number) >= 1e5 else f"{number:,.6g}"
 
 
 def _holds(value: Any, wanted: Comparison) -> bool:

@@ -1,8 +1,8 @@
 """Several questions answered at one price: apart, together in one noise, or side by side.
 
 * one by one: each gets an equal share of the price;
-* together: all counts and sums of all questions get one noise, shaped to what one unit can do to
-  all of them at once;
+* together: all counts and sums get one noise, shaped to what one unit can do to all of them at
+  once; what is neither keeps its own share;
 * side by side: questions about rows that cannot be the same cost what one of them costs, as the
   groups of GROUP BY do.
 
@@ -42,7 +42,8 @@ class Batch:
     """Plans that are paid for together.
 
     together: the one noise of all answers, or None where each plan draws its own.
-    owners: for each component of it, the number of its question.
+    owners: for each component of it, the number of its question; questions without any draw their
+        own noise.
     saved: the share of the variance that the chosen way saves, against one by one.
     """
 
@@ -78,8 +79,9 @@ def plan_batch(
     if alone and free and all_disjoint([q.where for q in questions]):
         beside = [make_plan(q, schema, nano, wanted, text, beside=True) for q, text in pairs]
         ways.append(Batch(tuple(beside), nano, 0.0))
-    if free and all(a.kind in ("count", "sum") for q in questions for a in q.aggregates()):
-        ways.extend(_together(questions, texts, schema, nano, wanted))
+    shared = [n for n, q in enumerate(questions) if _linear(q)]
+    if shared:
+        ways.extend(_together(shared, questions, texts, schema, nano, apart, wanted))
     scores = [sum(score_of(p.strategy, wanted) for p in way.plans) for way in ways]
     best = min(range(len(ways)), key=lambda i: scores[i])
     outputs = sum(len(p.strategy.readings) for p in apart)
@@ -87,29 +89,41 @@ def plan_batch(
     return replace(ways[best], saved=saved)
 
 
+def _linear(question: Question) -> bool:
+    """Whether a question has nothing but counts and sums, and no groups."""
+    return not question.keys and all(a.kind in ("count", "sum") for a in question.aggregates())
+
+
 def _together(
+    shared: Sequence[int],
     questions: Sequence[Question],
     texts: Sequence[str],
     schema: Schema,
     nano: int,
+    apart: Sequence[Plan],
     wanted: Criterion,
 ) -> list[Batch]:
-    """One box for every count and sum of every question."""
-    asked = [(number, a) for number, q in enumerate(questions) for a in q.aggregates()]
+    """One box for every count and sum, at the price of the questions it answers; others alone."""
+    asked = [(number, a) for number in shared for a in questions[number].aggregates()]
     if not 2 <= len(asked) <= MOST_IN_A_BOX:
         return []
+    share = nano if len(shared) == len(questions) else apart[0].nano * len(shared)
     shapes: list[tuple[Signs, bool]] = [("same", False)]
-    if schema.neighbours == "replace":
-        shapes.append(("any", True))
+    shapes.append(("any", schema.neighbours == "replace"))
     found = []
     for signs, native in shapes:
-        batch = _box(questions, texts, schema, nano, wanted, asked, signs, native)
-        if batch is not None:
-            found.append(batch)
-    if not found and schema.neighbours != "replace":
-        batch = _box(questions, texts, schema, nano, wanted, asked, "any", False)
-        found = [batch] if batch is not None else []
+        boxed = _box(questions, texts, schema, share, wanted, asked, signs, native)
+        if boxed is not None:
+            plans = tuple(boxed.plans_by_number.get(n, plan) for n, plan in enumerate(apart))
+            owners = tuple(number for number, _ in asked)
+            found.append(Batch(plans, nano, 0.0, boxed.part, owners))
     return found
+
+
+@dataclass(frozen=True)
+class _Boxed:
+    part: Part
+    plans_by_number: dict[int, Plan]
 
 
 def _box(
@@ -121,7 +135,7 @@ def _box(
     asked: Sequence[tuple[int, Aggregate]],
     signs: Signs,
     native: bool,
-) -> Batch | None:
+) -> _Boxed | None:
     price = Fraction(nano, NANO)
     sensitivities: list[int] = []
     components: list[Component] = []
@@ -145,27 +159,25 @@ def _box(
     )
     name = "box" if signs == "any" else "same-sign box"
     part = Part(name, tuple(components), law, price)
-    plans = []
-    for number, (question, text) in enumerate(zip(questions, texts, strict=True)):
+    plans = {}
+    for number in dict.fromkeys(number for number, _ in asked):
+        question, text = questions[number], texts[number]
         strategy = Strategy(name, (part,), readings[number])
         own = [c for (owner, _), c in zip(asked, components, strict=True) if owner == number]
         outputs = [o for o in question.outputs if isinstance(o, Output)]
         candidate: Candidate = candidate_for(strategy, outputs, wanted, None)
-        plans.append(
-            Plan(
-                question=question,
-                sql=text,
-                neighbours=schema.neighbours,
-                unit=schema.unit,
-                criterion=wanted,
-                nano=nano,
-                candidates=(candidate,),
-                chosen=candidate,
-                strategy=strategy,
-                request=request_for(question, own),
-                readings=tuple(fold(o.expression, strategy.readings) for o in outputs),
-                needs_row_count=False,
-            )
+        plans[number] = Plan(
+            question=question,
+            sql=text,
+            neighbours=schema.neighbours,
+            unit=schema.unit,
+            criterion=wanted,
+            nano=nano,
+            candidates=(candidate,),
+            chosen=candidate,
+            strategy=strategy,
+            request=request_for(question, own),
+            readings=tuple(fold(o.expression, strategy.readings) for o in outputs),
+            needs_row_count=False,
         )
-    owners = tuple(number for number, _ in asked)
-    return Batch(tuple(plans), nano, 0.0, part, owners)
+    return _Boxed(part, plans)

@@ -35,6 +35,8 @@ DOES_NOT_PROMISE = (
     "It bounds what one unit's data can change; it does not stop inference about groups.",
     "The ledger, not this certificate, says what all answers about the table cost together.",
     "The time an answer takes is not covered.",
+    "This answer keeps its promise; if the data set has also had individual-DP answers or "
+    "published copies, no total epsilon of the data set is promised.",
 )
 
 

@@ -6,12 +6,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from ..errors import InvalidArgument
 from ..mechanism import rank_score
 from ..mechanism.part import Part
 from ..mechanism.selection import Selection
+from ..noise.exact import LARGEST
 from .question import Aggregate
 
 __all__ = ["Choice", "Chosen", "Span", "choice_for"]
+
+
+# Selection cuts its score where less than this is left to choose.
+_LEAST = Fraction(1, 10**12)
 
 
 @dataclass(frozen=True)
@@ -60,8 +66,12 @@ class Chosen:
         """None: it would depend on the rows."""
 
     def rank_error(self, level: Fraction) -> float:
-        """By how many ranks the answer is off at most, with probability `level`."""
-        return self.selection.misses(float(1 - level))
+        """By how many ranks the answer is off at most, with probability `level`.
+
+        A minimum or maximum is aimed at a rank inside the table, which counts too.
+        """
+        aim = self.selection.score.rank or 0
+        return aim + self.selection.misses(float(max(1 - level, _LEAST)))
 
 
 def choice_for(
@@ -73,6 +83,12 @@ def choice_for(
         replace is remove and add.
     """
     points = span.high - span.low + 1
+    if points > LARGEST:
+        raise InvalidArgument(
+            f"`{aggregate.column}` has {points:.3g} grid points",
+            f"A value is chosen among {LARGEST:.3g} at most",
+            "Ask the holder for a coarser grid",
+        )
     if aggregate.kind == "min":
         score = rank_score.minimum(epsilon, points)
     elif aggregate.kind == "max":

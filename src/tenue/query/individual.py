@@ -36,12 +36,13 @@ _EVERYTHING = 1 << 200
 
 
 def approval(question: Question, schema: Schema) -> Approved | None:
-    """The approved question that asks the same, if the holder has approved one."""
+    """The approved question that asks the same of the rows, whatever is done with the answer."""
+    asked = _asked(question, schema)
     for approved in schema.questions.values():
         if approved.promise != "individual":
             continue
         try:
-            same = parse(approved.sql, schema) == question
+            same = _asked(parse(approved.sql, schema), schema) == asked
         except Refused:
             same = False
         if same:

@@ -50,6 +50,8 @@ class Selected:
         if isinstance(self.expression, Aggregate):
             asked = self.expression
             kind = asked.name.lower() if asked.kind == "quantile" else asked.kind
+            if asked.other is not None:
+                return f"{kind}_{_short(asked.column or '')}_{_short(asked.other)}"[:_LONGEST]
             return f"{kind}_{short}" if short and asked.column else kind
         return "value"
 

@@ -49,12 +49,17 @@ def release_batch(batch: Batch, engine: Engine, schema: Schema, source: Source =
         return Released.list_to_bytes(found)
     require_safe(source)
     people = _people(schema, source)
-    atoms = [_atoms(plan, engine, people)[0] for plan in batch.plans]
+    atoms = {number: _atoms(batch.plans[number], engine, people)[0] for number in set(batch.owners)}
     pairs = zip(batch.together.components, batch.owners, strict=True)
     truth = [component.of(atoms[owner]) for component, owner in pairs]
     (noise,) = batch.together.draw(1, source)
     noisy = tuple(value + extra for value, extra in zip(truth, noise, strict=True))
-    return Released.list_to_bytes([Released(((noisy,),))] * len(batch.plans))
+    return Released.list_to_bytes(
+        [
+            Released(((noisy,),)) if number in atoms else release(plan, engine, schema, source)
+            for number, plan in enumerate(batch.plans)
+        ]
+    )
 
 
 def _people(schema: Schema, source: Source) -> People | None:

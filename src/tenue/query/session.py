@@ -22,7 +22,7 @@ from ..ledger import SQLite
 from ..ledger.composition import Charge
 from ..ledger.contract import Ledger
 from ..ledger.record import Balance
-from ..number import NANO, Number, checked_call, nano
+from ..number import NANO, Number, checked_call, law_epsilon, nano
 from ..promise import checked_neighbours, show
 from ..schema import Schema
 from ..version import VERSION
@@ -145,8 +145,8 @@ class Session:
             key: an idempotency key: a retry with the same key gets the same answer and one debit.
             fresh: draw anew although the same question was answered before; costs again.
             individual: answer with individual differential privacy, which is not differential
-                privacy: read `INDIVIDUAL_LIMITS`. It has a column of its own in the ledger, and
-                the limits of an approved question hold.
+                privacy: read `INDIVIDUAL_LIMITS`. It has a column of its own in the ledger. A named
+                analyst may ask approved questions only; their limits hold for everybody.
             prior: for a question about one person, what you believe before asking; the answer is a
                 sample of it, moved towards the truth.
         """
@@ -165,7 +165,7 @@ class Session:
         found, before = self._paid(
             plan.nano,
             key,
-            plan.question.digest,
+            cache_key,  # with mechanism and schema: an answer is never read as another's
             lambda: release(plan, self._engine, self.schema).to_bytes(),
             # the first answer stays the one that is repeated, so a retry never sees another
             cache_key=cache_key if stored is None else None,
@@ -226,7 +226,7 @@ class Session:
             raise InvalidArgument(
                 "`epsilon` is not given", "A belief is refined at an epsilon", "Add epsilon=1"
             )
-        price = nano(epsilon)
+        price = affordable(epsilon)
         return plan_personal(question, self.schema, prior, price, Fraction(price, NANO))
 
     def _ask_about_one(
@@ -275,22 +275,27 @@ class Session:
                 "Write epsilon=0.5",
             )
         question = parse(sql, self.schema)
-        plan = plan_individual(question, render(question, self.schema), self.schema, nano(epsilon))
+        plan = plan_individual(
+            question, render(question, self.schema), self.schema, affordable(epsilon)
+        )
         approved = approval(question, self.schema)
-        if (
-            approved is not None
-            and approved.epsilon is not None
-            and plan.epsilon < approved.epsilon
-        ):
+        if self.analyst != HOLDER and (approved is None or not approved.limited):
+            raise NotPromised(
+                "The holder has not approved the question for individual differential privacy",
+                "Analysts may ask approved questions that state `epsilon` and `times`",
+                "Ask without individual=True, or ask the holder to approve it in [questions]",
+            )
+        least = None if approved is None else approved.epsilon
+        if least is not None and plan.epsilon < least:
             raise NotPromised(
                 f"`epsilon` is {show(plan.epsilon)}",
-                f"The holder approved the question for at least {show(approved.epsilon)}",
-                f"Ask with epsilon={show(approved.epsilon)}",
+                f"The holder approved the question for at least {show(least)}",
+                f"Ask with epsilon={show(least)}",
             )
         found, before = self._paid(
             plan.nano,
             key,
-            plan.question.digest,
+            self._cache_key(plan),
             lambda: release_individual(plan, self._engine, self.schema).to_bytes(),
             column="individual",
             question_name=None if approved is None else approved.name,
@@ -342,7 +347,7 @@ class Session:
             )
         parsed = [parse(sql, self.schema) for sql in questions]
         texts = [render(question, self.schema) for question in parsed]
-        return plan_batch(parsed, texts, self.schema, nano(epsilon), minimise)
+        return plan_batch(parsed, texts, self.schema, affordable(epsilon), minimise)
 
     def _answers(self, batch: Batch, stored: bytes, price: Fraction, *, replayed: bool) -> Answers:
         together = len(batch.plans)
@@ -388,6 +393,13 @@ class Session:
         self.close()
 
 
+def affordable(epsilon: Number) -> int:
+    """Nano-epsilon that a law of noise can be made for; refused here, before anything is paid."""
+    price = nano(epsilon)
+    law_epsilon(Fraction(price, NANO))
+    return price
+
+
 def explain_for(
     sql: str,
     schema: Schema,
@@ -407,7 +419,7 @@ def explain_for(
             "Add epsilon=0.5" if missing else "Leave one of them out",
         )
     if epsilon is not None:
-        price = nano(epsilon)
+        price = affordable(epsilon)
     else:
         price = epsilon_for(accuracy, question, schema, minimise)
     return make_plan(question, schema, price, minimise, render(question, schema))

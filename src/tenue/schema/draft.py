@@ -139,7 +139,7 @@ def _budget() -> str:
             f"total = {literal(BLANK)}  # epsilon that all analysts together may ever spend",
             "# per_analyst = 0.5",
             "",
-            "# [questions.median_income]   # approved questions; individual DP answers no others",
+            "# [questions.median_income]   # approved: analysts may ask these with individual DP",
             '# sql = "SELECT MEDIAN(income) FROM census"',
             '# promise = "individual"',
             "# epsilon = 0.5               # the least it may be asked with",

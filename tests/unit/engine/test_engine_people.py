@@ -89,12 +89,31 @@ def test_the_engine_chooses_as_a_window_for_each_unit_would() -> None:
     """The same choice, written as SQL has it in textbooks."""
     with duckdb.connect() as connection:
         found = opened(connection).measure(asked(People("who", 3, None, 77)))
-        key = "hash(xor(hash(who, CAST(c AS INTEGER), n), CAST(77 AS UBIGINT)))"
+        copy = "row_number() OVER (PARTITION BY who, c, n) - 1"
+        key = "hash(xor(hash(who, CAST(c AS INTEGER), n, copy), CAST(77 AS UBIGINT)))"
         plain = connection.execute(
-            f"""SELECT CAST(c AS INTEGER), COUNT(*), SUM(n), COUNT(DISTINCT who) FROM ({TABLE}
+            f"""SELECT CAST(c AS INTEGER), COUNT(*), SUM(n), COUNT(DISTINCT who)
+            FROM (SELECT * FROM (SELECT *, {copy} AS copy FROM ({TABLE}))
             QUALIFY row_number() OVER (PARTITION BY who ORDER BY {key}) <= 3) GROUP BY 1"""  # noqa: S608
         ).fetchall()
         assert found == {(cell,): tuple(map(int, rest)) for cell, *rest in plain}
+
+
+def test_each_row_is_as_likely_as_any_other_though_some_are_equal() -> None:
+    """99 equal rows and one other: a hash of contents alone would keep it half the time."""
+    rows = "SELECT 1 AS who, '0' AS c, 100 * CAST(i = 0 AS INT) AS n FROM range(100) AS r(i)"
+    with duckdb.connect() as connection:
+        engine = DuckDB(Relation(connection.sql(rows)), SCHEMA)
+        found = [
+            engine.measure(
+                Request((Measure("total", "n"),), people=People("who", limit, None, seed))
+            )
+            for limit in (1, 10)
+            for seed in range(150)
+        ]
+    kept = [cells[()][0] == 100 for cells in found]
+    assert sum(kept[:150]) < 15  # 1.5 expected
+    assert 1 <= sum(kept[150:]) < 45  # 15 expected
 
 
 def test_counting_units_alone_needs_no_choice() -> None:

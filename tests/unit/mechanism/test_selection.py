@@ -203,3 +203,23 @@ def test_the_public_function_checks_what_it_is_given() -> None:
         given: dict[str, Any] = {"q": 0.5, "bounds": (0, 10), "epsilon": 1} | wrong
         with pytest.raises(Refused):
             quantile([1, 2, 3], **given)
+
+
+def test_no_value_decides_how_the_others_are_read() -> None:
+    """As an array, one float among integers would round all of them to 53 bits."""
+    large = [2**53 + 1] * 200
+    bounds = (0, 2**54)
+    alone = {quantile(large, 0.5, bounds=bounds, epsilon=30) for _ in range(5)}
+    beside = {quantile([*large, 0.5], 0.5, bounds=bounds, epsilon=30) for _ in range(5)}
+    assert alone == beside == {2**53 + 1}
+    assert quantile(np.full(9, 2**63 + 5, dtype=np.uint64), 0.5, bounds=(0, 9), epsilon=30) == 9
+    assert quantile([2**70] * 9, 0.5, bounds=(0, 9), epsilon=30) == 9
+
+
+@pytest.mark.parametrize("wrong", [float("nan"), float("inf"), "secret-77", None])
+def test_refusals_do_not_quote_values(wrong: Any) -> None:
+    with pytest.raises(Refused) as refusal:
+        quantile([1, 2, wrong], 0.5, bounds=(0, 9), epsilon=1)
+    assert "secret" not in str(refusal.value)
+    assert refusal.value.__cause__ is None
+    assert refusal.value.__context__ is None

@@ -77,6 +77,41 @@ def test_approved_questions_keep_their_limits() -> None:
 @pytest.mark.parametrize(
     "sql",
     [
+        "SELECT MEDIAN(x) AS z FROM t",
+        "SELECT MEDIAN(x) FROM t HAVING MEDIAN(x) > 0",
+        "SELECT MEDIAN(x) FROM t LIMIT 1",
+    ],
+)
+def test_another_name_does_not_lift_the_limits(sql: str) -> None:
+    with session() as data:
+        with pytest.raises(NotPromised):
+            data.ask(sql, epsilon="0.001", individual=True)
+        for _ in range(2):
+            data.ask(sql, epsilon="0.5", individual=True)
+        with pytest.raises(Refused):
+            data.ask(sql, epsilon="0.5", individual=True)
+
+
+def test_analysts_may_ask_approved_questions_only() -> None:
+    with tn.protect(TABLE, schema=schema(), ledger=tn.ledger.Memory(), analyst="eve") as data:
+        data.ask(MEDIAN, epsilon=1, individual=True)
+        for sql in ("SELECT MAX(x) FROM t", "SELECT QUANTILE(x, 0.3) FROM t"):
+            with pytest.raises(NotPromised, match="not approved"):
+                data.ask(sql, epsilon=1, individual=True)
+        assert data.budget.individual == 1
+
+
+def test_an_epsilon_no_law_takes_is_refused_before_it_is_paid() -> None:
+    with session() as data:
+        for individual in (True, False):
+            with pytest.raises(Refused):
+                data.ask("SELECT MAX(x) FROM t", epsilon=10**6, individual=individual)
+        assert data.budget.individual == data.budget.spent == 0
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
         "SELECT COUNT(*) FROM t",
         "SELECT MEDIAN(x), MIN(x) FROM t",
         "SELECT MEDIAN(x) + 1 FROM t",
