@@ -318,13 +318,14 @@ def _best_ratio(dimension: int, signs: Signs, epsilon: Fraction, wanted: Criteri
         extra = [ratio] * (1 if wanted.kind == "absolute-error" else 2)
         return log_product_series(base + extra, e) - log_product_series(base, e)
 
-    return _least(cost)
-
-
-def _least(cost: Callable[[float], float]) -> float:
-    """Where in (0, 1) a smooth cost is least: a coarse look, then a golden section."""
     # for large epsilon the best core is as narrow as e^(-ε/3); near 1 it is as wide again
-    narrow, wide = np.geomspace(1e-12, 0.02, 24), np.linspace(0.02, 0.98, 34)
+    return _least(cost, max(1e-12, 0.01 * math.exp(-min(e, 700.0))))
+
+
+def _least(cost: Callable[[float], float], narrowest: float) -> float:
+    """Where in (0, 1) a smooth cost is least: a coarse look, then a golden section."""
+    folds = math.ceil(math.log(0.02 / narrowest)) + 1
+    narrow, wide = np.geomspace(narrowest, 0.02, folds), np.linspace(0.02, 0.98, 34)
     points = np.concatenate([narrow[:-1], wide, 1 - np.geomspace(0.02, 1e-6, 8)[1:]])
     best = int(np.argmin([cost(float(p)) for p in points]))
     low = float(points[max(best - 1, 0)])

@@ -98,7 +98,9 @@ class OptimalSteps(GridLaw):
 
     @property
     def _moments(self) -> tuple[float, float]:
-        return _moments(self.delta_steps, np.asarray([self.d_steps], dtype=float), self.epsilon)[0]
+        d = np.asarray([self.d_steps], dtype=float)
+        first, second = _moments(self.delta_steps, d, self.epsilon)
+        return float(first[0]), float(second[0])
 
     def _loss_of_steps(self, steps: Fraction) -> Fraction | float:
         if steps.denominator != 1:
@@ -171,7 +173,7 @@ def _series(epsilon: Fraction) -> tuple[float, float, float]:
     return q / fall, q * q / fall**2, q * q * (1 + q) / fall**3
 
 
-def _moments(delta: int, d: Real, epsilon: Fraction) -> list[tuple[float, float]]:
+def _moments(delta: int, d: Real, epsilon: Fraction) -> tuple[Real, Real]:
     """E|k| and E k² for each core d."""
     s0, s1, s2 = _series(epsilon)
     n = float(delta)
@@ -181,7 +183,7 @@ def _moments(delta: int, d: Real, epsilon: Fraction) -> list[tuple[float, float]
     rest = (n - 1) * n * (2 * n - 1) / 6
     squares = s0 * (n * d * d + n * (n - 1) * d + rest) + s1 * n * n * (2 * d + n - 1) + s2 * n**3
     second = (d - 1) * d * (2 * d - 1) / 6 + squares
-    return list(zip((2 * first / total).tolist(), (2 * second / total).tolist(), strict=True))
+    return 2 * first / total, 2 * second / total
 
 
 def _best_core(delta: int, epsilon: Fraction, wanted: Criterion, near: float) -> int:
@@ -191,16 +193,14 @@ def _best_core(delta: int, epsilon: Fraction, wanted: Criterion, near: float) ->
         middle = min(max(round(near), 1), delta)
         reach = _TRY_ALL // 2
         candidates = range(max(1, middle - reach), min(delta, middle + reach) + 1)
-    moments = _moments(delta, np.asarray(candidates, dtype=float), epsilon)
-    if wanted.kind == "absolute-error":
-        return min(zip(moments, candidates, strict=True), key=lambda both: both[0][0])[1]
-    if wanted.kind == "variance":
-        return min(zip(moments, candidates, strict=True), key=lambda both: both[0][1])[1]
+    sizes, squares = _moments(delta, np.asarray(candidates, dtype=float), epsilon)
+    if wanted.kind != "interval":
+        return candidates[int(np.argmin(sizes if wanted.kind == "absolute-error" else squares))]
     # many cores share the shortest whole interval: among them the least variance
-    level = wanted.level or Fraction(0)
-    widths = _half_widths(delta, np.asarray(candidates, dtype=float), epsilon, level).tolist()
-    best = min(range(len(widths)), key=lambda n: (widths[n], moments[n][1]))
-    return candidates[best]
+    widths = _half_widths(
+        delta, np.asarray(candidates, dtype=float), epsilon, wanted.level or Fraction(0)
+    )
+    return candidates[int(np.lexsort((squares, widths))[0])]
 
 
 def _half_widths(delta: int, d: Real, epsilon: Fraction, level: Fraction) -> Real:
