@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from itertools import product
@@ -31,9 +32,9 @@ class Joint(Finite):
     width: int
     """How many components a value has."""
 
+    @abstractmethod
     def _place(self, value: object, column: int) -> Any:
         """One component as it stands in the values."""
-        raise NotImplementedError
 
     def canonical(self, value: object) -> tuple[Any, ...] | None:
         if not isinstance(value, tuple | list) or len(value) != self.width:

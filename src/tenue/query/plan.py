@@ -43,6 +43,7 @@ __all__ = [
 ]
 
 SHOWN_LEVEL = Fraction(19, 20)
+SMOOTH = "smooth sensitivity"
 
 
 @dataclass(frozen=True)
@@ -147,8 +148,10 @@ class Plan:
                         mark if first else "",
                         candidate.mechanism if first else "",
                         e.alias,
-                        shown(e.expected_error) if e.rank is None else "",
-                        shown(e.half_width) if e.rank is None else f"{shown(e.rank)} ranks",
+                        _told(e.expected_error, candidate) if e.rank is None else "",
+                        _told(e.half_width, candidate)
+                        if e.rank is None
+                        else f"{shown(e.rank)} ranks",
                     ]
                 )
         widths = [max(len(row[i]) for row in rows) for i in range(5)]
@@ -165,6 +168,11 @@ class Plan:
                 "",
                 "How many ranks a value is off can be told; how far in value depends on rows.",
             ]
+        if any(candidate.mechanism == SMOOTH for candidate in self.candidates):
+            foot += [
+                "",
+                "“untold”: how far smooth sensitivity is off would be a fact about the rows.",
+            ]
         return "\n".join(head + lines + foot)
 
     def __repr__(self) -> str:
@@ -178,6 +186,10 @@ def shown(number: float | None) -> str:
     if math.isinf(number):
         return "infinite"
     return f"{number:,.0f}" if abs(number) >= 1000 else f"{number:.3g}"
+
+
+def _told(number: float | None, candidate: Candidate) -> str:
+    return "untold" if number is None and candidate.mechanism == SMOOTH else shown(number)
 
 
 def make_plan(
@@ -209,6 +221,7 @@ def make_plan(
     rows = schema.rows if not question.keys and question.where is None else None
     candidates = [candidate_for(strategy, outputs, wanted, rows) for strategy in found]
     best = min(range(len(found)), key=lambda i: candidates[i].score)
+    candidates += _smooth(question, setting, found[best].epsilon)
     strategy = found[best]
     readings = tuple(fold(o.expression, strategy.readings) for o in outputs)
     request = request_for(question, [c for part in strategy.parts for c in part.components])
@@ -232,6 +245,19 @@ def make_plan(
         readings=readings,
         needs_row_count=public_mean,
     )
+
+
+def _smooth(question: Question, setting: Setting, epsilon: Fraction) -> list[Candidate]:
+    """Smooth sensitivity, where it is admissible: its error is a fact about the rows, so it is
+    shown and never chosen. `mechanism.smooth_release` answers with it."""
+    asked = question.aggregates()
+    public = len(asked) == 1 and asked[0].selected and setting.rows_public(asked[0].column or "")
+    if not public:
+        return []
+    untold = tuple(
+        Expectation(o.alias, None, None, None) for o in question.outputs if isinstance(o, Output)
+    )
+    return [Candidate(SMOOTH, epsilon, untold, math.inf)]
 
 
 def setting_of(question: Question, schema: Schema) -> Setting:

@@ -12,13 +12,11 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 from ..engine.contract import Engine
 from ..engine.open import open_engine
 from ..errors import InvalidArgument, InvalidSchema, NotPromised
-from ..ledger import SQLite
 from ..ledger.composition import Charge
 from ..ledger.contract import Ledger
 from ..ledger.record import Balance
@@ -39,6 +37,7 @@ from .belief import (
 )
 from .certify import certify
 from .individual import approval, certify_individual, plan_individual, release_individual
+from .opening import given_ledger, given_schema
 from .parse import parse
 from .personal import read_personal
 from .plan import Plan, make_plan
@@ -66,7 +65,7 @@ def protect(
         ledger: a ledger or its path; None for `<schema>.ledger` beside the schema's file.
         analyst: who asks; quotas are kept by this name.
     """
-    described, beside = _schema(schema)
+    described, beside = given_schema(schema)
     if not described.private:
         raise NotPromised(
             f"The bounds of `{described.name}` were read from its rows",
@@ -79,7 +78,7 @@ def protect(
             "A table is asked within a budget",
             "Add a section [budget] with total = 1.0, or what you decide",
         )
-    books = _ledger(ledger, beside)
+    books = given_ledger(ledger, beside)
     books.open_dataset(
         described.name,
         described.budget.total,
@@ -423,38 +422,3 @@ def explain_for(
     else:
         price = epsilon_for(accuracy, question, schema, minimise)
     return make_plan(question, schema, price, minimise, render(question, schema))
-
-
-def _schema(given: object) -> tuple[Schema, Path | None]:
-    if isinstance(given, Schema):
-        return given, None
-    if isinstance(given, Mapping):
-        return Schema.from_dict(given), None
-    if isinstance(given, str | os.PathLike):
-        path = Path(given)
-        return Schema.load(path), path
-    raise InvalidArgument(
-        f"`schema` is of type {type(given).__name__}",
-        "`schema` is a Schema or the path of its file",
-        'Write schema="census.toml"',
-    )
-
-
-def _ledger(given: object, beside: Path | None) -> Ledger:
-    if isinstance(given, Ledger):
-        return given
-    if given is None:
-        if beside is None:
-            raise InvalidArgument(
-                "No ledger is given and the schema has no file to keep one beside",
-                "What is spent is written in a ledger",
-                'Add ledger="census.ledger"',
-            )
-        given = beside.with_suffix(".ledger")
-    if isinstance(given, str | os.PathLike):
-        return SQLite(given)
-    raise InvalidArgument(
-        f"`ledger` is of type {type(given).__name__}",
-        "`ledger` is a ledger or the path of its file",
-        'Write ledger="census.ledger"',
-    )
