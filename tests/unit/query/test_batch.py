@@ -144,3 +144,17 @@ def test_values_are_near_the_truth(data: Session) -> None:
     assert answers[0].value == pytest.approx(120, abs=5)
     assert answers[1].value == pytest.approx(8000, abs=300)
     assert 40 <= answers[2].value <= 60
+
+
+def test_counts_share_a_noise_beside_a_mean(data: Session) -> None:
+    """A mean keeps its own share; the counts are better off together all the same."""
+    answers = data.ask_many([*counts(4), "SELECT AVG(age) FROM t"], epsilon=1)
+    assert answers.saved > 0.2
+    law = answers[0].plan.parts[0].law
+    assert isinstance(law, OptimalBox)
+    assert law.dimension == 4
+    paid = {part for a in answers for part in a.plan.parts}
+    assert sum(part.epsilon for part in paid) <= 1
+    assert answers[4].plan.parts[0] not in answers[0].plan.parts
+    assert answers[0].value == pytest.approx(200, abs=80)
+    assert data.budget.spent == 1

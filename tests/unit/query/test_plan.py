@@ -7,8 +7,10 @@ import json
 import pytest
 
 from tenue.engine.request import Measure
+from tenue.query.parse import parse
 from tenue.query.plan import make_plan
 from tenue.query.question import Output
+from tenue.schema import Schema
 from unit.query.stated import AVG, BY_REGION, COUNT, FILTERED, MEAN, ONE_COUNT, SUM, asked, schema
 
 HALF = 500_000_000
@@ -65,3 +67,25 @@ def test_plans_speak_to_people_and_programs() -> None:
     text = str(plan)
     assert "→" in text
     assert "after" in text  # the mean's error is told with the answer
+
+
+def test_smooth_sensitivity_is_shown_where_the_number_of_rows_is_public_and_never_chosen() -> None:
+    given = {
+        "table": {"name": "t", "unit": "record", "neighbours": "replace"},
+        "columns": {
+            "x": {"type": "number", "bounds": [0, 9], "missing": 0},
+            "y": {"type": "number", "bounds": [0, 9]},
+        },
+    }
+    public = Schema.from_dict(given)
+    for sql, shown in (
+        ("SELECT MEDIAN(x) FROM t", True),
+        ("SELECT MEDIAN(y) FROM t", False),
+        ("SELECT MEDIAN(x) FROM t WHERE x > 1", False),
+        ("SELECT AVG(x) FROM t", False),
+    ):
+        plan = make_plan(parse(sql, public), public, HALF)
+        names = [candidate.mechanism for candidate in plan.candidates]
+        assert ("smooth sensitivity" in names) is shown
+        assert plan.chosen.mechanism != "smooth sensitivity"
+        assert ("untold" in str(plan)) is shown
