@@ -123,7 +123,7 @@ def warm_up() -> None:
 
 def draw(path: Path, rows: Sequence[int], took: Sequence[float], exponent: float) -> None:
     """Rows against seconds, both logarithmic, with the line that was fitted and that of n²."""
-    left, top, width, height = 70, 40, 480, 300
+    left, top, width, height = 70, 60, 480, 300
 
     def x(n: float) -> float:
         return left + width * (math.log10(n) - 4.8) / 1.4
@@ -135,8 +135,13 @@ def draw(path: Path, rows: Sequence[int], took: Sequence[float], exponent: float
     centre = math.exp(float(np.mean(np.log(rows))))
     ends = (rows[0], rows[-1])
     parts = [
-        f'<text x="{left}" y="22">Exact MDAV, 4 columns, k = 5: n^{exponent:.2f}</text>',
-        f'<rect x="{left}" y="{top}" width="{width}" height="{height}" fill="none" stroke="#999"/>',
+        f'<text x="{left}" y="18" font-size="16" font-weight="bold">How exact MDAV grows</text>',
+        f'<text x="{left}" y="{top + height + 40}" fill="#567">rows (4 columns, k = 5)</text>',
+        f'<text x="{left}" y="{top - 8}" fill="#567">processor seconds, log scales</text>',
+        *(
+            f'<line x1="{left}" x2="{left + width}" y1="{y(s):.0f}" y2="{y(s):.0f}" stroke="#dde"/>'
+            for s in (0.1, 1, 10)
+        ),
         *(
             f'<text x="{x(n):.0f}" y="{top + height + 18}" text-anchor="middle">{n:,}</text>'
             for n in rows
@@ -146,15 +151,20 @@ def draw(path: Path, rows: Sequence[int], took: Sequence[float], exponent: float
             for s in (0.1, 1, 10)
         ),
     ]
-    for power, colour in ((exponent, "#06c"), (2.0, "#bbb")):
+    for power, colour in ((exponent, "#06c"), (2.0, "#999")):
         line = [(x(n), y(middle * (n / centre) ** power)) for n in ends]
         places = " ".join(f"{a:.1f},{b:.1f}" for a, b in line)
-        parts.append(f'<polyline points="{places}" fill="none" stroke="{colour}"/>')
+        parts.append(
+            f'<polyline points="{places}" fill="none" stroke="{colour}" stroke-width="2"/>'
+        )
+        (_, (a, b)) = line
+        name = "n²" if power == 2 else f"n^{power:.2f}, measured"
+        parts.append(f'<text x="{a + 10:.0f}" y="{b + 4:.0f}" fill="{colour}">{name}</text>')
     parts += [
         f'<circle cx="{x(n):.1f}" cy="{y(s):.1f}" r="4" fill="#06c"/>'
         for n, s in zip(rows, took, strict=True)
     ]
-    size = f'width="{left + width + 40}" height="{top + height + 40}"'
+    size = f'width="{left + width + 90}" height="{top + height + 60}"'
     style = 'font-family="sans-serif" font-size="13"'
     text = f'<svg xmlns="http://www.w3.org/2000/svg" {size} {style}>{"".join(parts)}</svg>\n'
     path.write_text(text, encoding="utf-8")
