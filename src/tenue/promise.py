@@ -178,7 +178,7 @@ class KAnonymity(Promise):
 
 @dataclass(frozen=True, init=False)
 class ProbabilisticKAnonymity(Promise):
-    """A record is linked to its unit with probability at most 1/k."""
+    """A confidential value is linked to its unit with probability at most 1/k."""
 
     kind: ClassVar[str] = "probabilistic k-anonymity"
     k: int
@@ -189,8 +189,8 @@ class ProbabilisticKAnonymity(Promise):
 
     def sentence(self) -> str:
         return (
-            "Whoever knows a unit's quasi-identifiers finds its record with probability at most "
-            f"1/{self.k}."
+            "Whoever knows a unit's quasi-identifiers links a confidential value to it with "
+            f"probability at most 1/{self.k}; other columns may identify its row."
         )
 
 

@@ -62,7 +62,10 @@ RELATIONS = (
     "Each confidential column changes places on its own: relations between them inside a group are "
     "lost."
 )
-ROWS_OF_ONE = "How many rows a person has is not hidden."
+ROWS_OF_ONE = (
+    "How many rows a person has is not hidden, and l and t count rows: a value that every person "
+    "of a group has in one of several rows is disclosed."
+)
 
 
 def certify(method: Method, schema: Schema, *, registered: bool) -> Certificate:
@@ -76,12 +79,15 @@ def certify(method: Method, schema: Schema, *, registered: bool) -> Certificate:
         "quasi-identifiers": ", ".join(method.quasi),
         "confidential": ", ".join(method.confidential),
     }
+    grown = ", ".join(method.sensitive or method.confidential)
     if method.gamma is not None:
         parameters["gamma"] = show(method.gamma)
     if method.l is not None:
-        parameters["l"] = f"at least {method.l} different values in each group"
+        parameters["l"] = f"at least {method.l} different values of {grown} in each group"
     if method.t is not None:
-        parameters["t"] = f"earth mover's distance at most {show(method.t)} in each group"
+        parameters["t"] = (
+            f"earth mover's distance of {grown} at most {show(method.t)} in each group"
+        )
     if method.override:
         parameters["override"] = ", ".join(sorted(method.override))
     parameters["registered"] = "yes" if registered else "no: no ledger was given"

@@ -191,14 +191,15 @@ def _check_one_value_each(original: Original, method: Method) -> None:
 
 
 def _check_homogeneous(original: Original, method: Method, groups: Mapping[str, Numbers]) -> None:
-    if method.l is not None or method.t is not None or "homogeneous-groups" in method.override:
+    # a wide t allows groups of one value; l of at least 2 does not
+    if (method.l or 0) >= 2 or "homogeneous-groups" in method.override:
         return
     for name in method.sensitive:
         if single_valued(places(original.cells[name]), groups[name]):
             raise Unreachable(
                 f"Some groups have one single value of `{name}`, which is declared sensitive",
                 "Whoever knows that a person is in such a group knows the value",
-                'Add l=2 or t=0.3, choose a larger k, or state override="homogeneous-groups", '
+                'Add l=2, choose a larger k, or state override="homogeneous-groups", '
                 "which is recorded",
                 code="homogeneous-groups",
                 column=name,

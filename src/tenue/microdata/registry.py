@@ -34,7 +34,7 @@ def opened(given: object) -> Iterator[Ledger | None]:
 
 def check_first(ledger: Ledger, schema: Schema, method: Method) -> None:
     """Refuses a second release before a row is read; `register` refuses it again, atomically."""
-    name = schema.name
+    name = _known_as(ledger, schema)
     if name not in ledger.datasets() or "second-release" in method.override:
         return
     if ledger.balance(name).releases:
@@ -47,12 +47,19 @@ def check_first(ledger: Ledger, schema: Schema, method: Method) -> None:
         )
 
 
+def _known_as(ledger: Ledger, schema: Schema) -> str:
+    """The table's name as the ledger has it: upper and lower case do not make another table."""
+    same = (name for name in ledger.datasets() if name.lower() == schema.name.lower())
+    return next(same, schema.name)
+
+
 def register(ledger: Ledger, schema: Schema, method: Method, digest: str) -> int:
     """Records the release durably; returns the number of its entry."""
-    if schema.name not in ledger.datasets():
+    name = _known_as(ledger, schema)
+    if name not in ledger.datasets():
         budget = schema.budget
         ledger.open_dataset(
-            schema.name,
+            name,
             0 if budget is None else budget.total,
             None if budget is None else budget.per_analyst,
             neighbours=checked_neighbours(schema.neighbours),
@@ -60,7 +67,7 @@ def register(ledger: Ledger, schema: Schema, method: Method, digest: str) -> int
             data_version=schema.version or "",
         )
     return ledger.register_release(
-        schema.name,
+        name,
         digest,
         method=f"{method.name} by {method.by}",
         override="second-release" in method.override,

@@ -130,7 +130,7 @@ def publish(
             distance t of the table, in each sensitive column, or each confidential one if none is
             declared sensitive.
         gamma: the gain factor of "v-mdav".
-        ledger: where the release is registered; a second release of the table is then refused.
+        ledger: where the release is registered; a second one under its name is then refused.
         override: "second-release" or "homogeneous-groups", to insist; recorded in the certificate.
         progress: is told the name of each step when it begins.
 

@@ -18,6 +18,9 @@ __all__ = ["KINDS", "check_target", "write_release"]
 KINDS = ("csv", "parquet")
 
 
+_FILES = {"certificate.json", "manifest.json", *(f"table.{kind}" for kind in KINDS)}
+
+
 def check_target(folder: Path, kind: str | None, *, replace: bool) -> None:
     """Refuses what could not be saved, before anything is read.
 
@@ -34,6 +37,12 @@ def check_target(folder: Path, kind: str | None, *, replace: bool) -> None:
             "A release is written into a folder of its own",
             "Name another folder, or say that it may be replaced",
         )
+    if folder.is_dir() and not _is_release(folder):
+        raise InvalidArgument(
+            f"{folder.name} holds something that is no release",
+            "Only a folder with nothing but a release in it is replaced",
+            "Name another folder",
+        )
     if folder.exists() and not folder.is_dir():
         raise InvalidArgument(
             f"{folder.name} is a file", "A release is written into a folder", "Name another one"
@@ -43,13 +52,20 @@ def check_target(folder: Path, kind: str | None, *, replace: bool) -> None:
         raise _unwritable(folder)
 
 
+def _is_release(folder: Path) -> bool:
+    """Whether a folder is empty, or holds the files of a release and nothing else."""
+    return {path.name for path in folder.iterdir()} <= _FILES
+
+
 def write_release(
     folder: Path, table: Any, certificate: str, kind: str, *, replace: bool
 ) -> dict[str, Any]:
     """Writes table, certificate.json and manifest.json; returns the manifest.
 
     The files are written, and forced to the disk, in a folder beside the target, which then takes
-    the target's place in one step. If anything fails the target is as it was.
+    the target's place: in one step if there was nothing, in two renames if a release is replaced
+    (a crash between them leaves the old one beside, under a name that begins with a point). If
+    anything fails the target is as it was.
     """
     check_target(folder, kind, replace=replace)
     target = folder.absolute()
@@ -59,7 +75,7 @@ def write_release(
         draft = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
         manifest = _fill(draft, table, certificate, kind)
         draft.chmod(0o755)
-        _take_place(draft, target)
+        _take_place(draft, target, replace=replace)
         return manifest
     except OSError:
         if draft is not None:
@@ -96,9 +112,10 @@ def _fill(draft: Path, table: Any, certificate: str, kind: str) -> dict[str, Any
     return manifest
 
 
-def _take_place(draft: Path, target: Path) -> None:
+def _take_place(draft: Path, target: Path, *, replace: bool) -> None:
     old = None
-    if target.is_dir() and any(target.iterdir()):
+    # what has appeared since the folder was looked at makes the rename below fail
+    if replace and target.is_dir() and any(target.iterdir()) and _is_release(target):
         old = Path(tempfile.mkdtemp(prefix=f".{target.name}.old.", dir=target.parent))
         target.rename(old)
     try:

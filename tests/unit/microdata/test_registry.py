@@ -74,3 +74,14 @@ def test_a_ledger_from_a_path_is_closed_and_a_given_one_is_not(tmp_path: Path) -
         assert ledger is None
     with pytest.raises(InvalidArgument), opened(3):
         pass
+
+
+def test_upper_and_lower_case_do_not_make_another_table() -> None:
+    ledger = Memory()
+    register(ledger, schema(), chosen(), "a" * 64)
+    shouted = schema().replace(table={"name": "PEOPLE"})
+    with pytest.raises(Conflict):
+        check_first(ledger, shouted, chosen())
+    with pytest.raises(Conflict):
+        register(ledger, shouted, chosen(), "b" * 64)
+    assert list(ledger.datasets()) == ["people"]

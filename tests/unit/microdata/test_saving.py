@@ -77,9 +77,38 @@ def test_a_folder_that_holds_something_is_left_alone(release: Any, tmp_path: Pat
     with pytest.raises(tn.errors.InvalidArgument):
         release.save(out)
     assert [path.name for path in out.iterdir()] == ["thesis.txt"]
+    with pytest.raises(tn.errors.InvalidArgument, match="no release"):
+        release.save(out, replace=True)
+    assert (out / "thesis.txt").read_text() == "years of work"
+    assert list(tmp_path.iterdir()) == [out]
+
+
+def test_a_release_is_replaced_where_that_is_said(release: Any, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    release.save(out, kind="csv")
+    with pytest.raises(tn.errors.InvalidArgument):
+        release.save(out)
     release.save(out, replace=True)
     assert (out / "table.parquet").exists()
-    assert not (out / "thesis.txt").exists()
+    assert not (out / "table.csv").exists()
+    assert list(tmp_path.iterdir()) == [out]
+
+
+def test_what_appears_while_saving_is_not_deleted(
+    release: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    saving = importlib.import_module("tenue.microdata.saving")
+    fill, out = saving._fill, tmp_path / "out"
+
+    def meanwhile(*given: Any) -> Any:
+        out.mkdir()
+        (out / "foreign.txt").write_text("not yours")
+        return fill(*given)
+
+    monkeypatch.setattr(saving, "_fill", meanwhile)
+    with pytest.raises(tn.errors.InvalidArgument):
+        release.save(out)
+    assert (out / "foreign.txt").read_text() == "not yours"
     assert list(tmp_path.iterdir()) == [out]
 
 
