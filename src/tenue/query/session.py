@@ -149,6 +149,12 @@ class Session:
             prior: for a question about one person, what you believe before asking; the answer is a
                 sample of it, moved towards the truth.
         """
+        if prior is not None and (individual or accuracy is not None):
+            raise InvalidArgument(
+                "`prior` is given together with `individual` or `accuracy`",
+                "A belief is refined at an epsilon, with differential privacy",
+                "Leave the others out",
+            )
         if prior is not None:
             return self._ask_about_one(sql, prior, epsilon, key, fresh)
         if individual:

@@ -147,3 +147,7 @@ def test_a_prior_for_another_question_is_refused() -> None:
             data.ask(ABOUT_ONE, prior=PRIOR)
         with pytest.raises(Refused):
             data.ask(ABOUT_ONE, epsilon=1)
+        for more in ({"individual": True}, {"accuracy": ("interval", 0.95, 10)}):
+            with pytest.raises(Refused, match="together"):
+                data.ask(ABOUT_ONE, epsilon=1, prior=PRIOR, **more)
+        assert data.budget.spent == 0
