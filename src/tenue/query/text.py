@@ -126,7 +126,8 @@ def _refuse_unknown(tokens: list[Token], declared: set[str]) -> None:
     known = _VALUES | _NAMES | SIGNS | WORDS
     around = zip([None, None, *tokens], [None, *tokens], tokens, [*tokens[1:], None], strict=False)
     for function, before, token, after in around:
-        if token.token_type is not T.IDENTIFIER and token.text.upper() in NEEDS_QUOTES:
+        bare = token.token_type not in (T.IDENTIFIER, T.STRING)
+        if bare and token.text.upper() in NEEDS_QUOTES:
             raise refuse_word(token.text)
         if token.token_type in known:
             continue

@@ -9,8 +9,11 @@ import sys
 
 import pytest
 
+from tenue.engine.request import Among
 from tenue.errors import InvalidQuestion
-from tenue.query.text import DIALECT, read_tokens, read_tree
+from tenue.query.parse import parse
+from tenue.query.text import DIALECT, NEEDS_QUOTES, read_tokens, read_tree
+from tenue.schema import Schema
 from unit.query.asked import CENSUS, ask, refused, refused_where, where
 
 COUNT = "SELECT COUNT(*) FROM census"
@@ -171,3 +174,15 @@ def test_the_text_near_a_mistake_is_quoted_and_the_parser_is_not() -> None:
     assert "near" in refusal.what
     assert "sqlglot" not in str(refusal)
     assert "class" not in str(refusal)
+
+
+@pytest.mark.parametrize("word", sorted(NEEDS_QUOTES))
+def test_a_category_may_have_the_name_of_any_word(word: str) -> None:
+    schema = Schema.from_dict(
+        {
+            "table": {"name": "t", "unit": "record", "neighbours": "replace"},
+            "columns": {"kind": {"type": "category", "categories": [word, "other"]}},
+        }
+    )
+    asked = parse(f"SELECT COUNT(*) FROM t WHERE kind = '{word}'", schema)
+    assert asked.where == Among("kind", (word,))
