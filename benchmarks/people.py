@@ -147,7 +147,7 @@ def _asker(kind: str, name: str, path: str) -> tuple[Callable[[int], None], int]
     case = CASES[name]
 
     def ask(turn: int) -> None:
-        people = People(case.unit, case.rows, case.groups, turn)
+        people = People(case.unit, case.rows, case.groups)
         cells = engine.measure(Request(MEASURES, None, (Group("text", GROUPS),), people))
         assert len(cells) == GROUPS
 

@@ -342,7 +342,7 @@ def moments(draw: Any, schema: Schema) -> Measure:
 def people(most: int = 3) -> st.SearchStrategy[People]:
     """Limits for the unit `who`."""
     few = st.integers(1, most)
-    return st.builds(People, st.just("who"), few, st.none() | few, st.integers(0, 2**64 - 1))
+    return st.builds(People, st.just("who"), few, st.none() | few)
 
 
 @st.composite

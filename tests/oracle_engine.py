@@ -6,10 +6,10 @@ datetime are what they are. It shares no code with the engines it judges.
 
 from __future__ import annotations
 
-import hashlib
 import math
+import random
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
@@ -50,8 +50,12 @@ TRUE, FALSE = ("true", "t", "yes", "y", "1"), ("false", "f", "no", "n", "0")
 class OracleEngine:
     """Measures requests on a list of rows."""
 
-    def __init__(self, schema: Table, rows: Sequence[Row]) -> None:
+    def __init__(
+        self, schema: Table, rows: Sequence[Row], order: Callable[[int], list[int]] | None = None
+    ) -> None:
+        """`order(n)` is an order of n things, each drawn anew and all equally likely."""
         self.schema = schema
+        self.order = order or (lambda n: random.sample(range(n), n))
         self.rows = [{name.lower(): value for name, value in row.items()} for row in rows]
 
     def look_up(self, unit: str, name: str, column: str) -> list[int | None]:
@@ -64,10 +68,9 @@ class OracleEngine:
         return found[:2]
 
     def measure(self, request: Request) -> Cells:
-        named = [name for measure in request.measures for name in _columns(measure)]
         found = self._rows(request.where, request.keys)
         if request.people is not None:
-            found = self.kept(request.people, found, named, keyed=bool(request.keys))
+            found = self.kept(request.people, found, keyed=bool(request.keys))
         cells: dict[Cell, list[Row]] = {}
         for key, row in found:
             cells.setdefault(key, []).append(row)
@@ -85,15 +88,13 @@ class OracleEngine:
             if self.value(request.column, row) is not None
         ]
         if request.people is not None:
-            found = self.kept(request.people, found, [request.column], keyed=bool(request.keys))
+            found = self.kept(request.people, found, keyed=bool(request.keys))
         cells: dict[Cell, list[int]] = {}
         for key, row in found:
             cells.setdefault(key, []).append(self.value(request.column, row) or 0)
         return {key: _profile(values, request) for key, values in cells.items()}
 
-    def kept(
-        self, people: People, found: Sequence[Placed], named: Sequence[str], *, keyed: bool
-    ) -> list[Placed]:
+    def kept(self, people: People, found: Sequence[Placed], *, keyed: bool) -> list[Placed]:
         """Those rows of each unit that count: first its cells are chosen, then its rows."""
         units: dict[Any, list[Placed]] = {}
         for key, row in found:
@@ -101,13 +102,12 @@ class OracleEngine:
             if unit is not None:
                 units.setdefault(unit, []).append((key, row))
         chosen = []
-        for unit, placed in units.items():
+        for placed in units.values():
             if keyed and people.groups is not None:
-                keys = sorted({key for key, _ in placed}, key=lambda k: _order(people, unit, k))
-                placed = [(key, row) for key, row in placed if key in keys[: people.groups]]
-            contents = [(key, [self.value(name, row) for name in named]) for key, row in placed]
-            order = sorted(range(len(placed)), key=lambda i: _order(people, unit, contents[i]))
-            chosen += [placed[i] for i in order[: people.rows]]
+                cells = sorted({key for key, _ in placed})
+                keys = {cells[i] for i in self.order(len(cells))[: people.groups]}
+                placed = [(key, row) for key, row in placed if key in keys]
+            chosen += [placed[i] for i in self.order(len(placed))[: people.rows]]
         return chosen
 
     def unit(self, name: str, row: Row) -> Any:
@@ -211,15 +211,6 @@ class OracleEngine:
         else:
             cell = _calendar(key, self.schema.column(key.column), value) - key.first
         return cell if 0 <= cell < key.cells else None
-
-
-def _columns(measure: Measure) -> list[str]:
-    names = [] if measure.column is None else [measure.column]
-    return names + [factor.column for factor in measure.factors]
-
-
-def _order(people: People, unit: Any, contents: Any) -> bytes:
-    return hashlib.sha256(repr((people.seed, unit, contents)).encode()).digest()
 
 
 def _profile(values: list[int], request: RankRequest) -> Profile:

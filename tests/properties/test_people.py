@@ -2,7 +2,8 @@
 
 A table's contents are five: a content j has the value 4096^j, so that the digits of a total in base
 4096 say how often each was kept. Every property is a function of an engine; each is also shown to
-fail on an engine that is wrong in one plausible way.
+fail on an engine that is wrong in one plausible way. Laws are exact: all that may be drawn is gone
+through (`every_order.py`).
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Callable, Sequence
+from fractions import Fraction
 from typing import Any
 
 import duckdb
@@ -19,6 +21,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from engine_tables import arrow_of, examples, moments, people, requests
+from every_order import Orders, law
 from oracle_engine import OracleEngine, Placed
 from tenue.engine.contract import Engine
 from tenue.engine.duckdb import DuckDB
@@ -50,6 +53,7 @@ Row = tuple[str | None, int | None, int, bool | None]
 """Who, in which place, with which content, seen or not."""
 Opener = Callable[[Sequence[Row]], Engine]
 Kept = Counter[tuple[tuple[int, ...], int]]
+Law = dict[frozenset[tuple[tuple[tuple[int, ...], int], int]], Fraction]
 BY_PLACE = (Group("place", CELLS),)
 
 
@@ -115,25 +119,38 @@ def check_limits(opener: Opener, rows: Sequence[Row], limits: People) -> None:
         assert found.total() in sizes
 
 
-def check_independence(opener: Opener, rows: Sequence[Row], limits: People) -> None:
-    """Everybody's kept rows are those that would be kept if each unit were alone."""
-    alone: Kept = Counter()
+def defined(rows: Sequence[Row], limits: People) -> Law:
+    """The law of what is kept, as `People` defines it: for each unit by itself a set of its cells,
+    then a set of its rows in those, each as likely as any other."""
+    law: dict[Any, Fraction] = {frozenset(): Fraction(1)}
     for own in of_each(rows).values():
-        alone += kept(opener, own, limits)
-    assert kept(opener, rows, limits) == alone
+        placed = [((row[1],), row[2]) for row in own if row[1] is not None]
+        cells = sorted({cell for cell, _ in placed})
+        groups = len(cells) if limits.groups is None else min(limits.groups, len(cells))
+        after: dict[Any, Fraction] = {}
+        choices = list(itertools.combinations(cells, groups))
+        for choice in choices:
+            there = [row for row in placed if row[0] in choice]
+            sets = list(itertools.combinations(there, min(limits.rows, len(there))))
+            for chosen, (before, likely) in itertools.product(sets, law.items()):
+                both = frozenset((Counter(dict(before)) + Counter(chosen)).items())
+                share = likely / len(choices) / len(sets)
+                after[both] = after.get(both, Fraction(0)) + share
+        law = after
+    return law
 
 
-def check_order(opener: Opener, rows: Sequence[Row], limits: People) -> None:
-    found = kept(opener, rows, limits)
-    for other in (rows[::-1], [*rows[1::2], *rows[::2]]):
-        assert kept(opener, other, limits) == found
-
-
-def check_units_differ(opener: Opener, rows: Sequence[Row], limits: People) -> None:
-    """Two units with the same rows do not always keep the same."""
-    twins = [[(name, 0, content, True) for content in range(CONTENTS)] for name in "ab"]
-    seeds = [People("who", 1, None, seed) for seed in range(20)]
-    assert any(kept(opener, twins[0], seed) != kept(opener, twins[1], seed) for seed in seeds)
+def check_law(engine: Callable[[Sequence[Row], Orders], Engine], rows: Sequence[Row]) -> None:
+    """The law of what is kept is the defined one, in any order of the rows."""
+    for limits in (People("who", 1, None), People("who", 2, 1)):
+        expected = defined(rows, limits)
+        for order in (rows, rows[::-1]):
+            found = law(
+                lambda orders, order=order, limits=limits: frozenset(  # type: ignore[misc]
+                    kept(lambda _: engine(order, orders), order, limits).items()
+                )
+            )
+            assert found == expected
 
 
 ROWS = st.lists(
@@ -149,63 +166,93 @@ ROWS = st.lists(
 
 @given(ROWS, people())
 @settings(CALM, max_examples=12)
-def test_limits_hold_for_each_unit_alone_and_together(rows: list[Row], limits: People) -> None:
+def test_limits_hold_for_each_unit(rows: list[Row], limits: People) -> None:
     for opener in (opened, oracle):
         check_limits(opener, rows, limits)
-        check_independence(opener, rows, limits)
-        check_order(opener, rows, limits)
 
 
-def test_units_choose_for_themselves() -> None:
-    for opener in (opened, oracle):
-        check_units_differ(opener, [], People("who", 1, None, 0))
+SMALL: list[list[Row]] = [
+    [("a", 0, 0, True), ("a", 0, 1, True), ("a", 1, 2, True)],
+    [("a", 0, 0, True), ("b", 0, 0, True), ("a", 1, 1, True), ("b", 1, 1, True)],
+    [("a", 2, 0, True), ("a", 2, 0, True), ("a", 2, 1, True), (None, 2, 1, True)],
+    [("a", 0, 0, True), ("A", 0, 1, True), ("a ", 1, 2, True), ("a", None, 3, True)],
+]
+
+
+@pytest.mark.parametrize("rows", SMALL)
+def test_the_law_of_what_is_kept_is_the_defined_one(
+    rows: list[Row], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def drawing(order: Sequence[Row], orders: Orders) -> Engine:
+        monkeypatch.setattr("tenue.engine.duckdb.SYSTEM", orders)
+        return opened(order)
+
+    check_law(drawing, rows)
+    check_law(
+        lambda order, orders: OracleEngine(SCHEMA, [as_dict(r) for r in order], orders.order), rows
+    )
 
 
 class FirstRows(OracleEngine):
-    def kept(self, people: People, found: Any, named: Any, *, keyed: bool) -> list[Placed]:
-        taken: Counter[Any] = Counter()
-        chosen = []
-        for key, row in found:
-            unit = self.unit(people.unit, row)
-            if unit is not None and taken[unit] < people.rows:
-                taken[unit] += 1
-                chosen.append((key, row))
-        return chosen
+    def kept(self, people: People, found: Any, *, keyed: bool) -> list[Placed]:
+        self.order = lambda n: list(range(n))
+        return super().kept(people, found, keyed=keyed)
 
 
-class HashWithoutUnit(OracleEngine):
-    def kept(self, people: People, found: Any, named: Any, *, keyed: bool) -> list[Placed]:
-        chosen = []
-        for name in {self.unit(people.unit, row) for _, row in found} - {None}:
-            own = [
-                (key, {**row, "who": "anybody"})
-                for key, row in found
-                if self.unit(people.unit, row) == name
-            ]
-            chosen += super().kept(people, own, named, keyed=keyed)
-        return chosen
+class OneOrderForAll(OracleEngine):
+    def kept(self, people: People, found: Any, *, keyed: bool) -> list[Placed]:
+        drawn: dict[int, list[int]] = {}
+        real = self.order
+        self.order = lambda n: drawn[n] if n in drawn else drawn.setdefault(n, real(n))
+        return super().kept(people, found, keyed=keyed)
 
 
 class CellsOfEverybody(OracleEngine):
-    def kept(self, people: People, found: Any, named: Any, *, keyed: bool) -> list[Placed]:
-        everywhere = sorted({key for key, _ in found})[: people.groups]
-        own = [(key, row) for key, row in found if key in everywhere]
-        return super().kept(people, own, named, keyed=False)
+    def kept(self, people: People, found: Any, *, keyed: bool) -> list[Placed]:
+        everywhere = sorted({key for key, _ in found})
+        chosen = {everywhere[i] for i in self.order(len(everywhere))[: people.groups]}
+        own = [(key, row) for key, row in found if key in chosen]
+        return super().kept(people, own, keyed=False)
 
 
 class RowsOfEachCell(OracleEngine):
-    def kept(self, people: People, found: Any, named: Any, *, keyed: bool) -> list[Placed]:
+    def kept(self, people: People, found: Any, *, keyed: bool) -> list[Placed]:
         chosen = []
         for cell in {key for key, _ in found}:
             own = [(key, row) for key, row in found if key == cell]
-            chosen += super().kept(people, own, named, keyed=keyed)
+            chosen += super().kept(people, own, keyed=keyed)
         return chosen
 
 
+class DifferentContents(OracleEngine):
+    """A content is kept or not, however many rows have it."""
+
+    def kept(self, people: People, found: Any, *, keyed: bool) -> list[Placed]:
+        seen, other = set(), []
+        for key, row in found:
+            if (self.unit(people.unit, row), key, row["x"]) not in seen:
+                other.append((key, row))
+            seen.add((self.unit(people.unit, row), key, row["x"]))
+        return super().kept(people, other, keyed=keyed)
+
+
+class CellsByRows(OracleEngine):
+    """A cell is the likelier, the more rows are in it."""
+
+    def kept(self, people: People, found: Any, *, keyed: bool) -> list[Placed]:
+        own = super().kept(People(people.unit, 99, None), found, keyed=False)
+        if keyed and people.groups == 1:
+            first: dict[Any, Any] = {}
+            for i in self.order(len(own)):
+                first.setdefault(self.unit(people.unit, own[i][1]), own[i][0])
+            own = [(key, row) for key, row in own if first[self.unit(people.unit, row)] == key]
+        return super().kept(People(people.unit, people.rows, None), own, keyed=False)
+
+
 class OneTooMany(OracleEngine):
-    def kept(self, people: People, found: Any, named: Any, *, keyed: bool) -> list[Placed]:
-        more = People(people.unit, people.rows + 1, people.groups, people.seed)
-        return super().kept(more, found, named, keyed=keyed)
+    def kept(self, people: People, found: Any, *, keyed: bool) -> list[Placed]:
+        more = People(people.unit, people.rows + 1, people.groups)
+        return super().kept(more, found, keyed=keyed)
 
 
 class NobodyIsSomebody(OracleEngine):
@@ -218,50 +265,32 @@ class CaseFolded(OracleEngine):
         return None if row[name] is None else row[name].strip().lower()
 
 
-class SeedPerTable(OracleEngine):
-    def kept(self, people: People, found: Any, named: Any, *, keyed: bool) -> list[Placed]:
-        other = People(people.unit, people.rows, people.groups, people.seed + len(found))
-        return super().kept(other, found, named, keyed=keyed)
-
-
-CROWD: list[Row] = [
-    (who, place, content, True)
-    for who in ("a", "b", "A", "a ", None)
-    for place in (0, 1, 2, None)
-    for content in range(3)
-]
-
-
 @pytest.mark.parametrize(
-    ("wrong", "check"),
+    ("wrong", "rows"),
     [
-        (FirstRows, check_order),
-        (HashWithoutUnit, check_units_differ),
-        (CellsOfEverybody, check_independence),
-        (RowsOfEachCell, check_limits),
-        (OneTooMany, check_limits),
-        (NobodyIsSomebody, check_independence),
-        (CaseFolded, check_independence),
-        (SeedPerTable, check_independence),
+        (FirstRows, SMALL[0]),
+        (OneOrderForAll, SMALL[1]),
+        (CellsOfEverybody, SMALL[1]),
+        (RowsOfEachCell, SMALL[1]),
+        (DifferentContents, SMALL[2]),
+        (CellsByRows, SMALL[0]),
+        (OneTooMany, SMALL[1]),
+        (NobodyIsSomebody, SMALL[2]),
+        (CaseFolded, SMALL[3]),
     ],
 )
-def test_a_wrong_choice_is_found(wrong: type[OracleEngine], check: Any) -> None:
-    def mutant(rows: Sequence[Row]) -> Engine:
-        return wrong(SCHEMA, [as_dict(row) for row in rows])
-
-    crowd = [row for row in CROWD if not (wrong is CellsOfEverybody and row[:2] == ("a", 0))]
-    limits = People("who", 2, 1, 5)
-    check(opened, crowd, limits)
-    check(oracle, crowd, limits)
+def test_a_wrong_choice_is_found(wrong: type[OracleEngine], rows: list[Row]) -> None:
     with pytest.raises(AssertionError):
-        check(mutant, crowd, limits)
+        check_law(
+            lambda order, orders: wrong(SCHEMA, [as_dict(r) for r in order], orders.order), rows
+        )
 
 
 def test_one_more_unit_never_changes_more_than_the_limits_in_any_small_table() -> None:
-    """Every table in which each of two rows of one unit and four of another is there or not."""
-    others = subsets([("a", 0, 0, True), ("a", 1, 0, True)])
+    """Every table in which each of four rows of one unit is there or not, beside two others."""
+    others = subsets([("a", 0, 0, True), ("c", 1, 0, True)])
     more = subsets([("b", 0, 0, True), ("b", 0, 1, True), ("b", 1, 0, True), ("b", 2, 0, True)])
-    for limits in (People("who", 2, 1, 3), People("who", 2, None, 4)):
+    for limits in (People("who", 2, 1), People("who", 2, None)):
         worst_rows = worst_cells = 0
         for rows in others:
             before = kept(opened, rows, limits)
@@ -284,7 +313,7 @@ def subsets(rows: list[Row]) -> list[list[Row]]:
 def test_a_person_with_ten_thousand_rows_in_every_cell(groups: int | None) -> None:
     crowd: list[Row] = [(f"p{i}", i % 3, i % CONTENTS, True) for i in range(40)]
     flood: list[Row] = [("b", i % 3, i % 4, True) for i in range(10_000)]
-    limits = People("who", 5, groups, 11)
+    limits = People("who", 5, groups)
     before, after = kept(opened, crowd, limits), kept(opened, crowd + flood, limits)
     changed = after - before
     assert before <= after
@@ -297,39 +326,14 @@ def test_limits_beyond_what_a_stream_remembers() -> None:
     rows += [("c", 1, 1, True)] * 7
     asked = (Measure("rows"), Measure("units"))
     for limit, expected in ((5000, 5007), (10**30, 6007), (2047, 2054), (2048, 2055), (2049, 2056)):
-        limits = People("who", limit, 10**30, 1)
+        limits = People("who", limit, 10**30)
         assert opened(rows).measure(Request(asked, people=limits)) == {(): (expected, 2)}
 
 
 def test_a_filter_comes_before_the_limit() -> None:
     rows: list[Row] = [("a", 0, 0, None)] * 20 + [("a", 0, 1, True)] * 2
-    request = Request((Measure("total", "x"),), Not(Missing("seen")), people=People("who", 2, 1, 0))
+    request = Request((Measure("total", "x"),), Not(Missing("seen")), people=People("who", 2, 1))
     assert opened(rows).measure(request) == {(): (2 * BASE,)}
-
-
-SOME = [f"p{i}" for i in range(500)]
-
-
-def test_every_content_of_a_unit_is_as_likely_as_any_other() -> None:
-    rows: list[Row] = [(who, 0, content, True) for who in SOME for content in range(5)]
-    engine = opened(rows)
-    for limit in (1, 3):
-        found: Kept = Counter()
-        for seed in range(8):
-            found += kept(lambda _: engine, rows, People("who", limit, None, seed * 2**60 + seed))
-        # of 4000 choices: the standard deviation is below 31
-        assert all(abs(found[(0,), j] - 800 * limit) < 180 for j in range(5))
-
-
-def test_every_cell_of_a_unit_is_as_likely_as_any_other() -> None:
-    rows: list[Row] = [(who, place, 0, True) for who in SOME for place in range(3)]
-    rows += [(who, 2, 1, True) for who in SOME for _ in range(20)]
-    engine, cells = opened(rows), Counter[tuple[int, ...]]()
-    for seed in range(6):
-        for (cell, _), count in kept(lambda _: engine, rows, People("who", 1, 1, seed)).items():
-            cells[cell] += count
-    # of 3000 choices: the standard deviation is 26
-    assert all(abs(cells[(place,)] - 1000) < 160 for place in range(3)), "rows do not weigh"
 
 
 @given(st.data())
@@ -337,7 +341,7 @@ def test_every_cell_of_a_unit_is_as_likely_as_any_other() -> None:
 def test_where_nobody_exceeds_the_limits_every_engine_says_the_same(data: st.DataObject) -> None:
     example = data.draw(examples())
     asked = data.draw(requests(example.schema))
-    limits = People("who", 12, 12, data.draw(st.integers(0, 2**64 - 1)))
+    limits = People("who", 12, 12)
     more = (Measure("units"), data.draw(moments(example.schema)))
     asked = Request((*asked.measures, *more), asked.where, asked.keys, limits)
     try:

@@ -37,9 +37,9 @@ class Engine(Protocol):
     Guarantee
         `measure` and `ranks` return exact integers that depend on the multiset of rows only: not on
         their order. Without `people`, or where no unit exceeds its limits, every engine returns the
-        same; which rows of a unit above its limits are kept is an engine's own choice, made as
-        `People` says. Whatever goes wrong inside is one `EngineFault` whose text says nothing about
-        rows.
+        same; which rows of a unit above its limits are kept is drawn as `People` says, so that the
+        law of what is returned depends on the multiset of rows only. Whatever goes wrong inside is
+        one `EngineFault` whose text says nothing about rows.
     """
 
     def measure(self, request: Request) -> Cells:

@@ -3,23 +3,33 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, TypeVar
 
-from ..errors import EngineFault, InvalidTable
+from ..errors import EngineFault, InvalidTable, Refused
+from ..noise.source import SYSTEM
 from ..schema import Category, Column, Identifier, Number, Table
+from .bench import Bench
 from .contract import Cells, Profiles
 from .logical import Held, Logical
 from .lookup import lookup_sql
+from .people import Crowd, Reader, passes
 from .physical import Storage, check_readable
-from .rank import profiles
-from .request import RankRequest, Request
+from .rank import profiles, profiles_of_people
+from .request import People, RankRequest, Request
 from .sandbox import Borrowed, Rows, Sandbox, Store
 from .source import Relation, Source
-from .sql import write
+from .sql import Statement, write, write_for_people
+
+if TYPE_CHECKING:
+    import pyarrow
 
 __all__ = ["FAULT", "DuckDB"]
 
 FAULT = "the engine did not answer"
 """All that is ever said of a failure: DuckDB's own words may quote a row."""
+
+Found = TypeVar("Found")
 
 
 class DuckDB:
@@ -42,6 +52,7 @@ class DuckDB:
         self._declared = schema.columns
         self._unit = schema.unit.lower()
         self._lock = threading.Lock()
+        self._bench: Bench | None = None
         stored = {column.name.lower(): column.name for column in _stored(schema)}
         self._store: Store | None = (
             Borrowed(source.relation) if isinstance(source, Relation) else Sandbox(source, stored)
@@ -58,19 +69,27 @@ class DuckDB:
 
     def measure(self, request: Request) -> Cells:
         """The measures of every cell that has rows."""
+        if request.people is not None:
+            return self._measured_people(request, request.people)
         statement = write(request, self._source, self._held, self._declared)
-        rows = self._run(statement.sql)
-        cells = {}
-        for row in rows:
-            key, values = row[: statement.keys], row[statement.keys :]
-            if None not in key and (statement.keys or values[-1]):
-                measured = (int(value or 0) for value in values[: statement.measures])
-                cells[tuple(map(int, key))] = tuple(measured)
-        return cells
+        return _cells(statement, self._run(statement.sql))
 
     def ranks(self, request: RankRequest) -> Profiles:
         """The profile of every cell with rows that have the column."""
-        return profiles(request, self._source, self._held, self._declared, self._run)
+        table = self._source, self._held, self._declared
+        people = request.people
+        if people is None:
+            return profiles(request, *table, self._run)
+
+        def of_people(store: Store) -> Profiles:
+            bench = self._cleared()
+            try:
+                choose = _chooser(people, store)
+                return profiles_of_people(request, people, *table, choose, bench)
+            finally:
+                bench.clear()
+
+        return self._with_store(of_people)
 
     def look_up(self, unit: str, name: str, column: str) -> list[int | None]:
         """The values of a column in the first two rows of one unit."""
@@ -83,19 +102,50 @@ class DuckDB:
         with self._lock:
             if self._store is not None:
                 self._store.close()
-            self._store = None
+            if self._bench is not None:
+                self._bench.close()
+            self._store = self._bench = None
+
+    def _measured_people(self, request: Request, people: People) -> Cells:
+        rows, statement, everybody = write_for_people(
+            request, people, self._source, self._held, self._declared
+        )
+        if everybody:
+            return _cells(statement, self._run(statement.sql))
+
+        def of_people(store: Store) -> Cells:
+            found: dict[tuple[int, ...], tuple[int, ...]] = {}
+            bench = self._cleared()
+            for table in _chooser(people, store)(rows):
+                for key, values in _cells(statement, bench.select(table, statement.sql)).items():
+                    # a unit is in one pass only, so that units add up as rows do
+                    before = found.get(key, (0,) * len(values))
+                    found[key] = tuple(map(sum, zip(before, values, strict=True)))
+            return found
+
+        return self._with_store(of_people)
+
+    def _cleared(self) -> Bench:
+        self._bench = self._bench or Bench()
+        self._bench.clear()
+        return self._bench
 
     def _run(self, sql: str) -> Rows:
-        rows = self._rows(sql)
-        if rows is None:
-            raise EngineFault(FAULT)
-        return rows
+        return self._with_store(lambda store: store.run(sql))
 
-    def _rows(self, sql: str) -> Rows | None:
+    def _with_store(self, work: Callable[[Store], Found]) -> Found:
+        found = self._tried(work)
+        if found is None:
+            raise EngineFault(FAULT)
+        return found
+
+    def _tried(self, work: Callable[[Store], Found]) -> Found | None:
         # None instead of an error, so that none of DuckDB's is the cause or context of ours
         with self._lock:
             try:
-                return None if self._store is None else self._store.run(sql)
+                return None if self._store is None else work(self._store)
+            except Refused:
+                raise
             except Exception:
                 return None
 
@@ -111,6 +161,20 @@ class DuckDB:
             except InvalidTable as refused:
                 what = f"`{column.name}` cannot be computed exactly: {refused.what}"
                 raise InvalidTable(what, refused.allowed, refused.fix, column=column.name) from None
+
+
+def _cells(statement: Statement, rows: Rows) -> dict[tuple[int, ...], tuple[int, ...]]:
+    cells = {}
+    for row in rows:
+        key, values = row[: statement.keys], row[statement.keys :]
+        if None not in key and (statement.keys or values[-1]):
+            measured = (int(value or 0) for value in values[: statement.measures])
+            cells[tuple(map(int, key))] = tuple(measured)
+    return cells
+
+
+def _chooser(people: People, store: Store) -> Callable[[Crowd], Iterable[pyarrow.Table]]:
+    return lambda rows: passes(people, rows, Reader(store.run, store.arrow), SYSTEM)
 
 
 def _stored(schema: Table) -> list[Column]:

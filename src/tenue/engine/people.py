@@ -1,141 +1,217 @@
-"""At most so many rows, and so many cells, of each unit, in DuckDB's SQL.
+"""At most so many rows, and so many cells, of each unit: which rows of a table are measured.
 
 Guarantee
-    As `request.People`: what is kept of a unit depends on the multiset of its own rows, the request
-    and the seed.
+    As `request.People`.
 
-Equal rows are numbered, which takes a sort; then rows are sorted by unit and by a hash of contents
-and number that is keyed with the seed, so that each row is as likely as any other; a row is kept
-unless the row `limit` places before it is of the same unit. Sorting everybody and looking back was
-the fastest exact way tried in DuckDB: every window for each unit, or aggregate of the n least
-values, took longer. Rows with the same hash are sorted by contents and number.
+DuckDB finds the rows that are somebody's and in a cell, and hands them over as narrow columns;
+`choice.py` says which of them are kept; what is kept is measured in a database of its own
+(`bench.py`). Only so many rows are looked at in one pass: a table with more is cut into parts by a
+hash of the unit, so that all rows of a unit are in the same part.
 
-Looking back takes rows in the order in which the sort hands them on. That order is checked at every
-row, and the statement fails if it is another: a wrong row is never kept in silence.
-
-The choice is random because of the seed; that the limits hold is certain, whatever the hash.
+Units are told apart exactly. Whole numbers are taken as they are. Of anything else a hash is taken,
+and its values are counted: if there are as many of them as of units, no two units share one. If
+not, which an intruder may bring about, the units are numbered by a join.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
-from ..errors import InvalidArgument
+import numpy as np
+import numpy.typing as npt
+
+from ..noise.source import Source
 from ..number import whole
+from ..schema import Bounded, Category
+from .cell import cell
+from .choice import dense, few, few_cells
 from .logical import Logical
+from .physical import Integer
 from .predicate import truth
-from .request import People, Predicate
+from .request import Key, People, Predicate
+from .steps import first_step, last_step
+from .whole import holding, integer
 
-__all__ = ["everybody", "kept"]
+if TYPE_CHECKING:
+    import pyarrow
 
-_WORD = 2**64
+__all__ = ["CHOSEN", "Crowd", "Reader", "crowd", "passes"]
+
+CHOSEN = "chosen"
+"""The column that says whether a row is kept."""
+
 _FAR = 2**62
-_CELLS_SALT = 0x9E3779B97F4A7C15  # so that cells and rows are chosen by different keys
+_PASS = 2**24
+_NARROW = 2**26  # units in a range below this are numbered by subtraction
+_LONG = (-(2**63), 2**64 - 1)
 
 
-def everybody(
+@dataclass(frozen=True)
+class Crowd:
+    """The rows of all units that a request measures.
+
+    sql: the SELECT of u, k0, k1, … and the columns' values.
+    handed: the SQL of each column as it is handed over, and `taken` as it is measured.
+    whole: whether units are whole numbers of at most 64 bits.
+    shape: how many cells each key has.
+    """
+
+    sql: str
+    handed: tuple[str, ...]
+    taken: tuple[str, ...]
+    whole: bool
+    shape: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Reader:
+    """How the rows of a table are read: as tuples, and as an Arrow table."""
+
+    run: Callable[[str], Sequence[tuple[Any, ...]]]
+    arrow: Callable[[str], pyarrow.Table]
+
+
+def crowd(
     people: People,
     logical: Logical,
     *,
     where: Predicate | None,
-    cells: Sequence[str],
-    values: Sequence[str],
-) -> str:
-    """The SELECT of the rows that are somebody's and in a cell: u, k0, k1, …, and `values`.
+    keys: Sequence[Key],
+    columns: Sequence[str],
+) -> Crowd:
+    """The rows that are somebody's and in a cell.
 
     Parameters
         people: the unit; its limits are checked, and not applied.
-        logical: the table, which knows the names in `cells` and `values`.
+        logical: the table.
         where: which rows there are at all.
-        cells: the SQL of each key's cell.
-        values: names of what is measured.
+        keys: what makes a cell.
+        columns: what is measured.
     """
     _limits(people)
+    unit = logical.column(people.unit)
     outputs = [f"{logical.unit(people.unit)} AS u"]
-    outputs += [f"{cell} AS k{i}" for i, cell in enumerate(cells)]
-    there = " AND ".join(["u IS NOT NULL", *(f"k{i} IS NOT NULL" for i in range(len(cells)))])
+    outputs += [f"{cell(key, logical)} AS k{i}" for i, key in enumerate(keys)]
+    handed = [f"CAST(k{i} AS {_unsigned(key.cells)}) AS k{i}" for i, key in enumerate(keys)]
+    taken = ["u", *(f"k{i}" for i in range(len(keys)))]
+    for name in dict.fromkeys(columns):
+        value, column = logical.value(name), logical.column(name)
+        if value in outputs:
+            continue
+        outputs.append(value)
+        if isinstance(column, Bounded):
+            ends = first_step(column), last_step(column)
+            handed.append(f"CAST({value} AS {_signed(*ends)}) AS {value}")
+            taken.append(f"CAST({value} AS {holding(*ends)}) AS {value}")
+        else:
+            handed.append(value)
+            taken.append(value)
     filtered = "" if where is None else f" WHERE {truth(where, logical)}"
-    chosen = ", ".join([*outputs, *dict.fromkeys(values)])
-    sql = f"SELECT {chosen} FROM ({logical.write()}){filtered}"  # noqa: S608
-    return f"SELECT * FROM ({sql}) WHERE {there}"  # noqa: S608
-
-
-def kept(
-    people: People,
-    logical: Logical,
-    *,
-    where: Predicate | None,
-    cells: Sequence[str],
-    values: Sequence[str],
-) -> str:
-    """Those of the rows of `everybody` that are kept.
-
-    The parameters are those of `everybody`.
-    """
-    rows, groups, seed = _limits(people)
-    keys = [f"k{i}" for i in range(len(cells))]
-    names = ["u", *keys, *dict.fromkeys(values)]
-    sql = everybody(people, logical, where=where, cells=cells, values=values)
-    if keys and groups is not None:
-        sql = _few_cells(sql, names, keys, groups, seed ^ _CELLS_SALT)
-    return _few_rows(sql, names, rows, seed)
-
-
-def _limits(people: People) -> tuple[int, int | None, int]:
-    rows = min(whole(people.rows, "rows", least=1), _FAR)
-    groups = None
-    if people.groups is not None:
-        groups = min(whole(people.groups, "groups", least=1), _FAR)
-    seed = whole(people.seed, "seed")
-    if seed >= _WORD:
-        raise InvalidArgument(
-            "`seed` has more than 64 bits",
-            "`seed` must be a whole number below 2^64",
-            "Draw 64 bits from the source of randomness",
-        )
-    return rows, groups, seed
-
-
-def _few_rows(sql: str, names: Sequence[str], limit: int, seed: int) -> str:
-    sql = _sorted(
-        _numbered(sql, names), [*names, "copy"], seed, [f"lag(u, {limit}) OVER () AS far"]
+    sql = f"SELECT {', '.join(outputs)} FROM ({logical.write()}){filtered}"  # noqa: S608
+    there = " AND ".join(["u IS NOT NULL", *(f"k{i} IS NOT NULL" for i in range(len(keys)))])
+    stored = None if isinstance(unit, Category) else logical.stored(unit.name)
+    return Crowd(
+        sql=f"SELECT * FROM ({sql}) WHERE {there}",  # noqa: S608
+        handed=tuple(handed),
+        taken=tuple(taken),
+        whole=stored is None
+        or (isinstance(stored, Integer) and stored.low >= _LONG[0] and stored.high <= _LONG[1]),
+        shape=tuple(key.cells for key in keys),
     )
-    return f"SELECT {', '.join(names)} FROM ({sql}) WHERE {_checked('far IS DISTINCT FROM u')}"  # noqa: S608
 
 
-def _numbered(sql: str, names: Sequence[str]) -> str:
-    """The rows with a `copy` that counts those that are equal: 0, 1, 2, …"""
-    order = ", ".join(f"{name} ASC NULLS LAST" for name in names)
-    other = " OR ".join(f"lag({name}, 1) OVER () IS DISTINCT FROM {name}" for name in names)
-    sql = f"SELECT * FROM ({sql}) ORDER BY {order}"  # noqa: S608
-    sql = f"SELECT *, row_number() OVER () AS place, ({other}) AS fresh FROM ({sql})"  # noqa: S608
-    running = "OVER (ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)"
-    start = f"MAX(CASE WHEN fresh THEN place END) {running}"
-    return f"SELECT {', '.join(names)}, place - {start} AS copy FROM ({sql})"  # noqa: S608
+def passes(
+    people: People, rows: Crowd, reader: Reader, source: Source, most: int = _PASS
+) -> Iterator[pyarrow.Table]:
+    """The rows in parts, all of a unit in the same, with the column `CHOSEN`.
+
+    Parameters
+        people: the limits.
+        rows: what `crowd` wrote.
+        reader: where they are.
+        source: where the choice is drawn from.
+        most: about how many rows a part may have.
+    """
+    ends = ", MIN(u), MAX(u)" if rows.whole else ""
+    ((count, *span),) = reader.run(f"SELECT COUNT(*){ends} FROM ({rows.sql})")  # noqa: S608
+    parts = -(-count // most)
+    for part in range(parts):
+        sql = rows.sql if parts == 1 else f"{rows.sql} AND hash(u) % {parts} = {part}"
+        table = _numbered(sql, rows, reader, span)
+        units = _column(table, "u")
+        yield table.append_column(CHOSEN, [_chosen(people, rows, table, units, source)])
 
 
-def _few_cells(sql: str, names: Sequence[str], keys: Sequence[str], limit: int, seed: int) -> str:
-    sql = _sorted(sql, ["u", *keys], seed, [f"lag({key}, 1) OVER () AS old_{key}" for key in keys])
-    other = " OR ".join(f"old_{key} IS DISTINCT FROM {key}" for key in keys)
-    running = "OVER (ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)"
-    sql = f"SELECT *, old_u IS DISTINCT FROM u AS new FROM ({sql}) WHERE {_checked('TRUE')}"  # noqa: S608
-    # cells met so far, and those met when the unit began: both only ever grow
-    sql = f"SELECT *, COUNT(CASE WHEN new OR {other} THEN 1 END) {running} AS met FROM ({sql})"  # noqa: S608
-    sql = f"SELECT *, MAX(CASE WHEN new THEN met END) {running} AS start FROM ({sql})"  # noqa: S608
-    return f"SELECT {', '.join(names)} FROM ({sql}) WHERE met - start < {limit}"  # noqa: S608
+def _limits(people: People) -> tuple[int, int | None]:
+    rows = min(whole(people.rows, "rows", least=1), _FAR)
+    if people.groups is None:
+        return rows, None
+    return rows, min(whole(people.groups, "groups", least=1), _FAR)
 
 
-def _sorted(sql: str, names: Sequence[str], seed: int, looking: Sequence[str]) -> str:
-    """The rows by unit, then by the keyed hash of `names`, then by `names`."""
-    hashed = f"hash(xor(hash({', '.join(names)}), CAST({seed} AS UBIGINT)))"
-    order = ", ".join(f"{name} ASC NULLS LAST" for name in ["u", "h", *names[1:]])
-    sql = f"SELECT *, {hashed} AS h FROM ({sql})"  # noqa: S608
-    sql = f"SELECT * FROM ({sql}) ORDER BY {order}"  # noqa: S608
-    back = ["lag(u, 1) OVER () AS old_u", "lag(h, 1) OVER () AS old_h", *looking]
-    return f"SELECT *, {', '.join(back)} FROM ({sql})"  # noqa: S608
+def _chosen(
+    people: People, rows: Crowd, table: pyarrow.Table, units: npt.NDArray[Any], source: Source
+) -> npt.NDArray[np.bool_]:
+    limit, groups = _limits(people)
+    if groups is None or not rows.shape:
+        return few(units, limit, source)
+    kept = few_cells(units, _cells(table, rows.shape), groups, source)
+    kept[kept] = few(units[kept], limit, source)
+    return kept
 
 
-def _checked(condition: str) -> str:
-    """The condition; a failure if the row does not follow the one before in order."""
-    right = "old_u IS NULL OR old_u < u OR (old_u = u AND old_h <= h)"
-    return f"CASE WHEN {right} THEN {condition} ELSE error('order') END"
+def _numbered(sql: str, rows: Crowd, reader: Reader, span: Sequence[int]) -> pyarrow.Table:
+    """The rows, with units that are numbers from 0 on, in place of what they are."""
+    others = "".join(f", {name}" for name in rows.handed)
+    if span and span[1] - span[0] < _NARROW:
+        unit = f"CAST(u - {integer(span[0])} AS UINTEGER) AS u"
+        return reader.arrow(f"SELECT {unit}{others} FROM ({sql})")  # noqa: S608
+    if rows.whole:
+        return _dense(reader.arrow(f"SELECT u{others} FROM ({sql})"))  # noqa: S608
+    table = _dense(reader.arrow(f"SELECT hash(u) AS u{others} FROM ({sql})"))  # noqa: S608
+    ((units,),) = reader.run(f"SELECT COUNT(*) FROM (SELECT DISTINCT u FROM ({sql}))")  # noqa: S608
+    if units == _column(table, "u").max(initial=-1) + 1:
+        return table
+    named = "SELECT u AS v, row_number() OVER () - 1 AS n FROM (SELECT DISTINCT u FROM crowd)"
+    joined = f"WITH crowd AS ({sql}) SELECT n AS u{others} FROM crowd JOIN ({named}) ON u = v"  # noqa: S608
+    return reader.arrow(joined)
+
+
+def _dense(table: pyarrow.Table) -> pyarrow.Table:
+    return table.set_column(0, "u", [dense(_column(table, "u"))])
+
+
+def _column(table: pyarrow.Table, name: str) -> npt.NDArray[Any]:
+    found: npt.NDArray[Any] = table.column(name).to_numpy()
+    return found
+
+
+def _cells(table: pyarrow.Table, shape: Sequence[int]) -> npt.NDArray[np.int64]:
+    """One number for each cell."""
+    cells = np.zeros(len(table), dtype=np.int64)
+    most = 1
+    for i, size in enumerate(shape):
+        if most * size > _FAR:
+            cells, most = dense(cells), len(table)
+        cells *= size
+        cells += _column(table, f"k{i}")
+        most *= size
+    return cells
+
+
+def _unsigned(size: int) -> str:
+    """The narrowest type for numbers below `size`."""
+    bits = (max(size, 1) - 1).bit_length()
+    return next((kind for most, kind in _UNSIGNED if bits <= most), "UBIGINT")
+
+
+def _signed(low: int, high: int) -> str:
+    """The narrowest type for numbers from `low` to `high`."""
+    fits = (kind for bits, kind in _SIGNED if -(2 ** (bits - 1)) <= low and high < 2 ** (bits - 1))
+    return next(fits, holding(low, high))
+
+
+_UNSIGNED = ((8, "UTINYINT"), (16, "USMALLINT"), (32, "UINTEGER"))
+_SIGNED = ((8, "TINYINT"), (16, "SMALLINT"), (32, "INTEGER"))

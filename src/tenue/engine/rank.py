@@ -7,29 +7,33 @@ q = ceil((a·n + c1 + reach)/b): C(v) ≥ p means x(p) ≤ v, and L(v) < q means
 One cell takes three scans: how many values there are; the values at the ranks p and q, selected
 without sorting; and how often each value between them occurs, all others being lumped together in
 gaps. The counts then prove that no rank from p to q lies in a gap. If one does, as it might if the
-source changed between two scans, everything is counted. Several cells, and people with limits, are
-counted in full: one group for each cell and value, then running sums.
+source changed between two scans, everything is counted. Several cells are counted in full: one
+group for each cell and value, then running sums; so are the chosen rows of people with limits.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import accumulate
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidArgument
 from ..schema import Bounded, Column
+from .bench import Bench
 from .cell import cell
 from .contract import Profile, Profiles
 from .logical import Held, Logical, unfit
-from .people import kept
+from .people import Crowd, crowd
 from .predicate import truth
-from .request import All, RankRequest, Window, Within
-from .sql import group_by
+from .request import All, People, RankRequest, Window, Within
+from .sql import chosen, group_by
 from .steps import double
 from .whole import integer
 
-__all__ = ["check_windows", "profiles", "profiles_in_full"]
+if TYPE_CHECKING:
+    import pyarrow
+
+__all__ = ["check_windows", "profiles", "profiles_in_full", "profiles_of_people"]
 
 Run = Callable[[str], Sequence[tuple[Any, ...]]]
 """The rows of a SELECT."""
@@ -55,9 +59,12 @@ def profiles(
     declared: Mapping[str, Column],
     run: Run,
 ) -> Profiles:
-    """The profile of every cell with rows that have the column; just the values in the windows."""
+    """The profile of every cell with rows that have the column; just the values in the windows.
+
+    `request.people` is not looked at: see `profiles_of_people`.
+    """
     check_windows(request.windows)
-    if not request.keys and request.people is None:
+    if not request.keys:
         logical = Logical(source, held, declared)
         values = _values(request, logical)
         ((rows,),) = run(f"SELECT COUNT(v) FROM ({values})")  # noqa: S608
@@ -76,14 +83,48 @@ def profiles_in_full(
 ) -> Profiles:
     """The same, by counting every value of every cell."""
     check_windows(request.windows)
+    values = _values(request, Logical(source, held, declared))
+    return _met_by_cell(request, _counted(values, len(request.keys)), run)
+
+
+def profiles_of_people(
+    request: RankRequest,
+    people: People,
+    source: str,
+    held: Mapping[str, Held],
+    declared: Mapping[str, Column],
+    choose: Callable[[Crowd], Iterable[pyarrow.Table]],
+    bench: Bench,
+) -> Profiles:
+    """The same, of the rows that `choose` chooses."""
+    check_windows(request.windows)
     logical = Logical(source, held, declared)
+    column = _ordered(request, logical)
+    # a row without the column has no rank, and must not use up its unit's limit
+    there = Within(column.name, None, None)
+    where = there if request.where is None else All((request.where, there))
+    rows = crowd(people, logical, where=where, keys=request.keys, columns=[column.name])
+    values = f"SELECT *, {logical.value(column.name)} AS v FROM {chosen(rows)}"  # noqa: S608
+    for table in choose(rows):
+        bench.gather(table, _counted(values, len(request.keys)))
+    keys = [f"k{i}" for i in range(len(request.keys))]
+    sql = f"SELECT {', '.join([*keys, 'v'])}, SUM(c) AS c FROM gathered"  # noqa: S608
+    return _met_by_cell(request, sql + group_by(len(keys) + 1), bench.gathered)
+
+
+def _counted(values: str, keys: int) -> str:
+    """How often (c) each value v occurs in each cell."""
+    names = [*(f"k{i}" for i in range(keys)), "v"]
+    there = " AND ".join(f"{name} IS NOT NULL" for name in names)
+    sql = f"SELECT {', '.join(names)}, COUNT(*) AS c FROM ({values}) WHERE {there}"  # noqa: S608
+    return sql + group_by(len(names))
+
+
+def _met_by_cell(request: RankRequest, counted: str, run: Run) -> Profiles:
     keys = [f"k{i}" for i in range(len(request.keys))]
     within = f"PARTITION BY {', '.join(keys)}" if keys else ""
-    sql = f"SELECT {', '.join([*keys, 'v'])}, COUNT(*) AS c FROM ({_values(request, logical)}) "  # noqa: S608
-    sql += f"WHERE {' AND '.join(f'{name} IS NOT NULL' for name in [*keys, 'v'])}"
-    sql += group_by(len(keys) + 1)
     running = f"SUM(c) OVER ({within} ORDER BY v ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)"
-    sql = f"SELECT *, {running} - c AS l, SUM(c) OVER ({within}) AS n FROM ({sql})"  # noqa: S608
+    sql = f"SELECT *, {running} - c AS l, SUM(c) OVER ({within}) AS n FROM ({counted})"  # noqa: S608
     # the least value of each cell is always told, and with it how many rows there are
     near = " OR ".join(["l = 0", *map(_near, request.windows)])
     order = ", ".join([*keys, "v"])
@@ -97,22 +138,20 @@ def profiles_in_full(
     return {key: _profile(rows[key], values, request.windows) for key, values in found.items()}
 
 
-def _values(request: RankRequest, logical: Logical) -> str:
-    """The SELECT of each row's cell k0, k1, … and steps v."""
+def _ordered(request: RankRequest, logical: Logical) -> Column:
     column = logical.column(request.column)
     if not isinstance(column, Bounded):
         raise unfit(column, "has no order")
-    value = logical.value(column.name)
+    return column
+
+
+def _values(request: RankRequest, logical: Logical) -> str:
+    """The SELECT of each row's cell k0, k1, … and steps v."""
+    value = logical.value(_ordered(request, logical).name)
     cells = [cell(key, logical) for key in request.keys]
-    if request.people is not None:
-        # a row without the column has no rank, and must not use up its unit's limit
-        there = Within(column.name, None, None)
-        where = there if request.where is None else All((request.where, there))
-        rows = kept(request.people, logical, where=where, cells=cells, values=[value])
-        return f"SELECT *, {value} AS v FROM ({rows})"  # noqa: S608
-    where_ = "" if request.where is None else f" WHERE {truth(request.where, logical)}"
+    where = "" if request.where is None else f" WHERE {truth(request.where, logical)}"
     outputs = [f"{cell} AS k{i}" for i, cell in enumerate(cells)] + [f"{value} AS v"]
-    return f"SELECT {', '.join(outputs)} FROM ({logical.write()}){where_}"  # noqa: S608
+    return f"SELECT {', '.join(outputs)} FROM ({logical.write()}){where}"  # noqa: S608
 
 
 def _near(window: Window) -> str:

@@ -155,18 +155,13 @@ class People:
     """At most so many rows, and so many cells, of each unit are measured.
 
     Guarantee
-        Of each unit at most `rows` rows are kept, in at most `groups` cells. Which ones depends on
-        the multiset of that unit's own rows, on the request and on `seed`; not on other units, nor
-        on the order of rows. So one unit more or less changes the multiset of kept rows by at most
-        `rows` rows, which lie in at most `groups` cells, whatever the seed.
+        Of each unit at most `rows` rows are kept, in at most `groups` cells, whatever is drawn.
+        First each set of so many of the unit's cells is as likely as any other, then each set of so
+        many of its rows in those cells, drawn from `noise.source`, for each unit by itself and for
+        each request anew. So one unit more or less changes the law of the kept rows as if at most
+        `rows` rows, in at most `groups` cells, were added or left out.
 
-    Rows are seen as what the request measures of them: two that agree in unit, cell and measured
-    columns are interchangeable. Cells are chosen first, in the order of a hash keyed with the seed.
-    Then the different contents of the unit's rows in those cells are put in the order of another
-    such hash, and rows are kept in that order: equal rows one after the other, so that a content
-    does not become likelier by being repeated. The hash mixes well and is not cryptographic: the
-    limits do not rest on it, only how even the choice is. Rows in no cell use up no limit. A row
-    without a unit belongs to nobody and is never measured.
+    Rows in no cell use up no limit. A row without a unit belongs to nobody and is never measured.
 
     Parameters
         unit: an identifier or a category column. Its values are compared exactly: texts byte by
@@ -175,13 +170,11 @@ class People:
         rows: the most rows of a unit, at least 1.
         groups: the most cells of a unit, at least 1; None for no such limit. Without keys there is
             one cell, and it changes nothing.
-        seed: 0 ≤ seed < 2^64, drawn anew by the caller from `noise.source` for every question.
     """
 
     unit: str
     rows: int
     groups: int | None
-    seed: int
 
 
 @dataclass(frozen=True)

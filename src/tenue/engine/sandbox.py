@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     import duckdb
     import pyarrow
 
-__all__ = ["Borrowed", "Rows", "Sandbox", "Store"]
+__all__ = ["SETTINGS", "Borrowed", "Rows", "Sandbox", "Store"]
 
 Rows = list[tuple[Any, ...]]
 
-_SETTINGS: dict[str, str | bool | int | float | list[str]] = {
+SETTINGS: dict[str, str | bool | int | float | list[str]] = {
     "allow_community_extensions": False,
     "allow_persistent_secrets": False,
     "autoinstall_known_extensions": False,
@@ -35,6 +35,7 @@ _SETTINGS: dict[str, str | bool | int | float | list[str]] = {
     "python_enable_replacements": False,
     "temp_file_encryption": True,
 }
+"""What every database of ours is opened with."""
 _RELATION = "tenue_source"
 
 
@@ -91,7 +92,7 @@ class Sandbox:
 
         try:
             folder = str(self._scratch.path / "spill")
-            settings = {**_SETTINGS, "temp_directory": folder, "secret_directory": folder}
+            settings = {**SETTINGS, "temp_directory": folder, "secret_directory": folder}
             self._connection = duckdb.connect(":memory:", config=settings)
             readable = prepare(self._connection, source, wanted)
             allowed = ", ".join(literal(str(path)) for path in readable.paths)

@@ -2,9 +2,9 @@
 
 Rows are grouped by the *stored* values of category keys, as the plain query would do, and only the
 groups are then turned into category numbers and added up: as fast as DuckDB's own GROUP BY, and
-what is not declared still ends in no cell. Where people have limits, rows are numbered first and
-`people.py` chooses among them. Totals are sums of integers as HUGEINT; see `steps.py` and
-`product.py` for why they cannot overflow.
+what is not declared still ends in no cell. Where people have limits, `people.py` chooses among the
+rows first, and what it chose is measured. Totals are sums of integers as HUGEINT; see `steps.py`
+and `product.py` for why they cannot overflow.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from dataclasses import dataclass
 
 from ..errors import InvalidArgument
 from ..schema import Bounded, Column
-from .cell import cell, stored_cell
+from .cell import stored_cell
 from .logical import Held, Logical, unfit
-from .people import everybody, kept
+from .people import CHOSEN, Crowd, crowd
 from .predicate import truth
 from .product import product
 from .request import Group, Measure, People, Request
 
-__all__ = ["Statement", "group_by", "write"]
+__all__ = ["Statement", "chosen", "group_by", "write", "write_for_people"]
 
 
 @dataclass(frozen=True)
@@ -37,13 +37,35 @@ class Statement:
 def write(
     request: Request, source: str, held: Mapping[str, Held], declared: Mapping[str, Column]
 ) -> Statement:
-    """The SELECT that answers the request."""
-    logical = Logical(source, held, declared)
-    if request.people is not None:
-        sql = _of_people(request, request.people, logical)
-    else:
-        sql = _of_rows(request, logical)
+    """The SELECT that answers a request without people."""
+    sql = _of_rows(request, Logical(source, held, declared))
     return Statement(sql, len(request.keys), len(request.measures))
+
+
+def write_for_people(
+    request: Request,
+    people: People,
+    source: str,
+    held: Mapping[str, Held],
+    declared: Mapping[str, Column],
+) -> tuple[Crowd, Statement, bool]:
+    """The rows of all units; the SELECT that measures those chosen of them, which stand in
+    `handed`; and whether it is a SELECT from the rows themselves, for there is nothing to choose.
+    """
+    logical = Logical(source, held, declared)
+    named = [name for measure in request.measures for name in _columns(measure)]
+    rows = crowd(people, logical, where=request.where, keys=request.keys, columns=named)
+    outputs = [f"k{i}" for i in range(len(request.keys))] + _measures(request, logical)
+    # whoever has a row keeps one, whatever the limits
+    everybody = not request.keys and all(measure.kind == "units" for measure in request.measures)
+    found = f"({rows.sql})" if everybody else chosen(rows)
+    sql = f"SELECT {', '.join(outputs)} FROM {found}" + group_by(len(request.keys))  # noqa: S608
+    return rows, Statement(sql, len(request.keys), len(request.measures)), everybody
+
+
+def chosen(rows: Crowd) -> str:
+    """The SQL of the rows chosen in one pass."""
+    return f"(SELECT {', '.join(rows.taken)} FROM handed WHERE {CHOSEN})"  # noqa: S608
 
 
 def _of_rows(request: Request, logical: Logical) -> str:
@@ -55,19 +77,6 @@ def _of_rows(request: Request, logical: Logical) -> str:
     if any(isinstance(key, Group) for key in request.keys):
         sql = _numbered(sql, request, logical)
     return sql
-
-
-def _of_people(request: Request, people: People, logical: Logical) -> str:
-    cells = [cell(key, logical) for key in request.keys]
-    named = [name for measure in request.measures for name in _columns(measure)]
-    values = [logical.value(name) for name in named]
-    outputs = [f"k{i}" for i in range(len(cells))] + _measures(request, logical)
-    if not cells and all(measure.kind == "units" for measure in request.measures):
-        # whoever has a row keeps one, whatever the limits
-        rows = everybody(people, logical, where=request.where, cells=cells, values=values)
-    else:
-        rows = kept(people, logical, where=request.where, cells=cells, values=values)
-    return f"SELECT {', '.join(outputs)} FROM ({rows})" + group_by(len(cells))  # noqa: S608
 
 
 def group_by(keys: int) -> str:

@@ -28,7 +28,7 @@ _NOBODY = Profile(0, ())
 def release(plan: Plan, engine: Engine, schema: Schema, source: Source = SYSTEM) -> Released:
     """The noisy numbers of every declared cell, whether or not rows are in it."""
     require_safe(source)
-    people = _people(schema, source)
+    people = _people(schema)
     atoms = _atoms(plan, engine, people)
     noisy = [part.release(atoms, source) for part in plan.parts]
     chosen = _chosen(plan, engine, people, source)
@@ -48,7 +48,7 @@ def release_batch(batch: Batch, engine: Engine, schema: Schema, source: Source =
         found = [release(plan, engine, schema, source) for plan in batch.plans]
         return Released.list_to_bytes(found)
     require_safe(source)
-    people = _people(schema, source)
+    people = _people(schema)
     atoms = {number: _atoms(batch.plans[number], engine, people)[0] for number in set(batch.owners)}
     pairs = zip(batch.together.components, batch.owners, strict=True)
     truth = [component.of(atoms[owner]) for component, owner in pairs]
@@ -62,12 +62,10 @@ def release_batch(batch: Batch, engine: Engine, schema: Schema, source: Source =
     )
 
 
-def _people(schema: Schema, source: Source) -> People | None:
-    """Which rows of a unit count is drawn anew for every question."""
+def _people(schema: Schema) -> People | None:
     if schema.unit == RECORD:
         return None
-    seed = int(source.words(1, 64)[0])
-    return People(schema.unit, schema.rows_per_unit or 1, schema.groups_per_unit, seed)
+    return People(schema.unit, schema.rows_per_unit or 1, schema.groups_per_unit)
 
 
 def _places(plan: Plan) -> Iterator[tuple[int, ...]]:

@@ -44,7 +44,7 @@ def opened(values: list[Any], kind: pa.DataType) -> DuckDB:
 def test_units_are_equal_as_stored(values: list[Any], kind: pa.DataType, units: int) -> None:
     asked = (Measure("units"), Measure("rows"))
     engine = opened(values, kind)
-    found = engine.measure(Request(asked, people=People("WHO", 1, None, 3)))
+    found = engine.measure(Request(asked, people=People("WHO", 1, None)))
     assert found == ({(): (units, units)} if units else {})
     engine.close()
 
@@ -62,8 +62,8 @@ def test_an_identifier_stays_invisible_otherwise() -> None:
         Request((Measure("present", "who"),)),
         Request(rows, Missing("who")),
         Request((Measure("units"),)),
-        Request(rows, people=People("n", 1, None, 0)),
-        Request(rows, people=People("nobody", 1, None, 0)),
+        Request(rows, people=People("n", 1, None)),
+        Request(rows, people=People("nobody", 1, None)),
     ):
         with pytest.raises(InvalidArgument):
             engine.measure(request)

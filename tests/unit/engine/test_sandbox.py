@@ -93,7 +93,7 @@ def test_what_is_put_on_disk_is_private_and_removed(
 def test_a_spilling_question_still_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from tenue.engine import sandbox as room
 
-    monkeypatch.setitem(room._SETTINGS, "memory_limit", "60MB")
+    monkeypatch.setitem(room.SETTINGS, "memory_limit", "60MB")
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     values = pa.array([f"word {i} of many that fill the memory" for i in range(400_000)])
     opened = Sandbox(Frame(pa.table({"x": values})), {"x": "x"})
