@@ -17,15 +17,12 @@ Writes benchmarks/results/ask.json.
 from __future__ import annotations
 
 import argparse
-import json
-import resource
-import subprocess
-import sys
 import tempfile
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import duckdb
+from beside import least, measure, seconds, show
 from record import record
 from rich.console import Console
 from rich.table import Table
@@ -71,20 +68,6 @@ CASES = [
     Case("int64", "text", True, INTEGER_BAR),
     Case("int64", "text", False, None),
 ]
-
-
-@dataclass(frozen=True)
-class Row:
-    name: str
-    rows: int
-    raw_seconds: float
-    seconds: float
-    ratio: float
-    raw_megabytes: float
-    megabytes: float
-    memory_ratio: float
-    bar: float | None
-    met: bool | None
 
 
 def schema() -> Schema:
@@ -142,51 +125,10 @@ def worker(kind: str, column: str, key: str, path: str) -> None:
         def ask() -> int:
             return len(data.ask(question, epsilon=1, fresh=True).value)
 
-    found = []
-    for _ in range(RUNS):
-        before = _seconds()
+    def all_there() -> None:
         assert ask() == GROUPS
-        found.append(_seconds() - before)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(json.dumps({"seconds": min(found), "megabytes": peak}))
 
-
-def _seconds() -> float:
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    return used.ru_utime + used.ru_stime
-
-
-def run(kind: str, case: Case, path: Path) -> tuple[float, float]:
-    words = ["--worker", kind, case.column, case.key, str(path)]
-    done = subprocess.run(
-        [sys.executable, __file__, *words], capture_output=True, text=True, check=True
-    )
-    found = json.loads(done.stdout)
-    return found["seconds"], found["megabytes"]
-
-
-def measure(case: Case, path: Path, rows: int, rounds: int) -> Row:
-    runs: dict[str, list[tuple[float, float]]] = {"raw": [], "ours": []}
-    for _ in range(rounds):
-        for kind, found in runs.items():
-            found.append(run(kind, case, path))
-    raw, ours = (min(seconds for seconds, _ in runs[kind]) for kind in ("raw", "ours"))
-    raw_peak, peak = (max(peak for _, peak in runs[kind]) for kind in ("raw", "ours"))
-    met = None
-    if case.bar is not None:
-        met = ours / raw <= case.bar and peak / raw_peak <= MEMORY_BAR
-    return Row(
-        name=case.name,
-        rows=rows,
-        raw_seconds=round(raw, 4),
-        seconds=round(ours, 4),
-        ratio=round(ours / raw, 3),
-        raw_megabytes=round(raw_peak, 1),
-        megabytes=round(peak, 1),
-        memory_ratio=round(peak / raw_peak, 3),
-        bar=case.bar,
-        met=met,
-    )
+    least(all_there, RUNS)
 
 
 def planning() -> list[dict[str, object]]:
@@ -196,29 +138,14 @@ def planning() -> list[dict[str, object]]:
     for question in PLANNED:
         found = []
         for turn in range(RUNS):
-            before = _seconds()
+            before = seconds()
             explain_for(question, declared, epsilon=0.5 + turn / 100)
-            found.append((_seconds() - before) * 1000)
+            found.append((seconds() - before) * 1000)
         middle = round(sorted(found)[RUNS // 2], 1)
         rows.append(
             {"name": question, "milliseconds": middle, "bar": 30, "met": middle <= PLANNING_BAR}
         )
     return rows
-
-
-def show(rows: list[Row]) -> None:
-    table = Table("question", "raw s", "ours s", "ratio", "bar", "memory ratio", "met")
-    for row in rows:
-        table.add_row(
-            row.name,
-            f"{row.raw_seconds:.3f}",
-            f"{row.seconds:.3f}",
-            f"{row.ratio:.2f}",
-            "" if row.bar is None else f"{row.bar}",
-            f"{row.memory_ratio:.2f}",
-            "" if row.met is None else ("yes" if row.met else "NO"),
-        )
-    Console().print(table)
 
 
 def main() -> None:
@@ -236,7 +163,18 @@ def main() -> None:
             path = Path(folder) / f"{tidy}.parquet"
             write_table(path, given.rows, tidy=tidy)
             cases = [case for case in CASES if case.tidy == tidy]
-            rows += [measure(case, path, given.rows, given.rounds) for case in cases]
+            for case in cases:
+                words = [case.column, case.key, str(path)]
+                rows.append(
+                    measure(
+                        case.name,
+                        given.rows,
+                        given.rounds,
+                        lambda kind, words=words: [kind, *words],  # type: ignore[misc]
+                        case.bar,
+                        MEMORY_BAR,
+                    )
+                )
     show(rows)
     planned = planning()
     table = Table("planning", "CPU ms", "met")

@@ -4,7 +4,8 @@
 
 Part 1: COUNT(*), SUM and AVG by 100 groups over a Parquet file of 10 rows for each person, raw and
 through `engine.measure` with the person as unit: with a limit of 5 rows, which most exceed; with
-one that nobody exceeds; with a limit of 3 groups too; with persons named by text.
+one that nobody exceeds; with a limit of 3 groups too; with persons named by numbers of 64 bits, and
+by text.
 
 Part 2: the values near the median of a million untied values (those that selection at epsilon 1
 needs), raw MEDIAN against `engine.ranks`.
@@ -17,19 +18,14 @@ least seconds of each kind. Writes benchmarks/results/people.json.
 from __future__ import annotations
 
 import argparse
-import json
-import resource
-import subprocess
-import sys
 import tempfile
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import duckdb
+from beside import least, measure, show
 from record import record
-from rich.console import Console
-from rich.table import Table
 
 from tenue.engine.open import open_engine
 from tenue.engine.request import Group, Measure, People, RankRequest, Request, Window
@@ -61,23 +57,11 @@ CASES = {
         Case("most above the limit", bar=PEOPLE_BAR),
         Case("nobody above the limit", rows=1000, bar=PEOPLE_BAR),
         Case("limit of groups too", groups=3),
+        Case("persons numbered far apart", unit="far", bar=PEOPLE_BAR),
         Case("persons named by text", unit="name"),
     )
 }
 RANKS = Case("values near the median", bar=RANKS_BAR)
-
-
-@dataclass(frozen=True)
-class Row:
-    name: str
-    rows: int
-    raw_seconds: float
-    seconds: float
-    ratio: float
-    raw_megabytes: float
-    megabytes: float
-    bar: float | None
-    met: bool | None
 
 
 def schema() -> Schema:
@@ -92,6 +76,7 @@ def schema() -> Schema:
             },
             "columns": {
                 "person": {"type": "identifier"},
+                "far": {"type": "identifier"},
                 "name": {"type": "identifier"},
                 "text": {"type": "category", "categories": names},
                 "value": {"type": "number", "bounds": [0, HIGH], "grid": 0.01},
@@ -106,6 +91,7 @@ def write_table(path: Path, rows: int) -> None:
     with duckdb.connect() as connection:
         connection.execute(
             f"""COPY (SELECT {person} AS person, printf('person-%d', {person}) AS name,
+                hash({person}) AS far,
                 printf('g%02d', CAST(hash(i) % {GROUPS} AS INTEGER)) AS text,
                 (hash(7 * i + 1) >> 11) / 9007199254740992.0 * {HIGH} AS value
             FROM range({rows}) AS r(i)) TO '{path}' (FORMAT parquet)"""  # noqa: S608
@@ -114,17 +100,10 @@ def write_table(path: Path, rows: int) -> None:
 
 def worker(kind: str, name: str, path: str) -> None:
     """Asks, in this process, and prints the least seconds and the peak of memory."""
-    ask, times = _asker(kind, name, path)
-    found = []
-    for turn in range(times):
-        before = _seconds()
-        ask(turn)
-        found.append(_seconds() - before)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(json.dumps({"seconds": min(found), "megabytes": peak}))
+    least(*_asker(kind, name, path))
 
 
-def _asker(kind: str, name: str, path: str) -> tuple[Callable[[int], None], int]:
+def _asker(kind: str, name: str, path: str) -> tuple[Callable[[], None], int]:
     times = 10 if name == RANKS.name else 3
     if kind == "raw":
         connection = duckdb.connect()
@@ -133,74 +112,25 @@ def _asker(kind: str, name: str, path: str) -> tuple[Callable[[int], None], int]
         if name == RANKS.name:
             sql = f"SELECT MEDIAN(value) {source}"
 
-        def ask_raw(turn: int) -> None:
+        def ask_raw() -> None:
             assert connection.execute(sql).fetchall()
 
         return ask_raw, times
     engine = open_engine(path, schema())
     if name == RANKS.name:
 
-        def ask_ranks(turn: int) -> None:
+        def ask_ranks() -> None:
             assert len(engine.ranks(RankRequest("value", (NEAR,)))[()].values) >= NEAR.reach // 2
 
         return ask_ranks, times
     case = CASES[name]
 
-    def ask(turn: int) -> None:
+    def ask() -> None:
         people = People(case.unit, case.rows, case.groups)
         cells = engine.measure(Request(MEASURES, None, (Group("text", GROUPS),), people))
         assert len(cells) == GROUPS
 
     return ask, times
-
-
-def _seconds() -> float:
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    return used.ru_utime + used.ru_stime
-
-
-def run(kind: str, case: Case, path: Path) -> tuple[float, float]:
-    words = ["--worker", kind, case.name, str(path)]
-    done = subprocess.run(
-        [sys.executable, __file__, *words], capture_output=True, text=True, check=True
-    )
-    found = json.loads(done.stdout)
-    return found["seconds"], found["megabytes"]
-
-
-def measure(case: Case, path: Path, rows: int, rounds: int) -> Row:
-    runs: dict[str, list[tuple[float, float]]] = {"raw": [], "ours": []}
-    for _ in range(rounds):
-        for kind, found in runs.items():
-            found.append(run(kind, case, path))
-    raw, ours = (min(seconds for seconds, _ in runs[kind]) for kind in ("raw", "ours"))
-    raw_peak, peak = (max(peak for _, peak in runs[kind]) for kind in ("raw", "ours"))
-    return Row(
-        name=case.name,
-        rows=rows,
-        raw_seconds=round(raw, 4),
-        seconds=round(ours, 4),
-        ratio=round(ours / raw, 3),
-        raw_megabytes=round(raw_peak, 1),
-        megabytes=round(peak, 1),
-        bar=case.bar,
-        met=None if case.bar is None else ours / raw <= case.bar,
-    )
-
-
-def show(rows: list[Row]) -> None:
-    table = Table("question", "raw s", "ours s", "ratio", "bar", "ours MB", "met")
-    for row in rows:
-        table.add_row(
-            row.name,
-            f"{row.raw_seconds:.3f}",
-            f"{row.seconds:.3f}",
-            f"{row.ratio:.2f}",
-            "" if row.bar is None else f"{row.bar}",
-            f"{row.megabytes:.0f}",
-            "" if row.met is None else ("yes" if row.met else "NO"),
-        )
-    Console().print(table)
 
 
 def main() -> None:
@@ -216,8 +146,19 @@ def main() -> None:
         path, values = Path(folder) / "people.parquet", Path(folder) / "values.parquet"
         write_table(path, given.rows)
         write_table(values, VALUES)
-        rows = [measure(case, path, given.rows, given.rounds) for case in CASES.values()]
-        rows.append(measure(RANKS, values, VALUES, given.rounds))
+        tables = [*((case, path, given.rows) for case in CASES.values()), (RANKS, values, VALUES)]
+        rows = []
+        for case, table, size in tables:
+            words = [case.name, str(table)]
+            rows.append(
+                measure(
+                    case.name,
+                    size,
+                    given.rounds,
+                    lambda kind, words=words: [kind, *words],  # type: ignore[misc]
+                    case.bar,
+                )
+            )
     show(rows)
     record("people", [asdict(row) for row in rows])
 
