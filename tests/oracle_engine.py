@@ -68,17 +68,27 @@ class OracleEngine:
         return found[:2]
 
     def measure(self, request: Request) -> Cells:
-        found = self._rows(request.where, request.keys)
-        if request.people is not None:
-            found = self.kept(request.people, found, keyed=bool(request.keys))
-        cells: dict[Cell, list[Row]] = {}
-        for key, row in found:
-            cells.setdefault(key, []).append(row)
+        found = placed = self._rows(request.where, request.keys)
+        by_unit = any(measure.kind == "unit-total" for measure in request.measures)
+        people = request.people
+        if people is not None and by_unit:
+            cells_only = People(people.unit, len(found) + 1, people.groups)
+            placed = self.kept(cells_only, found, keyed=bool(request.keys))
+            found = self.kept(People(people.unit, people.rows, None), placed, keyed=False)
+        elif people is not None:
+            found = placed = self.kept(people, found, keyed=bool(request.keys))
+        rows: dict[str, dict[Cell, list[Row]]] = {
+            kind: {key: [row for other, row in chosen if other == key] for key, _ in placed}
+            for kind, chosen in (("unit-total", placed), ("", found))
+        }
         return {
             key: tuple(
-                self._measured(measure, rows, request.people) for measure in request.measures
+                self._measured(measure, rows[measure.kind][key], people)
+                if measure.kind == "unit-total"
+                else self._measured(measure, rows[""][key], people)
+                for measure in request.measures
             )
-            for key, rows in cells.items()
+            for key in rows[""]
         }
 
     def ranks(self, request: RankRequest) -> Profiles:
@@ -145,6 +155,15 @@ class OracleEngine:
                         for value, factor in zip(values, measure.factors, strict=True)
                     )
             return total
+        if measure.kind == "unit-total":
+            assert people is not None
+            sums: dict[Any, int] = {}
+            for row in rows:
+                value = self.value(str(measure.column), row)
+                if value is not None:
+                    unit = self.unit(people.unit, row)
+                    sums[unit] = sums.get(unit, 0) + value
+            return sum(min(max(own, measure.low), measure.high) for own in sums.values())
         column = [self.value(str(measure.column), row) for row in rows]
         there = [value for value in column if value is not None]
         return len(there) if measure.kind == "present" else sum(there)

@@ -365,6 +365,24 @@ def test_people_above_their_limits_are_cut_to_them(opened: Callable[[Rows], Engi
     assert two[2] - 120 in {40, 51, 71}
 
 
+def test_sums_of_each_person_are_cut_and_added(opened: Callable[[Rows], Engine]) -> None:
+    """ "p" has the ages 10, 30, 41 and "P" 20, 100; row 3 is nobody's."""
+    engine = opened(ROWS)
+
+    def total(low: int, high: int) -> Measure:
+        return Measure("unit-total", "age", low=low, high=high)
+
+    people = People("who", 1, None)  # no limit of rows for such sums
+    asked = (ROWS_OF, total(0, 1000), total(0, 100), total(90, 95), Measure("units"), total(-5, 3))
+    found = engine.measure(Request(asked, people=people))
+    assert found == {(): (2, 81 + 120, 81 + 100, 90 + 95, 2, 6)}
+    by_town = Request((total(0, 50),), keys=(Group("town", 2),), people=people)
+    # town 0: 10 and 100; town 1: 30 + 41 and 20
+    assert engine.measure(by_town) == {(0,): (10 + 50,), (1,): (50 + 20,)}
+    none = Request((total(7, 50),), Within("age", 99, 10), people=people)
+    assert engine.measure(none) == {}
+
+
 def test_people_are_cut_to_few_cells_before_few_rows(opened: Callable[[Rows], Engine]) -> None:
     engine = opened(ROWS)
     request = Request((ROWS_OF,), keys=(Group("town", 2),), people=People("who", 3, 1))

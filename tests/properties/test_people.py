@@ -304,6 +304,40 @@ def test_one_more_unit_never_changes_more_than_the_limits_in_any_small_table() -
         assert worst_cells == (limits.groups or limits.rows)
 
 
+@given(ROWS, st.integers(-3, 3 * BASE), st.integers(0, 2 * BASE))
+@settings(CALM, max_examples=15)
+def test_sums_of_each_person_are_those_of_the_oracle(rows: list[Row], low: int, more: int) -> None:
+    asked = Request(
+        (Measure("unit-total", "x", low=low, high=low + more), Measure("rows")),
+        keys=BY_PLACE,
+        people=People("who", 99, None),
+    )
+    assert opened(rows).measure(asked) == oracle(rows).measure(asked)
+
+
+def test_one_more_person_moves_a_sum_of_persons_within_its_ends() -> None:
+    """Every table in which each of five rows of one unit is there or not, beside another unit."""
+    other: list[Row] = [("a", 0, 1, True), ("a", 1, 2, True)]
+    more = subsets([("b", 0, 0, True), ("b", 0, 3, True), ("b", 1, 2, True), ("b", 2, 1, True)])
+    low, high, groups = -5, 2 * BASE, 2
+    asked = Request(
+        (Measure("unit-total", "x", low=low, high=high),),
+        keys=BY_PLACE,
+        people=People("who", 1, groups),
+    )
+    before = opened(other).measure(asked)
+    worst = 0
+    for added in more:
+        after = opened([*added, *other]).measure(asked)
+        moved = [
+            after.get((cell,), (0,))[0] - before.get((cell,), (0,))[0] for cell in range(CELLS)
+        ]
+        assert all(min(low, 0) <= change <= max(high, 0) for change in moved)
+        assert sum(change != 0 for change in moved) <= groups
+        worst = max(worst, sum(map(abs, moved)))
+    assert worst <= groups * high
+
+
 def subsets(rows: list[Row]) -> list[list[Row]]:
     chosen = itertools.product([False, True], repeat=len(rows))
     return [list(itertools.compress(rows, there)) for there in chosen]

@@ -107,21 +107,22 @@ class DuckDB:
             self._store = self._bench = None
 
     def _measured_people(self, request: Request, people: People) -> Cells:
-        rows, statement, everybody = write_for_people(
-            request, people, self._source, self._held, self._declared
-        )
-        if everybody:
-            return _cells(statement, self._run(statement.sql))
+        asked = write_for_people(request, people, self._source, self._held, self._declared)
+        if asked.everybody is not None:
+            return _cells(asked.everybody, self._run(asked.everybody.sql))
 
         def of_people(store: Store) -> Cells:
-            found: dict[tuple[int, ...], tuple[int, ...]] = {}
+            found: dict[tuple[int, ...], list[int]] = {}
             bench = self._cleared()
-            for table in _chooser(people, store)(rows):
-                for key, values in _cells(statement, bench.select(table, statement.sql)).items():
-                    # a unit is in one pass only, so that units add up as rows do
-                    before = found.get(key, (0,) * len(values))
-                    found[key] = tuple(map(sum, zip(before, values, strict=True)))
-            return found
+            for table in _chooser(people, store)(asked.rows):
+                for statement, places in asked.chosen:
+                    cells = _cells(statement, bench.select(table, statement.sql))
+                    for key, values in cells.items():
+                        numbers = found.setdefault(key, [0] * len(request.measures))
+                        for place, value in zip(places, values, strict=True):
+                            # a unit is in one pass only, so that units add up as rows do
+                            numbers[place] += value
+            return {key: tuple(numbers) for key, numbers in found.items()}
 
         return self._with_store(of_people)
 

@@ -37,10 +37,12 @@ from .whole import holding, integer
 if TYPE_CHECKING:
     import pyarrow
 
-__all__ = ["CHOSEN", "Crowd", "Reader", "crowd", "passes"]
+__all__ = ["CHOSEN", "PLACED", "Crowd", "Reader", "crowd", "passes"]
 
 CHOSEN = "chosen"
 """The column that says whether a row is kept."""
+PLACED = "placed"
+"""The column that says whether a row's cell is kept."""
 
 _FAR = 2**62
 _PASS = 2**24
@@ -125,7 +127,7 @@ def crowd(
 def passes(
     people: People, rows: Crowd, reader: Reader, source: Source, most: int = _PASS
 ) -> Iterator[pyarrow.Table]:
-    """The rows in parts, all of a unit in the same, with the column `CHOSEN`.
+    """The rows in parts, all of a unit in the same, with the columns `CHOSEN` and `PLACED`.
 
     Parameters
         people: the limits.
@@ -140,8 +142,8 @@ def passes(
     for part in range(parts):
         sql = rows.sql if parts == 1 else f"{rows.sql} AND hash(u) % {parts} = {part}"
         table = _numbered(sql, rows, reader, span)
-        units = _column(table, "u")
-        yield table.append_column(CHOSEN, [_chosen(people, rows, table, units, source)])
+        placed, chosen = _chosen(people, rows, table, source)
+        yield table.append_column(CHOSEN, [chosen]).append_column(PLACED, [placed])
 
 
 def _limits(people: People) -> tuple[int, int | None]:
@@ -152,14 +154,17 @@ def _limits(people: People) -> tuple[int, int | None]:
 
 
 def _chosen(
-    people: People, rows: Crowd, table: pyarrow.Table, units: npt.NDArray[Any], source: Source
-) -> npt.NDArray[np.bool_]:
+    people: People, rows: Crowd, table: pyarrow.Table, source: Source
+) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+    """Which rows are in a cell that is kept, and which of those are kept."""
     limit, groups = _limits(people)
+    units = _column(table, "u")
     if groups is None or not rows.shape:
-        return few(units, limit, source)
-    kept = few_cells(units, _cells(table, rows.shape), groups, source)
-    kept[kept] = few(units[kept], limit, source)
-    return kept
+        return np.ones(len(units), dtype=np.bool_), few(units, limit, source)
+    placed = few_cells(units, _cells(table, rows.shape), groups, source)
+    kept = placed.copy()
+    kept[placed] = few(units[placed], limit, source)
+    return placed, kept
 
 
 def _numbered(sql: str, rows: Crowd, reader: Reader, span: Sequence[int]) -> pyarrow.Table:

@@ -26,7 +26,7 @@ from .logical import Held, Logical, unfit
 from .people import Crowd, crowd
 from .predicate import truth
 from .request import All, People, RankRequest, Window, Within
-from .sql import chosen, group_by
+from .sql import chosen_rows, group_by
 from .steps import double
 from .whole import integer
 
@@ -104,7 +104,7 @@ def profiles_of_people(
     there = Within(column.name, None, None)
     where = there if request.where is None else All((request.where, there))
     rows = crowd(people, logical, where=where, keys=request.keys, columns=[column.name])
-    values = f"SELECT *, {logical.value(column.name)} AS v FROM {chosen(rows)}"  # noqa: S608
+    values = f"SELECT *, {logical.value(column.name)} AS v FROM {chosen_rows(rows)}"  # noqa: S608
     for table in choose(rows):
         bench.gather(table, _counted(values, len(request.keys)))
     keys = [f"k{i}" for i in range(len(request.keys))]

@@ -143,11 +143,16 @@ class Measure:
     total: the sum of the column's steps over the rows that have it.
     moment: the sum, over the rows that have the columns of all factors, of the factors' product.
     units: how many different units of the request's `people` have a row.
+    unit-total: of each unit of `people` the sum of the column's steps over its rows in the cell,
+        cut to `low` and `high`, and the sum of these. Here all rows of the unit count that are in
+        cells kept of it: `people.rows` is no limit. Who has no value adds nothing.
     """
 
-    kind: Literal["rows", "present", "total", "moment", "units"]
+    kind: Literal["rows", "present", "total", "moment", "units", "unit-total"]
     column: str | None = None
     factors: tuple[Factor, ...] = ()
+    low: int = 0
+    high: int = 0
 
 
 @dataclass(frozen=True)

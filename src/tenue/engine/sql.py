@@ -10,18 +10,25 @@ and `product.py` for why they cannot overflow.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..errors import InvalidArgument
 from ..schema import Bounded, Column
 from .cell import stored_cell
 from .logical import Held, Logical, unfit
-from .people import CHOSEN, Crowd, crowd
+from .people import CHOSEN, PLACED, Crowd, crowd
 from .predicate import truth
 from .product import product
 from .request import Group, Measure, People, Request
 
-__all__ = ["Statement", "chosen", "group_by", "write", "write_for_people"]
+__all__ = [
+    "PeopleStatements",
+    "Statement",
+    "chosen_rows",
+    "group_by",
+    "write",
+    "write_for_people",
+]
 
 
 @dataclass(frozen=True)
@@ -42,30 +49,74 @@ def write(
     return Statement(sql, len(request.keys), len(request.measures))
 
 
+@dataclass(frozen=True)
+class PeopleStatements:
+    """What measures people.
+
+    rows: the rows of all units.
+    everybody: a SELECT from those themselves, if there is nothing to choose.
+    chosen: SELECTs from what was chosen, which stands in `handed`, each with the places that its
+        measures have in the request.
+    """
+
+    rows: Crowd
+    everybody: Statement | None
+    chosen: tuple[tuple[Statement, tuple[int, ...]], ...]
+
+
 def write_for_people(
     request: Request,
     people: People,
     source: str,
     held: Mapping[str, Held],
     declared: Mapping[str, Column],
-) -> tuple[Crowd, Statement, bool]:
-    """The rows of all units; the SELECT that measures those chosen of them, which stand in
-    `handed`; and whether it is a SELECT from the rows themselves, for there is nothing to choose.
-    """
+) -> PeopleStatements:
+    """The SELECTs that answer a request with people."""
     logical = Logical(source, held, declared)
     named = [name for measure in request.measures for name in _columns(measure)]
     rows = crowd(people, logical, where=request.where, keys=request.keys, columns=named)
-    outputs = [f"k{i}" for i in range(len(request.keys))] + _measures(request, logical)
-    # whoever has a row keeps one, whatever the limits
-    everybody = not request.keys and all(measure.kind == "units" for measure in request.measures)
-    found = f"({rows.sql})" if everybody else chosen(rows)
-    sql = f"SELECT {', '.join(outputs)} FROM {found}" + group_by(len(request.keys))  # noqa: S608
-    return rows, Statement(sql, len(request.keys), len(request.measures)), everybody
+    kinds = [measure.kind == "unit-total" for measure in request.measures]
+    by_unit = tuple(place for place, found in enumerate(kinds) if found)
+    by_row = tuple(place for place, found in enumerate(kinds) if not found)
+    chosen = []
+    if by_row:
+        asked = replace(request, measures=tuple(request.measures[i] for i in by_row))
+        outputs = ", ".join(_keys(request) + _measures(asked, logical))
+        # whoever has a row keeps one, whatever the limits
+        if not request.keys and all(measure.kind == "units" for measure in request.measures):
+            sql = f"SELECT {outputs} FROM ({rows.sql})"  # noqa: S608
+            return PeopleStatements(rows, Statement(sql, 0, len(by_row)), ())
+        sql = f"SELECT {outputs} FROM {chosen_rows(rows)}" + group_by(len(request.keys))  # noqa: S608
+        chosen.append((Statement(sql, len(request.keys), len(by_row)), by_row))
+    if by_unit:
+        asked = replace(request, measures=tuple(request.measures[i] for i in by_unit))
+        sql = _of_units(asked, rows, logical)
+        chosen.append((Statement(sql, len(request.keys), len(by_unit)), by_unit))
+    return PeopleStatements(rows, None, tuple(chosen))
 
 
-def chosen(rows: Crowd) -> str:
+def chosen_rows(rows: Crowd, by: str = CHOSEN) -> str:
     """The SQL of the rows chosen in one pass."""
-    return f"(SELECT {', '.join(rows.taken)} FROM handed WHERE {CHOSEN})"  # noqa: S608
+    return f"(SELECT {', '.join(rows.taken)} FROM handed WHERE {by})"  # noqa: S608
+
+
+def _keys(request: Request) -> list[str]:
+    return [f"k{i}" for i in range(len(request.keys))]
+
+
+def _of_units(request: Request, rows: Crowd, logical: Logical) -> str:
+    """The sums of units' own sums, each cut to its ends."""
+    keys, outputs = _keys(request), []
+    for place, measure in enumerate(request.measures):
+        total = f"SUM({_summed(measure, logical)})"
+        low, high = (f"CAST({end} AS HUGEINT)" for end in (measure.low, measure.high))
+        cut = f"CASE WHEN {total} < {low} THEN {low} WHEN {total} > {high} THEN {high} "
+        outputs.append(f"{cut}ELSE {total} END AS t{place}")
+    inside = ", ".join([*keys, "u", *outputs])
+    grouped = f"SELECT {inside} FROM {chosen_rows(rows, PLACED)}{group_by(len(keys) + 1)}"  # noqa: S608
+    totals = [f"SUM(t{place})" for place in range(len(request.measures))]
+    totals += [] if keys else ["COUNT(*)"]
+    return f"SELECT {', '.join(keys + totals)} FROM ({grouped})" + group_by(len(keys))  # noqa: S608
 
 
 def _of_rows(request: Request, logical: Logical) -> str:
@@ -110,13 +161,13 @@ def _columns(measure: Measure) -> list[str]:
 def _measure(measure: Measure, logical: Logical, people: People | None) -> str:
     if measure.kind == "rows":
         return "COUNT(*)"
+    if measure.kind in ("units", "unit-total") and people is None:
+        raise InvalidArgument(
+            "A request is about units and does not say who they are",
+            "Units are those of the request's `people`",
+            "Give the request `people`",
+        )
     if measure.kind == "units":
-        if people is None:
-            raise InvalidArgument(
-                "A request counts units and does not say who they are",
-                "Units are those of the request's `people`",
-                "Give the request `people`",
-            )
         return "COUNT(DISTINCT u)"
     if measure.kind == "moment":
         return f"SUM({product(measure.factors, logical)})"
@@ -127,6 +178,11 @@ def _measure(measure: Measure, logical: Logical, people: People | None) -> str:
             return "COUNT(*)"
         there = logical.present if people is None else logical.value
         return f"COUNT({there(column.name)})"
+    return f"SUM({_summed(measure, logical)})"
+
+
+def _summed(measure: Measure, logical: Logical) -> str:
+    column = logical.column(measure.column)
     if not isinstance(column, Bounded):
         raise unfit(column, "has no total")
-    return f"SUM({logical.value(column.name)})"
+    return logical.value(column.name)

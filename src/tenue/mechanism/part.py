@@ -26,6 +26,7 @@ class Atoms:
 
     moments: for some columns together, the sums of products of their powers.
     units: how many different units.
+    unit_totals: for each column and ends, the sum of units' own sums, each cut to the ends.
     """
 
     rows: int
@@ -33,6 +34,7 @@ class Atoms:
     total: Mapping[str, int]
     moments: Mapping[tuple[Axis, ...], Mapping[Powers, int]] = field(default_factory=dict)
     units: int = 0
+    unit_totals: Mapping[tuple[str, int, int], int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,8 @@ class Component:
         count and sum, and one row moves them by high − low in all.
     minus-below: the negative of `below`.
     units: how many different units.
+    unit-total: the sum of units' own sums of the column, each cut to `low` and `high`;
+        minus-unit-total its negative.
     """
 
     kind: Literal[
@@ -57,6 +61,8 @@ class Component:
         "below",
         "minus-below",
         "units",
+        "unit-total",
+        "minus-unit-total",
     ]
     column: str = ""
     low: int = 0
@@ -68,6 +74,9 @@ class Component:
             return atoms.rows
         if self.kind == "units":
             return atoms.units
+        if self.kind in ("unit-total", "minus-unit-total"):
+            cut = atoms.unit_totals[self.column, self.low, self.high]
+            return cut if self.kind == "unit-total" else -cut
         present = atoms.present[self.column]
         if self.kind == "present":
             return present

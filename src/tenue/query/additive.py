@@ -5,12 +5,15 @@ Under add-or-remove one row touches one cell: a mechanism that is ε-private for
 each cell gets an add-or-remove mechanism at ε/2. Without groups, replace has shapes of its own.
 A unit with up to r rows moves an answer r times as far; with groups its rows may lie in several
 cells, and then noise is calibrated to the sum over cells: discrete Laplace, never a shape that pays
-for every touched cell. Soundness: notation, sections 1, 2 and 9.
+for every touched cell. Where the holder states between which ends a person's sum counts, sums may
+be cut there instead of at so many rows: then a unit moves a sum by what its own sum may be.
+Soundness: notation, sections 1, 2 and 9.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 
 from ..mechanism.error import Term
@@ -35,23 +38,40 @@ def additive(
     aggregates: Sequence[Aggregate], setting: Setting, nano: int, wanted: Criterion
 ) -> list[Strategy]:
     """Counts, sums and means."""
-    builder = _Builder(aggregates, setting, nano, wanted)
+    found = _ways(_Builder(aggregates, setting, nano, wanted))
+    by_person = _Builder(aggregates, setting, nano, wanted, by_person=True)
+    if any(by_person.cut(column) is not None for column in by_person.sums):
+        for strategy in _ways(by_person):
+            found.append(replace(strategy, name=f"{strategy.name}, sums cut by person"))
+    return found
+
+
+def _ways(builder: _Builder) -> list[Strategy]:
+    setting = builder.setting
     found: list[Strategy | None] = [builder.in_pairs()]
     if builder.paired:
         found.append(builder.one_by_one())
         if setting.native_replace and len(builder.paired) == 1 and not builder.rows_with_pair:
             found.append(builder.in_pairs(shape="same-sign"))
-    if len(builder.atoms) > 1 and not builder.means and not setting.scattered:
+    if len(builder.atoms) > 1 and not builder.means and not builder.scattered:
         found.extend(builder.in_a_box())
-    if not builder.paired and len(builder.atoms) == 1 and builder.sums and not setting.scattered:
+    if not builder.paired and len(builder.atoms) == 1 and builder.sums and not builder.scattered:
         found.append(builder.in_pairs(law="discrete Laplace"))
     return [strategy for strategy in found if strategy is not None]
 
 
 class _Builder:
     def __init__(
-        self, aggregates: Sequence[Aggregate], setting: Setting, nano: int, wanted: Criterion
+        self,
+        aggregates: Sequence[Aggregate],
+        setting: Setting,
+        nano: int,
+        wanted: Criterion,
+        *,
+        by_person: bool = False,
     ) -> None:
+        """by_person: sums are cut by person where the holder stated ends for that."""
+        self.by_person = by_person
         self.aggregates = aggregates
         self.setting = setting
         self.nano = nano
@@ -84,9 +104,21 @@ class _Builder:
         columns = dict.fromkeys(a.column or "" for a in self.means)
         for column in self.sums:
             counted = self._count_name(column) in self.counts
-            if counted and not self.setting.rows_public(column):
+            if counted and not self.setting.rows_public(column) and self.cut(column) is None:
                 columns[column] = None
         return list(columns)
+
+    def cut(self, column: str) -> tuple[int, int] | None:
+        """The ends at which a person's sum of the column is cut, if sums are cut so."""
+        means = {a.column for a in self.aggregates if a.kind == "avg"}
+        usable = self.by_person and self.setting.unit_cells is not None and column not in means
+        return self.setting.ranges[column].per_unit if usable else None
+
+    @property
+    def scattered(self) -> bool:
+        """Whether one unit may move several cells."""
+        several = any(self.cut(c) is not None for c in self.sums) and self.setting.unit_cells != 1
+        return self.setting.scattered or several
 
     @property
     def atoms(self) -> list[tuple[str, str]]:
@@ -111,6 +143,11 @@ class _Builder:
         return Part("discrete Laplace", (kind,), law, price)
 
     def _sum_sensitivity(self, column: str) -> int:
+        ends = self.cut(column)
+        if ends is not None:
+            neighbours = "replace" if self.setting.native_replace else "add-or-remove"
+            moved = int(worst_case.total(bounds=ends, neighbours=neighbours))
+            return moved * (self.setting.unit_cells or 1)
         r = self.setting.ranges[column]
         times = self.setting.rows_per_unit
         if self.setting.native_replace:
@@ -126,13 +163,16 @@ class _Builder:
     def _sum_part(self, column: str, price: Fraction, only: str | None = None) -> Part:
         epsilon = self._law_epsilon(price, self.setting.native_replace)
         sensitivity = self._sum_sensitivity(column)
-        if only == "discrete Laplace" or sensitivity == 1 or self.setting.scattered:
+        if only == "discrete Laplace" or sensitivity == 1 or self.scattered:
             law: GridLaw = DiscreteLaplace(sensitivity=sensitivity, epsilon=epsilon)
             name = "discrete Laplace"
         else:
             law = Optimal(sensitivity=sensitivity, epsilon=epsilon, minimise=self.wanted).on_grid(1)
             name = "optimal"
-        return Part(name, (Component("total", column),), law, price)
+        ends = self.cut(column)
+        if ends is None:
+            return Part(name, (Component("total", column),), law, price)
+        return Part(name, (Component("unit-total", column, *ends),), law, price)
 
     def _pair_part(self, column: str, price: Fraction, shape: str, with_rows: bool) -> Part:
         """Σ(high − x) and Σ(x − low).
@@ -220,7 +260,8 @@ class _Builder:
 
     def _one_sign(self) -> bool:
         ranges = [self.setting.ranges[c] for c in self.sums]
-        return all(r.low >= 0 or r.high <= 0 for r in ranges)
+        ends = [self.cut(c) or (r.low, r.high) for c, r in zip(self.sums, ranges, strict=True)]
+        return all(low >= 0 or high <= 0 for low, high in ends)
 
     def _box(self, price: Fraction, epsilon: Fraction, signs: Signs, name: str) -> Strategy:
         native = signs == "any" and self.setting.native_replace
@@ -229,7 +270,8 @@ class _Builder:
         terms: list[Term] = []
         for kind, column in self.atoms:
             asked = Aggregate("count" if kind == "count" else "sum", column or None)
-            found = atom_sensitivity(asked, self.setting, signs=signs, native=native)
+            ends = self.cut(column) if kind == "sum" else None
+            found = atom_sensitivity(asked, self.setting, signs=signs, native=native, cut=ends)
             assert found is not None  # noqa: S101 - signs were looked at before
             moved, component, weight, _ = found
             sensitivities.append(moved)
@@ -289,11 +331,17 @@ class _Builder:
 
 
 def atom_sensitivity(
-    aggregate: Aggregate, setting: Setting, *, signs: Signs, native: bool
+    aggregate: Aggregate,
+    setting: Setting,
+    *,
+    signs: Signs,
+    native: bool,
+    cut: tuple[int, int] | None = None,
 ) -> tuple[int, Component, Fraction, Fraction] | None:
     """How far one unit moves a count or sum, its component, the component's sign and its grid.
 
     native: under replace as such; otherwise under add-or-remove.
+    cut: between which ends the sum of one unit counts, if it is cut there and not by rows.
     None where signs="same" and the column has values of both signs.
     """
     times = setting.rows_per_unit
@@ -303,13 +351,18 @@ def atom_sensitivity(
         component = Component("rows") if rows else Component("present", column)
         return times, component, Fraction(1), Fraction(1)
     r = setting.ranges[column]
-    if signs == "same" and r.low < 0 < r.high:
+    low, high = cut or (r.low, r.high)
+    if signs == "same" and low < 0 < high:
         return None
     most = worst_case.total(
-        bounds=(r.low, r.high),
+        bounds=(low, high),
         neighbours="replace" if native else "add-or-remove",
         rows_public=native and setting.rows_public(column),
     )
-    reflected = signs == "same" and r.high <= 0
+    reflected = signs == "same" and high <= 0
+    weight = Fraction(-1 if reflected else 1)
+    if cut is not None:
+        kind = Component("minus-unit-total" if reflected else "unit-total", column, low, high)
+        return int(most), kind, weight, r.grid
     kind = Component("minus-total" if reflected else "total", column)
-    return times * int(most), kind, Fraction(-1 if reflected else 1), r.grid
+    return times * int(most), kind, weight, r.grid

@@ -317,6 +317,8 @@ class Answer:
         if self.schema.rows_per_unit is not None:
             rows = f"{self.schema.rows_per_unit} rows of each {self.schema.unit}"
             note += f", for the table with at most {rows}"
+            if any("unit-total" in c.kind for part in self.plan.parts for c in part.components):
+                note += f" (sums: of all rows, the sum of each {self.schema.unit} cut)"
         return note
 
     def __repr__(self) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from ..mechanism.bernstein import Bernstein
+from ..mechanism.part import Component
 from ..noise.optimal_box import OptimalBox
 from ..promise import Certificate, Pure, show
 from ..schema import Schema
@@ -46,7 +48,7 @@ def certify(plan: Plan, schema: Schema) -> Certificate:
     names = list(dict.fromkeys([p.name for p in plan.parts] + [c.name for c in choices]))
     parameters = {"question": plan.sql, "epsilon": show(plan.epsilon)}
     for number, part in enumerate(plan.parts, start=1):
-        what = ", ".join(f"{c.kind} {c.column}".strip() for c in part.components)
+        what = ", ".join(map(_what, part.components))
         law = part.law
         if isinstance(law, OptimalBox):
             scale = f"core {', '.join(f'{c:.6g}' for c in law.core)} steps"
@@ -74,6 +76,13 @@ def certify(plan: Plan, schema: Schema) -> Certificate:
         schema_hash=schema.digest,
         version=VERSION,
     )
+
+
+def _what(component: Component | Bernstein) -> str:
+    named = f"{component.kind} {component.column}".strip()
+    if isinstance(component, Component) and "unit-total" in component.kind:
+        return f"{named}, the sum of a person cut to {component.low} and {component.high} steps"
+    return named
 
 
 def _who(schema: Schema) -> str:

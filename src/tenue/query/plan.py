@@ -266,7 +266,9 @@ def setting_of(question: Question, schema: Schema) -> Setting:
         column = schema.column(name)
         if isinstance(column, Number):
             low, high = int(column.low / column.grid), int(column.high / column.grid)
-            ranges[column.name] = Range(low, high, column.grid, column.missing is not None)
+            grid, ends = column.grid, column.bounds_per_unit
+            sums = None if ends is None else (int(ends[0] / grid), int(ends[1] / grid))
+            ranges[column.name] = Range(low, high, grid, column.missing is not None, sums)
             spans[column.name] = Span(low, high, column.grid)
         elif isinstance(column, Bounded):  # days or seconds from the lowest
             spans[column.name] = Span(0, column.steps, Fraction(1))
@@ -336,6 +338,10 @@ def request_for(question: Question, components: Iterable[Component | Bernstein])
             continue
         if component.kind == "units":
             measures[Measure("units")] = None
+            continue
+        if component.kind in ("unit-total", "minus-unit-total"):
+            low, high = component.low, component.high
+            measures[Measure("unit-total", component.column, low=low, high=high)] = None
             continue
         if component.kind in ("rows", "absent"):
             measures[Measure("rows")] = None

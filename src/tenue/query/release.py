@@ -103,7 +103,7 @@ def _of_cell(
     measures: Sequence[Measure], values: Sequence[int], moments: dict[tuple[Axis, ...], int]
 ) -> Atoms:
     rows = units = 0
-    present, total = {}, {}
+    present, total, cut = {}, {}, {}
     found = dict(zip(measures, values, strict=True))
     for measure, value in found.items():
         if measure.kind == "rows":
@@ -114,11 +114,13 @@ def _of_cell(
             present[measure.column or ""] = value
         elif measure.kind == "total":
             total[measure.column or ""] = value
+        elif measure.kind == "unit-total":
+            cut[measure.column or "", measure.low, measure.high] = value
     by_axes: dict[tuple[Axis, ...], dict[Powers, int]] = {
         axes: {powers: found[moment_of(axes, powers)] for powers in powers_of(len(axes), degree)}
         for axes, degree in moments.items()
     }
-    return Atoms(rows, present, total, by_axes, units)
+    return Atoms(rows, present, total, by_axes, units, cut)
 
 
 # -- what is chosen --------------------------------------------------------------------------------

@@ -19,12 +19,16 @@ __all__ = ["Range", "Setting", "Strategy", "split"]
 
 @dataclass(frozen=True)
 class Range:
-    """What is public about a number column, in whole grid steps."""
+    """What is public about a number column, in whole grid steps.
+
+    per_unit: between which ends the sum of one person's values is cut, if the holder stated it.
+    """
 
     low: int
     high: int
     grid: Fraction
     never_missing: bool
+    per_unit: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True)
@@ -59,6 +63,14 @@ class Setting:
     def scattered(self) -> bool:
         """Whether the rows of one unit may lie in several cells."""
         return self.grouped and self.rows_per_unit > 1 and self.groups_per_unit != 1
+
+    @property
+    def unit_cells(self) -> int | None:
+        """In how many cells a unit's own sums may be; None if in any number.
+
+        Such sums are over all rows of a unit, so that a limit of rows is none for them.
+        """
+        return self.groups_per_unit if self.grouped else 1
 
     @property
     def cells_per_unit(self) -> int:

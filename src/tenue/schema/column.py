@@ -124,7 +124,10 @@ class Bounded(Column, ABC):
 
 @dataclass(frozen=True, kw_only=True)
 class Number(Bounded):
-    """A number; `expression` says how it is derived from other columns, if it is.
+    """A number.
+
+    expression: how it is derived from other columns, if it is.
+    bounds_per_unit: between which ends the sum of one person's values counts, if that is stated.
 
     Example
         >>> rate = Number(name="rate", role="other", low=Fraction(0), high=Fraction(1),
@@ -136,6 +139,7 @@ class Number(Bounded):
     type: ClassVar[str] = "number"
 
     expression: Expression | None = None
+    bounds_per_unit: tuple[Fraction, Fraction] | None = None
 
     def _number(self, value: object) -> Fraction:
         return exact(value, self.name)

@@ -14,7 +14,7 @@ __all__ = ["KEYS", "read_column"]
 
 _SHARED = {"type", "role", "sensitive", "missing"}
 KEYS: dict[str, set[str]] = {
-    "number": _SHARED | {"bounds", "grid", "expression"},
+    "number": _SHARED | {"bounds", "grid", "expression", "bounds_per_unit"},
     "category": _SHARED | {"categories", "taxonomy"},
     "boolean": _SHARED,
     "date": _SHARED | {"bounds", "grid"},

@@ -2,8 +2,9 @@
 
 It covers what changes the meaning of an answer or a release: the table's name, unit, neighbours,
 public rows, limits of a person, whether bounds came from the data, and every column with its type,
-domain, role, missing value and expression. It is blind to comments, layout, the order of columns
-and keys, upper and lower case of names, and a default that is written out.
+domain, role, missing value, expression and bounds of a person's sum. It is blind to comments,
+layout, the order of columns and keys, upper and lower case of names, and a default that is written
+out.
 
 It leaves out the budget and the approved questions (they decide whether an answer is given, not
 what it means), the source's path (moving a file changes nothing), and the data version (a part of
@@ -52,6 +53,8 @@ def _column(column: Column) -> dict[str, object]:
         meaning |= {key: str(getattr(column, key)) for key in ("low", "high", "grid")}
     if isinstance(column, Number) and column.expression is not None:
         meaning["expression"] = str(column.expression.tree)
+    if isinstance(column, Number) and column.bounds_per_unit is not None:
+        meaning["bounds_per_unit"] = list(map(str, column.bounds_per_unit))
     if isinstance(column, Category):
         meaning["taxonomy"] = column.taxonomy.digest
     return meaning

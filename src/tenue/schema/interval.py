@@ -20,6 +20,10 @@ __all__ = ["read_date", "read_datetime", "read_number"]
 _MOST_STEPS = 2**62
 _MICROSECOND = Fraction(1, 10**6)
 _NUMBERS = ("`bounds` must be two numbers, the low one first", "Write bounds = [0, 100]")
+_SUMS = (
+    "`bounds_per_unit` must be two numbers, the low one first",
+    "Write bounds_per_unit = [0, 1000]: what the sum of one person's values counts at most",
+)
 _DATES = (
     "`bounds` must be two dates, the earlier first",
     "Write bounds = [1900-01-01, 2024-12-31]",
@@ -38,7 +42,8 @@ def read_number(section: Section, shared: Shared, siblings: Mapping[str, object]
     """A number column: both bounds are multiples of the grid."""
 
     def number(key: str, value: object, place: tuple[str | int, ...]) -> Fraction | None:
-        allowed = _NUMBERS if key == "bounds" else (f"`{key}` must be a number", "Write a number")
+        pairs = {"bounds": _NUMBERS, "bounds_per_unit": _SUMS}
+        allowed = pairs.get(key, (f"`{key}` must be a number", "Write a number"))
         return section.checked(place, value, lambda given: exact(given, key), *allowed)
 
     expression = _expression(section, siblings)
@@ -60,7 +65,19 @@ def read_number(section: Section, shared: Shared, siblings: Mapping[str, object]
         grid = Fraction(1)
     if grid is None or not _on_grid(section, ends, grid):
         return None
-    column = Number(**shared, low=ends[0], high=ends[1], grid=grid, expression=expression)
+    sums = None
+    if "bounds_per_unit" in section:
+        sums = _ends(section, number, _SUMS, "bounds_per_unit")
+        if sums is None or not _on_grid(section, sums, grid, "bounds_per_unit"):
+            return None
+    column = Number(
+        **shared,
+        low=ends[0],
+        high=ends[1],
+        grid=grid,
+        expression=expression,
+        bounds_per_unit=sums,
+    )
     return _with_missing(section, column, missing)
 
 
@@ -112,22 +129,22 @@ def _moments(section: Section, number: Callable[[object], Fraction]) -> Reader:
 
 
 def _ends(
-    section: Section, number: Reader, say: tuple[str, str]
+    section: Section, number: Reader, say: tuple[str, str], key: str = "bounds"
 ) -> tuple[Fraction, Fraction] | None:
-    value = section.given("bounds", *say, required=True)
+    value = section.given(key, *say, required=True)
     if value is None:
         return None
     if not isinstance(value, list) or len(value) != 2:
-        section.wrong("bounds", *say)
+        section.wrong(key, *say)
         return None
-    low, high = (number("bounds", item, ("bounds", entry)) for entry, item in enumerate(value))
+    low, high = (number(key, item, (key, entry)) for entry, item in enumerate(value))
     if low is None or high is None:
         return None
     if low >= high:
         fix = "State the least and the greatest value that any row could hold"
         if low > high:
-            fix = f"Write bounds = [{show(value[1])}, {show(value[0])}]"
-        section.wrong("bounds", "The low bound must lie below the high one", fix)
+            fix = f"Write {key} = [{show(value[1])}, {show(value[0])}]"
+        section.wrong(key, "The low bound must lie below the high one", fix)
         return None
     return low, high
 
@@ -149,16 +166,18 @@ def _with_missing(section: Section, column: B, missing: Fraction | None) -> B | 
         return None
 
 
-def _on_grid(section: Section, ends: tuple[Fraction, Fraction], grid: Fraction) -> bool:
+def _on_grid(
+    section: Section, ends: tuple[Fraction, Fraction], grid: Fraction, key: str = "bounds"
+) -> bool:
     if any(abs(end / grid) > _MOST_STEPS for end in ends):
         allowed = "A bound may lie 2^62 grid steps from 0"
-        section.wrong("bounds", allowed, "Choose a wider grid, or narrower bounds")
+        section.wrong(key, allowed, "Choose a wider grid, or narrower bounds")
         return False
     try:
         for end in ends:
-            step_count(end, grid, "bounds")
+            step_count(end, grid, key)
     except Refused as refused:
-        section.mistakes.add_refusal((*section.path, "bounds"), refused)
+        section.mistakes.add_refusal((*section.path, key), refused)
         return False
     return True
 

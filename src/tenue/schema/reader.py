@@ -9,7 +9,7 @@ from typing import Any
 
 from ..errors import nearest
 from ..number import above_zero, fraction_of_one, whole
-from .column import Column
+from .column import Column, Number
 from .declaration import read_column
 from .lines import Lines
 from .literal import show
@@ -43,8 +43,21 @@ def read_table(values: Mapping[str, object], lines: Lines, folder: Path, file: s
     budget = _budget(values, mistakes)
     questions = _questions(values, mistakes)
     table = _table(values, mistakes)
+    if table.get("unit") == RECORD:
+        _refuse_sums_of_persons(columns, mistakes)
     mistakes.stop(file)
     return Table(columns=columns, budget=budget, questions=questions, **table)
+
+
+def _refuse_sums_of_persons(columns: Named[Column], mistakes: Mistakes) -> None:
+    for name, column in columns.items():
+        if isinstance(column, Number) and column.bounds_per_unit is not None:
+            mistakes.add(
+                ("columns", name, "bounds_per_unit"),
+                f"`bounds_per_unit` is stated for `{name}`, and every record is a unit",
+                "It has a meaning only if `unit` is a column that identifies a person",
+                "Remove it: `bounds` already says what one record may hold",
+            )
 
 
 def _section(values: Mapping[str, object], name: str, mistakes: Mistakes) -> Section | None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from ..errors import InvalidArgument, nearest
-from .column import Bounded, Category, Column
+from .column import Bounded, Category, Column, Number
 from .literal import show
 from .named import Named
 
@@ -139,7 +139,11 @@ def _unit(table: Table) -> str:
 def _domain(column: Column) -> str:
     if isinstance(column, Bounded):
         low, high = map(show, column.bounds)
-        return f"{low} to {high} by {show(column.grid)}"
+        domain = f"{low} to {high} by {show(column.grid)}"
+        if isinstance(column, Number) and column.bounds_per_unit is not None:
+            least, most = map(show, column.bounds_per_unit)
+            domain += f", a person's sum {least} to {most}"
+        return domain
     if isinstance(column, Category):
         return f"{len(column.categories)} categories"
     return ""

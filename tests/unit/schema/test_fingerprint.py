@@ -136,6 +136,28 @@ def test_a_taxonomy_counts_by_content_and_not_by_file(tmp_path: Path) -> None:
     assert Schema.from_dict(stated, folder=tmp_path).digest != digest()
 
 
+def test_the_ends_of_a_persons_sum_count() -> None:
+    def digest_of(**more: object) -> str:
+        return Schema.from_dict(
+            {
+                "table": {
+                    "name": "t",
+                    "unit": "who",
+                    "neighbours": "replace",
+                    "rows_per_unit": 2,
+                },
+                "columns": {
+                    "who": {"type": "identifier"},
+                    "x": {"type": "number", "bounds": [0, 9], **more},
+                },
+            }
+        ).digest
+
+    found = {digest_of(), *(digest_of(bounds_per_unit=[0, high]) for high in (5, 6))}
+    assert len(found) == 3
+    assert digest_of(bounds_per_unit=[0, 5]) == digest_of(bounds_per_unit=[0, 5.0])
+
+
 def test_the_hash_outlives_releases_of_tenue() -> None:
     columns = {"age": {"type": "number", "bounds": [0, 1], "grid": 0.1}}
     table = {"name": "t", "unit": "record", "neighbours": "replace"}

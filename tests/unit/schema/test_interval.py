@@ -167,6 +167,43 @@ def test_a_date_is_refused_with_its_line(body: str, line: int, where: str) -> No
     assert places(with_column('type = "date"\n' + body)) == [(line, where)]
 
 
+PERSONS = """[table]
+name = "t"
+unit = "who"
+neighbours = "replace"
+rows_per_unit = 3
+
+[columns.who]
+type = "identifier"
+
+[columns.x]
+type = "number"
+bounds = [0, 10]
+grid = 0.5
+bounds_per_unit = {ends}
+"""
+
+
+def test_the_sum_of_one_person_has_ends_of_its_own() -> None:
+    column = Schema.parse(PERSONS.format(ends="[-2.5, 40]")).column("x")
+    assert isinstance(column, Number)
+    assert column.bounds_per_unit == (Fraction(-5, 2), 40)
+    assert "a person's sum -2.5 to 40" in str(Schema.parse(PERSONS.format(ends="[-2.5, 40]")))
+
+
+@pytest.mark.parametrize("ends", ["[5, 5]", "[5, 1]", "[0.25, 5]", "40", "[0, 1e30]", '[0, "x"]'])
+def test_ends_of_a_sum_that_are_none_are_refused(ends: str) -> None:
+    (found,) = places(PERSONS.format(ends=ends))
+    assert found[0] == 14
+    assert found[1].startswith("columns.x.bounds_per_unit")
+
+
+def test_a_record_has_no_sum_of_its_own() -> None:
+    text = with_column('type = "number"\nbounds = [0, 10]\nbounds_per_unit = [0, 5]')
+    (mistake,) = mistakes(text)
+    assert "every record is a unit" in mistake.what
+
+
 def test_a_date_off_the_grid_is_told_the_last_that_fits() -> None:
     text = with_column('type = "date"\nbounds = [2020-01-01, 2020-01-09]\ngrid = 7')
     assert mistakes(text)[0].fix == "End at 2020-01-08, or choose a finer grid."
