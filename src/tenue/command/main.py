@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import sys
+from typing import NoReturn
 
 import typer
 
-from ..errors import Fault, Refused
+from ..errors import Fault, InvalidArgument, Refused
 from ..version import VERSION
 from . import ask, check, demo, explain, init, ledger, publish
 
@@ -19,6 +20,7 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
+    rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("demo")(demo.demo)
@@ -49,15 +51,44 @@ def main() -> None:
     """Exit codes: 0 done, 2 refused, 1 our fault. Nobody sees a traceback for a mistake."""
     as_json = "--json" in sys.argv
     try:
-        app(standalone_mode=True)
+        code = app(standalone_mode=False)
     except Refused as refusal:
-        if as_json:
-            sys.stdout.write(json.dumps({"refused": refusal.to_dict()}) + "\n")
-        else:
-            sys.stderr.write(f"Refused: {refusal.what}\n{refusal.allowed}\n{refusal.fix}\n")
-        raise SystemExit(2) from None
+        _refuse(refusal, as_json=as_json)
     except Fault as fault:
         if as_json:
             sys.stdout.write(json.dumps({"fault": {"code": fault.code}}) + "\n")
         sys.stderr.write(f"Something failed on our side ({fault.code}): {fault}\n")
         raise SystemExit(1) from None
+    except typer.Abort:
+        sys.stderr.write("Stopped.\n")
+        raise SystemExit(1) from None
+    except Exception as wrong:
+        refusal = _misused(wrong)
+        if refusal.what.startswith("Usage:") and not as_json:  # nothing was said but tenue
+            sys.stdout.write(refusal.what + "\n")
+            raise SystemExit(0) from None
+        _refuse(refusal, as_json=as_json)
+    raise SystemExit(code if isinstance(code, int) else 0)
+
+
+def _refuse(refusal: Refused, *, as_json: bool) -> NoReturn:
+    if as_json:
+        sys.stdout.write(json.dumps({"refused": refusal.to_dict()}) + "\n")
+    else:
+        sys.stderr.write(f"Refused: {refusal.what}\n{refusal.allowed}\n{refusal.fix}\n")
+    raise SystemExit(2) from None
+
+
+def _misused(wrong: Exception) -> Refused:
+    """Words that no command understands, as a refusal; anything else is not ours to explain."""
+    message = getattr(wrong, "format_message", None)
+    if message is None:
+        raise wrong
+    verb = next((word for word in sys.argv[1:] if not word.startswith("-")), "")
+    known = {command.name for command in app.registered_commands} | {"ledger"}
+    of = f" {verb}" if verb in known else ""
+    return InvalidArgument(
+        message(),
+        f"tenue{of} --help lists what can be said",
+        "Correct the words after tenue, and put a question in quotes",
+    )

@@ -43,3 +43,21 @@ def test_wrong_words_are_not_tracebacks(words: list[str]) -> None:
     result = tenue(*words)
     assert result.returncode == 2
     assert "Traceback" not in result.stderr
+    assert len(result.stderr.strip().splitlines()) == 3
+    as_json = tenue(*words, "--json")
+    assert as_json.returncode == 2
+    assert set(json.loads(as_json.stdout)["refused"]) == {"code", "what", "allowed", "fix"}
+
+
+def test_no_words_show_what_can_be_said() -> None:
+    for words in ((), ("ledger",)):
+        shown = tenue(*words)
+        assert shown.returncode == 0
+        assert shown.stdout.startswith("Usage: tenue")
+        assert not shown.stderr
+
+
+def test_help_has_no_types_of_flags() -> None:
+    shown = tenue("ask", "--help").stdout
+    assert "--fresh" in shown
+    assert "<bool>" not in shown
