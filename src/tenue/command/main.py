@@ -51,7 +51,7 @@ def main() -> None:
     """Exit codes: 0 done, 2 refused, 1 our fault. Nobody sees a traceback for a mistake."""
     as_json = "--json" in sys.argv
     try:
-        code = app(standalone_mode=False)
+        code = app(prog_name="tenue", standalone_mode=False)
     except Refused as refusal:
         _refuse(refusal, as_json=as_json)
     except Fault as fault:
@@ -63,11 +63,11 @@ def main() -> None:
         sys.stderr.write("Stopped.\n")
         raise SystemExit(1) from None
     except Exception as wrong:
-        refusal = _misused(wrong)
-        if refusal.what.startswith("Usage:") and not as_json:  # nothing was said but tenue
-            sys.stdout.write(refusal.what + "\n")
+        misused = _misused(wrong)
+        if misused.what.startswith("Usage:") and not as_json:  # nothing was said but tenue
+            sys.stdout.write(misused.what + "\n")
             raise SystemExit(0) from None
-        _refuse(refusal, as_json=as_json)
+        _refuse(misused, as_json=as_json)
     raise SystemExit(code if isinstance(code, int) else 0)
 
 
