@@ -19,6 +19,11 @@ _HEAD = f"""\
 # Everything public about one table. Fill every {literal(BLANK)}: the file does not load before.
 # State what you know without looking at the rows; nothing here may be read from them.
 """
+_LEGEND = """\
+# A column without a section is invisible. A column that names a person or a row has
+# type = "identifier" and nothing else. Missing values are skipped, unless missing = 0 (or another
+# value) says what stands for them.
+"""
 _NOT_PRIVATE = """\
 # NOT PRIVATE: bounds or categories below were read from the rows, so what they show is already
 # given away. Replace them by what you know without the rows, then remove the next line.
@@ -68,7 +73,7 @@ def draft(columns: Iterable[DraftColumn], *, name: str, source: str | None = Non
             "At least one column needs a name that SQL takes",
             "Rename the columns in a view",
         )
-    parts = [_HEAD, _table(name if is_identifier(name) else BLANK, source, kept)]
+    parts = [_HEAD, _table(name if is_identifier(name) else BLANK, source, kept), _LEGEND]
     parts += [_column(column) for column in kept]
     if left_out:
         parts.append("".join(f"# left out: {reason}\n" for reason in left_out))
@@ -104,6 +109,7 @@ def _table(name: str, source: str | None, columns: list[DraftColumn]) -> str:
         f'neighbours = {literal(BLANK)}  # "replace" (number of rows is public) | "add-or-remove"',
         "# rows = 1000          # the number of rows, if it is public",
         "# rows_per_unit = 10   # if unit is a column: how many rows of a person count",
+        "# groups_per_unit = 3  # and in how many groups of a question, if fewer",
     ]
     if any(column.bounds or column.categories for column in columns):
         lines.append(_NOT_PRIVATE + "bounds_from_data = true")
