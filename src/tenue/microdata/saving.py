@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InvalidArgument, nearest
-from .formula import PREFIX, STARTS, defused
+from .formula import IGNORED, PREFIX, STARTS, defused
 
 __all__ = ["KINDS", "check_target", "write_release"]
 
@@ -99,6 +99,7 @@ def _fill(draft: Path, table: Any, certificate: str, kind: str) -> dict[str, Any
         manifest["formulas"] = {
             "prefix": PREFIX,
             "before": list(STARTS),
+            "also_after": IGNORED,
             "cells": changed,
         }
     else:
