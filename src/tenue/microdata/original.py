@@ -91,8 +91,8 @@ def _cells(column: Column, rows: Rows) -> Cells:
 def _persons(schema: Schema, rows: Rows) -> Numbers | None:
     if schema.unit == RECORD:
         for name in rows.identifiers.column_names:
-            values = rows.identifiers.column(name).drop_null()
-            if values.length() != len(values.unique()):
+            values = _names(rows.identifiers.column(name)).drop_null()
+            if len(values) != len(values.unique()):
                 raise InvalidTable(
                     f"`{name}` names somebody more than once",
                     'With unit = "record" each row is another person',
@@ -102,7 +102,7 @@ def _persons(schema: Schema, rows: Rows) -> Numbers | None:
         return None
     name = schema.column(schema.unit).name
     held = rows.identifiers if name in rows.identifiers.column_names else rows.logical
-    values = held.column(name).combine_chunks()
+    values = _names(held.column(name))
     if values.null_count:
         raise InvalidTable(
             f"Some rows have no `{name}`",
@@ -119,6 +119,17 @@ def _persons(schema: Schema, rows: Rows) -> Numbers | None:
             "State a larger number, or remove rows",
         )
     return persons
+
+
+def _names(column: Any) -> Any:
+    """What names persons: NaN names nobody, and the two zeros of a double are one name."""
+    import pyarrow as pa
+
+    names = column.combine_chunks()
+    if not pa.types.is_floating(names.type):
+        return names
+    numbers = names.to_numpy(zero_copy_only=False)
+    return pa.array(numbers + numbers.dtype.type(0), mask=np.isnan(numbers))
 
 
 def _numbered(codes: NDArray[Any]) -> Numbers:
