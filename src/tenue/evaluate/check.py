@@ -12,13 +12,15 @@ from ..errors import InvalidArgument
 from ..number import checked_call
 from ..schema import Bounded, Schema, Table
 from .closeness import earth_movers, ratio
+from .code import Codes
 from .diversity import distinct_values, effective_values
 from .group import Groups, counted, grouped
+from .person import holdings, needed_values
 from .rows import Rows, open_rows
 from .value import Values, typed
 from .verdict import Check, Confidential
 
-__all__ = ["check", "schema_of"]
+__all__ = ["check", "check_persons", "schema_of"]
 
 _RECORD = "record"
 
@@ -36,7 +38,10 @@ def check(
     Guarantee
         k is the least number of units that share all quasi-identifiers. What is measured is this
         one file: nothing is said about another release, or about an intruder who knows more columns
-        than those.
+        than those. Where a column names persons, l and t count persons too: everybody counts once
+        for each value that one of his rows has, and l is how many values it takes, at least, so
+        that every person of a group has one of them. It is 1 if they all share a value, whatever
+        else their rows say, and never overstated.
 
     Parameters
         table: a data frame, a path of a CSV or Parquet file, a DuckDB relation.
@@ -57,12 +62,35 @@ def check(
     Source
         Thesis, sections 2.8 and 7.2; soundness.md, sections 6 and 8.
     """
+    return _checked(table, schema, quasi_identifiers, confidential, unit, None)
+
+
+def check_persons(
+    table: object, schema: Table, persons: NDArray[np.int64], confidential: Iterable[str] | None
+) -> Check:
+    """The same of a table without the column that names persons, with whose each row is beside it.
+
+    Parameters
+        persons: numbers from 0, one for each row.
+    """
+    codes = Codes(persons, int(persons.max()) + 1)
+    return _checked(table, schema, None, confidential, None, codes)
+
+
+def _checked(
+    table: object,
+    schema: object,
+    quasi_identifiers: Iterable[str] | None,
+    confidential: Iterable[str] | None,
+    unit: str | None,
+    persons: Codes | None,
+) -> Check:
     declared = schema_of(schema)
     rows = open_rows(table)
     known = _chosen(rows, declared, quasi_identifiers, "quasi_identifiers")
     wanted = _chosen(rows, declared, confidential, "confidential")
     _check_roles(known, wanted)
-    person = _person(rows, declared, unit)
+    person = _person(rows, declared, unit) if persons is None else None
     read = rows.read(list(dict.fromkeys([*known, *wanted, *([person] if person else [])])))
 
     def values(name: str, *, guess: bool) -> Values:
@@ -71,12 +99,12 @@ def check(
 
     size = len(next(iter(read.values())))
     groups = grouped([values(name, guess=False).coded() for name in known], size)
-    most = 1 if person or unit else _rows_per_unit(declared)
-    units = -(-groups.sizes // most)
     if person:
-        units = groups.units(values(person, guess=False).coded())
+        persons = values(person, guess=False).coded()
+    most = 1 if persons or unit else _rows_per_unit(declared)
+    units = -(-groups.sizes // most) if persons is None else groups.units(persons)
     columns = [values(name, guess=True) for name in wanted]
-    found = [_measured(groups, secret) for secret in columns]
+    found = [_measured(groups, secret, persons) for secret in columns]
     homogeneous = np.zeros(groups.count, np.bool_)
     for _, one_value in found:
         homogeneous |= one_value
@@ -103,15 +131,23 @@ def schema_of(given: object) -> Table | None:
     return Schema.load(given)  # type: ignore[arg-type]
 
 
-def _measured(groups: Groups, values: Values) -> tuple[Confidential, NDArray[np.bool_]]:
-    """What is found of one column, and which groups have one value of it only."""
-    counts = counted(groups, values.coded())
+def _measured(
+    groups: Groups, values: Values, persons: Codes | None
+) -> tuple[Confidential, NDArray[np.bool_]]:
+    """What is found of one column, and in which groups everybody shares a value of it."""
+    codes = values.coded()
+    if persons is None:
+        counts = counted(groups, codes)
+        distinct = distinct_values(counts)
+    else:
+        held = holdings(groups, codes, persons)
+        counts = counted(held.groups, held.values)
+        distinct = needed_values(held)
     ordered = values.kind != "category"
     t, farthest = earth_movers(counts, ordered=ordered)
     quotient = ratio(counts)
-    distinct = distinct_values(counts)
     alone = distinct == 1
-    effective = 1.0 if alone.any() else float(effective_values(counts).min())
+    effective = 1.0 if alone.any() else float(effective_values(counts, distinct).min())
     measured = Confidential(
         name=values.name,
         l=int(distinct.min()),
@@ -174,7 +210,7 @@ def _notes(rows: Rows, schema: Table, columns: list[Values], most: int) -> list[
     if most > 1:
         notes.append(
             f"The table has no column `{schema.unit}`. One may have {most} rows, so k is the "
-            "number of rows divided by that, rounded up."
+            "number of rows divided by that, rounded up, and l and t count rows."
         )
     kept = [column.name for column in schema.identifiers if rows.find(column.name)]
     if kept:

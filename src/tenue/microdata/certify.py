@@ -63,9 +63,12 @@ RELATIONS = (
     "lost."
 )
 ROWS_OF_ONE = (
-    "How many rows a person has is not hidden, and l and t count rows: a value that every person "
-    "of a group has in one of several rows is disclosed."
+    "How many rows a person has is not hidden. Everybody counts once for each different value of "
+    "his rows: a value that every person of a group has in some row is disclosed like the one "
+    "value of a group."
 )
+DIFFERENT = "at least {l} different values of {names} in each group"
+NEEDED = "it takes at least {l} values of {names} for everybody of a group to have one of them"
 
 
 def certify(method: Method, schema: Schema, *, registered: bool) -> Certificate:
@@ -83,7 +86,8 @@ def certify(method: Method, schema: Schema, *, registered: bool) -> Certificate:
     if method.gamma is not None:
         parameters["gamma"] = show(method.gamma)
     if method.l is not None:
-        parameters["l"] = f"at least {method.l} different values of {grown} in each group"
+        said = DIFFERENT if schema.unit == RECORD else NEEDED
+        parameters["l"] = said.format(l=method.l, names=grown)
     if method.t is not None:
         parameters["t"] = (
             f"earth mover's distance of {grown} at most {show(method.t)} in each group"

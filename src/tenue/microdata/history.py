@@ -47,7 +47,7 @@ def history_of(
             break
     for name in way.confidential:
         labels = safe.groups[name if name in safe.groups else EVERY]
-        alone = single_valued(places(original.cells[name]), labels)
+        alone = single_valued(places(original.cells[name]), labels, original.persons)
         groups = int(labels.max()) + 1
         steps.append(Step("homogeneous", f"{alone} of {groups} groups have one `{name}` only"))
     changed = way.quasi if way.name == "microaggregate" else way.confidential

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import Fault, InvalidArgument
 from ..evaluate import check
+from ..evaluate.check import check_persons
 from ..ledger.contract import Ledger
 from ..noise.source import SYSTEM
 from ..number import checked_call
@@ -152,7 +153,7 @@ def publish(
         tell("evaluate")
         before, after = (_table(cells, described) for cells in (original.cells, safe.cells))
         _hold_to(way, described, after, original.persons)
-        harm, use, told = assessed(before, after, described, SYSTEM)
+        harm, use, told = assessed(before, after, described, SYSTEM, original.persons)
         tell("certificate")
         certificate = certify(way, described, registered=books is not None)
         leaving = after.take(shuffled(after.num_rows, SYSTEM))
@@ -200,10 +201,11 @@ def _hold_to(way: Method, schema: Schema, table: Any, persons: Numbers | None) -
     """Measures what was promised once more, on the table itself, with its persons beside it."""
     if way.name != "microaggregate":
         return
-    if persons is not None:
-        table = table.append_column(schema.unit, [persons])
     wanted = way.sensitive or way.confidential
-    found = check(table, schema, confidential=wanted)
+    if persons is None:
+        found = check(table, schema, confidential=wanted)
+    else:
+        found = check_persons(table, schema, persons, wanted)
     far = max((column.exact_t for column in found.confidential), default=0)
     if (
         found.k < way.least
