@@ -10,13 +10,14 @@ from numpy.typing import NDArray
 
 from ..errors import InvalidArgument
 from ..number import checked_call
-from ..schema import Bounded, Schema, Table
+from ..schema import Bounded, Column, Schema, Table
 from .closeness import earth_movers, ratio
 from .code import Codes
 from .diversity import distinct_values, effective_values
 from .group import Groups, counted, grouped
 from .person import holdings, needed_values
 from .rows import Rows, open_rows
+from .shown import shown
 from .value import Values, typed
 from .verdict import Check, Confidential
 
@@ -49,8 +50,10 @@ def check(
         quasi_identifiers, confidential: columns, instead of those that have these roles.
         unit: the column that names a person, or "record"; as the schema says if not given.
 
-    Missing values: two missing quasi-identifiers are equal, for an intruder sees both blanks.
-    Confidential values that are missing are left out, unless the schema says what they stand for.
+    Quasi-identifiers are compared as the file shows them: 30, 30.0 and 030 are different in a CSV
+    file, and so are a blank and the value that the schema declares for blanks; a note says where
+    that happens. Two blanks are equal. Confidential values are read as what they mean; those that
+    are missing are left out, unless the schema says what they stand for.
 
     Example
         >>> import pyarrow
@@ -94,11 +97,12 @@ def _checked(
     read = rows.read(list(dict.fromkeys([*known, *wanted, *([person] if person else [])])))
 
     def values(name: str, *, guess: bool) -> Values:
-        column = None if declared is None else declared.columns.get(name)
+        column = _column(declared, name)
         return typed(name, read[name], column, written=rows.written, guess=guess)
 
     size = len(next(iter(read.values())))
-    groups = grouped([values(name, guess=False).coded() for name in known], size)
+    seen = {name: shown(name, read[name], _column(declared, name)) for name in known}
+    groups = grouped([column.codes for column in seen.values()], size)
     if person:
         persons = values(person, guess=False).coded()
     most = 1 if persons or unit else _rows_per_unit(declared)
@@ -120,8 +124,15 @@ def _checked(
         homogeneous_groups=int(homogeneous.sum()),
         homogeneous_share=float(groups.sizes[homogeneous].sum() / size),
         confidential=tuple(column for column, _ in found),
-        notes=() if declared is None else tuple(_notes(rows, declared, columns, most)),
+        notes=(
+            *_respelled([name for name, column in seen.items() if column.respelled]),
+            *(() if declared is None else _notes(rows, declared, columns, most)),
+        ),
     )
+
+
+def _column(schema: Table | None, name: str) -> Column | None:
+    return None if schema is None else schema.columns.get(name)
 
 
 def schema_of(given: object) -> Table | None:
@@ -203,6 +214,16 @@ def _rows_per_unit(schema: Table | None) -> int:
     if schema is None or schema.unit == _RECORD:
         return 1
     return schema.rows_per_unit or 1
+
+
+def _respelled(names: list[str]) -> list[str]:
+    if not names:
+        return []
+    return [
+        f"Some values of {_names(names)} are written in more than one way, as 7 and 07 are, or a "
+        "blank and what is declared for it. An intruder can tell them apart, so they count as "
+        "different; written alike, k may be larger."
+    ]
 
 
 def _notes(rows: Rows, schema: Table, columns: list[Values], most: int) -> list[str]:
