@@ -11,16 +11,33 @@ from ..noise.source import Source
 from ..schema import Schema
 from .cells import Numbers
 from .history import Step
+from .method import Method
 from .publish.permute import shuffled
 
-__all__ = ["MOST_LINKED", "assessed"]
+__all__ = ["MOST_LINKED", "assessed", "notes_of"]
 
+SWAPPED = (
+    "This table was swapped. Swapping leaves the quasi-identifiers as they were, so people may "
+    "look like nobody else, and k, l and t do not measure it. Its promise is that whoever finds a "
+    "person's row does not know that a confidential value in it is that person's: it is with "
+    "probability at most 1/{k}."
+)
 MOST_LINKED = 50_000
 """In a larger table, the intruder's search is tried on this many rows drawn at random."""
 
 
+def notes_of(method: Method) -> tuple[str, ...]:
+    """What the reader of k, l and t must know: a swap promises something else."""
+    return (SWAPPED.format(k=method.least),) if method.name == "swap" else ()
+
+
 def assessed(
-    before: Any, after: Any, schema: Schema, source: Source, persons: Numbers | None = None
+    before: Any,
+    after: Any,
+    schema: Schema,
+    source: Source,
+    persons: Numbers | None = None,
+    notes: tuple[str, ...] = (),
 ) -> tuple[Risk, Utility, tuple[Step, ...]]:
     """What an intruder can do with the release, what it is still good for, and how that was found.
 
@@ -31,6 +48,7 @@ def assessed(
     Parameters
         before, after: Arrow tables in which row i is the same record.
         persons: whose each row is, for k, l and t; None if each row is a person.
+        notes: what the reader of k, l and t must know of the method.
     """
     use = utility(before, after, schema)
     rows = before.num_rows
@@ -47,4 +65,6 @@ def assessed(
         harm = replace(harm, check=check_persons(after, schema, persons, None))
     elif harm.check is not None and told:
         harm = replace(harm, check=check(after, schema))
+    if harm.check is not None and notes:
+        harm = replace(harm, check=replace(harm.check, notes=(*notes, *harm.check.notes)))
     return harm, use, told

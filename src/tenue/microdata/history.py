@@ -33,6 +33,11 @@ def history_of(
     Homogeneous groups, which tell the one value that all their members have, are always counted.
     """
     steps = [Step("read", f"{read.size} rows, {len(read.cells)} columns that are no identifiers")]
+    for name, many in read.beyond.items():
+        if many:
+            values = "1 value" if many == 1 else f"{many} values"
+            text = f"{values} of `{name}` beyond the declared bounds became the nearest bound"
+            steps.append(Step("clamped", text))
     if left_out:
         names = ", ".join(way.compared)
         steps.append(Step("left out", f"{left_out} rows with a missing value in {names}"))

@@ -7,7 +7,7 @@ value.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -27,11 +27,13 @@ class Original:
     """The declared columns that are stored and are no identifiers, in the schema's order.
 
     persons: whose each row is, numbered from 0; None if each row is a person.
+    beyond: how many values of a column lay beyond its bounds when they were read.
     """
 
     cells: Mapping[str, Cells]
     persons: Numbers | None
     size: int
+    beyond: Mapping[str, int] = field(default_factory=dict)
 
     def take(self, rows: NDArray[Any]) -> Original:
         """These rows, in this order."""
@@ -57,7 +59,7 @@ def read_original(source: object, schema: Schema) -> Original:
         column = schema.columns[name]
         _check_values(column, rows)
         cells[name] = _cells(column, rows)
-    return Original(cells, _persons(schema, rows), size)
+    return Original(cells, _persons(schema, rows), size, rows.beyond)
 
 
 def _check_values(column: Column, rows: Rows) -> None:

@@ -22,7 +22,7 @@ from ..noise.source import SYSTEM
 from ..number import checked_call
 from ..promise import Certificate
 from ..schema import Schema
-from .assessment import assessed
+from .assessment import assessed, notes_of
 from .cells import Cells, Numbers
 from .certify import certify
 from .frame import kind_of, native
@@ -153,7 +153,8 @@ def publish(
         tell("evaluate")
         before, after = (_table(cells, described) for cells in (original.cells, safe.cells))
         _hold_to(way, described, after, original.persons)
-        harm, use, told = assessed(before, after, described, SYSTEM, original.persons)
+        notes = notes_of(way)
+        harm, use, told = assessed(before, after, described, SYSTEM, original.persons, notes)
         tell("certificate")
         certificate = certify(way, described, registered=books is not None)
         leaving = after.take(shuffled(after.num_rows, SYSTEM))
