@@ -75,9 +75,9 @@ def publish(
         }
         typer.echo(json.dumps(facts))
         return
-    typer.echo(str(release))
+    typer.echo(release.report())
     typer.echo(f"\nWrote {', '.join([*manifest['files'], 'manifest.json'])} to {out}.")
-    typer.echo("What stands above the last line is for you: only the files may leave.")
+    typer.echo("Keep this screen: only the files may leave.")
 
 
 def _sizes(text: str) -> object:

@@ -60,7 +60,8 @@ class Risk:
         """One JSON object."""
         return json.dumps(self.to_dict())
 
-    def __str__(self) -> str:
+    def sentences(self) -> list[str]:
+        """What was found, but for k, l and t."""
         lines = [
             "An intruder who has the original table, all columns, links "
             f"{percent(self.record_linkage)} of the records rightly."
@@ -83,6 +84,10 @@ class Risk:
                 "drawn at random. Among fewer originals an intruder links more easily, so they "
                 "are on the safe side but for chance."
             )
+        return lines
+
+    def __str__(self) -> str:
+        lines = self.sentences()
         if self.check is not None:
             lines += ["", str(self.check)]
         return "\n".join(lines)

@@ -103,10 +103,8 @@ class Utility:
             cells = (values, column.mean, column.variance, column.quantiles, column.histogram)
             shown = " ".join(f"{'' if cell is None else short(cell):>9}" for cell in cells)
             lines.append(f"{column.name:<{width}}  {shown}")
-        lines.append("How far each moved, 0 is not at all: values and quantiles as shares of the")
-        lines.append(
-            "domain, mean and variance as shares of themselves, shares as total variation."
-        )
+        lines.append("How far each moved, 0 is not at all: values and quantiles over the width of")
+        lines.append("the domain, mean and variance over themselves, shares by total variation.")
         return "\n".join(lines)
 
 

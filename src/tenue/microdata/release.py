@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +33,7 @@ from .protect import prepared, protected
 from .publish.permute import shuffled
 from .registry import check_first, opened, register
 from .saving import write_release
+from .screen import brief_text, full_text, release_html
 
 if TYPE_CHECKING:
     from ..evaluate import Risk, Utility
@@ -42,7 +43,7 @@ __all__ = ["Release", "Step", "publish"]
 Progress = Callable[[str], None]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Release:
     """A protected copy of a table. It cannot be changed.
 
@@ -53,13 +54,13 @@ class Release:
     history: the steps that led here, for the holder alone.
     """
 
-    table: Any = field(repr=False)
+    table: Any
     certificate: Certificate
-    risk: Risk = field(repr=False)
-    utility: Utility = field(repr=False)
-    history: tuple[Step, ...] = field(repr=False)
-    _published: Any = field(repr=False)
-    _kind: str = field(repr=False)
+    risk: Risk
+    utility: Utility
+    history: tuple[Step, ...]
+    _published: Any
+    _kind: str
 
     @property
     def digest(self) -> str:
@@ -86,9 +87,28 @@ class Release:
         text = self.certificate.to_json()
         return write_release(Path(folder), self._published, text, chosen, replace=replace)
 
+    @property
+    def rows(self) -> int:
+        """How many rows the table has."""
+        return int(self._published.num_rows)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the table's columns."""
+        return tuple(self._published.column_names)
+
+    def report(self) -> str:
+        """All there is to say, in words: promise, limits, steps, risk and utility."""
+        return full_text(self)
+
     def __str__(self) -> str:
-        steps = "\n".join(map(str, self.history))
-        return f"{self.certificate}\n\n{steps}\n\n{self.risk}\n\n{self.utility}"
+        return brief_text(self)
+
+    def __repr__(self) -> str:
+        return brief_text(self)
+
+    def _repr_html_(self) -> str:
+        return release_html(self)
 
 
 @checked_call
