@@ -1,9 +1,12 @@
-"""The register of releases: a second one of the same table is refused unless insisted on."""
+"""The register of releases: a second one of the same table is refused unless insisted on.
+
+A table is known by its name, and by marks of its rows under any other name.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from ..errors import Conflict, InvalidArgument
@@ -13,7 +16,7 @@ from ..promise import checked_neighbours
 from ..schema import Schema
 from .method import Method
 
-__all__ = ["check_first", "opened", "register"]
+__all__ = ["check_first", "check_rows", "opened", "register", "withdraw"]
 
 
 @contextmanager
@@ -47,13 +50,21 @@ def check_first(ledger: Ledger, schema: Schema, method: Method) -> None:
         )
 
 
+def check_rows(ledger: Ledger, schema: Schema, method: Method, marks: Sequence[str]) -> None:
+    """Refuses rows that were released under another name, before the work is done."""
+    if "second-release" not in method.override:
+        ledger.check_rows(schema.name, marks)
+
+
 def _known_as(ledger: Ledger, schema: Schema) -> str:
     """The table's name as the ledger has it: upper and lower case do not make another table."""
     same = (name for name in ledger.datasets() if name.lower() == schema.name.lower())
     return next(same, schema.name)
 
 
-def register(ledger: Ledger, schema: Schema, method: Method, digest: str) -> int:
+def register(
+    ledger: Ledger, schema: Schema, method: Method, digest: str, marks: Sequence[str] = ()
+) -> int:
     """Records the release durably; returns the number of its entry."""
     name = _known_as(ledger, schema)
     if name not in ledger.datasets():
@@ -71,4 +82,10 @@ def register(ledger: Ledger, schema: Schema, method: Method, digest: str) -> int
         digest,
         method=f"{method.name} by {method.by}",
         override="second-release" in method.override,
+        marks=marks,
     )
+
+
+def withdraw(ledger: Ledger, schema: Schema, digest: str, reason: str) -> None:
+    """Records that a release that was registered never left."""
+    ledger.withdraw_release(_known_as(ledger, schema), digest, reason=reason)

@@ -411,7 +411,7 @@ def test_a_second_release_is_refused_before_a_row_is_read() -> None:
     ledger = Memory()
     first = tn.publish(people(), schema=schema(), method="swap", k=4, ledger=ledger)
     assert first.certificate.parameters["registered"] == "yes"
-    (entry,) = [e for e in ledger.entries() if e.kind == "release-registered"]
+    (entry,) = [e for e in ledger.entries() if e.kind == "rows-released"]
     assert entry.fact.release_digest == first.digest  # type: ignore[union-attr]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "read_original", lambda *given: pytest.fail("rows were read"))
