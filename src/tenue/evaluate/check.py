@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ..errors import InvalidArgument
 from ..number import checked_call
 from ..schema import Bounded, Column, Schema, Table
+from .beside import notes_beside
 from .closeness import earth_movers, ratio
 from .code import Codes
 from .diversity import distinct_values, effective_values
@@ -125,6 +126,7 @@ def _checked(
         homogeneous_share=float(groups.sizes[homogeneous].sum() / size),
         confidential=tuple(column for column, _ in found),
         notes=(
+            *notes_beside(table),
             *_respelled([name for name, column in seen.items() if column.respelled]),
             *(() if declared is None else _notes(rows, declared, columns, most)),
         ),

@@ -31,15 +31,19 @@ _BITS = 0xFFF
 Words = NDArray[np.uint64]
 
 
-def marks_of(source: object, original: Original) -> tuple[str, ...]:
+def marks_of(source: object, original: Original, name: str = "table") -> tuple[str, ...]:
     """The marks of a table: equal for equal rows, whatever file, order, name or schema they have.
 
     Rows are compared by the declared columns without identifiers. Where more than half of the rows
     have a double, single rows identify nothing and leave no mark.
+
+    Parameters
+        source: what was read; a file is known by its bytes too.
+        name: what the table is called in the source, if that is a connection.
     """
     hashes = np.sort(_hashes(original))
     marks = [WHOLE + hashlib.sha256(b"rows" + hashes.tobytes()).hexdigest()]
-    found = locate(source, "table")
+    found = locate(source, name)
     if isinstance(found, Files):
         whole = hashlib.sha256(b"files")
         for path in found.paths:

@@ -202,7 +202,7 @@ def _journey(
         tell("read")
         given = source if source is not None else described.location
         read = read_original(given, described)
-        marks = () if books is None else marks_of(given, read)
+        marks = () if books is None else marks_of(given, read, described.name)
         if books is not None:
             check_rows(books, described, way, marks)
         original, left_out = prepared(read, way, SYSTEM)

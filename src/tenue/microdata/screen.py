@@ -23,6 +23,10 @@ __all__ = ["brief_text", "full_text", "release_html"]
 _WIDTH = 88
 _FEW = 3
 _ALONE = "for you alone"
+_AGAINST = (
+    "Compared with the rows as the schema reads them: on their grid, between their bounds, without "
+    "those that were left out."
+)
 
 
 def brief_text(release: Release) -> str:
@@ -61,7 +65,9 @@ def full_text(release: Release) -> str:
         _section(f"What was done ({_ALONE})", map(str, release.history)),
         _section(f"What an intruder could do ({_ALONE})", release.risk.sentences()),
         *_look_alikes(release),
-        _section(f"What it is still good for ({_ALONE})", str(release.utility).splitlines()),
+        _section(
+            f"What it is still good for ({_ALONE})", [_AGAINST, *str(release.utility).splitlines()]
+        ),
     ]
     return "\n\n".join(parts)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
@@ -98,3 +99,15 @@ def test_another_name_does_not_make_another_table(more: int) -> None:
     )
     assert "row:" not in insisted.certificate.to_json()
     assert ledger.verify()
+
+
+def test_a_connection_is_a_source_like_others() -> None:
+    rows = people(100)
+    with duckdb.connect() as connection:
+        connection.register("rows", rows)
+        connection.execute("CREATE TABLE people AS SELECT * FROM rows")
+        ledger = Memory()
+        tn.publish(connection, schema=schema(), method="swap", k=4, ledger=ledger)
+        renamed = schema().replace(table={"name": "others"})
+        with pytest.raises(Conflict):
+            tn.publish(rows, schema=renamed, method="swap", k=4, ledger=ledger)

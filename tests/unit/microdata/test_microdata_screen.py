@@ -59,6 +59,7 @@ def test_the_report_has_every_limit_step_and_figure(swapped: Release, averaged: 
             assert str(step) in text
         assert "for you alone" in text
         assert "Nothing protects `note`" in text
+        assert "Compared with the rows as the schema reads them" in text
         assert max(map(len, release.report().splitlines())) <= 90
     assert "Everybody is among at least 5 rows" in flat(averaged.report())
 
