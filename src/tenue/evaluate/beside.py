@@ -5,15 +5,17 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 
 from ..errors import Refused
-from ..promise import Certificate, ProbabilisticKAnonymity
+from ..promise import Certificate, ProbabilisticKAnonymity, Promise
+from .verdict import Check
 
-__all__ = ["certificate_beside", "notes_beside"]
+__all__ = ["explained", "promised_beside", "swapped_note"]
 
 
-def certificate_beside(table: object) -> Certificate | None:
+def promised_beside(table: object) -> Promise | None:
     """What was promised of a released file; None unless a manifest beside it names its bytes."""
     if not isinstance(table, str | os.PathLike):
         return None
@@ -25,21 +27,27 @@ def certificate_beside(table: object) -> Certificate | None:
                 if named[file.name] != hashlib.file_digest(opened, "sha256").hexdigest():
                     return None
         text = (path.parent / "certificate.json").read_text(encoding="utf-8")
-        return Certificate.from_json(text.strip())
+        return Certificate.from_json(text.strip()).promise
     except (OSError, ValueError, KeyError, TypeError, Refused):
         return None
 
 
-def notes_beside(table: object) -> list[str]:
-    """What the reader of k, l and t must know: of a swapped file they measure something else."""
-    found = certificate_beside(table)
-    if found is None:
-        return []
-    note = f"The certificate that came with this file promises {found.promise}."
-    if isinstance(found.promise, ProbabilisticKAnonymity):
-        note += (
-            " Swapping leaves the quasi-identifiers as they were, so people may look like nobody "
-            "else, and k, l and t do not measure it: a confidential value in a row is that "
-            f"person's with probability at most 1/{found.promise.k}."
-        )
-    return [note]
+def swapped_note(k: int) -> str:
+    """What the reader of k, l and t of a swapped file must know: they measure something else."""
+    return (
+        "This table was swapped. Swapping leaves the quasi-identifiers as they were, so people may "
+        "look like nobody else, and k, l and t do not measure it. Its promise is that whoever "
+        "finds a person's row does not know that a confidential value in it is that person's: it "
+        f"is with probability at most 1/{k}."
+    )
+
+
+def explained(check: Check, promise: Promise | None) -> Check:
+    """What was found, with what must be known of a table about which this was promised."""
+    if promise is None:
+        return check
+    if isinstance(promise, ProbabilisticKAnonymity):
+        notes = (swapped_note(promise.k), *check.notes)
+        return replace(check, notes=notes, swapped=True)
+    note = f"The certificate that came with this file promises {promise}."
+    return replace(check, notes=(note, *check.notes))

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ..errors import InvalidArgument
 from ..number import checked_call
 from ..schema import Bounded, Column, Schema, Table
-from .beside import notes_beside
+from .beside import explained, promised_beside
 from .closeness import earth_movers, ratio
 from .code import Codes
 from .diversity import distinct_values, effective_values
@@ -66,7 +66,8 @@ def check(
     Source
         Thesis, sections 2.8 and 7.2; soundness.md, sections 6 and 8.
     """
-    return _checked(table, schema, quasi_identifiers, confidential, unit, None)
+    found = _checked(table, schema, quasi_identifiers, confidential, unit, None)
+    return explained(found, promised_beside(table))
 
 
 def check_persons(
@@ -126,7 +127,6 @@ def _checked(
         homogeneous_share=float(groups.sizes[homogeneous].sum() / size),
         confidential=tuple(column for column, _ in found),
         notes=(
-            *notes_beside(table),
             *_respelled([name for name, column in seen.items() if column.respelled]),
             *(() if declared is None else _notes(rows, declared, columns, most)),
         ),

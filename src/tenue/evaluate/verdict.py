@@ -55,6 +55,8 @@ class Check:
         one value of some confidential column.
     confidential: l, t and more of each confidential column.
     notes: what limits these numbers, in sentences.
+    swapped: whether confidential values are known to have changed places between people; what a
+        group shows is then not known to be its members'.
     """
 
     rows: int
@@ -68,6 +70,7 @@ class Check:
     homogeneous_share: float
     confidential: tuple[Confidential, ...]
     notes: tuple[str, ...] = ()
+    swapped: bool = False
 
     @property
     def l(self) -> int | None:  # noqa: E743 - the paper's name

@@ -233,12 +233,10 @@ class Ledger(abc.ABC):
         )
         self._write(lambda desk: holder.withdraw_release(desk, wanted))
 
-    def check_rows(self, dataset: str, marks: Sequence[str]) -> None:
-        """Refuses marks of rows that were released before; `register_release` refuses them too."""
-        earlier = self._read(lambda rows: standing(rows.releases(EVERYONE)))
-        before = overlapped(" ".join(marks), earlier)
-        if before is not None:
-            raise holder.same_rows(dataset, before)
+    def released_before(self, marks: Sequence[str]) -> int | None:
+        """The entry under which rows with these marks were released last, under any name."""
+        words = " ".join(marks)
+        return self._read(lambda rows: overlapped(words, standing(rows.releases(EVERYONE))))
 
     def datasets(self) -> list[str]:
         """The names of all data sets, sorted."""

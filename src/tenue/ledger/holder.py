@@ -80,19 +80,14 @@ def register_release(desk: Desk, wanted: ReleaseRegistered | RowsReleased) -> in
     if isinstance(wanted, RowsReleased) and not wanted.override:
         before = overlapped(wanted.marks, desk.books.releases_of(EVERYONE))
         if before is not None:
-            raise same_rows(wanted.dataset, before)
+            raise Conflict(
+                f"Rows of `{wanted.dataset}` have been released before (entry {before})",
+                "Two releases of overlapping data reveal the records in which they differ",
+                "Publish the first release again, or state override=True, which is recorded",
+                code="second-release",
+                earlier=before,
+            )
     return desk.write(wanted)
-
-
-def same_rows(dataset: str, earlier: int) -> Conflict:
-    """The refusal of rows that were released under another name."""
-    return Conflict(
-        f"Rows of `{dataset}` have been released before under another name (entry {earlier})",
-        "Two releases of overlapping data reveal the records in which they differ",
-        "Publish the first release again, or state override=True, which is recorded",
-        code="second-release",
-        earlier=earlier,
-    )
 
 
 def withdraw_release(desk: Desk, wanted: ReleaseWithdrawn) -> None:

@@ -6,29 +6,19 @@ from dataclasses import replace
 from typing import Any
 
 from ..evaluate import Risk, Utility, check, risk, utility
+from ..evaluate.beside import explained
 from ..evaluate.check import check_persons
 from ..noise.source import Source
+from ..promise import ProbabilisticKAnonymity
 from ..schema import Schema
 from .cells import Numbers
 from .history import Step
-from .method import Method
 from .publish.permute import shuffled
 
-__all__ = ["MOST_LINKED", "assessed", "notes_of"]
+__all__ = ["MOST_LINKED", "assessed"]
 
-SWAPPED = (
-    "This table was swapped. Swapping leaves the quasi-identifiers as they were, so people may "
-    "look like nobody else, and k, l and t do not measure it. Its promise is that whoever finds a "
-    "person's row does not know that a confidential value in it is that person's: it is with "
-    "probability at most 1/{k}."
-)
 MOST_LINKED = 50_000
 """In a larger table, the intruder's search is tried on this many rows drawn at random."""
-
-
-def notes_of(method: Method) -> tuple[str, ...]:
-    """What the reader of k, l and t must know: a swap promises something else."""
-    return (SWAPPED.format(k=method.least),) if method.name == "swap" else ()
 
 
 def assessed(
@@ -37,7 +27,7 @@ def assessed(
     schema: Schema,
     source: Source,
     persons: Numbers | None = None,
-    notes: tuple[str, ...] = (),
+    swapped: int | None = None,
 ) -> tuple[Risk, Utility, tuple[Step, ...]]:
     """What an intruder can do with the release, what it is still good for, and how that was found.
 
@@ -48,7 +38,7 @@ def assessed(
     Parameters
         before, after: Arrow tables in which row i is the same record.
         persons: whose each row is, for k, l and t; None if each row is a person.
-        notes: what the reader of k, l and t must know of the method.
+        swapped: the k of the swap that made the release, if one did.
     """
     use = utility(before, after, schema)
     rows = before.num_rows
@@ -65,6 +55,6 @@ def assessed(
         harm = replace(harm, check=check_persons(after, schema, persons, None))
     elif harm.check is not None and told:
         harm = replace(harm, check=check(after, schema))
-    if harm.check is not None and notes:
-        harm = replace(harm, check=replace(harm.check, notes=(*notes, *harm.check.notes)))
+    if harm.check is not None and swapped is not None:
+        harm = replace(harm, check=explained(harm.check, ProbabilisticKAnonymity(swapped)))
     return harm, use, told

@@ -18,6 +18,9 @@ from .method import Method
 
 __all__ = ["check_first", "check_rows", "opened", "register", "withdraw"]
 
+_WHY = "Two releases of overlapping data reveal the records in which they differ"
+_INSIST = 'Publish the first release again, or state override="second-release", which is recorded'
+
 
 @contextmanager
 def opened(given: object) -> Iterator[Ledger | None]:
@@ -43,17 +46,25 @@ def check_first(ledger: Ledger, schema: Schema, method: Method) -> None:
     if ledger.balance(name).releases:
         raise Conflict(
             f"`{name}` has been released before",
-            "Two releases of overlapping data reveal the records in which they differ",
-            'Publish the first release again, or state override="second-release", which is '
-            "recorded",
+            _WHY,
+            _INSIST,
             code="second-release",
         )
 
 
 def check_rows(ledger: Ledger, schema: Schema, method: Method, marks: Sequence[str]) -> None:
     """Refuses rows that were released under another name, before the work is done."""
-    if "second-release" not in method.override:
-        ledger.check_rows(schema.name, marks)
+    earlier = ledger.released_before(marks)
+    if earlier is None or "second-release" in method.override:
+        return
+    raise Conflict(
+        f"Most rows of `{schema.name}` have been released before, under another name "
+        f"(entry {earlier} of the ledger)",
+        _WHY,
+        _INSIST,
+        code="second-release",
+        earlier=earlier,
+    )
 
 
 def _known_as(ledger: Ledger, schema: Schema) -> str:

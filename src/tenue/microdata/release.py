@@ -21,7 +21,7 @@ from ..noise.source import SYSTEM
 from ..number import checked_call
 from ..promise import Certificate
 from ..schema import Schema
-from .assessment import assessed, notes_of
+from .assessment import assessed
 from .cells import Cells, Numbers
 from .certify import certify
 from .frame import kind_of, native
@@ -211,8 +211,8 @@ def _journey(
         tell("evaluate")
         before, after = (_table(cells, described) for cells in (original.cells, safe.cells))
         _hold_to(way, described, after, original.persons)
-        notes = notes_of(way)
-        harm, use, told = assessed(before, after, described, SYSTEM, original.persons, notes)
+        swapped = way.least if way.name == "swap" else None
+        harm, use, told = assessed(before, after, described, SYSTEM, original.persons, swapped)
         tell("certificate")
         certificate = certify(way, described, registered=books is not None)
         leaving = after.take(shuffled(after.num_rows, SYSTEM))
