@@ -220,7 +220,7 @@ def test_a_value_that_everybody_has_is_told_whatever_else_rows_say() -> None:
     with pytest.raises(Unreachable) as refused:
         tn.publish(table, schema=declared, method="microaggregate", k=6)
     assert refused.value.code == "homogeneous-groups"
-    with pytest.raises(Unreachable, match="enough for everybody"):
+    with pytest.raises(Unreachable, match="be enough for everybody"):
         tn.publish(table, schema=declared, method="microaggregate", k=6, l=2)
     insisted = tn.publish(
         table, schema=declared, method="microaggregate", k=6, override="homogeneous-groups"

@@ -167,7 +167,7 @@ def _out_of_reach(column: Wanted) -> Unreachable:
     if column.persons is None:
         what = f"`{column.name}` has fewer than l = {column.l} different values in the whole table"
     else:
-        what = f"Fewer than l = {column.l} values of `{column.name}` are enough for everybody"
+        what = f"Fewer than l = {column.l} values of `{column.name}` may be enough for everybody"
     return Unreachable(
         what,
         "No group can have more different values than the table",
