@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import math
+import tempfile
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -21,11 +22,12 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 from numpy.typing import NDArray
 from record import record
 
 import tenue as tn
-from tenue.microdata import individual_ranking, mdav, records, v_mdav
+from tenue.microdata import individual_ranking, mdav, rank_file, records, swap_file, v_mdav
 from tenue.microdata.partition import plain
 from tenue.microdata.partition.points import points_of
 from tenue.microdata.publish import permuted
@@ -211,11 +213,19 @@ def main() -> None:
         measure(name, partial(individual_ranking, column, 5, method=method), 2, target)
     measure("IR-SWAP, 10,000,000 values, k = 5", partial(ir_swap, column, 5), 2, 5.0)
 
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "column.parquet"
+        pq.write_table(pa.table({"x": column}), path)
+        for way in (rank_file, swap_file):
+            out = Path(folder) / f"{way.__name__}.parquet"
+            name = f"{way.__name__}, 10,000,000 values on disk, sorted within 256 MB"
+            measure(name, partial(way, path, "x", 5, out=out, memory=256 << 20), 1)
+
     for columns in (4, 13):
         table = normal(20_000, columns)
-        for way in (plainly, compiled):
-            name = f"{way.__name__}, 20,000 x {columns} normal, k = 5"
-            measure(name, partial(way, table, 5), 1)
+        for plain_or_not in (plainly, compiled):
+            name = f"{plain_or_not.__name__}, 20,000 x {columns} normal, k = 5"
+            measure(name, partial(plain_or_not, table, 5), 1)
 
     million, schema = people(1_000_000)
     checked = partial(tn.evaluate.check, million.select(["age", "region", "income", "ill"]), schema)

@@ -441,6 +441,57 @@ def test_a_second_release_is_refused_unless_overridden(ledger: Ledger) -> None:
     ledger.register_release("patients", "r1", method="swap")
 
 
+ROWS = tuple(f"row:{i:03x}" for i in range(20))
+
+
+def test_the_same_rows_under_another_name_are_refused(ledger: Ledger) -> None:
+    ledger.open_dataset("others", 1, neighbours="replace")
+    marks = ("whole:ab", *ROWS)
+    first = ledger.register_release("census", "r1", method="swap", marks=marks)
+    for same in (("whole:ab",), ("whole:cd", *ROWS), ("whole:cd", *ROWS[15:], "row:fff")):
+        assert ledger.released_before(same) == first
+        with pytest.raises(Conflict) as refusal:
+            ledger.register_release("others", "r2", method="swap", marks=same)
+        assert (refusal.value.code, refusal.value.earlier) == ("second-release", first)
+    few = ("whole:cd", *ROWS[:2], *(f"row:f{i:02x}" for i in range(18)))
+    assert ledger.released_before(few) is None
+    assert ledger.register_release("census", "r1", method="swap", marks=marks) == first
+    ledger.register_release("others", "r2", method="swap", marks=marks, override=True)
+    assert ledger.balance("others").releases == ledger.balance("census").releases == 1
+    assert ledger.verify()
+
+
+def test_a_release_that_never_left_stands_in_nobodys_way(ledger: Ledger) -> None:
+    ledger.open_dataset("others", 1, neighbours="replace")
+    marks = ("whole:ab", *ROWS)
+    ledger.register_release("census", "r1", method="swap", marks=marks)
+    ledger.withdraw_release("census", "r1", reason="disk full")
+    assert ledger.balance("census").releases == 0
+    ledger.withdraw_release("census", "r1", reason="again")  # has no effect
+    kinds = [entry.kind for entry in ledger.entries()]
+    assert kinds.count("release-withdrawn") == 1
+    assert ledger.released_before(marks) is None
+    ledger.register_release("census", "r2", method="swap", marks=marks)
+    assert ledger.balance("census").releases == 1
+    with pytest.raises(Conflict):
+        ledger.register_release("census", "r3", method="swap", marks=marks)
+    with pytest.raises(Conflict):
+        ledger.register_release("others", "r3", method="swap", marks=marks)
+    assert ledger.verify()
+
+
+def test_to_withdraw_one_release_leaves_the_marks_of_another(ledger: Ledger) -> None:
+    ledger.open_dataset("others", 1, neighbours="replace")
+    marks = ("whole:ab", *ROWS)
+    ledger.register_release("census", "r1", method="swap", marks=marks)
+    ledger.register_release("census", "r2", method="swap", marks=marks, override=True)
+    ledger.withdraw_release("census", "r2", reason="disk full")
+    with pytest.raises(Conflict):
+        ledger.register_release("others", "r3", method="swap", marks=marks)
+    assert ledger.balance("census").releases == 1
+    assert ledger.verify()
+
+
 # --- history
 
 

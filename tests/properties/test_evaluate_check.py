@@ -69,13 +69,20 @@ def assert_as_defined(found: Check, table: Plain, unit: str | None = None) -> No
     homogeneous: set[int] = set()
     for column in found.confidential:
         values = table[column.name]
-        parts = [[values[i] for i in g] for g in members]
-        distinct = [oracle.distinct(part) for part in parts]
-        assert column.l == min(distinct)
+        counted = [oracle.once_each(g, table[unit], values) if unit else g for g in members]
+        parts = [[values[i] for i in g] for g in counted]
+        if unit:
+            distinct = [oracle.hitting(g, table[unit], values) for g in members]
+            assert min(distinct) >= column.l >= min(2, *distinct)
+            assert column.l_entropy <= column.l
+        else:
+            distinct = [oracle.distinct(part) for part in parts]
+            assert column.l == min(distinct)
         filled = [part for part in parts if any(v is not None for v in part)]
         least = min(map(oracle.effective, filled), default=1.0)
-        assert column.l_entropy == pytest.approx(1 if len(filled) < len(parts) else least)
-        t, ratio = oracle.closeness(members, values, ordered=column.name != "ill")
+        least = 1 if len(filled) < len(parts) else min(least, column.l)
+        assert column.l_entropy == pytest.approx(least)
+        t, ratio = oracle.closeness(parts, ordered=column.name != "ill")
         assert column.exact_t == t
         assert column.t == float(t)
         assert column.exact_t_ratio == ratio

@@ -44,26 +44,27 @@ def publish(
     as_json: AsJson = False,
 ) -> None:
     """Publish: a protected copy, its certificate, and, for you alone, its risk and utility."""
-    from ..microdata.release import publish as publish_table
+    from ..microdata.leaving import Target
+    from ..microdata.release import publish_into
     from ..microdata.saving import check_target
     from .waiting import Waiting
 
     check_target(out, kind, replace=replace)
     with Waiting(steps=4) as waiting:
-        release = publish_table(
+        release, manifest = publish_into(
+            Target(out, kind, replace),
             source,
             schema=schema,
             method=method,
-            k=_sizes(k),  # type: ignore[arg-type]
+            k=_sizes(k),
             by=by,
-            l=diversity,  # type: ignore[arg-type]
+            l=diversity,
             t=closeness,
             gamma=gamma,
             ledger=ledger,
             override=tuple(override or ()),
             progress=waiting,
         )
-    manifest = release.save(out, kind=kind, replace=replace)
     if as_json:
         facts = {
             "out": str(out),
@@ -75,9 +76,9 @@ def publish(
         }
         typer.echo(json.dumps(facts))
         return
-    typer.echo(str(release))
+    typer.echo(release.report())
     typer.echo(f"\nWrote {', '.join([*manifest['files'], 'manifest.json'])} to {out}.")
-    typer.echo("What stands above the last line is for you: only the files may leave.")
+    typer.echo("Keep this screen: only the files may leave.")
 
 
 def _sizes(text: str) -> object:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidTable
-from ..schema import Bounded, Column, Identifier, Named, Number, Table
+from ..schema import Bounded, Column, Date, Identifier, Named, Number, Table
 from .duckdb import DuckDB
 from .logical import Logical, quoted
 from .physical import Day, Floating, Moment, Written
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Rows", "read_rows"]
 
+_DAY, _MICRO = 24 * 60 * 60, 10**6
 _LENIENT, _STRICT = "ignore_errors = true", "ignore_errors = false"
 
 
@@ -36,6 +37,7 @@ class Rows:
     types: how the source stores each column; None where it is text without a type (CSV, JSON).
     unreadable: how many values of a column are there and are not what the schema declares.
     infinite: how many values of a column are infinite.
+    beyond: how many values of a column lie beyond its bounds, and count as the bound.
     """
 
     logical: pyarrow.Table
@@ -43,6 +45,7 @@ class Rows:
     types: Mapping[str, Any]
     unreadable: Mapping[str, int]
     infinite: Mapping[str, int]
+    beyond: Mapping[str, int]
 
 
 def read_rows(source: object, schema: Table, folder: Path | None = None) -> Rows:
@@ -74,12 +77,12 @@ class _Reader(DuckDB):
                 chosen.append(f"{raw} AS {quoted(column.name)}")
                 continue
             value = table.value(column.name)
-            doubts.append(self._doubts(column, raw, value))
+            doubts.append((*self._doubts(column, raw, value), _beyond(column, raw)))
             made = f"CAST({value} AS BIGINT)"
             chosen.append(f"{made} AS {quoted(column.name)}")
         inside = table.write()
         everything = self._arrow(f"SELECT {', '.join(chosen)} FROM ({inside})")  # noqa: S608
-        counted = [f"count_if({test})" for pair in doubts for test in pair]
+        counted = [f"count_if({test})" for tests in doubts for test in tests]
         found = [0] * len(counted)
         if counted:
             sql = f"SELECT {', '.join(counted)} FROM ({inside})"  # noqa: S608
@@ -90,8 +93,9 @@ class _Reader(DuckDB):
             logical=everything.select(names),
             identifiers=everything.select(hidden),
             types=self._types(source, held),
-            unreadable=dict(zip(names, found[::2], strict=True)),
-            infinite=dict(zip(names, found[1::2], strict=True)),
+            unreadable=dict(zip(names, found[::3], strict=True)),
+            infinite=dict(zip(names, found[1::3], strict=True)),
+            beyond=dict(zip(names, found[2::3], strict=True)),
         )
 
     def _doubts(self, column: Column, raw: str, value: str) -> tuple[str, str]:
@@ -128,3 +132,20 @@ class _Reader(DuckDB):
             "Every line has as many values as the first line has names, and the file is whole",
             "Mend the file, or save the table again as Parquet or CSV",
         )
+
+
+def _beyond(column: Column, raw: str) -> str:
+    """Condition: a value that lies beyond the bounds of its column."""
+    if not isinstance(column, Bounded):
+        return "FALSE"
+    if isinstance(column, Number):
+        value, unit = f"TRY_CAST({raw} AS DOUBLE)", 1
+    else:
+        day = _DAY if isinstance(column, Date) else 1
+        value, unit = f"TRY(epoch_us(TRY_CAST({raw} AS TIMESTAMP)))", day * _MICRO
+    low, high = float(column.low * unit), float(column.high * unit)
+    if isinstance(column, Date):
+        high += unit - 1  # any time of the last day
+    outside = f"{value} < {low!r}::DOUBLE OR {value} > {high!r}::DOUBLE"
+    # NaN is greater than any number
+    return f"COALESCE(({outside}) AND NOT isnan(CAST({value} AS DOUBLE)), FALSE)"

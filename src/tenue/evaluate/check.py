@@ -10,15 +10,19 @@ from numpy.typing import NDArray
 
 from ..errors import InvalidArgument
 from ..number import checked_call
-from ..schema import Bounded, Schema, Table
+from ..schema import Bounded, Column, Schema, Table
+from .beside import explained, promised_beside
 from .closeness import earth_movers, ratio
+from .code import Codes
 from .diversity import distinct_values, effective_values
 from .group import Groups, counted, grouped
+from .person import holdings, needed_values
 from .rows import Rows, open_rows
+from .shown import shown
 from .value import Values, typed
 from .verdict import Check, Confidential
 
-__all__ = ["check", "schema_of"]
+__all__ = ["check", "check_persons", "schema_of"]
 
 _RECORD = "record"
 
@@ -36,7 +40,10 @@ def check(
     Guarantee
         k is the least number of units that share all quasi-identifiers. What is measured is this
         one file: nothing is said about another release, or about an intruder who knows more columns
-        than those.
+        than those. Where a column names persons, l and t count persons too: everybody counts once
+        for each value that one of his rows has, and l is how many values it takes, at least, so
+        that every person of a group has one of them. It is 1 if they all share a value, whatever
+        else their rows say, and never overstated.
 
     Parameters
         table: a data frame, a path of a CSV or Parquet file, a DuckDB relation.
@@ -44,8 +51,10 @@ def check(
         quasi_identifiers, confidential: columns, instead of those that have these roles.
         unit: the column that names a person, or "record"; as the schema says if not given.
 
-    Missing values: two missing quasi-identifiers are equal, for an intruder sees both blanks.
-    Confidential values that are missing are left out, unless the schema says what they stand for.
+    Quasi-identifiers are compared as the file shows them: 30, 30.0 and 030 are different in a CSV
+    file, and so are a blank and the value that the schema declares for blanks; a note says where
+    that happens. Two blanks are equal. Confidential values are read as what they mean; those that
+    are missing are left out, unless the schema says what they stand for.
 
     Example
         >>> import pyarrow
@@ -57,26 +66,51 @@ def check(
     Source
         Thesis, sections 2.8 and 7.2; soundness.md, sections 6 and 8.
     """
+    found = _checked(table, schema, quasi_identifiers, confidential, unit, None)
+    return explained(found, promised_beside(table))
+
+
+def check_persons(
+    table: object, schema: Table, persons: NDArray[np.int64], confidential: Iterable[str] | None
+) -> Check:
+    """The same of a table without the column that names persons, with whose each row is beside it.
+
+    Parameters
+        persons: numbers from 0, one for each row.
+    """
+    codes = Codes(persons, int(persons.max()) + 1)
+    return _checked(table, schema, None, confidential, None, codes)
+
+
+def _checked(
+    table: object,
+    schema: object,
+    quasi_identifiers: Iterable[str] | None,
+    confidential: Iterable[str] | None,
+    unit: str | None,
+    persons: Codes | None,
+) -> Check:
     declared = schema_of(schema)
     rows = open_rows(table)
     known = _chosen(rows, declared, quasi_identifiers, "quasi_identifiers")
     wanted = _chosen(rows, declared, confidential, "confidential")
     _check_roles(known, wanted)
-    person = _person(rows, declared, unit)
+    person = _person(rows, declared, unit) if persons is None else None
     read = rows.read(list(dict.fromkeys([*known, *wanted, *([person] if person else [])])))
 
     def values(name: str, *, guess: bool) -> Values:
-        column = None if declared is None else declared.columns.get(name)
+        column = _column(declared, name)
         return typed(name, read[name], column, written=rows.written, guess=guess)
 
     size = len(next(iter(read.values())))
-    groups = grouped([values(name, guess=False).coded() for name in known], size)
-    most = 1 if person or unit else _rows_per_unit(declared)
-    units = -(-groups.sizes // most)
+    seen = {name: shown(name, read[name], _column(declared, name)) for name in known}
+    groups = grouped([column.codes for column in seen.values()], size)
     if person:
-        units = groups.units(values(person, guess=False).coded())
+        persons = values(person, guess=False).coded()
+    most = 1 if persons or unit else _rows_per_unit(declared)
+    units = -(-groups.sizes // most) if persons is None else groups.units(persons)
     columns = [values(name, guess=True) for name in wanted]
-    found = [_measured(groups, secret) for secret in columns]
+    found = [_measured(groups, secret, persons) for secret in columns]
     homogeneous = np.zeros(groups.count, np.bool_)
     for _, one_value in found:
         homogeneous |= one_value
@@ -92,8 +126,15 @@ def check(
         homogeneous_groups=int(homogeneous.sum()),
         homogeneous_share=float(groups.sizes[homogeneous].sum() / size),
         confidential=tuple(column for column, _ in found),
-        notes=() if declared is None else tuple(_notes(rows, declared, columns, most)),
+        notes=(
+            *_respelled([name for name, column in seen.items() if column.respelled]),
+            *(() if declared is None else _notes(rows, declared, columns, most)),
+        ),
     )
+
+
+def _column(schema: Table | None, name: str) -> Column | None:
+    return None if schema is None else schema.columns.get(name)
 
 
 def schema_of(given: object) -> Table | None:
@@ -103,15 +144,23 @@ def schema_of(given: object) -> Table | None:
     return Schema.load(given)  # type: ignore[arg-type]
 
 
-def _measured(groups: Groups, values: Values) -> tuple[Confidential, NDArray[np.bool_]]:
-    """What is found of one column, and which groups have one value of it only."""
-    counts = counted(groups, values.coded())
+def _measured(
+    groups: Groups, values: Values, persons: Codes | None
+) -> tuple[Confidential, NDArray[np.bool_]]:
+    """What is found of one column, and in which groups everybody shares a value of it."""
+    codes = values.coded()
+    if persons is None:
+        counts = counted(groups, codes)
+        distinct = distinct_values(counts)
+    else:
+        held = holdings(groups, codes, persons)
+        counts = counted(held.groups, held.values)
+        distinct = needed_values(held)
     ordered = values.kind != "category"
     t, farthest = earth_movers(counts, ordered=ordered)
     quotient = ratio(counts)
-    distinct = distinct_values(counts)
     alone = distinct == 1
-    effective = 1.0 if alone.any() else float(effective_values(counts).min())
+    effective = 1.0 if alone.any() else float(effective_values(counts, distinct).min())
     measured = Confidential(
         name=values.name,
         l=int(distinct.min()),
@@ -169,12 +218,22 @@ def _rows_per_unit(schema: Table | None) -> int:
     return schema.rows_per_unit or 1
 
 
+def _respelled(names: list[str]) -> list[str]:
+    if not names:
+        return []
+    return [
+        f"Some values of {_names(names)} are written in more than one way, as 7 and 07 are, or a "
+        "blank and what is declared for it. An intruder can tell them apart, so they count as "
+        "different; written alike, k may be larger."
+    ]
+
+
 def _notes(rows: Rows, schema: Table, columns: list[Values], most: int) -> list[str]:
     notes = []
     if most > 1:
         notes.append(
             f"The table has no column `{schema.unit}`. One may have {most} rows, so k is the "
-            "number of rows divided by that, rounded up."
+            "number of rows divided by that, rounded up, and l and t count rows."
         )
     kept = [column.name for column in schema.identifiers if rows.find(column.name)]
     if kept:

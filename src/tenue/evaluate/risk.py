@@ -32,6 +32,8 @@ class Risk:
     within_1_percent, within_5_percent: the share of confidential numbers that lie so close to the
         truth, record by record; None without such a column.
     unchanged: the share of confidential values of any type that are the truth; None likewise.
+    rows_tried: how many records these shares were measured on, and how many originals the intruder
+        looked among; fewer than the table has if it is large. k, l and t are of all rows.
     """
 
     check: Check | None
@@ -40,6 +42,7 @@ class Risk:
     within_1_percent: float | None
     within_5_percent: float | None
     unchanged: float | None
+    rows_tried: int
 
     def to_dict(self) -> dict[str, Any]:
         """The facts as JSON has them."""
@@ -50,13 +53,15 @@ class Risk:
             "within_1_percent": self.within_1_percent,
             "within_5_percent": self.within_5_percent,
             "unchanged": self.unchanged,
+            "rows_tried": self.rows_tried,
         }
 
     def to_json(self) -> str:
         """One JSON object."""
         return json.dumps(self.to_dict())
 
-    def __str__(self) -> str:
+    def sentences(self) -> list[str]:
+        """What was found, but for k, l and t."""
         lines = [
             "An intruder who has the original table, all columns, links "
             f"{percent(self.record_linkage)} of the records rightly."
@@ -73,6 +78,16 @@ class Risk:
             )
         if self.unchanged is not None:
             lines.append(f"Confidential values: {percent(self.unchanged)} are unchanged.")
+        if self.check is not None and self.check.rows > self.rows_tried:
+            lines.append(
+                f"These shares were measured on {self.rows_tried:,} of {self.check.rows:,} rows, "
+                "drawn at random. Among fewer originals an intruder links more easily, so they "
+                "are on the safe side but for chance."
+            )
+        return lines
+
+    def __str__(self) -> str:
+        lines = self.sentences()
         if self.check is not None:
             lines += ["", str(self.check)]
         return "\n".join(lines)
@@ -104,6 +119,7 @@ def risk(original: object, masked: object, schema: object) -> Risk:
         within_1_percent=within_of(numbers, 1) if numbers else None,
         within_5_percent=within_of(numbers, 5) if numbers else None,
         unchanged=_unchanged(secret) if secret else None,
+        rows_tried=int(attributes[0].original.size),
     )
 
 

@@ -37,6 +37,7 @@ def check_text(check: Check) -> str:
     lines = [
         f"{_many(check.rows, 'row')} in {_many(check.groups, 'group')} that share "
         f"{', '.join(check.quasi_identifiers)}",
+        *(line for note in check.notes for line in ("", f"Note: {note}")),
         "",
         f"k = {check.k}",
         f"  {_smallest(check, who)} {_alone(check.unique_share)}",
@@ -46,12 +47,11 @@ def check_text(check: Check) -> str:
             "",
             f"{column.name}: l = {column.l} (entropy {short(column.l_entropy)}), "
             f"t = {short(column.t)} (ratio {short(column.t_ratio)})",
-            f"  l: {_diversity(column)}",
+            f"  l: {_diversity(column, swapped=check.swapped)}",
             f"  t: {_closeness(column)}",
         ]
     if not check.confidential:
         lines += ["", "No confidential column was named, so l and t were not measured."]
-    lines += ["", *(f"Note: {note}" for note in check.notes)] if check.notes else []
     lines += [
         "",
         "This is about this file, and about an intruder who knows these columns and no others. "
@@ -85,14 +85,18 @@ def _alone(share: float) -> str:
     )
 
 
-def _diversity(column: Confidential) -> str:
+def _diversity(column: Confidential, *, swapped: bool) -> str:
     if column.l > 1:
         return f"every group has at least {column.l} different values; none gives its value away."
     groups = column.homogeneous_groups
+    what = "has one value only" if groups == 1 else "have one value only"
+    told = (
+        ", which may be somebody else's"
+        if swapped
+        else ": whoever is known to be in such a group has it"
+    )
     return (
-        f"{_many(groups, 'group')} ({percent(column.homogeneous_share)} of the rows) "
-        f"{'has' if groups == 1 else 'have'} one value only: whoever is known to be in such a "
-        "group has it."
+        f"{_many(groups, 'group')} ({percent(column.homogeneous_share)} of the rows) {what}{told}."
     )
 
 

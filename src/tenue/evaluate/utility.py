@@ -24,9 +24,14 @@ __all__ = ["Utility", "utility"]
 class Utility:
     """What masking did to a table. Computed from the original: for the holder only.
 
+    In a release the original is the table as the schema reads it: values on their grid and between
+    their bounds, without the rows that were left out. What reading alone changed is not in these
+    figures; the release's history counts it.
+
     sse: the sum of squared errors in raw units, 0 is best; by column in `sse_by_column`.
     relative_error: the root of the mean squared error, every column divided by the width of its
-        domain: 0 is best, 1 as bad as if all values had gone from one end to the other.
+        domain, over the columns that changed: 0 is best, 1 as bad as if all values had gone from
+        one end to the other; by column, the unchanged ones too, in `relative_by_column`.
     correlation: how far correlations moved; None with fewer than two columns of numbers.
     columns: how far the distribution of each column moved.
     propensity: how well masked rows are told from original ones.
@@ -35,6 +40,7 @@ class Utility:
     sse: float
     sse_by_column: tuple[tuple[str, float], ...]
     relative_error: float
+    relative_by_column: tuple[tuple[str, float], ...]
     correlation: CorrelationDifference | None
     columns: tuple[Moved, ...]
     propensity: Propensity
@@ -46,6 +52,7 @@ class Utility:
             "sse": plain(self.sse),
             "sse_by_column": {name: plain(value) for name, value in self.sse_by_column},
             "relative_error": plain(self.relative_error),
+            "relative_by_column": {name: plain(value) for name, value in self.relative_by_column},
             "correlation": None
             if correlation is None
             else {
@@ -68,10 +75,15 @@ class Utility:
         return json.dumps(self.to_dict())
 
     def __str__(self) -> str:
-        lines = [
-            f"Values moved by {percent(self.relative_error)} of their domain (root mean square); "
-            f"sum of squared errors {short(self.sse)}."
-        ]
+        kept = [name for name, moved in self.relative_by_column if moved == 0]
+        lines = ["No value changed."]
+        if len(kept) < len(self.columns):
+            lines = [
+                f"Values that may change moved by {percent(self.relative_error)} of the width of "
+                f"their domain (root mean square); sum of squared errors {short(self.sse)}."
+            ]
+            if kept:
+                lines.append(f"Unchanged: {', '.join(kept)}.")
         if self.correlation is not None:
             lines.append(
                 f"Correlations moved by {short(self.correlation.mean)} on average "
@@ -84,13 +96,15 @@ class Utility:
         width = max(len("column"), *(len(column.name) for column in self.columns))
         lines += [
             "",
-            f"{'column':<{width}}  {'mean':>9} {'variance':>9} {'quantiles':>9} {'shares':>9}",
+            f"{'column':<{width}}  {'values':>9} {'mean':>9} {'variance':>9} {'quantiles':>9} "
+            f"{'shares':>9}",
         ]
-        for column in self.columns:
-            cells = (column.mean, column.variance, column.quantiles, column.histogram)
+        for column, (_, values) in zip(self.columns, self.relative_by_column, strict=True):
+            cells = (values, column.mean, column.variance, column.quantiles, column.histogram)
             shown = " ".join(f"{'' if cell is None else short(cell):>9}" for cell in cells)
             lines.append(f"{column.name:<{width}}  {shown}")
-        lines.append("How far each moved; 0 is not at all.")
+        lines.append("How far each moved, 0 is not at all: values and quantiles over the width of")
+        lines.append("the domain, mean and variance over themselves, shares by total variation.")
         return "\n".join(lines)
 
 
@@ -108,13 +122,16 @@ def utility(original: object, masked: object, schema: object) -> Utility:
     attributes = paired(original, masked, None, stated(schema))
     errors = tuple((attribute.name, sse_of(attribute)) for attribute in attributes)
     rows = attributes[0].original.size
-    relative = sum(
-        error / attribute.reach**2 for (_, error), attribute in zip(errors, attributes, strict=True)
+    relative = tuple(
+        (attribute.name, math.sqrt(error / rows) / attribute.reach)
+        for (_, error), attribute in zip(errors, attributes, strict=True)
     )
+    changed = [value for _, value in relative if value > 0]
     return Utility(
         sse=sum(error for _, error in errors),
         sse_by_column=errors,
-        relative_error=math.sqrt(relative / (rows * len(attributes))),
+        relative_error=math.sqrt(sum(value**2 for value in changed) / max(len(changed), 1)),
+        relative_by_column=relative,
         correlation=correlation_of(attributes),
         columns=tuple(map(moved, attributes)),
         propensity=propensity_of(attributes),

@@ -20,7 +20,7 @@ from .code import Codes, coded
 if TYPE_CHECKING:
     import pyarrow
 
-__all__ = ["Kind", "Values", "domain", "typed"]
+__all__ = ["Kind", "Values", "domain", "is_text", "kind_of", "one_array", "typed"]
 
 Kind = Literal["number", "time", "category"]
 
@@ -100,10 +100,8 @@ def typed(
     """
     import pyarrow
 
-    array = column.combine_chunks()
-    if isinstance(array, pyarrow.ChunkedArray):  # no chunk at all, or too long for one
-        array = pyarrow.concat_arrays(array.chunks) if array.chunks else pyarrow.nulls(0)
-    if _is_text(array.type) and not pyarrow.types.is_dictionary(array.type):
+    array = one_array(column)
+    if is_text(array.type) and not pyarrow.types.is_dictionary(array.type):
         array = _parsed(array, _wanted(declared, written and guess))
     if pyarrow.types.is_null(array.type) and isinstance(declared, Bounded):
         number = pyarrow.float64() if isinstance(declared, Number) else pyarrow.timestamp("us")
@@ -112,10 +110,20 @@ def typed(
         array = _finite_or_missing(array)
     if declared is not None and declared.missing is not None and array.null_count:
         array = _filled(array, declared)
-    kind = _kind(array.type, name)
+    kind = kind_of(array.type, name)
     if isinstance(declared, Category | Boolean):
         kind = "category"
     return Values(name, kind, array)
+
+
+def one_array(column: pyarrow.ChunkedArray) -> Any:
+    """The column in one piece."""
+    import pyarrow
+
+    array = column.combine_chunks()
+    if isinstance(array, pyarrow.ChunkedArray):  # no chunk at all, or too long for one
+        array = pyarrow.concat_arrays(array.chunks) if array.chunks else pyarrow.nulls(0)
+    return array
 
 
 def _wanted(declared: Column | None, guess: bool) -> list[Any]:
@@ -147,28 +155,30 @@ def _parsed(array: Any, wanted: list[Any]) -> Any:
     return array
 
 
-def _is_text(kind: Any) -> bool:
+def is_text(kind: Any) -> bool:
+    """Whether this Arrow type is text, plain or encoded."""
     import pyarrow.types as types
 
     return bool(
         types.is_string(kind)
         or types.is_large_string(kind)
         or types.is_string_view(kind)
-        or (types.is_dictionary(kind) and _is_text(kind.value_type))
+        or (types.is_dictionary(kind) and is_text(kind.value_type))
     )
 
 
-def _kind(kind: Any, name: str) -> Kind:
+def kind_of(kind: Any, name: str) -> Kind:
+    """What a column of this Arrow type holds; refused if it is none of the three."""
     import pyarrow.types as types
 
     if types.is_dictionary(kind):
-        _kind(kind.value_type, name)
+        kind_of(kind.value_type, name)
         return "category"
     if types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind):
         return "number"
     if types.is_date(kind) or types.is_timestamp(kind):
         return "time"
-    if _is_text(kind) or types.is_boolean(kind) or types.is_null(kind):
+    if is_text(kind) or types.is_boolean(kind) or types.is_null(kind):
         return "category"
     raise InvalidTable(
         f"`{name}` holds neither numbers, nor text, nor dates",
@@ -204,7 +214,7 @@ def _filled(array: Any, declared: Column) -> Any:
     if isinstance(value, float):
         array = pc.cast(array, pyarrow.float64(), safe=False)
     try:
-        scalar = pyarrow.scalar(str(value) if _is_text(array.type) else value, array.type)
+        scalar = pyarrow.scalar(str(value) if is_text(array.type) else value, array.type)
     except (pyarrow.ArrowException, TypeError, ValueError):
         raise InvalidTable(
             f"`{declared.name}` is not stored as what the schema declares",

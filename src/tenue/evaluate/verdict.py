@@ -15,12 +15,13 @@ __all__ = ["Check", "Confidential", "plain"]
 class Confidential:
     """What the groups tell of one confidential column.
 
-    l: the least number of different values in a group; 1 is bad.
+    l: the least number of different values in a group; 1 is bad. Where a column names persons with
+        several rows, how many values it takes so that everybody in a group has one of them.
     l_entropy: the least effective number of values in a group, from 1 (bad) to l.
     t: the largest earth mover's distance of a group from the whole table, from 0 (good) to 1.
     t_ratio: the largest quotient of shares, from 1 (good); infinite if a group lacks a value.
     distance: "ordered" for numbers and dates, "equal" for categories.
-    homogeneous_groups: how many groups have one value only.
+    homogeneous_groups: how many groups have one value only, or one that all their persons have.
     homogeneous_share: the share of rows in them.
     size_of_farthest: how many rows the group has in which t is reached.
     exact_t, exact_t_ratio: the same as fractions; None where infinite.
@@ -54,6 +55,8 @@ class Check:
         one value of some confidential column.
     confidential: l, t and more of each confidential column.
     notes: what limits these numbers, in sentences.
+    swapped: whether confidential values are known to have changed places between people; what a
+        group shows is then not known to be its members'.
     """
 
     rows: int
@@ -67,6 +70,7 @@ class Check:
     homogeneous_share: float
     confidential: tuple[Confidential, ...]
     notes: tuple[str, ...] = ()
+    swapped: bool = False
 
     @property
     def l(self) -> int | None:  # noqa: E743 - the paper's name

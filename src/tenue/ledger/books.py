@@ -17,8 +17,10 @@ from .fact import (
     Fact,
     NeighboursChanged,
     ReleaseRegistered,
+    ReleaseWithdrawn,
     Reserved,
     Returned,
+    RowsReleased,
     SchemaChanged,
     Unanswered,
 )
@@ -34,6 +36,7 @@ from .row import (
     Shelf,
     Ticket,
     cache_name,
+    standing,
     ticket_name,
 )
 
@@ -85,11 +88,12 @@ class Books:
         return self.shelf.times(dataset, question_name) if known is None else known
 
     def releases_of(self, dataset: str) -> dict[str, int]:
+        """Digests of releases and their entries; of EVERYONE, the marks of all data sets."""
         found = dict(self.shelf.releases(dataset))
         found.update(
             {digest: at for (name, digest), at in self.releases.items() if name == dataset}
         )
-        return found
+        return standing(found)
 
     def ticket(self, sequence: int) -> Ticket | None:
         return self.tickets.get(sequence) or self.shelf.ticket(sequence)
@@ -158,6 +162,20 @@ class Books:
                 )
             case ReleaseRegistered():
                 self.releases[fact.dataset, fact.release_digest] = sequence
+            case RowsReleased():
+                self.releases[fact.dataset, fact.release_digest] = sequence
+                self.releases[EVERYONE, f"{sequence} {fact.marks}"] = sequence
+            case ReleaseWithdrawn():
+                self._withdraw(sequence, fact)
+
+    def _withdraw(self, sequence: int, fact: ReleaseWithdrawn) -> None:
+        registered = self.releases_of(fact.dataset).get(fact.release_digest)
+        if registered is None:
+            raise LedgerFault("a release was withdrawn that is not registered")
+        self.releases[fact.dataset, fact.release_digest] = -sequence
+        for marks, at in self.releases_of(EVERYONE).items():
+            if at == registered:
+                self.releases[EVERYONE, marks] = -sequence
 
     def _known(self, name: str) -> Dataset:
         dataset = self.dataset(name)

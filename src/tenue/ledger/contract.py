@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import abc
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Protocol, Self, TextIO, TypeVar
 
@@ -19,10 +19,11 @@ from .amount import cap, delta_cap
 from .anchor import Anchor
 from .composition import Charge, Column, Neighbours, given_neighbours
 from .desk import Desk
-from .fact import DatasetOpened, Entry, Fact, ReleaseRegistered
+from .fact import DatasetOpened, Entry, Fact, ReleaseRegistered, ReleaseWithdrawn, RowsReleased
+from .overlap import overlapped
 from .purchase import purchase
 from .record import Balance, Reservation, Verification, balance_of
-from .row import Account, Dataset, Shelf, cache_name, ticket_name
+from .row import EVERYONE, Account, Dataset, Shelf, cache_name, standing, ticket_name
 from .text import given_text
 
 __all__ = ["LARGEST_ANSWER", "Ledger", "Rows", "closed"]
@@ -185,20 +186,57 @@ class Ledger(abc.ABC):
 
     @checked_call
     def register_release(
-        self, dataset: str, release_digest: str, *, method: str, override: bool = False
+        self,
+        dataset: str,
+        release_digest: str,
+        *,
+        method: str,
+        override: bool = False,
+        marks: Sequence[str] = (),
     ) -> int:
         """Records that a protected copy of the table leaves; returns the entry's number.
 
         A second release of the same data set overlaps the first and is refused unless
-        `override=True`, which is recorded. The same release registered again is the first one.
+        `override=True`, which is recorded. So is one of a data set of another name whose `marks`
+        say that rows are the same (`overlap`). The same release registered again is the first one.
         """
-        wanted = ReleaseRegistered(
+        name = given_text(dataset, "dataset")
+        digest = given_text(release_digest, "release_digest")
+        how = given_text(method, "method")
+        words = " ".join(given_text(mark, "marks") for mark in marks)
+        wanted: ReleaseRegistered | RowsReleased
+        if words:
+            wanted = RowsReleased(
+                dataset=name,
+                release_digest=digest,
+                method=how,
+                override=bool(override),
+                marks=words,
+            )
+        else:
+            wanted = ReleaseRegistered(
+                dataset=name, release_digest=digest, method=how, override=bool(override)
+            )
+        return self._write(lambda desk: holder.register_release(desk, wanted))
+
+    @checked_call
+    def withdraw_release(self, dataset: str, release_digest: str, *, reason: str) -> None:
+        """Records that a registered release was never handed to anybody, and why.
+
+        It no longer stands in the way of another. Never call it for a table that somebody may have
+        seen: two releases then reveal the records in which they differ.
+        """
+        wanted = ReleaseWithdrawn(
             dataset=given_text(dataset, "dataset"),
             release_digest=given_text(release_digest, "release_digest"),
-            method=given_text(method, "method"),
-            override=bool(override),
+            reason=given_text(reason, "reason"),
         )
-        return self._write(lambda desk: holder.register_release(desk, wanted))
+        self._write(lambda desk: holder.withdraw_release(desk, wanted))
+
+    def released_before(self, marks: Sequence[str]) -> int | None:
+        """The entry under which rows with these marks were released last, under any name."""
+        words = " ".join(marks)
+        return self._read(lambda rows: overlapped(words, standing(rows.releases(EVERYONE))))
 
     def datasets(self) -> list[str]:
         """The names of all data sets, sorted."""
@@ -224,7 +262,7 @@ class Ledger(abc.ABC):
                 "Choose one of " + ", ".join(known[:20]) if known else "Call open_dataset first",
                 code="unknown-dataset",
             )
-        return balance_of(chosen, found, accounts, len(releases))
+        return balance_of(chosen, found, accounts, len(standing(releases)))
 
     def entries(self, dataset: str | None = None) -> Iterator[Entry]:
         """Every entry in order, or those of one data set."""

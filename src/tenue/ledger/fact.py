@@ -146,6 +146,28 @@ class ReleaseRegistered:
     override: bool
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowsReleased:
+    """The same, with marks by which the rows are known under another name."""
+
+    kind: ClassVar[str] = "rows-released"
+    dataset: str
+    release_digest: str
+    method: str
+    override: bool
+    marks: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReleaseWithdrawn:
+    """A registered release never left: the caller states that it was not handed to anybody."""
+
+    kind: ClassVar[str] = "release-withdrawn"
+    dataset: str
+    release_digest: str
+    reason: str
+
+
 Fact = (
     DatasetOpened
     | CapChanged
@@ -157,6 +179,8 @@ Fact = (
     | Returned
     | Unanswered
     | ReleaseRegistered
+    | RowsReleased
+    | ReleaseWithdrawn
 )
 
 KINDS: dict[str, type[Fact]] = {
@@ -172,6 +196,8 @@ KINDS: dict[str, type[Fact]] = {
         Returned,
         Unanswered,
         ReleaseRegistered,
+        RowsReleased,
+        ReleaseWithdrawn,
     )
 }
 _NAMES = {kind: tuple(field.name for field in fields(kind)) for kind in KINDS.values()}

@@ -14,11 +14,14 @@ from .fact import (
     Fact,
     NeighboursChanged,
     ReleaseRegistered,
+    ReleaseWithdrawn,
+    RowsReleased,
     SchemaChanged,
 )
+from .overlap import overlapped
 from .row import EVERYONE
 
-__all__ = ["open_dataset", "register_release"]
+__all__ = ["open_dataset", "register_release", "withdraw_release"]
 
 
 def open_dataset(desk: Desk, wanted: DatasetOpened) -> tuple[Fact, ...]:
@@ -60,8 +63,8 @@ def _neighbours_changed(desk: Desk, name: str, neighbours: Neighbours) -> Fact:
     return NeighboursChanged(dataset=name, neighbours=neighbours)
 
 
-def register_release(desk: Desk, wanted: ReleaseRegistered) -> int:
-    """Registers a release; a second one of the same data set is refused unless overridden."""
+def register_release(desk: Desk, wanted: ReleaseRegistered | RowsReleased) -> int:
+    """Registers a release; a second one of the same data is refused unless overridden."""
     known_dataset(desk, wanted.dataset)
     earlier = desk.books.releases_of(wanted.dataset)
     if wanted.release_digest in earlier:
@@ -74,4 +77,21 @@ def register_release(desk: Desk, wanted: ReleaseRegistered) -> int:
             code="second-release",
             earlier=max(earlier.values()),
         )
+    if isinstance(wanted, RowsReleased) and not wanted.override:
+        before = overlapped(wanted.marks, desk.books.releases_of(EVERYONE))
+        if before is not None:
+            raise Conflict(
+                f"Rows of `{wanted.dataset}` have been released before (entry {before})",
+                "Two releases of overlapping data reveal the records in which they differ",
+                "Publish the first release again, or state override=True, which is recorded",
+                code="second-release",
+                earlier=before,
+            )
     return desk.write(wanted)
+
+
+def withdraw_release(desk: Desk, wanted: ReleaseWithdrawn) -> None:
+    """Records that a registered release never left; another may then be registered."""
+    known_dataset(desk, wanted.dataset)
+    if wanted.release_digest in desk.books.releases_of(wanted.dataset):
+        desk.write(wanted)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple, Protocol
 
 from .composition import Neighbours
@@ -21,11 +21,12 @@ __all__ = [
     "Shelf",
     "Ticket",
     "cache_name",
+    "standing",
     "ticket_name",
 ]
 
 EVERYONE = ""
-"""The data set's own account; an analyst's name is never empty."""
+"""The data set's own account, and the marks of all data sets; no name is ever empty."""
 
 OPEN, ANSWERED, RETURNED, UNANSWERED = range(4)
 
@@ -91,6 +92,11 @@ def cache_name(dataset: str, cache_key: str | None) -> bytes | None:
     return (
         None if cache_key is None else hashlib.sha256(f"{dataset}\0{cache_key}".encode()).digest()
     )
+
+
+def standing(releases: Mapping[str, int]) -> dict[str, int]:
+    """Those that were not withdrawn; what withdrew the others is kept as a number below 0."""
+    return {digest: at for digest, at in releases.items() if at > 0}
 
 
 class Shelf(Protocol):

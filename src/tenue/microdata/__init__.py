@@ -2,6 +2,7 @@
 
 mdav, v_mdav, individual_ranking     rows into groups of similar rows
 records                              numbers, dates and categories, as these compare them
+rank_file, swap_file                 one column of a table that does not fit into memory
 Release                              a protected copy of a table, made by `tn.publish`
 """
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from .comparison import records
     from .history import Step
     from .release import Release
+    from .stored import rank_file, swap_file
 
 __all__ = [
     "Partition",
@@ -24,11 +26,19 @@ __all__ = [
     "Step",
     "individual_ranking",
     "mdav",
+    "rank_file",
     "records",
+    "swap_file",
     "v_mdav",
 ]
 
-_HOME = {"Release": "release", "Step": "history", "records": "comparison"}
+_HOME = {
+    "Release": "release",
+    "Step": "history",
+    "rank_file": "stored",
+    "records": "comparison",
+    "swap_file": "stored",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ..promise import (
     Certificate,
     KAnonymity,
@@ -43,9 +45,18 @@ TWICE = (
 HOMOGENEOUS = "Where all of a group share one confidential value, that value is disclosed."
 AS_THEY_ARE = "Columns that are not quasi-identifiers are published as they are."
 PRESENCE = (
-    "That a person is in the table is not hidden: columns that are not confidential are published "
-    "as they are, and every value of the table is in the release, rounded to its grid and kept "
-    "between its declared bounds."
+    "That a person is in the release is not hidden: columns that are not confidential are "
+    "published as they are, and every confidential value of a published row is in the release, "
+    "rounded to its grid and kept between its declared bounds."
+)
+LEFT_OUT = "Completeness: rows without a value in {names} are not in the release."
+UNPROTECTED = (
+    "Nothing protects {names}: without a role, published as it is. Whoever knows it of a person "
+    "may find the person's row by it."
+)
+UNPROTECTED_ALL = (
+    "Nothing protects {names}: without a role, published as they are. Whoever knows them of a "
+    "person may find the person's row by them."
 )
 CLOSE = "A published value can be close to the true one, or equal to it."
 VERY_CLOSE = (
@@ -63,9 +74,12 @@ RELATIONS = (
     "lost."
 )
 ROWS_OF_ONE = (
-    "How many rows a person has is not hidden, and l and t count rows: a value that every person "
-    "of a group has in one of several rows is disclosed."
+    "How many rows a person has is not hidden. Everybody counts once for each different value of "
+    "his rows: a value that every person of a group has in some row is disclosed like the one "
+    "value of a group."
 )
+DIFFERENT = "at least {l} different values of {names} in each group"
+NEEDED = "it takes at least {l} values of {names} for everybody of a group to have one of them"
 
 
 def certify(method: Method, schema: Schema, *, registered: bool) -> Certificate:
@@ -78,12 +92,14 @@ def certify(method: Method, schema: Schema, *, registered: bool) -> Certificate:
         "k": _sizes(method),
         "quasi-identifiers": ", ".join(method.quasi),
         "confidential": ", ".join(method.confidential),
+        "without a role": ", ".join(method.unprotected),
     }
     grown = ", ".join(method.sensitive or method.confidential)
     if method.gamma is not None:
         parameters["gamma"] = show(method.gamma)
     if method.l is not None:
-        parameters["l"] = f"at least {method.l} different values of {grown} in each group"
+        said = DIFFERENT if schema.unit == RECORD else NEEDED
+        parameters["l"] = said.format(l=method.l, names=grown)
     if method.t is not None:
         parameters["t"] = (
             f"earth mover's distance of {grown} at most {show(method.t)} in each group"
@@ -102,6 +118,12 @@ def certify(method: Method, schema: Schema, *, registered: bool) -> Certificate:
         limits += [PRESENCE, near, GUESS, LAST, RELATIONS]
     else:
         limits.append(AS_THEY_ARE)
+    if method.unprotected:
+        said = UNPROTECTED if len(method.unprotected) == 1 else UNPROTECTED_ALL
+        limits.append(said.format(names=_listed(method.unprotected)))
+    gaps = [name for name in method.compared if schema.columns[name].missing is None]
+    if gaps:
+        limits.append(LEFT_OUT.format(names=_listed(gaps)))
     if schema.unit != RECORD:
         limits.append(ROWS_OF_ONE)
     return Certificate(
@@ -116,6 +138,10 @@ def certify(method: Method, schema: Schema, *, registered: bool) -> Certificate:
         schema_hash=schema.digest,
         version=VERSION,
     )
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
 
 
 def _sizes(method: Method) -> str:

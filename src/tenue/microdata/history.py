@@ -33,6 +33,11 @@ def history_of(
     Homogeneous groups, which tell the one value that all their members have, are always counted.
     """
     steps = [Step("read", f"{read.size} rows, {len(read.cells)} columns that are no identifiers")]
+    for name, many in read.beyond.items():
+        if many:
+            values = "1 value" if many == 1 else f"{many} values"
+            text = f"{values} of `{name}` beyond the declared bounds became the nearest bound"
+            steps.append(Step("clamped", text))
     if left_out:
         names = ", ".join(way.compared)
         steps.append(Step("left out", f"{left_out} rows with a missing value in {names}"))
@@ -47,7 +52,7 @@ def history_of(
             break
     for name in way.confidential:
         labels = safe.groups[name if name in safe.groups else EVERY]
-        alone = single_valued(places(original.cells[name]), labels)
+        alone = single_valued(places(original.cells[name]), labels, original.persons)
         groups = int(labels.max()) + 1
         steps.append(Step("homogeneous", f"{alone} of {groups} groups have one `{name}` only"))
     changed = way.quasi if way.name == "microaggregate" else way.confidential

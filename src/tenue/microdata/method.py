@@ -29,6 +29,7 @@ class Method:
     k: how many units each group has at least; for a swap, by column.
     l, t: what else must hold of each group.
     gamma: the gain factor of V-MDAV.
+    unprotected: the columns without a role, which leave as they are.
     """
 
     name: str
@@ -37,6 +38,7 @@ class Method:
     quasi: tuple[str, ...]
     confidential: tuple[str, ...]
     sensitive: tuple[str, ...]
+    unprotected: tuple[str, ...]
     l: int | None
     t: Fraction | None
     gamma: Fraction | None
@@ -100,6 +102,7 @@ def chosen_method(
         quasi=quasi,
         confidential=confidential,
         sensitive=tuple(name for name in confidential if schema.columns[name].sensitive),
+        unprotected=_without_a_role(schema),
         l=None if l is None else whole(l, "l", least=2),
         t=None if t is None else _distance(t),
         gamma=None if gamma is None else exact(gamma, "gamma"),
@@ -128,6 +131,17 @@ def _published(schema: Schema, columns: tuple[Column, ...]) -> tuple[str, ...]:
             )
     unit = schema.unit.lower()
     return tuple(column.name for column in columns if column.name.lower() != unit)
+
+
+def _without_a_role(schema: Schema) -> tuple[str, ...]:
+    unit = schema.unit.lower()
+    return tuple(
+        column.name
+        for column in schema.columns.values()
+        if column.role == "other"
+        and column.name.lower() != unit
+        and not (isinstance(column, Number) and column.expression is not None)
+    )
 
 
 def _no_role(schema: Schema, role: str, why: str) -> InvalidSchema:

@@ -7,7 +7,7 @@ value.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -27,11 +27,13 @@ class Original:
     """The declared columns that are stored and are no identifiers, in the schema's order.
 
     persons: whose each row is, numbered from 0; None if each row is a person.
+    beyond: how many values of a column lay beyond its bounds when they were read.
     """
 
     cells: Mapping[str, Cells]
     persons: Numbers | None
     size: int
+    beyond: Mapping[str, int] = field(default_factory=dict)
 
     def take(self, rows: NDArray[Any]) -> Original:
         """These rows, in this order."""
@@ -57,7 +59,7 @@ def read_original(source: object, schema: Schema) -> Original:
         column = schema.columns[name]
         _check_values(column, rows)
         cells[name] = _cells(column, rows)
-    return Original(cells, _persons(schema, rows), size)
+    return Original(cells, _persons(schema, rows), size, rows.beyond)
 
 
 def _check_values(column: Column, rows: Rows) -> None:
@@ -91,8 +93,8 @@ def _cells(column: Column, rows: Rows) -> Cells:
 def _persons(schema: Schema, rows: Rows) -> Numbers | None:
     if schema.unit == RECORD:
         for name in rows.identifiers.column_names:
-            values = rows.identifiers.column(name).drop_null()
-            if values.length() != len(values.unique()):
+            values = _names(rows.identifiers.column(name)).drop_null()
+            if len(values) != len(values.unique()):
                 raise InvalidTable(
                     f"`{name}` names somebody more than once",
                     'With unit = "record" each row is another person',
@@ -102,7 +104,7 @@ def _persons(schema: Schema, rows: Rows) -> Numbers | None:
         return None
     name = schema.column(schema.unit).name
     held = rows.identifiers if name in rows.identifiers.column_names else rows.logical
-    values = held.column(name).combine_chunks()
+    values = _names(held.column(name))
     if values.null_count:
         raise InvalidTable(
             f"Some rows have no `{name}`",
@@ -119,6 +121,17 @@ def _persons(schema: Schema, rows: Rows) -> Numbers | None:
             "State a larger number, or remove rows",
         )
     return persons
+
+
+def _names(column: Any) -> Any:
+    """What names persons: NaN names nobody, and the two zeros of a double are one name."""
+    import pyarrow as pa
+
+    names = column.combine_chunks()
+    if not pa.types.is_floating(names.type):
+        return names
+    numbers = names.to_numpy(zero_copy_only=False)
+    return pa.array(numbers + numbers.dtype.type(0), mask=np.isnan(numbers))
 
 
 def _numbered(codes: NDArray[Any]) -> Numbers:

@@ -115,7 +115,7 @@ def _by_quasi_identifiers(original: Original, method: Method) -> Numbers:
         labels = mdav(records, method.least).labels
     if method.l is not None or method.t is not None:
         names = method.sensitive or method.confidential
-        wanted = [_wanted(original.cells[name], method) for name in names]
+        wanted = [_wanted(original.cells[name], method, original.persons) for name in names]
         labels = grown(_space(records), labels, wanted, original.persons)
     return labels if original.persons is None else labels[original.persons]
 
@@ -134,9 +134,9 @@ def places(column: Cells) -> Numbers:
     return codes
 
 
-def _wanted(column: Cells, method: Method) -> Wanted:
+def _wanted(column: Cells, method: Method, persons: Numbers | None) -> Wanted:
     ordered = not isinstance(column.column, Category)
-    return Wanted(column.name, places(column), ordered, method.l, method.t)
+    return Wanted(column.name, places(column), ordered, method.l, method.t, persons)
 
 
 def _one_each(values: NDArray[Any], original: Original) -> NDArray[Any]:
@@ -195,7 +195,7 @@ def _check_homogeneous(original: Original, method: Method, groups: Mapping[str, 
     if (method.l or 0) >= 2 or "homogeneous-groups" in method.override:
         return
     for name in method.sensitive:
-        if single_valued(places(original.cells[name]), groups[name]):
+        if single_valued(places(original.cells[name]), groups[name], original.persons):
             raise Unreachable(
                 f"Some groups have one single value of `{name}`, which is declared sensitive",
                 "Whoever knows that a person is in such a group knows the value",

@@ -1,9 +1,12 @@
-"""The register of releases: a second one of the same table is refused unless insisted on."""
+"""The register of releases: a second one of the same table is refused unless insisted on.
+
+A table is known by its name, and by marks of its rows under any other name.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from ..errors import Conflict, InvalidArgument
@@ -13,7 +16,10 @@ from ..promise import checked_neighbours
 from ..schema import Schema
 from .method import Method
 
-__all__ = ["check_first", "opened", "register"]
+__all__ = ["check_first", "check_rows", "opened", "register", "withdraw"]
+
+_WHY = "Two releases of overlapping data reveal the records in which they differ"
+_INSIST = 'Publish the first release again, or state override="second-release", which is recorded'
 
 
 @contextmanager
@@ -40,11 +46,25 @@ def check_first(ledger: Ledger, schema: Schema, method: Method) -> None:
     if ledger.balance(name).releases:
         raise Conflict(
             f"`{name}` has been released before",
-            "Two releases of overlapping data reveal the records in which they differ",
-            'Publish the first release again, or state override="second-release", which is '
-            "recorded",
+            _WHY,
+            _INSIST,
             code="second-release",
         )
+
+
+def check_rows(ledger: Ledger, schema: Schema, method: Method, marks: Sequence[str]) -> None:
+    """Refuses rows that were released under another name, before the work is done."""
+    earlier = ledger.released_before(marks)
+    if earlier is None or "second-release" in method.override:
+        return
+    raise Conflict(
+        f"Most rows of `{schema.name}` have been released before, under another name "
+        f"(entry {earlier} of the ledger)",
+        _WHY,
+        _INSIST,
+        code="second-release",
+        earlier=earlier,
+    )
 
 
 def _known_as(ledger: Ledger, schema: Schema) -> str:
@@ -53,7 +73,9 @@ def _known_as(ledger: Ledger, schema: Schema) -> str:
     return next(same, schema.name)
 
 
-def register(ledger: Ledger, schema: Schema, method: Method, digest: str) -> int:
+def register(
+    ledger: Ledger, schema: Schema, method: Method, digest: str, marks: Sequence[str] = ()
+) -> int:
     """Records the release durably; returns the number of its entry."""
     name = _known_as(ledger, schema)
     if name not in ledger.datasets():
@@ -71,4 +93,10 @@ def register(ledger: Ledger, schema: Schema, method: Method, digest: str) -> int
         digest,
         method=f"{method.name} by {method.by}",
         override="second-release" in method.override,
+        marks=marks,
     )
+
+
+def withdraw(ledger: Ledger, schema: Schema, digest: str, reason: str) -> None:
+    """Records that a release that was registered never left."""
+    ledger.withdraw_release(_known_as(ledger, schema), digest, reason=reason)

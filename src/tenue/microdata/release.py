@@ -7,15 +7,15 @@ Nothing half-protected is returned: whatever is refused is refused before a tabl
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import Fault, InvalidArgument
 from ..evaluate import check
+from ..evaluate.check import check_persons
 from ..ledger.contract import Ledger
 from ..noise.source import SYSTEM
 from ..number import checked_call
@@ -26,12 +26,15 @@ from .cells import Cells, Numbers
 from .certify import certify
 from .frame import kind_of, native
 from .history import Step, history_of
+from .leaving import Registration, Target, digest_of, file_kind, leave
+from .mark import marks_of
 from .method import Method, chosen_method
 from .original import read_original
 from .protect import prepared, protected
 from .publish.permute import shuffled
-from .registry import check_first, opened, register
+from .registry import check_first, check_rows, opened
 from .saving import write_release
+from .screen import brief_text, full_text, release_html
 
 if TYPE_CHECKING:
     from ..evaluate import Risk, Utility
@@ -41,7 +44,7 @@ __all__ = ["Release", "Step", "publish"]
 Progress = Callable[[str], None]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Release:
     """A protected copy of a table. It cannot be changed.
 
@@ -52,18 +55,18 @@ class Release:
     history: the steps that led here, for the holder alone.
     """
 
-    table: Any = field(repr=False)
+    table: Any
     certificate: Certificate
-    risk: Risk = field(repr=False)
-    utility: Utility = field(repr=False)
-    history: tuple[Step, ...] = field(repr=False)
-    _published: Any = field(repr=False)
-    _kind: str = field(repr=False)
+    risk: Risk
+    utility: Utility
+    history: tuple[Step, ...]
+    _published: Any
+    _kind: str
 
     @property
     def digest(self) -> str:
         """The SHA-256 of table and certificate, by which a ledger knows the release."""
-        return _digest(self._published, self.certificate)
+        return digest_of(self._published, self.certificate)
 
     def save(
         self, folder: str | os.PathLike[str], *, kind: str | None = None, replace: bool = False
@@ -75,19 +78,37 @@ class Release:
             kind: "csv" or "parquet"; None for that of the source, Parquet if it was no file.
             replace: whether a folder that holds something may be replaced as a whole.
         """
-        chosen = kind or ("csv" if self._kind == "csv" else "parquet")
         if not isinstance(folder, str | os.PathLike):
             raise InvalidArgument(
                 f"`folder` is of type {type(folder).__name__}",
                 "`folder` is the path of a folder",
                 'Write release.save("out")',
             )
-        text = self.certificate.to_json()
+        text, chosen = self.certificate.to_json(), file_kind(kind, self._kind)
         return write_release(Path(folder), self._published, text, chosen, replace=replace)
 
+    @property
+    def rows(self) -> int:
+        """How many rows the table has."""
+        return int(self._published.num_rows)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the table's columns."""
+        return tuple(self._published.column_names)
+
+    def report(self) -> str:
+        """All there is to say, in words: promise, limits, steps, risk and utility."""
+        return full_text(self)
+
     def __str__(self) -> str:
-        steps = "\n".join(map(str, self.history))
-        return f"{self.certificate}\n\n{steps}\n\n{self.risk}\n\n{self.utility}"
+        return brief_text(self)
+
+    def __repr__(self) -> str:
+        return brief_text(self)
+
+    def _repr_html_(self) -> str:
+        return release_html(self)
 
 
 @checked_call
@@ -137,37 +158,77 @@ def publish(
     Source
         Thesis, section 2.8 and chapter 3; soundness.md, section 6.
     """
-    tell = progress or (lambda _: None)
     described = _schema(schema)
     way = chosen_method(described, method, k, by, l, t, gamma, override)
+    return _journey(source, described, way, ledger, progress, None)[0]
+
+
+def publish_into(
+    target: Target,
+    source: object = None,
+    *,
+    schema: Schema | str | os.PathLike[str] | Mapping[str, Any],
+    ledger: Ledger | str | os.PathLike[str] | None = None,
+    progress: Progress | None = None,
+    **settings: Any,
+) -> tuple[Release, dict[str, Any]]:
+    """The same, saved at once; returns the manifest too.
+
+    Guarantee
+        The files are complete on the disk, in a hidden folder, before the release is registered,
+        and get their name after it: nothing leaves unregistered. If they cannot get it, the ledger
+        records that the release never left, and the next attempt is not a second release.
+
+    Parameters
+        settings: method, k, by, l, t, gamma and override, each of them.
+    """
+    described = _schema(schema)
+    way = chosen_method(described, **settings)
+    return _journey(source, described, way, ledger, progress, target)
+
+
+def _journey(
+    source: object,
+    described: Schema,
+    way: Method,
+    ledger: object,
+    progress: Progress | None,
+    target: Target | None,
+) -> tuple[Release, dict[str, Any]]:
+    tell = progress or (lambda _: None)
     with opened(ledger) as books:
         if books is not None:
             check_first(books, described, way)
         tell("read")
         given = source if source is not None else described.location
         read = read_original(given, described)
+        marks = () if books is None else marks_of(given, read, described.name)
+        if books is not None:
+            check_rows(books, described, way, marks)
         original, left_out = prepared(read, way, SYSTEM)
         tell("partition and publish")
         safe = protected(original, way, SYSTEM)
         tell("evaluate")
         before, after = (_table(cells, described) for cells in (original.cells, safe.cells))
         _hold_to(way, described, after, original.persons)
-        harm, use, told = assessed(before, after, described, SYSTEM)
+        swapped = way.least if way.name == "swap" else None
+        harm, use, told = assessed(before, after, described, SYSTEM, original.persons, swapped)
         tell("certificate")
         certificate = certify(way, described, registered=books is not None)
         leaving = after.take(shuffled(after.num_rows, SYSTEM))
-        if books is not None:
-            register(books, described, way, _digest(leaving, certificate))
-    kind = kind_of(given)
-    return Release(
-        table=native(leaving, given, kind),
-        certificate=certificate,
-        risk=harm,
-        utility=use,
-        history=history_of(read, original, left_out, way, safe) + told,
-        _published=leaving,
-        _kind=kind,
-    )
+        kind = kind_of(given)
+        release = Release(
+            table=native(leaving, given, kind),
+            certificate=certificate,
+            risk=harm,
+            utility=use,
+            history=history_of(read, original, left_out, way, safe) + told,
+            _published=leaving,
+            _kind=kind,
+        )
+        registered = None if books is None else Registration(books, described, way, marks)
+        manifest = leave(leaving, certificate, kind, registered, target)
+    return release, manifest
 
 
 def _schema(given: object) -> Schema:
@@ -200,10 +261,11 @@ def _hold_to(way: Method, schema: Schema, table: Any, persons: Numbers | None) -
     """Measures what was promised once more, on the table itself, with its persons beside it."""
     if way.name != "microaggregate":
         return
-    if persons is not None:
-        table = table.append_column(schema.unit, [persons])
     wanted = way.sensitive or way.confidential
-    found = check(table, schema, confidential=wanted)
+    if persons is None:
+        found = check(table, schema, confidential=wanted)
+    else:
+        found = check_persons(table, schema, persons, wanted)
     far = max((column.exact_t for column in found.confidential), default=0)
     if (
         found.k < way.least
@@ -211,14 +273,3 @@ def _hold_to(way: Method, schema: Schema, table: Any, persons: Numbers | None) -
         or (way.t is not None and far > way.t)
     ):
         raise Fault("a release was about to leave without what it promises")
-
-
-def _digest(table: Any, certificate: Certificate) -> str:
-    import pyarrow
-
-    sink = pyarrow.BufferOutputStream()
-    with pyarrow.ipc.new_stream(sink, table.schema) as writer:
-        writer.write_table(table.combine_chunks())
-    found = hashlib.sha256(certificate.to_json().encode())
-    found.update(sink.getvalue())
-    return found.hexdigest()

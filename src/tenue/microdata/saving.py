@@ -7,13 +7,14 @@ import json
 import os
 import shutil
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ..errors import InvalidArgument, nearest
-from .formula import PREFIX, STARTS, defused
+from .formula import IGNORED, PREFIX, STARTS, defused
 
-__all__ = ["KINDS", "check_target", "write_release"]
+__all__ = ["KINDS", "Draft", "check_target", "write_release"]
 
 KINDS = ("csv", "parquet")
 
@@ -62,29 +63,66 @@ def write_release(
 ) -> dict[str, Any]:
     """Writes table, certificate.json and manifest.json; returns the manifest.
 
-    The files are written, and forced to the disk, in a folder beside the target, which then takes
-    the target's place: in one step if there was nothing, in two renames if a release is replaced
-    (a crash between them leaves the old one beside, under a name that begins with a point). If
-    anything fails the target is as it was.
+    If anything fails the target is as it was.
     """
-    check_target(folder, kind, replace=replace)
-    target = folder.absolute()
-    draft = None
+    draft = Draft.write(folder, table, certificate, kind, replace=replace)
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        draft = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
-        manifest = _fill(draft, table, certificate, kind)
-        draft.chmod(0o755)
-        _take_place(draft, target, replace=replace)
-        return manifest
-    except OSError:
-        if draft is not None:
-            shutil.rmtree(draft, ignore_errors=True)
-        raise _unwritable(folder) from None
-    except BaseException:
-        if draft is not None:
-            shutil.rmtree(draft, ignore_errors=True)
-        raise
+        return draft.place()
+    finally:
+        draft.discard()
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A release on the disk that has not left: its files lie in a hidden folder beside the target,
+    which only its owner can open, until `place` gives them the target's name.
+    """
+
+    folder: Path
+    path: Path
+    manifest: dict[str, Any]
+    replace: bool
+
+    @classmethod
+    def write(
+        cls, folder: Path, table: Any, certificate: str, kind: str, *, replace: bool
+    ) -> Draft:
+        """Writes all files and forces them to the disk; nothing is left behind if that fails."""
+        check_target(folder, kind, replace=replace)
+        target = folder.absolute()
+        path = None
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            path = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
+            return cls(folder, path, _fill(path, table, certificate, kind), replace)
+        except BaseException as error:
+            if path is not None:
+                shutil.rmtree(path, ignore_errors=True)
+            if isinstance(error, OSError):
+                raise _unwritable(folder) from None
+            raise
+
+    def place(self) -> dict[str, Any]:
+        """The files take the target's place; returns the manifest.
+
+        In one step if there was nothing, in two renames if a release is replaced (a crash between
+        them leaves the old one beside, under a name that begins with a point).
+        """
+        try:
+            self.path.chmod(0o755)
+            _take_place(self.path, self.folder.absolute(), replace=self.replace)
+        except OSError:
+            raise _unwritable(self.folder) from None
+        return self.manifest
+
+    @property
+    def placed(self) -> bool:
+        """Whether the files have left their hidden folder; true also if that cannot be told."""
+        return not self.path.is_dir()
+
+    def discard(self) -> None:
+        """Removes the files, if they have not left."""
+        shutil.rmtree(self.path, ignore_errors=True)
 
 
 def _fill(draft: Path, table: Any, certificate: str, kind: str) -> dict[str, Any]:
@@ -99,6 +137,7 @@ def _fill(draft: Path, table: Any, certificate: str, kind: str) -> dict[str, Any
         manifest["formulas"] = {
             "prefix": PREFIX,
             "before": list(STARTS),
+            "also_after": IGNORED,
             "cells": changed,
         }
     else:

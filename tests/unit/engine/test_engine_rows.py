@@ -118,3 +118,17 @@ def test_a_file_that_is_no_table_is_refused(tmp_path: Path, name: str) -> None:
     path.write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(range(256)))
     with pytest.raises(InvalidTable):
         read_rows(path, SCHEMA)
+
+
+def test_values_beyond_the_bounds_are_counted(tmp_path: Path) -> None:
+    path = tmp_path / "people.csv"
+    path.write_text(CSV)
+    for source in (FRAME, path):
+        beyond = read_rows(source, SCHEMA).beyond
+        assert beyond == {"Age": 2, "kind": 0, "day": 1, "ok": 0}
+    edges = pd.DataFrame({"age": [0.0, 100.0, np.nan, 100.1], "kind": "a", "id": 1, "ok": True})
+    edges["day"] = pd.to_datetime(
+        format="mixed",
+        arg=["2020-01-01", "2021-01-01 23:59:59", "2021-01-02", "2019-12-31 23:59:59"],
+    )
+    assert read_rows(edges, SCHEMA).beyond == {"Age": 1, "kind": 0, "day": 2, "ok": 0}

@@ -9,6 +9,7 @@ import math
 from collections import Counter
 from collections.abc import Hashable, Sequence
 from fractions import Fraction
+from itertools import combinations
 from typing import Any
 
 Row = Sequence[Any]
@@ -24,6 +25,29 @@ def groups(known: Sequence[Row]) -> list[list[int]]:
 
 def units(members: list[int], unit: Sequence[Any]) -> int:
     return len({unit[i] for i in members})
+
+
+def once_each(members: list[int], unit: Sequence[Any], values: Sequence[Any]) -> list[int]:
+    """One row for each person and value: fifty rows of one person are no fifty persons."""
+    seen: dict[Hashable, int] = {}
+    for i in members:
+        if values[i] is not None:
+            seen.setdefault((unit[i], values[i]), i)
+    return sorted(seen.values())
+
+
+def hitting(members: list[int], unit: Sequence[Any], values: Sequence[Any]) -> int:
+    """The least number of values such that everybody has one of them; 1 if nobody has a value."""
+    sets: dict[Any, set[Any]] = {}
+    for i in members:
+        if values[i] is not None:
+            sets.setdefault(unit[i], set()).add(values[i])
+    known = sorted(set().union(*sets.values()), key=repr) if sets else []
+    for size in range(1, len(known) + 1):
+        for chosen in combinations(known, size):
+            if all(held & set(chosen) for held in sets.values()):
+                return size
+    return 1
 
 
 def distinct(values: Sequence[Any]) -> int:
@@ -73,12 +97,10 @@ def quotient(inside: dict[Any, Fraction], whole: dict[Any, Fraction]) -> Fractio
     return max(max(inside[v] / whole[v], whole[v] / inside[v]) for v in whole)
 
 
-def closeness(
-    members: list[list[int]], values: Sequence[Any], *, ordered: bool
-) -> tuple[Fraction, Fraction | None]:
-    whole = shares(values)
-    parts = [shares([values[i] for i in group]) for group in members]
-    parts = [part for part in parts if part]
+def closeness(groups: list[list[Any]], *, ordered: bool) -> tuple[Fraction, Fraction | None]:
+    """Of the values of each group."""
+    whole = shares([value for group in groups for value in group])
+    parts = [part for part in map(shares, groups) if part]
     t = max((carried(part, whole, ordered=ordered) for part in parts), default=Fraction(0))
     quotients = [quotient(part, whole) for part in parts]
     if None in quotients:

@@ -30,7 +30,7 @@ def counts_of(labels: list[int], values: list[int]) -> Counts:
 def truth(labels: list[int], values: list[int], ordered: bool) -> tuple[Any, Any]:
     members = [[i for i, own in enumerate(labels) if own == name] for name in sorted(set(labels))]
     plain = [v if v >= 0 else None for v in values]
-    return oracle.closeness(members, plain, ordered=ordered)
+    return oracle.closeness([[plain[i] for i in g] for g in members], ordered=ordered)
 
 
 def test_the_salaries_of_the_paper_that_introduced_it() -> None:

@@ -27,7 +27,19 @@ def test_every_figure_is_the_one_measured_alone() -> None:
     assert found.columns == ev.distributions(ORIGINAL, MASKED, schema=people())
     assert found.propensity == ev.propensity(ORIGINAL, MASKED)
     relative = dict(found.sse_by_column)["pay"] / 1000**2 + 5
-    assert found.relative_error == pytest.approx(math.sqrt(relative / (7 * 4)))
+    assert found.relative_error == pytest.approx(math.sqrt(relative / (7 * 2)))
+    by_column = dict(found.relative_by_column)
+    assert by_column["ill"] == pytest.approx(math.sqrt(5 / 7))
+    assert by_column["age"] == by_column["town"] == 0
+
+
+def test_columns_that_nobody_touched_do_not_flatter() -> None:
+    """The mutant averages over all columns: ten untouched ones would hide a third of the error."""
+    found = tn.evaluate.utility(ORIGINAL[["age", "town", "pay"]], MASKED, people())
+    alone = tn.evaluate.utility(ORIGINAL[["pay"]], MASKED, people())
+    assert found.relative_error == alone.relative_error > 0
+    assert "Unchanged: age, town." in str(found)
+    assert "No value changed." in str(tn.evaluate.utility(ORIGINAL, ORIGINAL, people()))
 
 
 def test_an_unchanged_table_is_worth_it() -> None:

@@ -21,6 +21,8 @@ KNOWN = {
     "returned": "dataset reservation reason",
     "unanswered": "dataset reservation reason",
     "release-registered": "dataset release_digest method override",
+    "rows-released": "dataset release_digest method override marks",
+    "release-withdrawn": "dataset release_digest reason",
 }
 
 

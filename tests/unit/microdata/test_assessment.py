@@ -44,6 +44,9 @@ def test_in_a_large_table_the_risk_is_not_understated(monkeypatch: pytest.Monkey
         assert harm.check != risk(before.slice(0, 60), after.slice(0, 60), schema()).check
         assert use == utility(before, after, schema())
         assert "60 rows" in steps[0].text
+        assert (whole.rows_tried, harm.rows_tried) == (300, 60)
+        assert "measured on 60 of 300 rows" in str(harm)
+        assert "drawn at random" not in str(whole)
 
 
 def test_the_rows_are_drawn_together(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -60,3 +63,14 @@ def test_a_release_tells_how_it_was_assessed(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(module, "MOST_LINKED", 50)
     release = tn.publish(people(), schema=schema(), method="swap", k=4)
     assert release.history[-1].name == "evaluate"
+
+
+def test_k_of_a_swapped_table_is_explained_and_that_of_another_needs_no_word() -> None:
+    swapped = tn.publish(people(), schema=schema(), method="swap", k=4).risk.check
+    assert swapped is not None
+    assert swapped.k == 1
+    assert "at most 1/4" in swapped.notes[0]
+    assert "k, l and t do not measure it" in str(swapped).replace("\n", " ")
+    other = tn.publish(people(), schema=schema(), method="microaggregate", k=4).risk.check
+    assert other is not None
+    assert not any("swapped" in note for note in other.notes)

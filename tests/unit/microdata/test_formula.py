@@ -10,7 +10,18 @@ from tenue.microdata.formula import defused
 
 @pytest.mark.parametrize(
     "text",
-    ["=1+1", "+1", "-1", "@SUM(A1)", "\tx", "\r=1", "\n=1", "＝1", '=HYPERLINK("http://a")'],
+    [
+        *("=1+1", "+1", "-1", "@SUM(A1)", "\tx", "\r=1", "\n=1", "＝1", '=HYPERLINK("http://a")'),
+        *(" =1+1", "   -2", "\N{NO-BREAK SPACE}=1", "\N{ZERO WIDTH SPACE}=1", "\ufeff@a", "\x00=1"),
+        *(
+            "\N{IDEOGRAPHIC SPACE}＝1",
+            " \t+1",
+            "\x0b=1",
+            "\N{FULLWIDTH PLUS SIGN}1",
+            "﹦1",
+            "\u202e=1",
+        ),
+    ],
 )
 def test_text_that_would_run_gets_an_apostrophe(text: str) -> None:
     table, changed = defused(pa.table({"a": [text, "fine", None, "a=1"]}))
@@ -36,3 +47,12 @@ def test_dictionaries_large_text_and_headers_are_looked_at() -> None:
 
 def test_an_empty_table_stays_empty() -> None:
     assert defused(pa.table({"a": pa.array([], pa.string())}))[1] == {}
+
+
+@pytest.mark.parametrize("text", [" plain", "a =1", "", " ", "1-2", "(=1)", "\N{NO-BREAK SPACE}x"])
+def test_text_that_runs_nowhere_is_left_alone(text: str) -> None:
+    assert defused(pa.table({"a": [text]}))[1] == {}
+
+
+def test_a_name_with_a_space_before_its_sign_is_a_formula_too() -> None:
+    assert defused(pa.table({" =a": ["b"]}))[0].column_names == ["' =a"]

@@ -31,3 +31,15 @@ def test_one_valued_groups_are_counted_for_each_column() -> None:
     release = tn.publish(table, schema=schema(), method="swap", k=5, by="each-confidential")
     told = {step.text for step in release.history if step.name == "homogeneous"}
     assert told == {"0 of 12 groups have one `income` only", "12 of 12 groups have one `ill` only"}
+
+
+def test_values_beyond_their_bounds_are_counted() -> None:
+    table = people(age=[-5, 121, 130] + [40] * 57, income=[1000.5] + [float(i) for i in range(59)])
+    release = tn.publish(table, schema=schema(), method="microaggregate", k=4)
+    told = [step.text for step in release.history if step.name == "clamped"]
+    assert told == [
+        "3 values of `age` beyond the declared bounds became the nearest bound",
+        "1 value of `income` beyond the declared bounds became the nearest bound",
+    ]
+    inside = tn.publish(people(), schema=schema(), method="microaggregate", k=4)
+    assert not any(step.name == "clamped" for step in inside.history)

@@ -72,3 +72,30 @@ def test_the_unit_decides_what_is_assumed() -> None:
     persons = certificate("swap", unit="name")
     assert persons.unit == "name"
     assert "Each person has at most one record." not in persons.assumptions
+
+
+def test_columns_without_a_role_are_named_as_unprotected() -> None:
+    for method, by in WAYS:
+        found = certificate(method, by=by)
+        assert found.parameters["without a role"] == "note"
+        assert any("Nothing protects `note`" in limit for limit in found.does_not_promise)
+    bare = schema(note=None)
+    settings: dict[str, Any] = {"by": None, "l": None, "t": None, "gamma": None, "override": ()}
+    found = certify(chosen_method(bare, "swap", 5, **settings), bare, registered=False)
+    assert "without a role" not in found.parameters
+    assert not any("Nothing protects" in limit for limit in found.does_not_promise)
+
+
+def test_rows_that_may_be_left_out_are_not_said_to_be_in_the_release() -> None:
+    """'Every value of the table is in the release' is untrue where blanks drop a row."""
+    found = certificate("swap", by="each-confidential")
+    limits = " ".join(found.does_not_promise)
+    assert "every value of the table" not in limits
+    assert "every confidential value of a published row" in limits
+    assert "rows without a value in `income`, `ill` are not in the release" in limits
+    filled = schema(income={"missing": 0}, ill={"missing": "no"})
+    settings: dict[str, Any] = {"l": None, "t": None, "gamma": None, "override": ()}
+    way = chosen_method(filled, "swap", 5, "each-confidential", **settings)
+    assert "rows without a value" not in " ".join(
+        certify(way, filled, registered=False).does_not_promise
+    )

@@ -59,6 +59,22 @@ def test_names_that_are_missing_do_not_stand_twice() -> None:
     assert read_original(people(name=names), schema()).size == 60
 
 
+def test_the_two_zeros_of_a_double_name_one_person() -> None:
+    """As bits they differ; whoever compares bits counts two persons."""
+    found = read_original(people(4, name=pa.array([0.0, -0.0, 1.0, 0.0])), schema("name"))
+    assert found.persons is not None
+    assert found.persons[0] == found.persons[1] == found.persons[3] != found.persons[2]
+    with pytest.raises(InvalidTable, match="more than once"):
+        read_original(people(2, name=pa.array([0.0, -0.0])), schema())
+
+
+def test_a_number_that_is_none_names_nobody() -> None:
+    with pytest.raises(InvalidTable, match="no `name`"):
+        read_original(people(2, name=pa.array([1.0, float("nan")])), schema("name"))
+    nobody = pa.array([float("nan")] * 3 + [1.0])
+    assert read_original(people(4, name=nobody), schema()).size == 4
+
+
 @pytest.mark.parametrize(
     ("names", "what"),
     [([None] + ["a"] * 4, "no `name`"), (["a"] * 10, "more than 9 rows")],

@@ -200,6 +200,48 @@ def test_persons_who_agree_can_be_swapped_and_others_cannot() -> None:
         tn.publish(changed, schema=schema("name"), method="swap", k=5)
 
 
+def several(values: list[list[str]]) -> pa.Table:
+    """A person for each list, a row for each of its illnesses; ages of ten persons are close."""
+    take = [i for i, held in enumerate(values) for _ in held]
+    table = people(len(values), age=[20 + i for i in range(len(values))]).take(take)
+    ill = [value for held in values for value in held]
+    return table.set_column(table.column_names.index("ill"), "ill", [ill])
+
+
+FLU_AND_MORE = [["flu", "no", "cold"][: 1 + i % 3] for i in range(12)]
+
+
+def test_a_value_that_everybody_has_is_told_whatever_else_rows_say() -> None:
+    """Counting rows, every group has three values; and yet all of them have the flu."""
+    declared = schema("name", ill={"sensitive": True}, job=None, sex=None, note=None)
+    table = several(FLU_AND_MORE)
+    by_rows = tn.evaluate.check(table, declared, unit="record")
+    assert by_rows.rows == 24
+    with pytest.raises(Unreachable) as refused:
+        tn.publish(table, schema=declared, method="microaggregate", k=6)
+    assert refused.value.code == "homogeneous-groups"
+    with pytest.raises(Unreachable, match="be enough for everybody"):
+        tn.publish(table, schema=declared, method="microaggregate", k=6, l=2)
+    insisted = tn.publish(
+        table, schema=declared, method="microaggregate", k=6, override="homogeneous-groups"
+    )
+    assert "2 of 2 groups have one `ill` only" in {step.text for step in insisted.history}
+    assert insisted.risk.check is not None
+    ill = {column.name: column for column in insisted.risk.check.confidential}["ill"]
+    assert (insisted.risk.check.k, ill.l, ill.homogeneous_groups) == (6, 1, 2)
+
+
+def test_groups_grow_until_persons_differ() -> None:
+    declared = schema("name", ill={"sensitive": True}, job=None, sex=None, note=None)
+    table = several([*FLU_AND_MORE[:9], ["no"], ["no"], ["no"]])
+    release = tn.publish(table, schema=declared, method="microaggregate", k=3, l=2)
+    assert release.risk.check is not None
+    ill = {column.name: column for column in release.risk.check.confidential}["ill"]
+    assert ill.l >= 2
+    assert release.certificate.parameters["l"].startswith("it takes at least 2 values of ill")
+    assert any("has in some row" in limit for limit in release.certificate.does_not_promise)
+
+
 # -- homogeneous groups -------------------------------------------------------------------------
 
 
@@ -369,7 +411,7 @@ def test_a_second_release_is_refused_before_a_row_is_read() -> None:
     ledger = Memory()
     first = tn.publish(people(), schema=schema(), method="swap", k=4, ledger=ledger)
     assert first.certificate.parameters["registered"] == "yes"
-    (entry,) = [e for e in ledger.entries() if e.kind == "release-registered"]
+    (entry,) = [e for e in ledger.entries() if e.kind == "rows-released"]
     assert entry.fact.release_digest == first.digest  # type: ignore[union-attr]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "read_original", lambda *given: pytest.fail("rows were read"))

@@ -1,8 +1,9 @@
 """Groups grow until a confidential column is diverse, or like the whole table, in each of them.
 
 A group that falls short joins the group of the record nearest to its centre, the first group that
-falls short first. Measured as `tenue.evaluate.check` measures: missing values are left out, and a
-group in which nothing is present has one value, the blank, and distance 0.
+falls short first. Measured as `tenue.evaluate.check` measures: missing values are left out, a group
+in which nothing is present has one value, the blank, and distance 0, and a person with several rows
+counts once for each different value.
 
 Source
     Thesis, section 3.3.1, closing remark; l-diversity and t-closeness: section 2.8.
@@ -13,11 +14,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import Unreachable
+from ...evaluate.code import Codes
+from ...evaluate.group import Groups
+from ...evaluate.person import holdings, needed_values
 from .plain import Space
 
 __all__ = ["Wanted", "grown", "single_valued"]
@@ -34,6 +39,7 @@ class Wanted:
     ordered: whether values lie on a line, as for the earth mover's distance of numbers and dates.
     l: the least number of different values, or None.
     t: the largest earth mover's distance from the whole table, or None.
+    persons: whose each row is; None if each row is a person.
     """
 
     name: str
@@ -41,18 +47,38 @@ class Wanted:
     ordered: bool
     l: int | None
     t: Fraction | None
+    persons: Numbers | None = None
 
     def holds(self, rows: Numbers) -> bool:
         """Whether a group of these rows is as wanted."""
-        codes = self.codes[rows]
-        codes = codes[codes >= 0]
-        if self.l is not None and max(np.unique(codes).size, 1) < self.l:
+        codes = self._told(rows)
+        if self.l is not None and self._different(rows, codes) < self.l:
             return False
         return self.t is None or codes.size == 0 or self.distance(codes) <= self.t
 
+    def _told(self, rows: Numbers) -> Numbers:
+        """The values of these rows, each person's once."""
+        codes = self.codes[rows]
+        present = codes >= 0
+        if self.persons is None:
+            return codes[present]
+        kinds = int(self.codes.max()) + 1
+        pairs: Numbers = np.unique(self.persons[rows][present] * kinds + codes[present])
+        return pairs % max(kinds, 1)
+
+    def _different(self, rows: Numbers, codes: Numbers) -> int:
+        if self.persons is None:
+            return max(np.unique(codes).size, 1)
+        together = np.zeros(rows.size, np.int64)
+        return int(_needed(self.codes[rows], together, self.persons[rows])[0])
+
+    @cached_property
+    def _whole(self) -> Numbers:
+        return np.bincount(self._told(np.arange(self.codes.size)))
+
     def distance(self, codes: Numbers) -> Fraction:
         """The earth mover's distance of these values from the whole column, exactly."""
-        whole = np.bincount(self.codes[self.codes >= 0])
+        whole = self._whole
         if whole.size < 2:
             return Fraction(0)
         inside = np.bincount(codes, minlength=whole.size)
@@ -106,13 +132,25 @@ def grown(
     return np.unique(labels, return_inverse=True)[1].astype(np.int64).reshape(-1)
 
 
-def single_valued(codes: Numbers, labels: Numbers) -> int:
-    """How many groups have no more than one value of a column."""
+def single_valued(codes: Numbers, labels: Numbers, persons: Numbers | None = None) -> int:
+    """How many groups have no more than one value of a column, or one that everybody has.
+
+    Parameters
+        persons: whose each row is; None if each row is a person.
+    """
+    if persons is not None:
+        return int((_needed(codes, labels, persons) == 1).sum())
     kinds = int(codes.max()) + 2
     present = codes >= 0
     pairs = np.unique(labels[present] * kinds + codes[present])
     distinct = np.bincount(pairs // kinds, minlength=int(labels.max()) + 1)
     return int((distinct <= 1).sum())
+
+
+def _needed(codes: Numbers, labels: Numbers, persons: Numbers) -> Numbers:
+    groups = Groups(labels, int(labels.max()) + 1)
+    values = Codes(codes, int(codes.max()) + 1)
+    return needed_values(holdings(groups, values, Codes(persons, int(persons.max()) + 1)))
 
 
 def _members(labels: Numbers) -> list[Numbers]:
@@ -126,8 +164,12 @@ def _hold(wanted: Sequence[Wanted], rows: Numbers) -> bool:
 
 
 def _out_of_reach(column: Wanted) -> Unreachable:
+    if column.persons is None:
+        what = f"`{column.name}` has fewer than l = {column.l} different values in the whole table"
+    else:
+        what = f"Fewer than l = {column.l} values of `{column.name}` may be enough for everybody"
     return Unreachable(
-        f"`{column.name}` has fewer than l = {column.l} different values in the whole table",
+        what,
         "No group can have more different values than the table",
         "Choose a smaller l",
         column=column.name,

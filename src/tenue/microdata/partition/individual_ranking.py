@@ -17,7 +17,7 @@ from .kernels import kernels
 from .partition import Partition
 from .points import GRAIN, Points, enough_rows, points_of
 
-__all__ = ["individual_ranking", "optimal", "two_ended", "univariate_mdav"]
+__all__ = ["individual_ranking", "optimal", "sorted_mdav", "two_ended", "univariate_mdav"]
 
 METHODS = ("mdav", "optimal")
 # Below this many steps the interpreter is done before the compiled code is loaded.
@@ -67,23 +67,45 @@ def univariate_mdav(column: Points, k: int) -> NDArray[np.int64]:
     starts = np.append(np.flatnonzero(np.diff(ordered, prepend=-np.inf)), column.size)
     values = ordered if starts.size > column.size else ordered[starts[:-1]]
     state = values, order, starts, starts[:-1].copy()
-    labels = np.full(column.size, -1, np.int64)
-    fast = kernels() if column.size >= COMPILED_FROM else None
+    labels = np.empty(column.size, np.int64)
+    labels[order] = sorted_mdav(k, *state)
+    return labels
+
+
+def sorted_mdav(
+    k: int,
+    values: Points,
+    order: NDArray[np.int64],
+    starts: NDArray[np.int64],
+    heads: NDArray[np.int64],
+    labels: NDArray[np.int64] | None = None,
+) -> NDArray[np.int64]:
+    """The labels of a sorted column, place by place; as `two_ended`, by whichever code is faster.
+
+    Parameters
+        labels: where to put them, such as a file; a new array if not given.
+    """
+    found = np.empty(order.size, np.int64) if labels is None else labels
+    found[:] = -1
+    state = values, order, starts, heads
+    fast = kernels() if order.size >= COMPILED_FROM else None
     if fast is not None:
-        fast.two_ended(k, labels, *state)
-        return labels
-    listed = labels.tolist()
+        fast.two_ended(k, found, *state)
+        return found
+    listed = found.tolist()
     two_ended(k, listed, *(array.tolist() for array in state))
-    return np.array(listed, np.int64)
+    found[:] = listed
+    return found
 
 
 def two_ended(k: int, labels: Any, values: Any, order: Any, starts: Any, heads: Any) -> None:
-    """MDAV on one sorted column; fills `labels`.
+    """MDAV on one sorted column; fills `labels`, the group of each place.
 
-    Equal values form a run. Records leave a run in row order, for the rule on ties never takes a
-    later one first; so the live records of a run are the slice of `order` from its head to the
-    start of the next run. Different values can have equal *computed* distances; all such
-    neighbours are looked at, and the lowest row wins. Arrays or lists will do.
+    Equal values form a run. Records leave a run in their order, for the rule on ties never takes a
+    later one first; so the live records of a run are the places from its head to the start of the
+    next run. Different values can have equal *computed* distances; all such neighbours are looked
+    at, and the lowest in `order` wins. Arrays or lists will do. Places are visited from both ends
+    inwards, never at random, so that arrays may lie on a disk.
     """
     runs = len(values)
     live = len(order)
@@ -139,13 +161,13 @@ def two_ended(k: int, labels: Any, values: Any, order: Any, starts: Any, heads: 
         first = farthest(mean / live, left, right)
         point = values[first]
         second = farthest(point, left, right)
-        second_row = order[heads[second]]
+        second_place = heads[second]
         seeds = 2 if live >= 3 * k else 1
         for turn in range(seeds):
             run = first
             if turn == 1:
                 run = second
-                if labels[second_row] >= 0:
+                if labels[second_place] >= 0:
                     run = farthest(point, left, right)
             seed = values[run]
             low, high = run, above(run, right)
@@ -167,7 +189,7 @@ def two_ended(k: int, labels: Any, values: Any, order: Any, starts: Any, heads: 
                     if distance < best or order[heads[near]] < row:
                         best, row, run = distance, order[heads[near]], near
                     near = above(near, right)
-                labels[order[heads[run]]] = label
+                labels[heads[run]] = label
                 heads[run] += 1
                 first_part, second_part, third_part = grains(values[run])
                 first_sum -= first_part
@@ -188,7 +210,7 @@ def two_ended(k: int, labels: Any, values: Any, order: Any, starts: Any, heads: 
             break
     for run in range(left, right + 1):
         for i in range(heads[run], starts[run + 1]):
-            labels[order[i]] = label
+            labels[i] = label
 
 
 def _optimal(column: Points, k: int) -> NDArray[np.int64]:

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from numpy.typing import ArrayLike
 
 from ...number import checked_call
-from . import plain
+from . import collapsed, plain
 from .individual_ranking import univariate_mdav
 from .kernels import kernels
-from .mixed import Mixed, Records, placed
+from .mixed import Mixed, Records, kinds_of, placed
 from .partition import Partition
 from .points import enough_rows
 
@@ -50,7 +50,10 @@ def mdav(X: ArrayLike | Records, k: int, scale: Sequence[object] | None = None) 
     points, semantic = placed(X, scale)
     k = enough_rows(points, k)
     if semantic:
-        return Partition(plain.mdav(Mixed(points, semantic), k))
+        space, kinds = Mixed(points, semantic), kinds_of(points, semantic)
+        if 2 * (int(kinds.max()) + 1) <= len(points):
+            return Partition(collapsed.mdav(space, kinds, k))
+        return Partition(plain.mdav(space, k))
     n, columns = points.shape
     if columns == 1:
         return Partition(univariate_mdav(points[:, 0], k))

@@ -20,7 +20,7 @@ from .meaning import Meaning, Numbers
 from .plain import Distances, Euclidean, Rows
 from .points import GRAINS, Points, Sums, points_of
 
-__all__ = ["Mixed", "Records", "Semantic", "placed"]
+__all__ = ["Mixed", "Records", "Semantic", "kinds_of", "placed"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,6 +96,16 @@ class Mixed:
             meaning = Meaning(column.meaning.taxonomy, occurring)
             semantic.append(Semantic(meaning, codes.astype(np.int64)))
         return Mixed(self._numbers.centres(labels).points, semantic)
+
+
+def kinds_of(coordinates: Points, semantic: Sequence[Semantic]) -> Numbers:
+    """Which of the different records each row has, numbered from 0."""
+    columns = [*coordinates.T, *(column.codes for column in semantic)]
+    kinds = np.zeros(coordinates.shape[0], np.int64)
+    for column in columns:
+        codes = np.unique(column, return_inverse=True)[1].astype(np.int64).reshape(-1)
+        kinds = np.unique(kinds * (codes.max() + 1) + codes, return_inverse=True)[1].reshape(-1)
+    return kinds.astype(np.int64)
 
 
 def placed(

@@ -96,3 +96,24 @@ def test_single_valued_groups_are_counted() -> None:
     labels = np.array([0, 0, 1, 1, 2, 2, 3])
     assert single_valued(np.array([0, 1, 1, 1, -1, 1, -1]), labels) == 3
     assert single_valued(np.array([0, 1, 1, 0, 0, 1, 1]), labels) == 1
+
+
+def test_a_value_that_every_person_has_makes_a_group_single_valued() -> None:
+    labels, persons = np.zeros(5, np.int64), np.array([0, 0, 0, 1, 2])
+    values = np.array([0, 1, 2, 0, 0])
+    assert single_valued(values, labels) == 0  # counting rows
+    assert single_valued(values, labels, persons) == 1
+    assert single_valued(np.array([0, 1, 2, 0, 1]), labels, persons) == 0
+
+
+def test_fifty_rows_of_one_person_weigh_no_more_than_one() -> None:
+    """By rows the group is like the table, by persons it is half of it away."""
+    persons = np.array([0] * 50 + [1, 2, 3])
+    values = np.array([0] * 50 + [1, 0, 1])
+    by_rows = Wanted("x", values, False, None, Fraction(0))
+    by_person = Wanted("x", values, False, None, Fraction(0), persons)
+    part = np.arange(51)
+    assert by_rows.distance(values[part]) < Fraction(1, 50)
+    assert by_person.distance(np.array([0, 1])) == 0
+    assert by_person.holds(part)
+    assert not by_person.holds(np.arange(50))

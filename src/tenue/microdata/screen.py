@@ -1,0 +1,165 @@
+"""A release as people read it: in a terminal, at a prompt, in a notebook.
+
+What is promised and what is not may leave with the table. Risk, utility and history were computed
+from the original and are for the holder alone; each screen says so where they stand.
+"""
+
+from __future__ import annotations
+
+import html
+import textwrap
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from ..evaluate.screen import percent, short
+from ..promise import ProbabilisticKAnonymity
+
+if TYPE_CHECKING:
+    from ..evaluate import Check
+    from .release import Release
+
+__all__ = ["brief_text", "full_text", "release_html"]
+
+_WIDTH = 88
+_FEW = 3
+_ALONE = "for you alone"
+_AGAINST = (
+    "Compared with the rows as the schema reads them: on their grid, between their bounds, without "
+    "those that were left out."
+)
+
+
+def brief_text(release: Release) -> str:
+    """A few lines: what is promised, what was measured, what is not promised."""
+    facts = _facts(release)
+    limits = release.certificate.does_not_promise
+    facts.append(("Not promised", " ".join(limits[:_FEW])))
+    if len(limits) > _FEW:
+        facts.append(("", f"And {len(limits) - _FEW} more: print(release.certificate)."))
+    width = max(len(label) for label, _ in facts)
+    lines = [_title(release)]
+    for label, text in facts:
+        before = f"  {label:<{width}}  "
+        lines.append(
+            textwrap.fill(text, _WIDTH, initial_indent=before, subsequent_indent=" " * len(before))
+        )
+    return "\n".join(lines)
+
+
+def full_text(release: Release) -> str:
+    """The screen of `tenue publish`: every promise, limit, step and figure."""
+    certificate = release.certificate
+    unit = "a row" if certificate.unit == "record" else f"whoever has one `{certificate.unit}`"
+    parts = [
+        _title(release),
+        _section("Promised", [str(certificate.promise), certificate.promise.sentence()]),
+        _section(
+            "How",
+            [
+                f"{_sentence(certificate.mechanism)}. A unit is {unit}.",
+                *(f"{name}: {value}" for name, value in certificate.parameters.items()),
+            ],
+        ),
+        _section("Assumed", certificate.assumptions, "* "),
+        _section("Not promised", certificate.does_not_promise, "* "),
+        _section(f"What was done ({_ALONE})", map(str, release.history)),
+        _section(f"What an intruder could do ({_ALONE})", release.risk.sentences()),
+        *_look_alikes(release),
+        _section(
+            f"What it is still good for ({_ALONE})", [_AGAINST, *str(release.utility).splitlines()]
+        ),
+    ]
+    return "\n\n".join(parts)
+
+
+def release_html(release: Release) -> str:
+    """The same in few rows, for a notebook; every text is escaped."""
+    rows = "".join(
+        f"<tr><th scope='row'>{html.escape(label)}</th><td>{html.escape(text)}</td></tr>"
+        for label, text in _facts(release)
+    )
+    limits = "".join(
+        f"<li>{html.escape(limit)}</li>" for limit in release.certificate.does_not_promise
+    )
+    return (
+        f"<table class='tenue-release'><caption>{html.escape(_title(release))}</caption><tbody>"
+        f"{rows}<tr><th scope='row'>Not promised</th><td><ul>{limits}</ul></td></tr>"
+        "</tbody></table>"
+    )
+
+
+def _title(release: Release) -> str:
+    rows, columns = release.rows, len(release.columns)
+    return f"Release: {rows:,} row{'' if rows == 1 else 's'}, {columns} columns"
+
+
+def _facts(release: Release) -> list[tuple[str, str]]:
+    promise, risk = release.certificate.promise, release.risk
+    facts = [("Promised", f"{promise}. {promise.sentence()}")]
+    if risk.check is not None:
+        if isinstance(promise, ProbabilisticKAnonymity):
+            facts.append(("Look-alikes", _unlike(risk.check)))
+        else:
+            facts.append(("Measured", _measured(risk.check)))
+    linked = f"An intruder who has the original links {percent(risk.record_linkage)} of the records"
+    if risk.linkage_by_quasi_identifiers is not None:
+        known = percent(risk.linkage_by_quasi_identifiers)
+        linked += f", one who has its quasi-identifiers {known}"
+    facts.append((f"Risk ({_ALONE})", f"{linked}."))
+    moved = percent(release.utility.relative_error)
+    facts.append((f"Loss ({_ALONE})", f"Changed columns moved by {moved} of their domain."))
+    unprotected = release.certificate.parameters.get("without a role")
+    if unprotected:
+        facts.append(("Unprotected", f"{unprotected}: without a role, published as it is."))
+    return facts
+
+
+def _look_alikes(release: Release) -> list[str]:
+    """Of a swap in one sentence, with what it promises instead; of others all that was measured."""
+    check = release.risk.check
+    if check is None:
+        return []
+    if isinstance(release.certificate.promise, ProbabilisticKAnonymity):
+        return [_section(f"Who looks alike ({_ALONE})", [*check.notes, _unlike(check)])]
+    return [f"Who looks alike ({_ALONE})\n" + textwrap.indent(str(check), "  ")]
+
+
+def _measured(check: Check) -> str:
+    columns = [
+        f"{column.name} l = {column.l}, t = {short(column.t)}" for column in check.confidential
+    ]
+    text = "; ".join([f"k = {check.k}", *columns]) + "."
+    many = check.homogeneous_groups
+    if many:
+        groups = "1 group gives" if many == 1 else f"{many:,} groups give"
+        text += f" {groups} away a value that all members have."
+    return text
+
+
+def _unlike(check: Check) -> str:
+    known = ", ".join(check.quasi_identifiers)
+    return _sentence(
+        f"{percent(check.unique_share)} of the rows share {known} with nobody; a swap leaves that "
+        "as it is."
+    )
+
+
+def _sentence(text: str) -> str:
+    return text[0].upper() + text[1:]
+
+
+def _section(title: str, lines: Iterable[str], bullet: str = "") -> str:
+    shown = [title]
+    for line in lines:
+        table = line.startswith(" ") or "   " in line
+        shown.append(
+            f"  {line}".rstrip()
+            if table
+            else textwrap.fill(
+                line,
+                _WIDTH,
+                initial_indent=f"  {bullet}",
+                subsequent_indent="  " + " " * len(bullet),
+            )
+        )
+    return "\n".join(shown)

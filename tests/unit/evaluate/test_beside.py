@@ -1,0 +1,81 @@
+"""A certificate speaks for a file only if the manifest names the bytes of both."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+
+import pytest
+
+import tenue as tn
+from tenue.evaluate.beside import promised_beside
+from unit.microdata.census import people, schema
+
+
+@pytest.fixture
+def released(tmp_path: Path) -> Path:
+    release = tn.publish(people(), schema=schema(), method="swap", k=6)
+    release.save(tmp_path / "out", kind="csv")
+    return tmp_path / "out" / "table.csv"
+
+
+def test_k_of_a_swapped_file_is_explained(released: Path) -> None:
+    found = tn.evaluate.check(released, schema())
+    assert found.k == 1
+    assert found.swapped
+    assert found.to_dict()["swapped"] is True
+    assert "at most 1/6" in found.notes[0]
+    text = " ".join(str(found).split())
+    assert text.index("do not measure it") < text.index("k = 1")
+    assert "whoever is known to be in such a group has it" not in text
+    elsewhere = released.parent.parent / "table.csv"
+    elsewhere.write_bytes(released.read_bytes())
+    plain = tn.evaluate.check(elsewhere, schema())
+    assert (plain.k, plain.swapped) == (1, False)
+    assert "whoever is known to be in such a group has it" in " ".join(str(plain).split())
+
+
+def test_a_file_of_groups_needs_no_excuse(tmp_path: Path) -> None:
+    release = tn.publish(people(), schema=schema(), method="microaggregate", k=6)
+    release.save(tmp_path / "out")
+    found = tn.evaluate.check(tmp_path / "out" / "table.parquet", schema())
+    assert found.notes == (
+        "The certificate that came with this file promises k-anonymity (k = 6).",
+    )
+
+
+def test_a_file_that_was_changed_or_is_another_has_no_certificate(released: Path) -> None:
+    assert promised_beside(released) is not None
+    assert promised_beside(str(released)) is not None
+    other = released.with_name("other.csv")
+    other.write_bytes(released.read_bytes())
+    assert promised_beside(other) is None
+    assert promised_beside(people()) is None
+    assert promised_beside(released.parent / "none.csv") is None
+    kept = released.read_bytes()
+    released.write_bytes(kept + b"1,clerk,f,1,no,plain\n")
+    assert promised_beside(released) is None
+    released.write_bytes(kept)
+    certificate = released.with_name("certificate.json")
+    certificate.write_text(certificate.read_text().replace("1/6", "1/60"))
+    assert promised_beside(released) is None
+
+
+@pytest.mark.parametrize(
+    "manifest", ["", "[]", "{}", '{"files": 3}', '{"files": {"table.csv": 1}}']
+)
+def test_a_manifest_that_is_none_is_no_fault(released: Path, manifest: str) -> None:
+    released.with_name("manifest.json").write_text(manifest)
+    assert promised_beside(released) is None
+    assert tn.evaluate.check(released, schema()).notes == ()
+
+
+def test_a_certificate_that_is_none_is_no_fault(released: Path) -> None:
+    path = released.with_name("manifest.json")
+    manifest = json.loads(path.read_text())
+    text = b"not a certificate"
+    released.with_name("certificate.json").write_bytes(text)
+    manifest["files"]["certificate.json"] = hashlib.sha256(text).hexdigest()
+    path.write_text(json.dumps(manifest))
+    assert promised_beside(released) is None
