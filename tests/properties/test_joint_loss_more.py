@@ -10,6 +10,7 @@ import itertools
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -75,6 +76,8 @@ def chosen_masses(selection: Selection, values: Sequence[int]) -> list[float]:
     weights = []
     for v in range(selection.low, selection.high + 1):
         score = selection.score.of(n, sum(x < v for x in values), sum(x <= v for x in values))
+        spared = selection.low if selection.score.spared == "low" else selection.high
+        score = 0 if v == spared and selection.score.spares(n) else score
         weights.append(math.exp(-float(selection.fall) * min(score, selection.reach)))
     return [w / sum(weights) for w in weights]
 
@@ -129,6 +132,38 @@ def test_ranks_and_moments_cost_no_more_than_their_price(
     assert plan.strategy.epsilon <= 2
     most = 3 if rows_per_unit == 1 else 2
     assert worst(plan, kind, rows_per_unit, most) <= 2 * (1 + 1e-9)
+
+
+BOUGHT = [
+    "SELECT MEDIAN(x) FROM t",
+    "SELECT QUANTILE(x, 0.25), MAX(x) - MIN(x) FROM t",
+    "SELECT g, MEDIAN(x), MIN(x) FROM t GROUP BY g",
+]
+
+
+@pytest.mark.parametrize("kind", ["add-or-remove", "replace"])
+@pytest.mark.parametrize("rows_per_unit", [1, 2])
+@pytest.mark.parametrize("sql", BOUGHT)
+def test_values_with_their_intervals_cost_no_more_than_their_price(
+    sql: str, kind: str, rows_per_unit: int
+) -> None:
+    given = schema(kind, rows_per_unit)
+    plan = make_plan(parse(sql, given), given, 2 * NANO, interval="0.9")
+    assert plan.strategy.epsilon <= 2
+    most = 3 if rows_per_unit == 1 else 2
+    assert worst(plan, kind, rows_per_unit, most) <= 2 * (1 + 1e-9)
+
+
+def test_intervals_that_do_not_split_epsilon_would_cost_three_times_as_much() -> None:
+    """Mutant: each of the three selections at the whole price."""
+    given = schema("add-or-remove")
+    plan = make_plan(parse("SELECT MEDIAN(x) FROM t", given), given, 2 * NANO, interval="0.9")
+    whole = tuple(
+        replace(c, selection=replace(c.selection, epsilon=Fraction(2)))
+        for c in plan.strategy.choices
+    )
+    mutant = replace(plan, strategy=replace(plan.strategy, choices=whole))
+    assert worst(mutant, "add-or-remove", 1, 3) > 2.5
 
 
 def test_a_unit_with_two_rows_would_cost_too_much_for_one_row() -> None:

@@ -148,7 +148,7 @@ class Answer:
         """
         wanted = fraction_of_one(level, "level")
         return self._per_output(
-            lambda reading, noisy: (
+            lambda output, reading, noisy: (
                 reading.rank_error(wanted) if isinstance(reading, Chosen) else None
             )
         )
@@ -182,7 +182,7 @@ class Answer:
                 {
                     output.alias: row[output.alias]
                     if isinstance(output, KeyOutput)
-                    else compute(next(made), self.released.cells[cell])
+                    else compute(output, next(made), self.released.cells[cell])
                     for output in self.plan.question.outputs
                 }
             )
@@ -194,21 +194,29 @@ class Answer:
         """Where the true value lies with probability at least `level`, in the shape of `value`.
 
         True of the table as it is declared: values kept between their bounds, and of each person
-        the rows that are counted. None where it cannot be told from what was released.
+        the rows that are counted. None where it cannot be told from what was released: a value with
+        a rank has an interval if one was bought, `ask(..., interval=0.95)`, for that level or more.
         """
         wanted = fraction_of_one(level, "level")
+        return self._per_output(
+            lambda output, reading, noisy: self._ends(output, reading, noisy, wanted)
+        )
 
-        def bounds(reading: Any, noisy: Any) -> tuple[float | int, float | int] | None:
-            found = reading.interval(self.plan.parts, wanted, noisy, self.released.rows)
-            return None if found is None else (_number(found[0]), _number(found[1]))
-
-        return self._per_output(bounds)
+    def _ends(
+        self, output: Output, reading: Any, noisy: Any, level: Fraction
+    ) -> tuple[Any, Any] | None:
+        """The ends of one output's interval, as plain values; days and seconds as dates."""
+        found = reading.interval(self.plan.parts, level, noisy, self.released.rows)
+        if found is None:
+            return None
+        low, high = (_plain(self._as_moment(output, end)) for end in found)
+        return low, high
 
     @property
     def expected_error(self) -> Any:
         rows = self.released.rows
         return self._per_output(
-            lambda reading, noisy: reading.expected_error(self.plan.parts, noisy, rows)
+            lambda output, reading, noisy: reading.expected_error(self.plan.parts, noisy, rows)
         )
 
     def estimate(self, prior: Any) -> Posterior:
@@ -252,6 +260,7 @@ class Answer:
             "interval_95": json.loads(json.dumps(self.interval(0.95), default=str)),
             "expected_error": json.loads(json.dumps(self.expected_error, default=str)),
             "rank_95": json.loads(json.dumps(self.rank_error(Fraction(19, 20)), default=str)),
+            "interval_bought": self._bought(),
             "price": show(self.price),
             "replayed": self.replayed,
             "mechanism": self.plan.chosen.mechanism,
@@ -260,6 +269,17 @@ class Answer:
 
     def to_json(self) -> str:
         return json.dumps(self.to_dict(), ensure_ascii=False)
+
+    def _bought(self) -> dict[str, Any] | None:
+        """The intervals that part of the price bought, at which level and for how much."""
+        level = self.plan.interval
+        if level is None:
+            return None
+        return {
+            "level": show(level),
+            "epsilon": show(self.plan.interval_epsilon),
+            "interval": json.loads(json.dumps(self.interval(level), default=str)),
+        }
 
     def _cells_as_text(self) -> tuple[list[str], list[list[str]]]:
         """The header and rows people see: each value with its 95 % reach."""
@@ -282,6 +302,11 @@ class Answer:
                 reading = next(made)
                 if isinstance(reading, Told):
                     line.append(_readable(value))
+                    continue
+                bought = self.plan.interval
+                if bought is not None and isinstance(reading, Chosen):
+                    ends = self._ends(output, reading, self.released.cells[cell], bought)
+                    line += [_readable(value), " to ".join(map(_readable, ends or ()))]
                     continue
                 if isinstance(reading, Chosen):
                     line += [_readable(value), f"{shown(reading.rank_error(level))} ranks"]
@@ -314,6 +339,9 @@ class Answer:
         if any(isinstance(reading, Told) for reading in self.plan.readings):
             return ", ".join(parts) + "; not differential privacy: see the certificate"
         note = ", ".join(parts) + "; ± holds with at least 95 %"
+        if self.plan.interval is not None:
+            bought = show(self.plan.interval_epsilon)
+            note += f", “to” with {float(100 * self.plan.interval):.10g} % (for epsilon {bought})"
         if self.schema.rows_per_unit is not None:
             rows = f"{self.schema.rows_per_unit} rows of each {self.schema.unit}"
             note += f", for the table with at most {rows}"

@@ -19,6 +19,7 @@ _SOURCES = {
     "same-sign box": "Soria-Comas and Domingo-Ferrer 2013, section 5",
     "box": "Soria-Comas and Domingo-Ferrer 2013, section 5",
     "joint moments": "Dwork et al. 2006, on the moments of soundness section 2",
+    "interval by selection": "McSherry and Talwar 2007, at ranks beyond the one asked for",
     "selection": "McSherry and Talwar 2007, with the rank score of soundness section 3",
 }
 
@@ -59,7 +60,7 @@ def certify(plan: Plan, schema: Schema) -> Certificate:
         selection = choice.selection
         rank = "" if selection.score.rank is None else f", aimed at rank {selection.score.rank}"
         parameters[f"part {number}"] = (
-            f"selection of {choice.column} among {selection.points} grid points{rank}: "
+            f"{choice.name} of {choice.column} among {selection.points} grid points{rank}: "
             f"epsilon {show(selection.epsilon)} for one row"
         )
     return Certificate(

@@ -19,11 +19,13 @@ from ..errors import NotPromised
 from ..mechanism.bernstein import Axis, Bernstein, powers_of
 from ..mechanism.part import Component, Part
 from ..noise.criterion import Criterion, criterion
-from ..number import NANO
+from ..number import NANO, fraction_of_one
+from ..number import Number as NumberGiven
 from ..promise import show
 from ..schema import Bounded, Number, Schema
 from ..schema.table import RECORD
-from .chosen import Chosen, Span
+from .bought import levels_for
+from .chosen import BOUGHT, Chosen, Span
 from .question import Output, Question
 from .reading import Reading, fold
 from .spread import Spread
@@ -102,6 +104,13 @@ class Plan:
     request: Request
     readings: tuple[Reading, ...]
     needs_row_count: bool
+    interval: Fraction | None = None
+
+    @property
+    def interval_epsilon(self) -> Fraction:
+        """The part of the price that went into the ends of value intervals."""
+        bought = (c.epsilon for c in self.strategy.choices if c.name == BOUGHT)
+        return sum(bought, start=Fraction(0))
 
     @property
     def epsilon(self) -> Fraction:
@@ -124,6 +133,9 @@ class Plan:
             "unit": self.unit,
             "cells": self.cells,
             "criterion": str(self.criterion),
+            "interval": None
+            if self.interval is None
+            else {"level": show(self.interval), "epsilon": show(self.interval_epsilon)},
             "chosen": self.chosen.to_dict(),
             "candidates": [candidate.to_dict() for candidate in self.candidates],
         }
@@ -168,12 +180,22 @@ class Plan:
                 "",
                 "How many ranks a value is off can be told; how far in value depends on rows.",
             ]
+        if self.interval is not None:
+            foot += ["", self._bought()]
         if any(candidate.mechanism == SMOOTH for candidate in self.candidates):
             foot += [
                 "",
                 "“untold”: how far smooth sensitivity is off would be a fact about the rows.",
             ]
         return "\n".join(head + lines + foot)
+
+    def _bought(self) -> str:
+        part = f"epsilon {show(self.interval_epsilon)} of {show(self.epsilon)} buys them"
+        return (
+            f"The answer has intervals in values at {float(self.interval or 0):.10g}: "
+            + (part if self.interval_epsilon else "an extreme and its bound cost nothing more")
+            + "."
+        )
 
     def __repr__(self) -> str:
         return str(self)
@@ -200,9 +222,11 @@ def make_plan(
     sql: str = "",
     *,
     beside: bool = False,
+    interval: NumberGiven | None = None,
 ) -> Plan:
     """The plan for a question at a price, for the caller's criterion.
 
+    interval: the level of value intervals that part of the price shall buy.
     beside: others are answered for the same price, about rows that cannot be the same: the
         question is one cell of several.
     """
@@ -216,7 +240,8 @@ def make_plan(
     setting = setting_of(question, schema)
     if beside:
         setting = replace(setting, grouped=True)
-    found = strategies(question.aggregates(), setting, nano, wanted)
+    levels = None if interval is None else levels_for(question, interval)
+    found = strategies(question.aggregates(), setting, nano, wanted, levels)
     outputs = [o for o in question.outputs if isinstance(o, Output)]
     rows = schema.rows if not question.keys and question.where is None else None
     candidates = [candidate_for(strategy, outputs, wanted, rows) for strategy in found]
@@ -244,6 +269,7 @@ def make_plan(
         request=request,
         readings=readings,
         needs_row_count=public_mean,
+        interval=None if interval is None else fraction_of_one(interval, "interval"),
     )
 
 

@@ -114,12 +114,20 @@ class Session:
         minimise: object = "variance",
         accuracy: object = None,
         prior: Any = None,
+        interval: Number | None = None,
     ) -> Plan | BeliefPlan:
         """Every admissible mechanism with its expected error and price. Reads no rows, costs
         nothing."""
         if prior is not None:
             return self._belief_plan(sql, prior, epsilon)
-        return explain_for(sql, self.schema, epsilon=epsilon, minimise=minimise, accuracy=accuracy)
+        return explain_for(
+            sql,
+            self.schema,
+            epsilon=epsilon,
+            minimise=minimise,
+            accuracy=accuracy,
+            interval=interval,
+        )
 
     @checked_call
     def ask(
@@ -133,6 +141,7 @@ class Session:
         fresh: bool = False,
         individual: bool = False,
         prior: Any = None,
+        interval: Number | None = None,
     ) -> Answer | Believed:
         """The private answer to a question.
 
@@ -148,7 +157,15 @@ class Session:
                 analyst may ask approved questions only; their limits hold for everybody.
             prior: for a question about one person, what you believe before asking; the answer is a
                 sample of it, moved towards the truth.
+            interval: a level such as 0.95: part of epsilon buys intervals in values for MEDIAN,
+                QUANTILE, MIN and MAX, which otherwise have none. `answer.interval(0.95)` has them.
         """
+        if interval is not None and (individual or prior is not None):
+            raise InvalidArgument(
+                "`interval` is given together with `individual` or `prior`",
+                "An interval is bought with differential privacy, for values with a rank",
+                "Leave one of them out",
+            )
         if prior is not None and (individual or accuracy is not None):
             raise InvalidArgument(
                 "`prior` is given together with `individual` or `accuracy`",
@@ -159,7 +176,14 @@ class Session:
             return self._ask_about_one(sql, prior, epsilon, key, fresh)
         if individual:
             return self._ask_individually(sql, epsilon, accuracy, key)
-        plan = explain_for(sql, self.schema, epsilon=epsilon, minimise=minimise, accuracy=accuracy)
+        plan = explain_for(
+            sql,
+            self.schema,
+            epsilon=epsilon,
+            minimise=minimise,
+            accuracy=accuracy,
+            interval=interval,
+        )
         cache_key = self._cache_key(plan)
         stored = self.ledger.cached(self.schema.name, cache_key)
         known = key is not None and self.ledger.has_key(self.schema.name, self.analyst, key)
@@ -364,12 +388,13 @@ class Session:
 
     def _cache_key(self, plan: Plan) -> str:
         """What decides the released numbers and how they are read: question, price, criterion,
-        mechanism, schema, data version, and the version of Tenue."""
+        mechanism, intervals bought, schema, data version, and the version of Tenue."""
         parts = (
             plan.question.canonical,
             str(plan.nano),
             str(plan.criterion),
             plan.chosen.mechanism,
+            *(() if plan.interval is None else (f"interval {show(plan.interval)}",)),
             VERSION,
             self.schema.digest,
             self.schema.version or "",
@@ -412,6 +437,7 @@ def explain_for(
     epsilon: Number | None = None,
     minimise: object = "variance",
     accuracy: object = None,
+    interval: Number | None = None,
 ) -> Plan:
     """parse → plan → choose: all that happens before the ledger, from the schema alone."""
     question = parse(sql, schema)
@@ -427,4 +453,5 @@ def explain_for(
         price = affordable(epsilon)
     else:
         price = epsilon_for(accuracy, question, schema, minimise)
-    return make_plan(question, schema, price, minimise, render(question, schema))
+    text = render(question, schema)
+    return make_plan(question, schema, price, minimise, text, interval=interval)

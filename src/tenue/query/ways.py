@@ -5,7 +5,7 @@ What cannot share one noise shares the price: each block gets an equal part, and
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 from ..mechanism.bernstein import Axis, basis
@@ -15,7 +15,7 @@ from ..noise.criterion import Criterion
 from ..noise.discrete_laplace import DiscreteLaplace
 from ..number import NANO
 from .additive import additive
-from .chosen import Choice, Chosen, choice_for
+from .chosen import Choice, Chosen, choices_for
 from .question import Aggregate
 from .reading import Basic, Linear
 from .spread import Spread, degree_of
@@ -27,11 +27,18 @@ Axes = tuple[Axis, ...]
 
 
 def strategies(
-    aggregates: Sequence[Aggregate], setting: Setting, nano: int, wanted: Criterion
+    aggregates: Sequence[Aggregate],
+    setting: Setting,
+    nano: int,
+    wanted: Criterion,
+    levels: Mapping[Aggregate, Fraction] | None = None,
 ) -> list[Strategy]:
-    """Every admissible way, each at a total price of at most `nano`."""
+    """Every admissible way, each at a total price of at most `nano`.
+
+    levels: for values with a rank, those at which intervals are bought with part of the price.
+    """
     plain = [a for a in aggregates if a.kind in ("count", "sum", "avg")]
-    others = _Others([a for a in aggregates if a not in plain], setting)
+    others = _Others([a for a in aggregates if a not in plain], setting, levels or {})
     if not others.blocks:
         return additive(plain, setting, nano, wanted)
     price = split(nano, others.blocks + bool(plain))
@@ -44,8 +51,14 @@ def strategies(
 class _Others:
     """What is neither counted nor added up: units, moments, values with a rank."""
 
-    def __init__(self, aggregates: Sequence[Aggregate], setting: Setting) -> None:
+    def __init__(
+        self,
+        aggregates: Sequence[Aggregate],
+        setting: Setting,
+        levels: Mapping[Aggregate, Fraction],
+    ) -> None:
         self.setting = setting
+        self.levels = levels
         self.units = [a for a in aggregates if a.kind == "units"]
         self.selected = [a for a in aggregates if a.selected]
         self.spreads: dict[tuple[Axes, int], list[Aggregate]] = {}
@@ -77,11 +90,10 @@ class _Others:
                 grids = tuple(self.setting.ranges[name].grid for name in self._columns(a))
                 readings[a] = Spread(a.kind, len(parts), axes, grids)
             parts.append(self._moments(axes, degree, price))
-        choices = []
-        for place, a in enumerate(self.selected):
-            choice = self._choice(a, price)
-            readings[a] = Chosen(place, self.setting.spans[a.column or ""].grid, choice.selection)
-            choices.append(choice)
+        choices: list[Choice] = []
+        for a in self.selected:
+            readings[a], more = self._chosen(a, price, len(choices))
+            choices += more
         names = [strategy.name] if strategy else []
         names += [part.name for part in parts[len(strategy.parts) if strategy else 0 :]]
         names += [choice.name for choice in choices]
@@ -107,7 +119,9 @@ class _Others:
         components = basis(axes, degree)
         return Part("joint moments", components, (law,) * len(components), price)
 
-    def _choice(self, aggregate: Aggregate, price: Fraction) -> Choice:
+    def _chosen(
+        self, aggregate: Aggregate, price: Fraction, place: int
+    ) -> tuple[Chosen, list[Choice]]:
         """A row costs a selection at most `epsilon`, in whatever cell it lies; a unit has several.
 
         The loss of a selection grows with the number of rows that change, so that of a unit's rows
@@ -115,6 +129,11 @@ class _Others:
         """
         native = self.setting.native_replace
         neighbours = "replace" if native else "add-or-remove"
-        epsilon = self._law_epsilon(price, native=native) / self.setting.rows_per_unit
         span = self.setting.spans[aggregate.column or ""]
-        return choice_for(aggregate, span, neighbours, price, epsilon)
+
+        def paid(share: Fraction) -> Fraction:
+            return self._law_epsilon(share, native=native) / self.setting.rows_per_unit
+
+        level = self.levels.get(aggregate)
+        choices, bought = choices_for(aggregate, span, neighbours, price, paid, level)
+        return Chosen(place, span.grid, choices[0].selection, bought), choices
