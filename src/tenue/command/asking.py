@@ -17,6 +17,7 @@ __all__ = [
     "AsJson",
     "EpsilonOption",
     "IntervalOption",
+    "MechanismOption",
     "MinimiseOption",
     "PriorOption",
     "SchemaOption",
@@ -42,6 +43,10 @@ PriorOption = Annotated[
 IntervalOption = Annotated[
     str | None,
     typer.Option("--interval", help="0.95 buys value intervals of MEDIAN, MIN … with part of it."),
+]
+MechanismOption = Annotated[
+    str | None,
+    typer.Option("--mechanism", help="A mechanism that explain lists, instead of the best."),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 

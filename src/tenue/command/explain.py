@@ -11,6 +11,7 @@ from .asking import (
     AsJson,
     EpsilonOption,
     IntervalOption,
+    MechanismOption,
     MinimiseOption,
     SchemaOption,
     accuracy_of,
@@ -27,6 +28,7 @@ def explain(
     accuracy: AccuracyOption = None,
     minimise: MinimiseOption = "variance",
     interval: IntervalOption = None,
+    mechanism: MechanismOption = None,
     as_json: AsJson = False,
 ) -> None:
     """Show every admissible mechanism with its expected error. Opens no table, costs nothing."""
@@ -40,5 +42,6 @@ def explain(
         accuracy=accuracy_of(accuracy),
         minimise=minimise_of(minimise),
         interval=interval,
+        mechanism=mechanism,
     )
     typer.echo(plan.to_json() if as_json else str(plan))

@@ -336,6 +336,8 @@ class Answer:
         paid = f"{word}{show(self.price)}{shared}"
         parts = ["answered before, no charge" if self.replayed else paid]
         parts.append(self.plan.chosen.mechanism)
+        if self.plan.strategy.smoothed is not None:
+            return ", ".join(parts) + "; how far it is off would be a fact about the rows"
         if any(isinstance(reading, Told) for reading in self.plan.readings):
             return ", ".join(parts) + "; not differential privacy: see the certificate"
         note = ", ".join(parts) + "; ± holds with at least 95 %"

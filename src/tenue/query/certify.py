@@ -8,6 +8,7 @@ from ..schema import Schema
 from ..schema.table import RECORD
 from ..version import VERSION
 from .plan import Plan
+from .smoothed import SMOOTH, SMOOTH_LIMITS
 
 __all__ = ["certify"]
 
@@ -20,6 +21,7 @@ _SOURCES = {
     "box": "Soria-Comas and Domingo-Ferrer 2013, section 5",
     "joint moments": "Dwork et al. 2006, on the moments of soundness section 2",
     "interval by selection": "McSherry and Talwar 2007, at ranks beyond the one asked for",
+    SMOOTH: "Nissim, Raskhodnikova and Smith 2007; constants: soundness section 3",
     "selection": "McSherry and Talwar 2007, with the rank score of soundness section 3",
 }
 
@@ -63,6 +65,14 @@ def certify(plan: Plan, schema: Schema) -> Certificate:
             f"{choice.name} of {choice.column} among {selection.points} grid points{rank}: "
             f"epsilon {show(selection.epsilon)} for one row"
         )
+    limits: tuple[str, ...] = DOES_NOT_PROMISE
+    smoothed = plan.strategy.smoothed
+    if smoothed is not None:
+        names, limits = [SMOOTH], (*DOES_NOT_PROMISE, *SMOOTH_LIMITS)
+        parameters["part 1"] = (
+            f"{smoothed.statistic} of {smoothed.column}, kept between its bounds: noise with tail "
+            f"gamma = {smoothed.gamma}, scaled by the smooth sensitivity"
+        )
     return Certificate(
         promise=Pure(plan.epsilon),
         neighbours=schema.neighbours,  # type: ignore[arg-type]
@@ -71,7 +81,7 @@ def certify(plan: Plan, schema: Schema) -> Certificate:
         parameters=parameters,
         source="; ".join(dict.fromkeys(_SOURCES[name] for name in names)),
         assumptions=(*ASSUMPTIONS, WELL_FORMED, _who(schema)),
-        does_not_promise=DOES_NOT_PROMISE,
+        does_not_promise=limits,
         schema_hash=schema.digest,
         version=VERSION,
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from ..engine.contract import Engine
-from ..engine.request import RankRequest, Request, Window
+from ..engine.request import Request
 from ..errors import NotPromised, Refused
 from ..mechanism import INDIVIDUAL_ASSUMES, INDIVIDUAL_LIMITS, individual_steps
 from ..noise.criterion import VARIANCE
@@ -19,6 +19,7 @@ from ..schema import Number, Schema
 from ..schema.table import RECORD
 from ..schema.table import Question as Approved
 from ..version import VERSION
+from .all_rows import column_steps
 from .answer import Released
 from .parse import parse
 from .plan import Candidate, Expectation, Plan
@@ -32,7 +33,6 @@ MECHANISM = "individual differential privacy"
 _STATISTICS = {"min": "min", "max": "max", "avg": "mean", "sum": "sum", "var_pop": "variance"}
 _FINER = {"median": Fraction(1, 2), "mean": Fraction(1, 1000)}
 """The grid of an answer, in steps of the column; 1 for the others."""
-_EVERYTHING = 1 << 200
 
 
 def approval(question: Question, schema: Schema) -> Approved | None:
@@ -81,10 +81,7 @@ def release_individual(plan: Plan, engine: Engine, schema: Schema) -> Released:
     """The statistic of this table with noise for this table."""
     asked, column = _asked(plan.question, schema)
     low, high = int(column.low / column.grid), int(column.high / column.grid)
-    window = Window(1, 0, 0, 0, _EVERYTHING)
-    profile = engine.ranks(RankRequest(column.name, (window,))).get(())
-    listed = () if profile is None else profile.values
-    steps = [step for step, _, count in listed for _ in range(count)]
+    steps = column_steps(engine, column.name)
     statistic = _statistic(asked)
     grid = _FINER.get(statistic, Fraction(1))
     q = asked.q if statistic == "quantile" else None

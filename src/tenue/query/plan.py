@@ -15,7 +15,7 @@ from typing import Any
 
 from ..engine.product import check_product
 from ..engine.request import Factor, Measure, Request
-from ..errors import NotPromised
+from ..errors import InvalidArgument, NotPromised, Refused, nearest
 from ..mechanism.bernstein import Axis, Bernstein, powers_of
 from ..mechanism.part import Component, Part
 from ..noise.criterion import Criterion, criterion
@@ -28,8 +28,10 @@ from .bought import levels_for
 from .chosen import BOUGHT, Chosen, Span
 from .question import Output, Question
 from .reading import Reading, fold
+from .smoothed import SMOOTH, smoothed_for
 from .spread import Spread
 from .strategy import Range, Setting, Strategy
+from .told import Told
 from .ways import strategies
 
 __all__ = [
@@ -45,7 +47,6 @@ __all__ = [
 ]
 
 SHOWN_LEVEL = Fraction(19, 20)
-SMOOTH = "smooth sensitivity"
 
 
 @dataclass(frozen=True)
@@ -182,7 +183,7 @@ class Plan:
             ]
         if self.interval is not None:
             foot += ["", self._bought()]
-        if any(candidate.mechanism == SMOOTH for candidate in self.candidates):
+        if any(candidate.mechanism.startswith(SMOOTH) for candidate in self.candidates):
             foot += [
                 "",
                 "“untold”: how far smooth sensitivity is off would be a fact about the rows.",
@@ -211,7 +212,7 @@ def shown(number: float | None) -> str:
 
 
 def _told(number: float | None, candidate: Candidate) -> str:
-    return "untold" if number is None and candidate.mechanism == SMOOTH else shown(number)
+    return "untold" if number is None and candidate.mechanism.startswith(SMOOTH) else shown(number)
 
 
 def make_plan(
@@ -223,9 +224,11 @@ def make_plan(
     *,
     beside: bool = False,
     interval: NumberGiven | None = None,
+    mechanism: str | None = None,
 ) -> Plan:
     """The plan for a question at a price, for the caller's criterion.
 
+    mechanism: the name of the candidate to choose; None for the one with the least error.
     interval: the level of value intervals that part of the price shall buy.
     beside: others are answered for the same price, about rows that cannot be the same: the
         question is one cell of several.
@@ -244,9 +247,13 @@ def make_plan(
     found = strategies(question.aggregates(), setting, nano, wanted, levels)
     outputs = [o for o in question.outputs if isinstance(o, Output)]
     rows = schema.rows if not question.keys and question.where is None else None
+    if interval is None:
+        found += _smooth(question, setting, found[0].epsilon)
     candidates = [candidate_for(strategy, outputs, wanted, rows) for strategy in found]
-    best = min(range(len(found)), key=lambda i: candidates[i].score)
-    candidates += _smooth(question, setting, found[best].epsilon)
+    named = [i for i, c in enumerate(candidates) if mechanism in (None, c.mechanism)]
+    if not named:
+        raise _unknown(mechanism, candidates)
+    best = min(named, key=lambda i: candidates[i].score)
     strategy = found[best]
     readings = tuple(fold(o.expression, strategy.readings) for o in outputs)
     request = request_for(question, [c for part in strategy.parts for c in part.components])
@@ -273,17 +280,35 @@ def make_plan(
     )
 
 
-def _smooth(question: Question, setting: Setting, epsilon: Fraction) -> list[Candidate]:
+def _unknown(mechanism: str | None, candidates: Sequence[Candidate]) -> Refused:
+    if str(mechanism).startswith(SMOOTH) and candidates[-1].score < math.inf:
+        return NotPromised(
+            "Smooth sensitivity does not answer this question",
+            "It answers one MEDIAN, QUANTILE, MIN or MAX, without an interval, where the number of "
+            'rows is public: unit = "record", neighbours = "replace", no WHERE, no GROUP BY, and a '
+            "column that declares what stands for missing values",
+            "Leave `mechanism` out",
+        )
+    names = list(dict.fromkeys(c.mechanism for c in candidates))
+    return InvalidArgument(
+        f"`mechanism` is {str(mechanism)[:60]!r}, which does not answer this question",
+        "Its mechanisms are " + ", ".join(f'"{name}"' for name in names),
+        nearest(str(mechanism)[:60], names),
+    )
+
+
+def _smooth(question: Question, setting: Setting, epsilon: Fraction) -> list[Strategy]:
     """Smooth sensitivity, where it is admissible: its error is a fact about the rows, so it is
-    shown and never chosen. `mechanism.smooth_release` answers with it."""
+    never preferred, and chosen only by name."""
     asked = question.aggregates()
     public = len(asked) == 1 and asked[0].selected and setting.rows_public(asked[0].column or "")
     if not public:
         return []
-    untold = tuple(
-        Expectation(o.alias, None, None, None) for o in question.outputs if isinstance(o, Output)
-    )
-    return [Candidate(SMOOTH, epsilon, untold, math.inf)]
+    span = setting.spans[asked[0].column or ""]
+    return [
+        Strategy(one.name, (), {asked[0]: Told(span.grid, differential=True)}, smoothed=one)
+        for one in smoothed_for(asked[0], span, epsilon)
+    ]
 
 
 def setting_of(question: Question, schema: Schema) -> Setting:
@@ -338,9 +363,11 @@ def candidate_for(
 
 def score_of(strategy: Strategy, wanted: Criterion) -> float:
     """The errors of all aggregates together, so that no unit of measurement matters."""
+    if strategy.smoothed is not None:
+        return math.inf
     total = 0.0
     for reading in strategy.readings.values():
-        if isinstance(reading, Chosen | Spread):
+        if isinstance(reading, Chosen | Spread | Told):
             continue  # the same in every strategy
         error = reading.error(strategy.parts)
         if wanted.kind == "variance":

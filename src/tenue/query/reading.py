@@ -267,8 +267,8 @@ class Combined:
 
 
 Additive = Linear | Mean | MeanOfAll
-Basic = Additive | Spread | Chosen
-Reading = Basic | Combined | Told
+Basic = Additive | Spread | Chosen | Told
+Reading = Basic | Combined
 
 
 def fold(expression: Expression, readings: Mapping[Aggregate, Basic]) -> Reading:

@@ -12,13 +12,16 @@ from ..engine.contract import Engine, Profile
 from ..engine.request import Measure, People, RankRequest, Window
 from ..mechanism.bernstein import Axis, Bernstein, Powers, powers_of
 from ..mechanism.part import Atoms
+from ..mechanism.smooth import smooth_release
 from ..noise.source import SYSTEM, Source, require_safe
 from ..schema import Schema
 from ..schema.table import RECORD
+from .all_rows import column_steps
 from .answer import Released
 from .batch import Batch
 from .chosen import Choice
 from .plan import Plan, moment_of
+from .smoothed import Smoothed
 
 __all__ = ["release", "release_batch"]
 
@@ -28,6 +31,8 @@ _NOBODY = Profile(0, ())
 def release(plan: Plan, engine: Engine, schema: Schema, source: Source = SYSTEM) -> Released:
     """The noisy numbers of every declared cell, whether or not rows are in it."""
     require_safe(source)
+    if plan.strategy.smoothed is not None:
+        return _smoothed(plan.strategy.smoothed, engine, source)
     people = _people(schema, source)
     atoms = _atoms(plan, engine, people)
     noisy = [part.release(atoms, source) for part in plan.parts]
@@ -121,6 +126,25 @@ def _of_cell(
         for axes, degree in moments.items()
     }
     return Atoms(rows, present, total, by_axes, units)
+
+
+# -- what is scaled to the table -------------------------------------------------------------------
+
+
+def _smoothed(wanted: Smoothed, engine: Engine, source: Source) -> Released:
+    """The order statistic with heavy-tailed noise; how many rows there are is public."""
+    found = smooth_release(
+        wanted.statistic,
+        column_steps(engine, wanted.column),
+        wanted.span.low,
+        wanted.span.high,
+        wanted.epsilon,
+        wanted.gamma,
+        source,
+        rows_public=True,
+        q=wanted.q,
+    )
+    return Released((((found.numerator, found.denominator),),))
 
 
 # -- what is chosen --------------------------------------------------------------------------------

@@ -115,6 +115,7 @@ class Session:
         accuracy: object = None,
         prior: Any = None,
         interval: Number | None = None,
+        mechanism: str | None = None,
     ) -> Plan | BeliefPlan:
         """Every admissible mechanism with its expected error and price. Reads no rows, costs
         nothing."""
@@ -127,6 +128,7 @@ class Session:
             minimise=minimise,
             accuracy=accuracy,
             interval=interval,
+            mechanism=mechanism,
         )
 
     @checked_call
@@ -142,6 +144,7 @@ class Session:
         individual: bool = False,
         prior: Any = None,
         interval: Number | None = None,
+        mechanism: str | None = None,
     ) -> Answer | Believed:
         """The private answer to a question.
 
@@ -159,11 +162,12 @@ class Session:
                 sample of it, moved towards the truth.
             interval: a level such as 0.95: part of epsilon buys intervals in values for MEDIAN,
                 QUANTILE, MIN and MAX, which otherwise have none. `answer.interval(0.95)` has them.
+            mechanism: the name of a candidate of `explain`; None for the one with the least error.
         """
-        if interval is not None and (individual or prior is not None):
+        if (interval is not None or mechanism is not None) and (individual or prior is not None):
             raise InvalidArgument(
-                "`interval` is given together with `individual` or `prior`",
-                "An interval is bought with differential privacy, for values with a rank",
+                "`interval` or `mechanism` is given together with `individual` or `prior`",
+                "An interval is bought, and a mechanism named, with differential privacy",
                 "Leave one of them out",
             )
         if prior is not None and (individual or accuracy is not None):
@@ -183,6 +187,7 @@ class Session:
             minimise=minimise,
             accuracy=accuracy,
             interval=interval,
+            mechanism=mechanism,
         )
         cache_key = self._cache_key(plan)
         stored = self.ledger.cached(self.schema.name, cache_key)
@@ -438,6 +443,7 @@ def explain_for(
     minimise: object = "variance",
     accuracy: object = None,
     interval: Number | None = None,
+    mechanism: str | None = None,
 ) -> Plan:
     """parse → plan → choose: all that happens before the ledger, from the schema alone."""
     question = parse(sql, schema)
@@ -452,6 +458,8 @@ def explain_for(
     if epsilon is not None:
         price = affordable(epsilon)
     else:
-        price = epsilon_for(accuracy, question, schema, minimise)
+        price = epsilon_for(accuracy, question, schema, minimise, mechanism)
     text = render(question, schema)
-    return make_plan(question, schema, price, minimise, text, interval=interval)
+    return make_plan(
+        question, schema, price, minimise, text, interval=interval, mechanism=mechanism
+    )

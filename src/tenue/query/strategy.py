@@ -13,6 +13,7 @@ from ..promise import show
 from .chosen import Choice, Span
 from .question import Aggregate
 from .reading import Basic
+from .smoothed import Smoothed
 
 __all__ = ["Range", "Setting", "Strategy", "split"]
 
@@ -70,15 +71,21 @@ class Setting:
 
 @dataclass(frozen=True)
 class Strategy:
-    """One way to answer: parts whose prices add up, and how each aggregate is read off them."""
+    """One way to answer: parts whose prices add up, and how each aggregate is read off them.
+
+    smoothed: the order statistic that is released instead of parts and choices.
+    """
 
     name: str
     parts: tuple[Part, ...]
     readings: Mapping[Aggregate, Basic]
     choices: tuple[Choice, ...] = ()
+    smoothed: Smoothed | None = None
 
     @property
     def epsilon(self) -> Fraction:
+        if self.smoothed is not None:
+            return self.smoothed.epsilon
         paid = [*(part.epsilon for part in self.parts), *(c.epsilon for c in self.choices)]
         return sum(paid, start=Fraction(0))
 
