@@ -21,13 +21,13 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import InvalidArgument
-from ..noise.enclosure import Enclosure, exp_minus
 from ..noise.exact import LARGEST, uniform
 from ..noise.source import SYSTEM, Source, require_safe
 from ..noise.table import Table
 from ..number import Number, above_zero, checked_call, exact, fraction_of_one, law_epsilon
 from ..promise import checked_neighbours
 from . import rank_score
+from .exponential import exponential_table
 from .rank_score import RankScore
 
 __all__ = ["Interval", "Selection", "Values", "quantile"]
@@ -129,25 +129,7 @@ class Selection:
 
     def table(self, classes: Sequence[tuple[int, int]]) -> Table:
         """Draws the number of a class; classes are (score, points) by increasing score."""
-
-        def cumulative(bits: int) -> list[Enclosure]:
-            room = bits + self.points.bit_length() + len(classes).bit_length() + 8
-            known: dict[int, Enclosure] = {}
-            weight = Enclosure.of(1, room)
-            sums: list[Enclosure] = []
-            before = classes[0][0]
-            for score, points in classes:
-                step = score - before
-                if step not in known:
-                    known[step] = exp_minus(self.fall * step, room)
-                weight, before = weight * known[step], score
-                part = weight.times(points)
-                sums.append(sums[-1] + part if sums else part)
-            shift = room - bits
-            ratios = [part / sums[-1] for part in sums[:-1]]
-            return [Enclosure(r.low >> shift, -(-r.high >> shift), bits) for r in ratios]
-
-        return Table(cumulative)
+        return exponential_table(classes, self.fall, self.points)
 
     def choose(self, rows: int, values: Values, source: Source = SYSTEM) -> int:
         """The chosen grid point, in steps."""

@@ -20,6 +20,7 @@ from .chosen import Chosen
 from .plan import Plan, shown
 from .question import Aggregate, Comparison, KeyOutput, Output
 from .told import Told
+from .voted import Voted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -121,7 +122,7 @@ class Answer:
                 if isinstance(output, KeyOutput):
                     row[output.alias] = self._labels[output.key][places[output.key]]
                 else:
-                    row[output.alias] = self._as_moment(output, values.pop(0))
+                    row[output.alias] = self._as_held(output, values.pop(0))
             rows.append((cell, row))
         rows = [r for r in rows if all(_holds(r[1][c.alias], c) for c in question.having)]
         for order in reversed(question.order):
@@ -131,9 +132,12 @@ class Answer:
             rows = known + unknown
         return rows if question.limit is None else rows[: question.limit]
 
-    def _as_moment(self, output: Output, value: Cell) -> Cell:
-        """A chosen day or second as a date or datetime; anything else as it is."""
+    def _as_held(self, output: Output, value: Cell) -> Cell:
+        """A chosen day, second or category as such; anything else as it is."""
         asked = output.expression
+        if isinstance(asked, Aggregate) and asked.kind == "mode" and isinstance(value, Fraction):
+            named = self.schema.column(asked.column or "")
+            return named.categories[int(value)] if isinstance(named, Category) else None
         if isinstance(asked, Aggregate) and asked.selected and isinstance(value, Fraction):
             column = self.schema.column(asked.column or "")
             if isinstance(column, Date | Datetime):
@@ -209,7 +213,7 @@ class Answer:
         found = reading.interval(self.plan.parts, level, noisy, self.released.rows)
         if found is None:
             return None
-        low, high = (_plain(self._as_moment(output, end)) for end in found)
+        low, high = (_plain(self._as_held(output, end)) for end in found)
         return low, high
 
     @property
@@ -307,6 +311,9 @@ class Answer:
                 if bought is not None and isinstance(reading, Chosen):
                     ends = self._ends(output, reading, self.released.cells[cell], bought)
                     line += [_readable(value), " to ".join(map(_readable, ends or ()))]
+                    continue
+                if isinstance(reading, Voted):
+                    line += [_readable(value), f"{shown(reading.behind(level))} rows behind"]
                     continue
                 if isinstance(reading, Chosen):
                     line += [_readable(value), f"{shown(reading.rank_error(level))} ranks"]

@@ -9,6 +9,7 @@ from ..schema.table import RECORD
 from ..version import VERSION
 from .plan import Plan
 from .smoothed import SMOOTH, SMOOTH_LIMITS
+from .voted import VOTE, Ballot
 
 __all__ = ["certify"]
 
@@ -21,6 +22,7 @@ _SOURCES = {
     "box": "Soria-Comas and Domingo-Ferrer 2013, section 5",
     "joint moments": "Dwork et al. 2006, on the moments of soundness section 2",
     "interval by selection": "McSherry and Talwar 2007, at ranks beyond the one asked for",
+    VOTE: "McSherry and Talwar 2007, with one-sided scores",
     SMOOTH: "Nissim, Raskhodnikova and Smith 2007; constants: soundness section 3",
     "selection": "McSherry and Talwar 2007, with the rank score of soundness section 3",
 }
@@ -59,6 +61,14 @@ def certify(plan: Plan, schema: Schema) -> Certificate:
             scale = repr(law)
         parameters[f"part {number}"] = f"{part.name} on {what}: {scale}"
     for number, choice in enumerate(choices, start=len(plan.parts) + 1):
+        if isinstance(choice, Ballot):
+            behind = choice.vote.behind(0.05)
+            parameters[f"part {number}"] = (
+                f"{choice.name} among {choice.vote.categories} categories of {choice.column}: "
+                f"epsilon {show(choice.vote.epsilon)} for one row; with 95 % at most {behind:.3g} "
+                "rows behind the most frequent"
+            )
+            continue
         selection = choice.selection
         rank = "" if selection.score.rank is None else f", aimed at rank {selection.score.rank}"
         parameters[f"part {number}"] = (

@@ -22,7 +22,7 @@ from ..noise.criterion import Criterion, criterion
 from ..number import NANO, fraction_of_one
 from ..number import Number as NumberGiven
 from ..promise import show
-from ..schema import Bounded, Number, Schema
+from ..schema import Bounded, Category, Number, Schema
 from ..schema.table import RECORD
 from .bought import levels_for
 from .chosen import BOUGHT, Chosen, Span
@@ -32,6 +32,7 @@ from .smoothed import SMOOTH, smoothed_for
 from .spread import Spread
 from .strategy import Range, Setting, Strategy
 from .told import Told
+from .voted import Voted
 from .ways import strategies
 
 __all__ = [
@@ -54,6 +55,7 @@ class Expectation:
     """How far one output will be off; None where that depends on rows.
 
     rank: for a value with a rank, by how many ranks it is off at most with 95 %.
+    votes: for the most frequent category, by how many rows it is behind at most with 95 %.
     """
 
     alias: str
@@ -61,6 +63,7 @@ class Expectation:
     half_width: float | None
     standard_deviation: float | None
     rank: float | None = None
+    votes: float | None = None
 
 
 @dataclass(frozen=True)
@@ -83,6 +86,7 @@ class Candidate:
                     "interval_95": e.half_width,
                     "standard_deviation": e.standard_deviation,
                     "rank_95": e.rank,
+                    "votes_95": e.votes,
                 }
                 for e in self.expectations
             ],
@@ -161,10 +165,7 @@ class Plan:
                         mark if first else "",
                         candidate.mechanism if first else "",
                         e.alias,
-                        _told(e.expected_error, candidate) if e.rank is None else "",
-                        _told(e.half_width, candidate)
-                        if e.rank is None
-                        else f"{shown(e.rank)} ranks",
+                        *_errors(e, candidate),
                     ]
                 )
         widths = [max(len(row[i]) for row in rows) for i in range(5)]
@@ -174,7 +175,10 @@ class Plan:
             numbers = [row[i].rjust(widths[i]) for i in (3, 4)]
             lines.append("  ".join(names + numbers).rstrip())
         foot = []
-        if any(e.expected_error is None and e.rank is None for e in self.chosen.expectations):
+        if any(
+            e.expected_error is None and e.rank is None and e.votes is None
+            for e in self.chosen.expectations
+        ):
             foot = ["", "“after” is told with the answer: it depends on the number of rows."]
         if any(e.rank is not None for e in self.chosen.expectations):
             foot += [
@@ -209,6 +213,15 @@ def shown(number: float | None) -> str:
     if math.isinf(number):
         return "infinite"
     return f"{number:,.0f}" if abs(number) >= 1000 else f"{number:.3g}"
+
+
+def _errors(e: Expectation, candidate: Candidate) -> tuple[str, str]:
+    """The mean error and the 95 % reach of one output, as the table shows them."""
+    if e.rank is not None:
+        return "", f"{shown(e.rank)} ranks"
+    if e.votes is not None:
+        return "", f"{shown(e.votes)} rows behind"
+    return _told(e.expected_error, candidate), _told(e.half_width, candidate)
 
 
 def _told(number: float | None, candidate: Candidate) -> str:
@@ -330,6 +343,9 @@ def setting_of(question: Question, schema: Schema) -> Setting:
         ranges=ranges,
         never_missing=never,
         spans=spans,
+        categories={
+            c.name: len(c.categories) for c in schema.columns.values() if isinstance(c, Category)
+        },
         rows_per_unit=schema.rows_per_unit or 1 if persons else 1,
         groups_per_unit=schema.groups_per_unit if persons else None,
         persons=persons,
@@ -351,6 +367,7 @@ def candidate_for(
                 half_width=None if error is None else error.quick_half_width(SHOWN_LEVEL),
                 standard_deviation=None if error is None else math.sqrt(error.variance),
                 rank=rank,
+                votes=reading.behind(SHOWN_LEVEL) if isinstance(reading, Voted) else None,
             )
         )
     return Candidate(
@@ -367,7 +384,7 @@ def score_of(strategy: Strategy, wanted: Criterion) -> float:
         return math.inf
     total = 0.0
     for reading in strategy.readings.values():
-        if isinstance(reading, Chosen | Spread | Told):
+        if isinstance(reading, Chosen | Spread | Told | Voted):
             continue  # the same in every strategy
         error = reading.error(strategy.parts)
         if wanted.kind == "variance":

@@ -21,6 +21,7 @@ from .chosen import Chosen
 from .question import Aggregate, Constant, Expression
 from .spread import Spread
 from .told import Told
+from .voted import Voted
 
 __all__ = [
     "Additive",
@@ -267,7 +268,7 @@ class Combined:
 
 
 Additive = Linear | Mean | MeanOfAll
-Basic = Additive | Spread | Chosen | Told
+Basic = Additive | Spread | Chosen | Voted | Told
 Reading = Basic | Combined
 
 

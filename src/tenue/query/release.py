@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from ..engine.contract import Engine, Profile
-from ..engine.request import Measure, People, RankRequest, Window
+from ..engine.request import Group, Measure, People, RankRequest, Request, Window
 from ..mechanism.bernstein import Axis, Bernstein, Powers, powers_of
 from ..mechanism.part import Atoms
 from ..mechanism.smooth import smooth_release
@@ -22,6 +22,7 @@ from .batch import Batch
 from .chosen import Choice
 from .plan import Plan, moment_of
 from .smoothed import Smoothed
+from .voted import Ballot
 
 __all__ = ["release", "release_batch"]
 
@@ -157,12 +158,13 @@ def _chosen(
     choices = plan.strategy.choices
     if not choices:
         return []
-    columns = list(dict.fromkeys(choice.column for choice in choices))
+    ranked = [choice for choice in choices if isinstance(choice, Choice)]
+    columns = list(dict.fromkeys(choice.column for choice in ranked))
     profiles = {
         column: engine.ranks(
             RankRequest(
                 column,
-                tuple(_window(choice) for choice in choices if choice.column == column),
+                tuple(_window(choice) for choice in ranked if choice.column == column),
                 plan.request.where,
                 plan.request.keys,
                 people,
@@ -170,14 +172,30 @@ def _chosen(
         )
         for column in columns
     }
+    ballots = {c.column: c for c in choices if isinstance(c, Ballot)}
+    voters = {name: _voters(plan, ballot, engine, people) for name, ballot in ballots.items()}
     found = []
     for place in _places(plan):
         cell = []
         for choice in choices:
+            if isinstance(choice, Ballot):
+                votes = voters[choice.column]
+                counted = [votes.get((*place, c), 0) for c in range(choice.vote.categories)]
+                cell.append(choice.vote.choose(counted, source))
+                continue
             profile = profiles[choice.column].get(place, _NOBODY)
             cell.append(choice.selection.choose(profile.rows, profile.values, source))
         found.append(cell)
     return [found]
+
+
+def _voters(
+    plan: Plan, ballot: Ballot, engine: Engine, people: People | None
+) -> dict[tuple[int, ...], int]:
+    """How many rows of each cell have each category; the category's number comes last."""
+    key = Group(ballot.column, ballot.vote.categories)
+    request = Request((Measure("rows"),), plan.request.where, (*plan.request.keys, key), people)
+    return {place: rows for place, (rows,) in engine.measure(request).items()}
 
 
 def _window(choice: Choice) -> Window:

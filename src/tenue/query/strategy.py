@@ -14,6 +14,7 @@ from .chosen import Choice, Span
 from .question import Aggregate
 from .reading import Basic
 from .smoothed import Smoothed
+from .voted import Ballot
 
 __all__ = ["Range", "Setting", "Strategy", "split"]
 
@@ -38,6 +39,7 @@ class Setting:
     ranges: Mapping[str, Range] = field(hash=False)
     never_missing: frozenset[str] = frozenset()
     spans: Mapping[str, Span] = field(default_factory=dict, hash=False)
+    categories: Mapping[str, int] = field(default_factory=dict, hash=False)
     rows_per_unit: int = 1
     groups_per_unit: int | None = None
     persons: bool = False
@@ -79,7 +81,7 @@ class Strategy:
     name: str
     parts: tuple[Part, ...]
     readings: Mapping[Aggregate, Basic]
-    choices: tuple[Choice, ...] = ()
+    choices: tuple[Choice | Ballot, ...] = ()
     smoothed: Smoothed | None = None
 
     @property

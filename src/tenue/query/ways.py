@@ -11,6 +11,7 @@ from fractions import Fraction
 from ..mechanism.bernstein import Axis, basis
 from ..mechanism.error import Term
 from ..mechanism.part import Component, Part
+from ..mechanism.vote import Vote
 from ..noise.criterion import Criterion
 from ..noise.discrete_laplace import DiscreteLaplace
 from ..number import NANO
@@ -20,6 +21,7 @@ from .question import Aggregate
 from .reading import Basic, Linear
 from .spread import Spread, degree_of
 from .strategy import Setting, Strategy, split
+from .voted import Ballot, Voted
 
 __all__ = ["strategies"]
 
@@ -61,6 +63,7 @@ class _Others:
         self.levels = levels
         self.units = [a for a in aggregates if a.kind == "units"]
         self.selected = [a for a in aggregates if a.selected]
+        self.modes = [a for a in aggregates if a.kind == "mode"]
         self.spreads: dict[tuple[Axes, int], list[Aggregate]] = {}
         for a in aggregates:
             if a.spread:
@@ -69,10 +72,11 @@ class _Others:
     @property
     def blocks(self) -> int:
         """How many shares of the price they need."""
-        return len(self.units) + len(self.spreads) + len(self.selected)
+        return len(self.units) + len(self.spreads) + len(self.selected) + len(self.modes)
 
     def _columns(self, aggregate: Aggregate) -> list[str]:
-        return [name for name in (aggregate.column, aggregate.other) if name is not None]
+        names = [name for name in (aggregate.column, aggregate.other) if name is not None]
+        return sorted(names)  # so that a slope and a correlation share their moments
 
     def _axes(self, aggregate: Aggregate) -> Axes:
         ranges = [(name, self.setting.ranges[name]) for name in self._columns(aggregate)]
@@ -88,12 +92,17 @@ class _Others:
         for (axes, degree), asked in self.spreads.items():
             for a in asked:
                 grids = tuple(self.setting.ranges[name].grid for name in self._columns(a))
-                readings[a] = Spread(a.kind, len(parts), axes, grids)
+                over = int(a.kind == "regr_slope" and axes[0].column != a.other)
+                readings[a] = Spread(a.kind, len(parts), axes, grids, over)
             parts.append(self._moments(axes, degree, price))
-        choices: list[Choice] = []
+        choices: list[Choice | Ballot] = []
         for a in self.selected:
             readings[a], more = self._chosen(a, price, len(choices))
             choices += more
+        for a in self.modes:
+            ballot = self._ballot(a, price)
+            readings[a] = Voted(len(choices), ballot.vote)
+            choices.append(ballot)
         names = [strategy.name] if strategy else []
         names += [part.name for part in parts[len(strategy.parts) if strategy else 0 :]]
         names += [choice.name for choice in choices]
@@ -118,6 +127,15 @@ class _Others:
         law = DiscreteLaplace(sensitivity=moved, epsilon=self._law_epsilon(price, native=False))
         components = basis(axes, degree)
         return Part("joint moments", components, (law,) * len(components), price)
+
+    def _ballot(self, aggregate: Aggregate, price: Fraction) -> Ballot:
+        """A row more costs a vote at most `epsilon`, in whatever cell it lies; a unit has several.
+
+        Replace is a row less and a row more.
+        """
+        column = aggregate.column or ""
+        epsilon = self._law_epsilon(price, native=False) / self.setting.rows_per_unit
+        return Ballot(column, Vote(self.setting.categories[column], epsilon), price)
 
     def _chosen(
         self, aggregate: Aggregate, price: Fraction, place: int
