@@ -84,6 +84,7 @@ def protect(
         described.budget.total,
         described.budget.per_analyst,
         neighbours=checked_neighbours(described.neighbours),
+        individual=described.budget.individual,
         schema_digest=described.digest,
         data_version=described.version or "",
     )

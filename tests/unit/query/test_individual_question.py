@@ -194,3 +194,12 @@ def test_missing_categories_and_filters_are_refused(sql: str) -> None:
         with pytest.raises(NotPromised):
             data.ask(sql, epsilon=1, individual=True)
         assert data.budget.individual == 0
+
+
+def test_the_schema_may_cap_what_individual_dp_spends_in_all() -> None:
+    with pairs_session(individual=1.5) as data:
+        data.ask("SELECT MODE(c) FROM t", epsilon=1, individual=True)
+        with pytest.raises(Refused, match="remains"):
+            data.ask("SELECT MEDIAN(x) FROM t", epsilon=1, individual=True)
+        data.ask("SELECT MEDIAN(x) FROM t", epsilon="0.5", individual=True)
+        assert "1.5 of 1.5 spent" in str(data.budget)
