@@ -63,8 +63,16 @@ def protect(
         source: the table: a path, a data frame or a connection; None for the schema's own source.
         schema: a `Schema`, or the path of its file.
         ledger: a ledger or its path; None for `<schema>.ledger` beside the schema's file.
-        analyst: who asks; quotas are kept by this name.
+        analyst: who asks; quotas are kept by this name. None is the holder, whose name nobody else
+            may have.
     """
+    if isinstance(analyst, str) and analyst.strip().casefold() == HOLDER:
+        raise InvalidArgument(
+            f"`analyst` is {analyst!r}",
+            "The holder asks with analyst=None; an analyst of that name would have the holder's "
+            "rights",
+            "Leave `analyst` out, or give the analyst's own name",
+        )
     described, beside = given_schema(schema)
     if not described.private:
         raise NotPromised(

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import tenue as tn
-from tenue.errors import NotPromised, Refused
+from tenue.errors import InvalidArgument, NotPromised, Refused
 from tenue.promise import Individual
 
 TABLE = pd.DataFrame({"x": [3, 4, 5, 6, 7] * 20, "y": [1.0, None] * 50})
@@ -203,3 +203,10 @@ def test_the_schema_may_cap_what_individual_dp_spends_in_all() -> None:
             data.ask("SELECT MEDIAN(x) FROM t", epsilon=1, individual=True)
         data.ask("SELECT MEDIAN(x) FROM t", epsilon="0.5", individual=True)
         assert "1.5 of 1.5 spent" in str(data.budget)
+
+
+@pytest.mark.parametrize("name", ["holder", "Holder", " holder "])
+def test_nobody_else_may_be_called_the_holder(name: str) -> None:
+    """The holder may ask what was not approved."""
+    with pytest.raises(InvalidArgument, match="analyst=None"):
+        tn.protect(TABLE, schema=schema(), ledger=tn.ledger.Memory(), analyst=name)
