@@ -26,8 +26,9 @@ from ..number import NANO
 from ..schema import Schema
 from ..schema.table import RECORD
 from .additive import MOST_IN_A_BOX, atom_sensitivity
+from .comparison import no_worse, score_of, sizes
 from .disjoint import all_disjoint
-from .plan import Candidate, Plan, candidate_for, make_plan, request_for, score_of, setting_of
+from .plan import Candidate, Plan, candidate_for, make_plan, request_for, setting_of
 from .question import Aggregate, Output, Question
 from .reading import Linear, fold
 from .strategy import Strategy, split
@@ -82,11 +83,20 @@ def plan_batch(
     shared = [n for n, q in enumerate(questions) if _linear(q)]
     if shared:
         ways.extend(_together(shared, questions, texts, schema, nano, apart, wanted))
+    ways = [way for way in ways if _none_worse(way.plans, apart, wanted)]
     scores = [sum(score_of(p.strategy, wanted) for p in way.plans) for way in ways]
     best = min(range(len(ways)), key=lambda i: scores[i])
     outputs = sum(len(p.strategy.readings) for p in apart)
     saved = max(0.0, -math.expm1(2 * (scores[best] - scores[0]) / outputs))
     return replace(ways[best], saved=saved)
+
+
+def _none_worse(plans: Sequence[Plan], apart: Sequence[Plan], wanted: Criterion) -> bool:
+    """Whether no answer is worse than asked one by one."""
+    pairs = zip(plans, apart, strict=True)
+    return all(
+        no_worse(sizes(one.strategy, wanted), sizes(other.strategy, wanted)) for one, other in pairs
+    )
 
 
 def _linear(question: Question) -> bool:

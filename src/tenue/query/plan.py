@@ -26,10 +26,10 @@ from ..schema import Bounded, Category, Number, Schema
 from ..schema.table import RECORD
 from .bought import levels_for
 from .chosen import BOUGHT, Chosen, Span
+from .comparison import SHOWN_LEVEL, score_of
 from .question import Output, Question
 from .reading import Reading, fold
 from .smoothed import SMOOTH, smoothed_for
-from .spread import Spread
 from .strategy import Range, Setting, Strategy
 from .told import Told
 from .voted import Voted
@@ -43,11 +43,8 @@ __all__ = [
     "make_plan",
     "moment_of",
     "request_for",
-    "score_of",
     "setting_of",
 ]
-
-SHOWN_LEVEL = Fraction(19, 20)
 
 
 @dataclass(frozen=True)
@@ -266,7 +263,7 @@ def make_plan(
     named = [i for i, c in enumerate(candidates) if mechanism in (None, c.mechanism)]
     if not named:
         raise _unknown(mechanism, candidates)
-    best = min(named, key=lambda i: candidates[i].score)
+    best = min(named, key=lambda i: (not found[i].preferred, candidates[i].score))
     strategy = found[best]
     readings = tuple(fold(o.expression, strategy.readings) for o in outputs)
     request = request_for(question, [c for part in strategy.parts for c in part.components])
@@ -376,25 +373,6 @@ def candidate_for(
         expectations=tuple(expectations),
         score=score_of(strategy, wanted),
     )
-
-
-def score_of(strategy: Strategy, wanted: Criterion) -> float:
-    """The errors of all aggregates together, so that no unit of measurement matters."""
-    if strategy.smoothed is not None:
-        return math.inf
-    total = 0.0
-    for reading in strategy.readings.values():
-        if isinstance(reading, Chosen | Spread | Told | Voted):
-            continue  # the same in every strategy
-        error = reading.error(strategy.parts)
-        if wanted.kind == "variance":
-            size = math.sqrt(error.variance)
-        elif wanted.kind == "absolute-error" and error.quick_mean_absolute_error is not None:
-            size = error.quick_mean_absolute_error
-        else:
-            size = error.quick_half_width(wanted.level or SHOWN_LEVEL)
-        total += math.log(max(size, 1e-300))
-    return total
 
 
 def request_for(question: Question, components: Iterable[Component | Bernstein]) -> Request:

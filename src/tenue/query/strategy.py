@@ -76,6 +76,7 @@ class Strategy:
     """One way to answer: parts whose prices add up, and how each aggregate is read off them.
 
     smoothed: the order statistic that is released instead of parts and choices.
+    preferred: whether it may be chosen for its error; some answer is worse than asked alone if not.
     """
 
     name: str
@@ -83,6 +84,7 @@ class Strategy:
     readings: Mapping[Aggregate, Basic]
     choices: tuple[Choice | Ballot, ...] = ()
     smoothed: Smoothed | None = None
+    preferred: bool = True
 
     @property
     def epsilon(self) -> Fraction:

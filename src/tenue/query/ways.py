@@ -1,11 +1,14 @@
 """Every admissible way to answer a question: additive noise, moments, selections, side by side.
 
-What cannot share one noise shares the price: each block gets an equal part, and the prices add up.
+What cannot share one noise shares the price, and the prices add up. No aggregate that is asked
+together with others is worse than asked alone for an equal part of the price: where a way to answer
+them together is worse for one of them, it is shown and not preferred.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from ..mechanism.bernstein import Axis, basis
@@ -17,6 +20,7 @@ from ..noise.discrete_laplace import DiscreteLaplace
 from ..number import NANO
 from .additive import additive
 from .chosen import Choice, Chosen, choices_for
+from .comparison import merged, no_worse, score_of, sizes
 from .question import Aggregate
 from .reading import Basic, Linear
 from .spread import Spread, degree_of
@@ -39,15 +43,77 @@ def strategies(
 
     levels: for values with a rank, those at which intervals are bought with part of the price.
     """
-    plain = [a for a in aggregates if a.kind in ("count", "sum", "avg")]
-    others = _Others([a for a in aggregates if a not in plain], setting, levels or {})
-    if not others.blocks:
-        return additive(plain, setting, nano, wanted)
-    price = split(nano, others.blocks + bool(plain))
-    if not plain:
-        return [others.beside(None, price)]
-    share = int(price * NANO)
-    return [others.beside(one, price) for one in additive(plain, setting, share, wanted)]
+    ask = _Asking(setting, nano, wanted, levels or {})
+    if len(aggregates) == 1:
+        return ask.together(aggregates)
+    apart = ask.apart(aggregates)
+    yardstick = sizes(apart, wanted)
+    found = [
+        replace(one, preferred=no_worse(sizes(one, wanted), yardstick))
+        for one in ask.together(aggregates, yardstick)
+    ]
+    return found if any(one.preferred for one in found) else [*found, apart]
+
+
+@dataclass(frozen=True)
+class _Asking:
+    """What all aggregates of a question are asked with."""
+
+    setting: Setting
+    nano: int
+    wanted: Criterion
+    levels: Mapping[Aggregate, Fraction]
+
+    def apart(self, aggregates: Sequence[Aggregate]) -> Strategy:
+        """Each aggregate as if it were asked alone, for an equal part of the price."""
+        one = replace(self, nano=int(split(self.nano, len(aggregates)) * NANO))
+        best = [
+            min(one.together([a]), key=lambda found: score_of(found, self.wanted))
+            for a in aggregates
+        ]
+        return merged("one by one", best)
+
+    def together(
+        self, aggregates: Sequence[Aggregate], yardstick: Mapping[Aggregate, float] | None = None
+    ) -> list[Strategy]:
+        """What can share a noise shares it; each block has a part of the price.
+
+        yardstick: how far off each aggregate is if asked alone. A noise that serves several
+            aggregates needs less than they would need alone; what it leaves over goes to all blocks
+            in proportion, so that every answer is better by the same factor.
+        """
+        plain = [a for a in aggregates if a.kind in ("count", "sum", "avg")]
+        others = _Others([a for a in aggregates if a not in plain], self.setting, self.levels)
+        if not others.blocks:
+            return additive(plain, self.setting, self.nano, self.wanted)
+        if not plain:
+            return [others.beside(None, split(self.nano, others.blocks))]
+        each = split(self.nano, len(aggregates))
+        usual = int(each * NANO) * len(plain)
+        found = additive(plain, self.setting, usual, self.wanted)
+        return [
+            others.beside(same, price)
+            for place, one in enumerate(found)
+            for share, price in [self._shares(one, usual, each, others.blocks, yardstick)]
+            for same in additive(plain, self.setting, share, self.wanted)[place : place + 1]
+        ]
+
+    def _shares(
+        self,
+        plain: Strategy,
+        usual: int,
+        each: Fraction,
+        blocks: int,
+        yardstick: Mapping[Aggregate, float] | None,
+    ) -> tuple[int, Fraction]:
+        """The part of the price for counts, sums and means together, and that for each block."""
+        needed = 1.0
+        if yardstick is not None:
+            found = sizes(plain, self.wanted)
+            needed = min(1.0, max(size / yardstick[a] for a, size in found.items()))
+        weights = [usual * needed, *[float(each * NANO)] * blocks]
+        share, *rest = (int(self.nano * weight / sum(weights)) for weight in weights)
+        return share, Fraction(rest[0], NANO)
 
 
 class _Others:
