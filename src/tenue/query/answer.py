@@ -343,6 +343,8 @@ class Answer:
         paid = f"{word}{show(self.price)}{shared}"
         parts = ["answered before, no charge" if self.replayed else paid]
         parts.append(self.plan.chosen.mechanism)
+        if self.plan.free:
+            return ", ".join(parts) + ": the number of rows is public, and no row was read"
         if self.plan.strategy.smoothed is not None:
             return ", ".join(parts) + "; how far it is off would be a fact about the rows"
         if any(isinstance(reading, Told) for reading in self.plan.readings):

@@ -70,17 +70,21 @@ def plan_batch(
             "Ask in several calls",
         )
     wanted = criterion(minimise)
-    share = int(split(nano, len(questions)) * NANO)
     pairs = list(zip(questions, texts, strict=True))
+    free = [make_plan(q, schema, nano, wanted, text).free for q, text in pairs]
+    if all(free):
+        plans = tuple(make_plan(q, schema, nano, wanted, text) for q, text in pairs)
+        return Batch(plans, 0, 0.0)
+    share = int(split(nano, free.count(False)) * NANO)
     apart = [make_plan(q, schema, share, wanted, text) for q, text in pairs]
     ways = [Batch(tuple(apart), nano, 0.0)]
-    free = not any(q.keys for q in questions)
+    whole = not any(q.keys for q in questions)
     # the rows of one person may answer several questions, whatever their conditions say
     alone = schema.unit == RECORD and len(questions) > 1
-    if alone and free and all_disjoint([q.where for q in questions]):
+    if alone and whole and all_disjoint([q.where for q in questions]):
         beside = [make_plan(q, schema, nano, wanted, text, beside=True) for q, text in pairs]
         ways.append(Batch(tuple(beside), nano, 0.0))
-    shared = [n for n, q in enumerate(questions) if _linear(q)]
+    shared = [n for n, q in enumerate(questions) if not free[n] and _linear(q)]
     if shared:
         ways.extend(_together(shared, questions, texts, schema, nano, apart, wanted))
     ways = [way for way in ways if _none_worse(way.plans, apart, wanted)]
@@ -117,7 +121,8 @@ def _together(
     asked = [(number, a) for number in shared for a in questions[number].aggregates()]
     if not 2 <= len(asked) <= MOST_IN_A_BOX:
         return []
-    share = nano if len(shared) == len(questions) else apart[0].nano * len(shared)
+    paying = [plan.nano for plan in apart if not plan.free]
+    share = nano if len(shared) == len(paying) else paying[0] * len(shared)
     shapes: list[tuple[Signs, bool]] = [("same", False)]
     shapes.append(("any", schema.neighbours == "replace"))
     found = []

@@ -7,7 +7,7 @@ from ..promise import Certificate, Pure, show
 from ..schema import Schema
 from ..schema.table import RECORD
 from ..version import VERSION
-from .plan import Plan
+from .plan import DECLARED, Plan
 from .smoothed import SMOOTH, SMOOTH_LIMITS
 from .voted import VOTE, Ballot
 
@@ -22,6 +22,7 @@ _SOURCES = {
     "box": "Soria-Comas and Domingo-Ferrer 2013, section 5",
     "joint moments": "Dwork et al. 2006, on the moments of soundness section 2",
     "interval by selection": "McSherry and Talwar 2007, at ranks beyond the one asked for",
+    DECLARED: "soundness, notation: when n is public",
     VOTE: "McSherry and Talwar 2007, with one-sided scores",
     SMOOTH: "Nissim, Raskhodnikova and Smith 2007; constants: soundness section 3",
     "selection": "McSherry and Talwar 2007, with the rank score of soundness section 3",
@@ -75,6 +76,9 @@ def certify(plan: Plan, schema: Schema) -> Certificate:
             f"{choice.name} of {choice.column} among {selection.points} grid points{rank}: "
             f"epsilon {show(selection.epsilon)} for one row"
         )
+    if plan.free:
+        names = [DECLARED]
+        parameters["part 1"] = "the number of rows, which is public; no row was read"
     limits: tuple[str, ...] = DOES_NOT_PROMISE
     smoothed = plan.strategy.smoothed
     if smoothed is not None:

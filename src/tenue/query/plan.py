@@ -27,8 +27,8 @@ from ..schema.table import RECORD
 from .bought import levels_for
 from .chosen import BOUGHT, Chosen, Span
 from .comparison import SHOWN_LEVEL, score_of
-from .question import Output, Question
-from .reading import Reading, fold
+from .question import Aggregate, Output, Question
+from .reading import Linear, Reading, fold
 from .smoothed import SMOOTH, smoothed_for
 from .strategy import Range, Setting, Strategy
 from .told import Told
@@ -36,6 +36,7 @@ from .voted import Voted
 from .ways import strategies
 
 __all__ = [
+    "DECLARED",
     "Candidate",
     "Expectation",
     "Plan",
@@ -45,6 +46,10 @@ __all__ = [
     "request_for",
     "setting_of",
 ]
+
+
+DECLARED = "declared by the schema"
+"""The mechanism of what is public: no row is read, and nothing is paid."""
 
 
 @dataclass(frozen=True)
@@ -120,6 +125,11 @@ class Plan:
         return Fraction(self.nano, NANO)
 
     @property
+    def free(self) -> bool:
+        """Whether the answer is public: no row is read for it."""
+        return self.strategy.name == DECLARED
+
+    @property
     def parts(self) -> tuple[Part, ...]:
         return self.strategy.parts
 
@@ -184,6 +194,12 @@ class Plan:
             ]
         if self.interval is not None:
             foot += ["", self._bought()]
+        if self.free:
+            foot += [
+                "",
+                "The number of rows is public (neighbours replace, all rows) and the schema states "
+                "it: no row is read, and it costs nothing.",
+            ]
         if any(candidate.mechanism.startswith(SMOOTH) for candidate in self.candidates):
             foot += [
                 "",
@@ -254,10 +270,18 @@ def make_plan(
     if beside:
         setting = replace(setting, grouped=True)
     levels = None if interval is None else levels_for(question, interval)
-    found = strategies(question.aggregates(), setting, nano, wanted, levels)
+    declared = _declared(question, setting, schema)
+    asked = [a for a in question.aggregates() if a not in declared]
+    if asked:
+        found = [
+            replace(one, readings={**one.readings, **declared})
+            for one in strategies(asked, setting, nano, wanted, levels)
+        ]
+    else:
+        found, nano = [Strategy(DECLARED, (), declared)], 0
     outputs = [o for o in question.outputs if isinstance(o, Output)]
     rows = schema.rows if not question.keys and question.where is None else None
-    if interval is None:
+    if interval is None and not declared:
         found += _smooth(question, setting, found[0].epsilon)
     candidates = [candidate_for(strategy, outputs, wanted, rows) for strategy in found]
     named = [i for i, c in enumerate(candidates) if mechanism in (None, c.mechanism)]
@@ -288,6 +312,17 @@ def make_plan(
         needs_row_count=public_mean,
         interval=None if interval is None else fraction_of_one(interval, "interval"),
     )
+
+
+def _declared(question: Question, setting: Setting, schema: Schema) -> dict[Aggregate, Linear]:
+    """The counts of all rows of a table whose number of rows is public and declared: constants."""
+    if schema.rows is None or not setting.all_public:
+        return {}
+    return {
+        a: Linear((), Fraction(schema.rows), grid=Fraction(1))
+        for a in question.aggregates()
+        if a.kind == "count" and (a.column is None or a.column in setting.never_missing)
+    }
 
 
 def _unknown(mechanism: str | None, candidates: Sequence[Candidate]) -> Refused:

@@ -53,10 +53,14 @@ class Setting:
     def native_replace(self) -> bool:
         return self.neighbours == "replace" and not self.grouped
 
+    @property
+    def all_public(self) -> bool:
+        """Whether the number of all rows that the question is about is public."""
+        return self.native_replace and not self.filtered and not self.persons
+
     def rows_public(self, column: str) -> bool:
         """Whether the number of rows that have the column is public: soundness, notation."""
-        known = self.native_replace and not self.filtered and not self.persons
-        return known and column in self.never_missing
+        return self.all_public and column in self.never_missing
 
     @property
     def scattered(self) -> bool:

@@ -21,6 +21,7 @@ from ..number import NANO
 from .additive import additive
 from .chosen import Choice, Chosen, choices_for
 from .comparison import merged, no_worse, score_of, sizes
+from .fineness import refuse_too_fine
 from .question import Aggregate
 from .reading import Basic, Linear
 from .spread import Spread, degree_of
@@ -190,7 +191,10 @@ class _Others:
         moved = self.setting.rows_per_unit
         for axis in axes:
             moved *= axis.width**degree
-        law = DiscreteLaplace(sensitivity=moved, epsilon=self._law_epsilon(price, native=False))
+        epsilon = self._law_epsilon(price, native=False)
+        ranges = {axis.column: self.setting.ranges[axis.column] for axis in axes}
+        refuse_too_fine(ranges, degree * len(axes), moved, epsilon)
+        law = DiscreteLaplace(sensitivity=moved, epsilon=epsilon)
         components = basis(axes, degree)
         return Part("joint moments", components, (law,) * len(components), price)
 
