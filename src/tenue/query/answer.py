@@ -17,6 +17,7 @@ from ..number import fraction_of_one
 from ..promise import Certificate, show
 from ..schema import Boolean, Category, Date, Datetime, Number, Schema
 from .chosen import Chosen
+from .page import html_table
 from .plan import Plan, shown
 from .question import Aggregate, Comparison, KeyOutput, Output
 from .told import Told
@@ -245,11 +246,37 @@ class Answer:
 
         return pa.table(self._table())
 
-    def to_pandas(self) -> pd.DataFrame:
-        """A pandas data frame."""
+    def to_pandas(self, interval: Given | None = None) -> pd.DataFrame:
+        """A pandas data frame.
+
+        Parameters
+            interval: a level such as 0.95: each aggregate is followed by the two ends of its
+                interval, in columns named after it with _low and _high; missing where none can be
+                told.
+        """
         import pandas as pd
 
-        return pd.DataFrame(self._table())
+        return pd.DataFrame(self._table() if interval is None else self._with_ends(interval))
+
+    def _with_ends(self, level: Given) -> dict[str, list[Any]]:
+        """The table with both ends of every interval."""
+        wanted, found = fraction_of_one(level, "interval"), dict[str, list[Any]]()
+        made = iter(self.plan.readings)
+        for output in self.plan.question.outputs:
+            found[output.alias] = [_plain(row[output.alias]) for _, row in self._rows]
+            if isinstance(output, KeyOutput):
+                continue
+            reading = next(made)
+            ends = [
+                self._ends(output, reading, self.released.cells[cell], wanted) or (None, None)
+                for cell, _ in self._rows
+            ]
+            for place, end in enumerate(("low", "high")):
+                name = f"{output.alias}_{end}"
+                while name in self.columns or name in found:
+                    name += "_"
+                found[name] = [pair[place] for pair in ends]
+        return found
 
     def to_polars(self) -> pl.DataFrame:
         """A polars data frame."""
@@ -363,13 +390,7 @@ class Answer:
 
     def _repr_html_(self) -> str:
         header, body = self._cells_as_text()
-        head = "".join(f"<th>{html.escape(c)}</th>" for c in header)
-        rows = "".join(
-            "<tr>" + "".join(f"<td>{html.escape(c)}</td>" for c in line) + "</tr>"
-            for line in body[:200]
-        )
-        note = html.escape(self._note("ε = "))
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table><p>{note}</p>"
+        return html_table([header, *body], after=[self._note("ε = ")])
 
 
 class Answers(list[Answer]):
@@ -383,6 +404,11 @@ class Answers(list[Answer]):
         super().__init__(answers)
         self.price = price
         self.saved = saved
+
+    def _repr_html_(self) -> str:
+        note = f"ε = {show(self.price)} for {len(self)} answers; "
+        note += f"{self.saved:.0%} of the variance saved, against asking one by one"
+        return "".join(one._repr_html_() for one in self) + f"<p>{html.escape(note)}</p>"
 
 
 def _plain(value: Cell) -> Any:

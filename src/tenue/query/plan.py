@@ -27,6 +27,7 @@ from ..schema.table import RECORD
 from .bought import levels_for
 from .chosen import BOUGHT, Chosen, Span
 from .comparison import SHOWN_LEVEL, score_of
+from .page import html_table
 from .question import Aggregate, Output, Question
 from .reading import Linear, Reading, fold
 from .smoothed import SMOOTH, smoothed_for
@@ -155,57 +156,57 @@ class Plan:
     def to_json(self) -> str:
         return json.dumps(self.to_dict(), ensure_ascii=False)
 
-    def __str__(self) -> str:
-        head = [
-            self.sql,
-            f"epsilon {show(self.epsilon)}, neighbours {self.neighbours}, unit {self.unit}"
-            + (f", {self.cells:,} cells" if self.question.keys else ""),
-            "",
-        ]
+    def _head(self) -> str:
+        cells = f", {self.cells:,} cells" if self.question.keys else ""
+        price = f"epsilon {show(self.epsilon)}"
+        return f"{price}, neighbours {self.neighbours}, unit {self.unit}{cells}"
+
+    def _table(self) -> list[list[str]]:
+        """What people see: a header, and a row for each output of each candidate."""
         rows = [["", "mechanism", "output", "mean |error|", "95 % within ±"]]
         for candidate in self.candidates:
             mark = "→" if candidate is self.chosen else " "
             for place, e in enumerate(candidate.expectations):
-                first = place == 0
-                rows.append(
-                    [
-                        mark if first else "",
-                        candidate.mechanism if first else "",
-                        e.alias,
-                        *_errors(e, candidate),
-                    ]
-                )
+                name = [mark, candidate.mechanism] if place == 0 else ["", ""]
+                rows.append([*name, e.alias, *_errors(e, candidate)])
+        return rows
+
+    def _notes(self) -> list[str]:
+        """What the table leaves to be said."""
+        notes = []
+        chosen = self.chosen.expectations
+        if any(e.expected_error is None and e.rank is None and e.votes is None for e in chosen):
+            notes.append("“after” is told with the answer: it depends on the number of rows.")
+        if any(e.rank is not None for e in chosen):
+            notes.append(
+                "How many ranks a value is off can be told; how far in value depends on rows."
+            )
+        if self.interval is not None:
+            notes.append(self._bought())
+        if self.free:
+            notes.append(
+                "The number of rows is public (neighbours replace, all rows) and the schema states "
+                "it: no row is read, and it costs nothing."
+            )
+        if any(candidate.mechanism.startswith(SMOOTH) for candidate in self.candidates):
+            notes.append(
+                "“untold”: how far smooth sensitivity is off would be a fact about the rows."
+            )
+        return notes
+
+    def __str__(self) -> str:
+        rows = self._table()
         widths = [max(len(row[i]) for row in rows) for i in range(5)]
         lines = []
         for row in rows:
             names = [row[i].ljust(widths[i]) for i in range(3)]
             numbers = [row[i].rjust(widths[i]) for i in (3, 4)]
             lines.append("  ".join(names + numbers).rstrip())
-        foot = []
-        if any(
-            e.expected_error is None and e.rank is None and e.votes is None
-            for e in self.chosen.expectations
-        ):
-            foot = ["", "“after” is told with the answer: it depends on the number of rows."]
-        if any(e.rank is not None for e in self.chosen.expectations):
-            foot += [
-                "",
-                "How many ranks a value is off can be told; how far in value depends on rows.",
-            ]
-        if self.interval is not None:
-            foot += ["", self._bought()]
-        if self.free:
-            foot += [
-                "",
-                "The number of rows is public (neighbours replace, all rows) and the schema states "
-                "it: no row is read, and it costs nothing.",
-            ]
-        if any(candidate.mechanism.startswith(SMOOTH) for candidate in self.candidates):
-            foot += [
-                "",
-                "“untold”: how far smooth sensitivity is off would be a fact about the rows.",
-            ]
-        return "\n".join(head + lines + foot)
+        notes = [line for note in self._notes() for line in ("", note)]
+        return "\n".join([self.sql, self._head(), "", *lines, *notes])
+
+    def _repr_html_(self) -> str:
+        return html_table(self._table(), [self.sql, self._head()], self._notes())
 
     def _bought(self) -> str:
         part = f"epsilon {show(self.interval_epsilon)} of {show(self.epsilon)} buys them"
