@@ -10,7 +10,6 @@ from fractions import Fraction
 
 import pytest
 
-from tenue.mechanism.exponential import exponential_table
 from tenue.mechanism.vote import Vote
 from tenue.noise import Seeded
 
@@ -82,10 +81,3 @@ def test_the_draw_follows_the_classes_and_ties_are_even() -> None:
     alone = Vote(1, Fraction(1))
     assert alone.choose([0], source) == 0
     assert {Vote(2, Fraction(1)).choose([0, 0], source) for _ in range(50)} == {0, 1}
-
-
-def test_the_table_has_the_weights_of_its_classes() -> None:
-    table = exponential_table([(0, 2), (3, 5)], Fraction(1, 2), 7)
-    drawn = table.draw(20_000, Seeded(5))
-    p = 2 / (2 + 5 * math.exp(-1.5))
-    assert abs((drawn == 0).mean() - p) < 6 * math.sqrt(p * (1 - p) / 20_000)

@@ -115,3 +115,17 @@ def test_it_is_refused_beside_other_promises() -> None:
         with pytest.raises(NotPromised):
             data.ask("SELECT MEDIAN(x) FROM t", accuracy=("interval", 0.95, 10), interval=0.95)
         assert data.budget.spent == 0
+
+
+def test_few_rows_and_none_have_intervals_as_wide_as_they_must_be() -> None:
+    schema = SCHEMA | {"table": SCHEMA["table"] | {"neighbours": "add-or-remove"}}
+    for rows in (0, 1, 3):
+        with tn.protect(TABLE.head(rows), schema=schema, ledger=tn.ledger.Memory()) as data:
+            answer: Any = data.ask(
+                "SELECT MEDIAN(x) AS m, MIN(x) AS a, MAX(x) AS b FROM t",
+                epsilon="0.3",
+                interval="0.999999",
+            )
+            low, high = answer.interval("0.999999")["m"]
+            assert low <= 0
+            assert high >= max(0, rows - 1)

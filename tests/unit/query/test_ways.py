@@ -9,9 +9,8 @@ import pytest
 
 from tenue.noise.criterion import VARIANCE, criterion
 from tenue.query.chosen import Span
-from tenue.query.comparison import merged, no_worse, score_of, sizes
+from tenue.query.comparison import score_of, sizes
 from tenue.query.question import Aggregate
-from tenue.query.reading import Linear
 from tenue.query.strategy import Range, Setting, Strategy
 from tenue.query.ways import strategies
 
@@ -104,18 +103,3 @@ def test_other_criteria_keep_the_promise() -> None:
     for minimise, asked in itertools.product(["absolute-error", ("interval", 0.9)], ASKED[:4]):
         best = chosen(asked, described, 10**9, minimise=minimise)
         assert best.preferred
-
-
-def test_merged_strategies_read_their_own_parts() -> None:
-    described = setting("add-or-remove", grouped=False, rows=1)
-    alone = [chosen((a,), described, 10**8) for a in (SUM_X, AVG_X, MAX_X, SPREAD, MODE, SUM_Y)]
-    whole = merged("one by one", alone)
-    assert whole.epsilon == Fraction(6, 10)
-    together = sizes(whole, VARIANCE)
-    for one in alone:
-        assert no_worse(sizes(one, VARIANCE), together)
-        assert no_worse({a: together[a] for a in one.readings}, sizes(one, VARIANCE))
-    last = whole.readings[SUM_Y]
-    assert isinstance(last, Linear)
-    assert whole.parts[last.terms[0].part].components[0].column == "y"
-    assert (whole.readings[MAX_X].place, whole.readings[MODE].place) == (0, 1)  # type: ignore[union-attr]
