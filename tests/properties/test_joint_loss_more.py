@@ -18,6 +18,7 @@ import pytest
 
 from tenue.mechanism.bernstein import Bernstein, powers_of
 from tenue.mechanism.selection import Selection
+from tenue.mechanism.vote import Vote
 from tenue.noise.criterion import VARIANCE
 from tenue.noise.optimal_box import OptimalBox
 from tenue.query.batch import plan_batch
@@ -27,6 +28,7 @@ from tenue.query.plan import Plan, make_plan
 from tenue.query.question import Aggregate
 from tenue.query.render import render
 from tenue.query.strategy import Range, Setting
+from tenue.query.voted import Ballot
 from tenue.query.ways import strategies
 from tenue.schema import Schema
 
@@ -82,6 +84,16 @@ def chosen_masses(selection: Selection, values: Sequence[int]) -> list[float]:
     return [w / sum(weights) for w in weights]
 
 
+def vote_masses(vote: Vote, table: TableOf, cell: str | None) -> list[float]:
+    """MODE(g) of a cell: the categories are those of the groups."""
+    votes = [sum(g == c and cell in (None, g) for _, g in table) for c in GROUPS]
+    weights = [0.0] * len(votes)
+    for score, places in vote.classes(votes).items():
+        for place in places:
+            weights[place] = math.exp(-float(vote.epsilon) * score)
+    return [w / sum(weights) for w in weights]
+
+
 def loss(plan: Plan, one: TableOf, other: TableOf) -> float:
     """Of all cells and all parts together: cells are drawn independently, so losses add up."""
     cells = [None] if not plan.question.keys else list(GROUPS)
@@ -89,7 +101,10 @@ def loss(plan: Plan, one: TableOf, other: TableOf) -> float:
     for cell in cells:
         xs = [[x for x, g in t if cell is None or g == cell] for t in (one, other)]
         for choice in plan.strategy.choices:
-            p, q = (chosen_masses(choice.selection, values) for values in xs)
+            if isinstance(choice, Ballot):
+                p, q = (vote_masses(choice.vote, t, cell) for t in (one, other))
+            else:
+                p, q = (chosen_masses(choice.selection, values) for values in xs)
             total += max(abs(math.log(a / b)) for a, b in zip(p, q, strict=True))
         for part in plan.parts:
             assert isinstance(part.law, tuple)
@@ -122,6 +137,9 @@ def worst(plan: Plan, kind: str, rows_per_unit: int, most: int) -> float:
         "SELECT g, MEDIAN(x) FROM t GROUP BY g",
         "SELECT g, MIN(x), VARIANCE(x) FROM t GROUP BY g",
         "SELECT STDDEV(x), VAR_POP(x) FROM t",
+        "SELECT MODE(g) FROM t",
+        "SELECT MODE(g), MEDIAN(x) FROM t",
+        "SELECT g, MODE(g), MIN(x) FROM t GROUP BY g",
     ],
 )
 def test_ranks_and_moments_cost_no_more_than_their_price(
@@ -171,6 +189,13 @@ def test_a_unit_with_two_rows_would_cost_too_much_for_one_row() -> None:
     given = schema("add-or-remove")
     plan = make_plan(parse("SELECT VARIANCE(x) FROM t", given), given, 2 * NANO)
     assert worst(plan, "add-or-remove", 2, 1) > 3
+
+
+def test_a_vote_under_replace_would_cost_too_much_without_halving() -> None:
+    """Mutant: the plan for a row more or less, asked of rows that change."""
+    given = schema("add-or-remove")
+    plan = make_plan(parse("SELECT MODE(g) FROM t", given), given, 2 * NANO)
+    assert worst(plan, "replace", 1, 3) > 2.5
 
 
 def test_groups_under_replace_would_cost_twice_without_halving() -> None:

@@ -49,21 +49,30 @@ def strategies(
         return ask.together(aggregates)
     apart = ask.apart(aggregates)
     yardstick = sizes(apart, wanted)
-    found = [
-        replace(one, preferred=no_worse(sizes(one, wanted), yardstick))
-        for one in ask.together(aggregates, yardstick)
-    ]
-    return found if any(one.preferred for one in found) else [*found, apart]
+    found: list[Strategy] = []
+    for way in (ask, replace(ask, counts_aside=True)):
+        found += [
+            replace(one, preferred=no_worse(sizes(one, wanted), yardstick))
+            for one in way.together(aggregates, yardstick)
+        ]
+        if any(one.preferred for one in found):
+            return found
+    return [*found, apart]
 
 
 @dataclass(frozen=True)
 class _Asking:
-    """What all aggregates of a question are asked with."""
+    """What all aggregates of a question are asked with.
+
+    counts_aside: whether counts have a noise of their own beside means: where replace is remove and
+        add, a pair that serves a mean is worse for the count.
+    """
 
     setting: Setting
     nano: int
     wanted: Criterion
     levels: Mapping[Aggregate, Fraction]
+    counts_aside: bool = False
 
     def apart(self, aggregates: Sequence[Aggregate]) -> Strategy:
         """Each aggregate as if it were asked alone, for an equal part of the price."""
@@ -86,18 +95,33 @@ class _Asking:
         plain = [a for a in aggregates if a.kind in ("count", "sum", "avg")]
         others = _Others([a for a in aggregates if a not in plain], self.setting, self.levels)
         if not others.blocks:
-            return additive(plain, self.setting, self.nano, self.wanted)
+            return self._plain(plain, self.nano)
         if not plain:
             return [others.beside(None, split(self.nano, others.blocks))]
         each = split(self.nano, len(aggregates))
         usual = int(each * NANO) * len(plain)
-        found = additive(plain, self.setting, usual, self.wanted)
+        found = self._plain(plain, usual)
         return [
             others.beside(same, price)
             for place, one in enumerate(found)
             for share, price in [self._shares(one, usual, each, others.blocks, yardstick)]
-            for same in additive(plain, self.setting, share, self.wanted)[place : place + 1]
+            for same in self._plain(plain, share)[place : place + 1]
         ]
+
+    def _plain(self, plain: Sequence[Aggregate], nano: int) -> list[Strategy]:
+        """Ways to answer counts, sums and means, in the same order at every price."""
+        if not self.counts_aside:
+            return additive(plain, self.setting, nano, self.wanted)
+        counts = [a for a in plain if a.kind == "count"]
+        rest = [a for a in plain if a not in counts]
+        if not counts or not rest:
+            return []
+        both = []
+        for some in (counts, rest):
+            share = nano // len(plain) * len(some)
+            ways = additive(some, self.setting, share, self.wanted)
+            both.append(min(ways, key=lambda one: score_of(one, self.wanted)))
+        return [merged(" + ".join(dict.fromkeys(one.name for one in both)), both)]
 
     def _shares(
         self,

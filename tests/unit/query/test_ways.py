@@ -103,3 +103,13 @@ def test_other_criteria_keep_the_promise() -> None:
     for minimise, asked in itertools.product(["absolute-error", ("interval", 0.9)], ASKED[:4]):
         best = chosen(asked, described, 10**9, minimise=minimise)
         assert best.preferred
+
+
+def test_a_count_beside_a_sum_and_a_mean_is_kept_aside_under_replace() -> None:
+    """One pair would be worse for the count; one by one would be worse for sum and mean."""
+    described = setting("replace", grouped=False, rows=1)
+    best = chosen((COUNT, SUM_X, AVG_X, MAX_X), described, 10**9)
+    assert best.name == "discrete Laplace + same-sign pair + selection"
+    found = sizes(best, VARIANCE)
+    alone = chosen((AVG_X,), described, 10**9 // 4)
+    assert found[AVG_X] < 0.9 * sizes(alone, VARIANCE)[AVG_X]
