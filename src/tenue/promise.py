@@ -111,7 +111,9 @@ class Pure(Promise):
 
     @checked_call
     def __init__(self, epsilon: Number) -> None:
-        object.__setattr__(self, "epsilon", above_zero(epsilon, "epsilon"))
+        # 0 is an answer that no row has a part in
+        free = exact(epsilon, "epsilon") == 0
+        object.__setattr__(self, "epsilon", Fraction(0) if free else above_zero(epsilon, "epsilon"))
 
     def sentence(self) -> str:
         return (

@@ -764,3 +764,68 @@ def test_one_key_from_many_threads_is_drawn_once(ledger: Ledger) -> None:
     assert len(draws) == 1
     assert set(answers) == {b"drawn by %d" % draws[0]}
     assert ledger.balance().spent == 1
+
+
+# -- the cap of the individual column --------------------------------------------------------------
+
+
+def spend_individually(ledger: Ledger, analyst: str, epsilon: object) -> Reservation:
+    return ledger.reserve("census", analyst, price(epsilon), None, QUESTION, column="individual")
+
+
+def test_the_individual_cap_binds_all_analysts_together_and_nothing_else(ledger: Ledger) -> None:
+    ledger.open_dataset("census", 5, 2, neighbours="replace", individual="2.5", data_version="1")
+    spend_individually(ledger, "ann", 2)
+    with pytest.raises(OverBudget) as refusal:
+        spend_individually(ledger, "bob", 1)
+    assert refusal.value.facts["remaining"] == Fraction(1, 2)
+    spend_individually(ledger, "bob", "0.5")
+    with pytest.raises(OverBudget):
+        spend_individually(ledger, "ann", "1e-9")
+    balance = ledger.balance("census")
+    assert (balance.total_individual, balance.individual) == (Fraction(5, 2), Fraction(5, 2))
+    assert balance.remaining_individual == 0
+    assert "individual epsilon 2.5 of 2.5 spent" in str(balance)
+    assert balance.spent == 0
+    ledger.reserve("census", "ann", price(2), None, QUESTION)
+    assert ledger.verify()
+
+
+def test_the_individual_cap_is_raised_lowered_and_lifted_and_spent_stays_spent(
+    ledger: Ledger,
+) -> None:
+    def capped(individual: object) -> int:
+        again = {"neighbours": "replace", "data_version": "1"}
+        return len(ledger.open_dataset("census", 5, 2, individual=individual, **again))  # type: ignore[arg-type]
+
+    assert [capped(3), capped(3), capped(1)] == [1, 0, 1]
+    with pytest.raises(OverBudget):
+        spend_individually(ledger, "ann", 2)
+    capped(3)
+    spend_individually(ledger, "ann", 2)
+    capped(1)
+    assert ledger.balance("census").remaining_individual == 0
+    with pytest.raises(OverBudget):
+        spend_individually(ledger, "ann", "0.1")
+    capped(None)
+    assert ledger.balance("census").remaining_individual is None
+    spend_individually(ledger, "ann", 9)
+    assert ledger.verify()
+
+
+def test_no_race_exceeds_the_individual_cap(ledger: Ledger) -> None:
+    ledger.open_dataset("census", 5, 2, neighbours="replace", individual=1, data_version="1")
+    granted: list[int] = []
+
+    def spend() -> None:
+        for _ in range(5):
+            with suppress(OverBudget):
+                spend_individually(ledger, "ann", "0.1")
+                granted.append(1)
+
+    threads = [threading.Thread(target=spend) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(granted) == 10

@@ -10,6 +10,7 @@ import itertools
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -17,6 +18,7 @@ import pytest
 
 from tenue.mechanism.bernstein import Bernstein, powers_of
 from tenue.mechanism.selection import Selection
+from tenue.mechanism.vote import Vote
 from tenue.noise.criterion import VARIANCE
 from tenue.noise.optimal_box import OptimalBox
 from tenue.query.batch import plan_batch
@@ -26,6 +28,7 @@ from tenue.query.plan import Plan, make_plan
 from tenue.query.question import Aggregate
 from tenue.query.render import render
 from tenue.query.strategy import Range, Setting
+from tenue.query.voted import Ballot
 from tenue.query.ways import strategies
 from tenue.schema import Schema
 
@@ -75,7 +78,19 @@ def chosen_masses(selection: Selection, values: Sequence[int]) -> list[float]:
     weights = []
     for v in range(selection.low, selection.high + 1):
         score = selection.score.of(n, sum(x < v for x in values), sum(x <= v for x in values))
+        spared = selection.low if selection.score.spared == "low" else selection.high
+        score = 0 if v == spared and selection.score.spares(n) else score
         weights.append(math.exp(-float(selection.fall) * min(score, selection.reach)))
+    return [w / sum(weights) for w in weights]
+
+
+def vote_masses(vote: Vote, table: TableOf, cell: str | None) -> list[float]:
+    """MODE(g) of a cell: the categories are those of the groups."""
+    votes = [sum(g == c and cell in (None, g) for _, g in table) for c in GROUPS]
+    weights = [0.0] * len(votes)
+    for score, places in vote.classes(votes).items():
+        for place in places:
+            weights[place] = math.exp(-float(vote.epsilon) * score)
     return [w / sum(weights) for w in weights]
 
 
@@ -86,7 +101,10 @@ def loss(plan: Plan, one: TableOf, other: TableOf) -> float:
     for cell in cells:
         xs = [[x for x, g in t if cell is None or g == cell] for t in (one, other)]
         for choice in plan.strategy.choices:
-            p, q = (chosen_masses(choice.selection, values) for values in xs)
+            if isinstance(choice, Ballot):
+                p, q = (vote_masses(choice.vote, t, cell) for t in (one, other))
+            else:
+                p, q = (chosen_masses(choice.selection, values) for values in xs)
             total += max(abs(math.log(a / b)) for a, b in zip(p, q, strict=True))
         for part in plan.parts:
             assert isinstance(part.law, tuple)
@@ -119,6 +137,9 @@ def worst(plan: Plan, kind: str, rows_per_unit: int, most: int) -> float:
         "SELECT g, MEDIAN(x) FROM t GROUP BY g",
         "SELECT g, MIN(x), VARIANCE(x) FROM t GROUP BY g",
         "SELECT STDDEV(x), VAR_POP(x) FROM t",
+        "SELECT MODE(g) FROM t",
+        "SELECT MODE(g), MEDIAN(x) FROM t",
+        "SELECT g, MODE(g), MIN(x) FROM t GROUP BY g",
     ],
 )
 def test_ranks_and_moments_cost_no_more_than_their_price(
@@ -131,11 +152,50 @@ def test_ranks_and_moments_cost_no_more_than_their_price(
     assert worst(plan, kind, rows_per_unit, most) <= 2 * (1 + 1e-9)
 
 
+BOUGHT = [
+    "SELECT MEDIAN(x) FROM t",
+    "SELECT QUANTILE(x, 0.25), MAX(x) - MIN(x) FROM t",
+    "SELECT g, MEDIAN(x), MIN(x) FROM t GROUP BY g",
+]
+
+
+@pytest.mark.parametrize("kind", ["add-or-remove", "replace"])
+@pytest.mark.parametrize("rows_per_unit", [1, 2])
+@pytest.mark.parametrize("sql", BOUGHT)
+def test_values_with_their_intervals_cost_no_more_than_their_price(
+    sql: str, kind: str, rows_per_unit: int
+) -> None:
+    given = schema(kind, rows_per_unit)
+    plan = make_plan(parse(sql, given), given, 2 * NANO, interval="0.9")
+    assert plan.strategy.epsilon <= 2
+    most = 3 if rows_per_unit == 1 else 2
+    assert worst(plan, kind, rows_per_unit, most) <= 2 * (1 + 1e-9)
+
+
+def test_intervals_that_do_not_split_epsilon_would_cost_three_times_as_much() -> None:
+    """Mutant: each of the three selections at the whole price."""
+    given = schema("add-or-remove")
+    plan = make_plan(parse("SELECT MEDIAN(x) FROM t", given), given, 2 * NANO, interval="0.9")
+    whole = tuple(
+        replace(c, selection=replace(c.selection, epsilon=Fraction(2)))
+        for c in plan.strategy.choices
+    )
+    mutant = replace(plan, strategy=replace(plan.strategy, choices=whole))
+    assert worst(mutant, "add-or-remove", 1, 3) > 2.5
+
+
 def test_a_unit_with_two_rows_would_cost_too_much_for_one_row() -> None:
     """Mutant: the plan for records, asked of people."""
     given = schema("add-or-remove")
     plan = make_plan(parse("SELECT VARIANCE(x) FROM t", given), given, 2 * NANO)
     assert worst(plan, "add-or-remove", 2, 1) > 3
+
+
+def test_a_vote_under_replace_would_cost_too_much_without_halving() -> None:
+    """Mutant: the plan for a row more or less, asked of rows that change."""
+    given = schema("add-or-remove")
+    plan = make_plan(parse("SELECT MODE(g) FROM t", given), given, 2 * NANO)
+    assert worst(plan, "replace", 1, 3) > 2.5
 
 
 def test_groups_under_replace_would_cost_twice_without_halving() -> None:

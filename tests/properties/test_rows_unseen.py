@@ -38,6 +38,8 @@ parts = {
         "c, COUNT(*)",
         "SUM(x) / COUNT(*) AS r",
         "MEDIAN(x)",
+        "MODE(c)",
+        "REGR_SLOPE(x, x), MAX(x)",
         "x",
         "SUM(nothing)",
     ],
@@ -64,8 +66,9 @@ def table(given_rows: list[tuple[Any, ...]]) -> pa.Table:
 def seen(data: Any, sql: str, epsilon: str) -> Any:
     """Everything an analyst sees but the values themselves."""
     try:
-        explained = data.explain(sql, epsilon=epsilon).to_json()
-        answer = data.ask(sql, epsilon=epsilon)
+        bought = "0.9" if "MEDIAN" in sql else None
+        explained = data.explain(sql, epsilon=epsilon, interval=bought).to_json()
+        answer = data.ask(sql, epsilon=epsilon, interval=bought)
     except Refused as refusal:
         return refusal.to_dict(), str(data.budget)
     shape = answer.value

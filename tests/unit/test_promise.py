@@ -46,7 +46,7 @@ def test_only_pure_and_approximate_are_differential_privacy() -> None:
 @pytest.mark.parametrize(
     ("kind", "values"),
     [
-        (tn.Pure, {"epsilon": 0}),
+        (tn.Pure, {"epsilon": -1}),
         (tn.Pure, {"epsilon": float("nan")}),
         (tn.Pure, {}),
         (tn.Pure, {"eps": 1}),
@@ -122,3 +122,8 @@ def test_parameters_cannot_be_changed_afterwards() -> None:
 @given(st.fractions())
 def test_shown_numbers_are_exact(number: Fraction) -> None:
     assert Fraction(show(number)) == number
+
+
+def test_what_no_row_has_a_part_in_costs_nothing() -> None:
+    assert tn.Pure(0).epsilon == 0
+    assert str(tn.Pure(0)) == "pure differential privacy (epsilon = 0)"

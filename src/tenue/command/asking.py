@@ -16,6 +16,8 @@ __all__ = [
     "AccuracyOption",
     "AsJson",
     "EpsilonOption",
+    "IntervalOption",
+    "MechanismOption",
     "MinimiseOption",
     "PriorOption",
     "SchemaOption",
@@ -37,6 +39,14 @@ AccuracyOption = Annotated[
 PriorOption = Annotated[
     Path | None,
     typer.Option("--prior", help="A JSON file with what you believe, for one person's question."),
+]
+IntervalOption = Annotated[
+    str | None,
+    typer.Option("--interval", help="0.95 buys value intervals of MEDIAN, MIN … with part of it."),
+]
+MechanismOption = Annotated[
+    str | None,
+    typer.Option("--mechanism", help="A mechanism that explain lists, instead of the best."),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 

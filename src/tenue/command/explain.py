@@ -10,6 +10,8 @@ from .asking import (
     AccuracyOption,
     AsJson,
     EpsilonOption,
+    IntervalOption,
+    MechanismOption,
     MinimiseOption,
     SchemaOption,
     accuracy_of,
@@ -25,6 +27,8 @@ def explain(
     epsilon: EpsilonOption = None,
     accuracy: AccuracyOption = None,
     minimise: MinimiseOption = "variance",
+    interval: IntervalOption = None,
+    mechanism: MechanismOption = None,
     as_json: AsJson = False,
 ) -> None:
     """Show every admissible mechanism with its expected error. Opens no table, costs nothing."""
@@ -37,5 +41,7 @@ def explain(
         epsilon=epsilon,
         accuracy=accuracy_of(accuracy),
         minimise=minimise_of(minimise),
+        interval=interval,
+        mechanism=mechanism,
     )
     typer.echo(plan.to_json() if as_json else str(plan))

@@ -112,6 +112,9 @@ def _as_dict(balance: Any) -> dict[str, Any]:
         "spent": exactly(balance.spent),
         "remaining": exactly(balance.remaining),
         "individual": exactly(balance.individual),
+        "individual_total": None
+        if balance.total_individual is None
+        else exactly(balance.total_individual),
         "releases": balance.releases,
         "analysts": [{"analyst": q.analyst, "spent": exactly(q.spent)} for q in balance.analysts],
     }

@@ -15,6 +15,7 @@ from .fact import (
     DataChanged,
     DatasetOpened,
     Fact,
+    IndividualCapped,
     NeighboursChanged,
     ReleaseRegistered,
     ReleaseWithdrawn,
@@ -149,6 +150,10 @@ class Books:
                     total=fact.total_nano,
                     total_delta=fact.total_atto,
                     per_analyst=fact.per_analyst_nano,
+                )
+            case IndividualCapped():
+                self.datasets[fact.dataset] = self._known(fact.dataset)._replace(
+                    individual=fact.individual_nano
                 )
             case NeighboursChanged():
                 self._reprice(sequence, fact)

@@ -31,7 +31,7 @@ def reserve(desk: Desk, wanted: Purchase) -> Reservation:
     if wanted.column == "dp":
         cost = _afford(desk, dataset, wanted)
     else:
-        cost = _asked_before(desk, wanted)
+        cost = _asked_before(desk, dataset, wanted)
     charge, owner = wanted.charge, desk.owner()
     sequence = desk.write(
         Reserved(
@@ -112,7 +112,7 @@ def known_dataset(desk: Desk, name: str) -> Dataset:
     return dataset
 
 
-def _asked_before(desk: Desk, wanted: Purchase) -> int:
+def _asked_before(desk: Desk, dataset: Dataset, wanted: Purchase) -> int:
     if wanted.question_name is not None and wanted.times is not None:
         asked = desk.books.times(wanted.dataset, wanted.question_name)
         if asked >= wanted.times:
@@ -125,6 +125,17 @@ def _asked_before(desk: Desk, wanted: Purchase) -> int:
                 asked=asked,
             )
     spent = desk.books.account(wanted.dataset, EVERYONE).individual
+    nano, room = wanted.charge.nano, dataset.individual
+    if room is not None and nano > (room := max(0, room - spent)):
+        raise OverBudget(
+            f"This question costs individual epsilon {decimal(in_epsilon(nano))}, and "
+            f"{decimal(in_epsilon(room))} remains for `{wanted.dataset}`",
+            "A price must fit in what remains of the individual column, all analysts together",
+            "Ask without individual=True, or let the holder raise `individual` in [budget]",
+            cost=in_epsilon(nano),
+            remaining=in_epsilon(room),
+            limit="individual",
+        )
     if spent + wanted.charge.nano > _LARGEST_SUM:
         raise OverBudget(
             f"The individual column of `{wanted.dataset}` is full",

@@ -55,7 +55,8 @@ class Ledger(abc.ABC):
     Columns
         dp: differential privacy (epsilon, delta); the data set's cap always binds, quotas of
             analysts bind besides.
-        individual: individual differential privacy, counted apart and never added to dp.
+        individual: individual differential privacy, counted apart and never added to dp; a cap of
+            its own binds if the holder states one.
         releases: syntactic releases, registered.
     """
 
@@ -68,6 +69,7 @@ class Ledger(abc.ABC):
         *,
         neighbours: Neighbours,
         total_delta: object = 0,
+        individual: object | None = None,
         schema_digest: str = "",
         data_version: str = "",
     ) -> tuple[Fact, ...]:
@@ -81,6 +83,7 @@ class Ledger(abc.ABC):
         Parameters
             total, total_delta: the caps, rounded down to whole coins.
             per_analyst: every analyst's quota of epsilon, or None.
+            individual: the cap of the individual column, all analysts together; None for none.
             neighbours: "replace" or "add-or-remove".
             schema_digest, data_version: what the holder declares; part of the history only.
         """
@@ -93,7 +96,8 @@ class Ledger(abc.ABC):
             schema_digest=given_text(schema_digest, "schema_digest", empty=True),
             data_version=given_text(data_version, "data_version", empty=True),
         )
-        return self._write(lambda desk: holder.open_dataset(desk, wanted))
+        capped = None if individual is None else cap(individual, "individual")
+        return self._write(lambda desk: holder.open_dataset(desk, wanted, capped))
 
     def reserve(
         self,

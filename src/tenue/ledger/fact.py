@@ -22,6 +22,7 @@ __all__ = [
     "DatasetOpened",
     "Entry",
     "Fact",
+    "IndividualCapped",
     "NeighboursChanged",
     "ReleaseRegistered",
     "Reserved",
@@ -56,6 +57,15 @@ class CapChanged:
     total_nano: int
     total_atto: int
     per_analyst_nano: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IndividualCapped:
+    """The holder said how much individual epsilon may be spent in all; None for no cap."""
+
+    kind: ClassVar[str] = "individual-capped"
+    dataset: str
+    individual_nano: int | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,6 +181,7 @@ class ReleaseWithdrawn:
 Fact = (
     DatasetOpened
     | CapChanged
+    | IndividualCapped
     | NeighboursChanged
     | SchemaChanged
     | DataChanged
@@ -188,6 +199,7 @@ KINDS: dict[str, type[Fact]] = {
     for kind in (
         DatasetOpened,
         CapChanged,
+        IndividualCapped,
         NeighboursChanged,
         SchemaChanged,
         DataChanged,

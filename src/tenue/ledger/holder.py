@@ -12,6 +12,7 @@ from .fact import (
     DataChanged,
     DatasetOpened,
     Fact,
+    IndividualCapped,
     NeighboursChanged,
     ReleaseRegistered,
     ReleaseWithdrawn,
@@ -24,7 +25,9 @@ from .row import EVERYONE
 __all__ = ["open_dataset", "register_release", "withdraw_release"]
 
 
-def open_dataset(desk: Desk, wanted: DatasetOpened) -> tuple[Fact, ...]:
+def open_dataset(
+    desk: Desk, wanted: DatasetOpened, individual: int | None = None
+) -> tuple[Fact, ...]:
     """Opens a data set, or writes one fact for each thing that changed; spent stays spent."""
     name = wanted.dataset
     held = desk.books.dataset(name)
@@ -45,6 +48,8 @@ def open_dataset(desk: Desk, wanted: DatasetOpened) -> tuple[Fact, ...]:
             facts.append(SchemaChanged(dataset=name, schema_digest=wanted.schema_digest))
         if wanted.data_version != held.data_version:
             facts.append(DataChanged(dataset=name, data_version=wanted.data_version))
+    if individual != (None if held is None else held.individual):
+        facts.append(IndividualCapped(dataset=name, individual_nano=individual))
     for fact in facts:
         desk.write(fact)
     return tuple(facts)

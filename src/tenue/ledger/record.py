@@ -70,6 +70,7 @@ class Balance:
     total_delta: Fraction
     spent_delta: Fraction
     individual: Fraction
+    total_individual: Fraction | None
     releases: int
     analysts: tuple[Quota, ...]
     schema_digest: str
@@ -83,6 +84,12 @@ class Balance:
     def remaining_delta(self) -> Fraction:
         return max(Fraction(0), self.total_delta - self.spent_delta)
 
+    @property
+    def remaining_individual(self) -> Fraction | None:
+        """None where the individual column has no cap."""
+        total = self.total_individual
+        return None if total is None else max(Fraction(0), total - self.individual)
+
     def __str__(self) -> str:
         lines = [
             f"{self.dataset} ({self.neighbours}): epsilon {decimal(self.spent)} of "
@@ -92,10 +99,12 @@ class Balance:
             lines.append(
                 f"  delta {decimal(self.spent_delta)} of {decimal(self.total_delta)} spent"
             )
-        if self.individual:
+        if self.individual or self.total_individual is not None:
+            total = self.total_individual
             lines.append(
-                f"  individual epsilon {decimal(self.individual)} spent, "
-                "which is not differential privacy and is not part of the above"
+                f"  individual epsilon {decimal(self.individual)}"
+                + ("" if total is None else f" of {decimal(total)}")
+                + " spent, which is not differential privacy and is not part of the above"
             )
         if self.releases:
             lines.append(f"  releases registered: {self.releases}")
@@ -119,6 +128,7 @@ def balance_of(
         total_delta=in_delta(dataset.total_delta),
         spent_delta=in_delta(whole.spent_delta),
         individual=in_epsilon(whole.individual),
+        total_individual=None if dataset.individual is None else in_epsilon(dataset.individual),
         releases=releases,
         analysts=tuple(
             Quota(analyst, quota, in_epsilon(account.spent), in_epsilon(account.individual))

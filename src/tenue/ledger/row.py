@@ -42,6 +42,7 @@ class Dataset(NamedTuple):
     data_version: str
     repriced: int = 0  # the entry that last changed the neighbours
     widest: int = 0  # the largest epsilon ever charged together with a delta
+    individual: int | None = None  # the cap of the individual column
 
 
 class Account(NamedTuple):

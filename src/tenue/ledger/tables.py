@@ -13,13 +13,16 @@ from .fact import Reserved
 from .inspection import Line, Totals
 from .row import Account, Dataset, Person, Ticket
 
-__all__ = ["APPLICATION", "VERSION", "Tables", "create", "schema_of"]
+__all__ = ["APPLICATION", "BEFORE", "VERSION", "Tables", "create", "schema_of", "upgrade"]
 
 APPLICATION = 0x54656E75
 """What the file's header says it is: "Tenu"."""
 
-VERSION = 1
+VERSION = 2
 """How the tables are laid out."""
+
+BEFORE = 1
+"""The layout that `upgrade` makes the present one of."""
 
 _SCHEMA = """
 CREATE TABLE entry (sequence INTEGER PRIMARY KEY, text TEXT NOT NULL, link BLOB NOT NULL);
@@ -60,6 +63,12 @@ def create(connection: sqlite3.Connection) -> None:
     for statement in _SCHEMA.split(";"):
         connection.execute(statement)
     connection.execute(f"PRAGMA application_id = {APPLICATION}")
+    upgrade(connection)
+
+
+def upgrade(connection: sqlite3.Connection) -> None:
+    """Adds what layout 1 lacked, so that old and new ledgers are the same; inside a transaction."""
+    connection.execute("ALTER TABLE dataset ADD COLUMN individual INTEGER")
     connection.execute(f"PRAGMA user_version = {VERSION}")
 
 
@@ -101,7 +110,7 @@ class Tables:
     def dataset(self, name: str) -> Dataset | None:
         row = self._run(
             "SELECT neighbours, total, total_delta, per_analyst, schema_digest, data_version,"
-            " repriced, widest FROM dataset WHERE name = ?",
+            " repriced, widest, individual FROM dataset WHERE name = ?",
             (name,),
         ).fetchone()
         return None if row is None else Dataset(*row)
@@ -209,7 +218,7 @@ class Tables:
         )
         self._run_many("INSERT INTO answer VALUES (?, ?)", books.answers.items())
         self._run_many(
-            "REPLACE INTO dataset VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "REPLACE INTO dataset VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             [(name, *row) for name, row in books.datasets.items()],
         )
         self._run_many(

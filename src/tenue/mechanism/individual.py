@@ -17,7 +17,7 @@ from ..number import above_zero, checked_call, law_epsilon, moderate
 from ..promise import Certificate, Individual, show
 from ..sensitivity import local
 from ..sensitivity.column import Column, as_list, domain
-from ..sensitivity.local import check_parameters
+from ..sensitivity.parameters import Parameters
 from ..version import VERSION
 from .calibrated import FINER, release
 from .individual_steps import TRUNCATABLE, check_options, release_mode
@@ -108,10 +108,10 @@ def individual(
     """
     require_safe(source)
     price, step = law_epsilon(epsilon), moderate(grid, "grid")
-    public = {"k": k, "q": q, "low": low, "high": high, "ridge": ridge}
-    check_parameters(statistic, bounds, {**public, "categories": categories})
+    given = Parameters(k=k, q=q, low=low, high=high, ridge=ridge, categories=categories)
+    given.check(statistic, bounds)
     check_options(statistic, noise, truncated, step)
-    facts = {name: str(value) for name, value in public.items() if value is not None}
+    facts = {name: str(value) for name, value in given.stated().items() if name != "categories"}
     if statistic in TRUNCATABLE:
         facts["truncated"] = "yes" if truncated else "no"
     if statistic == "mode":

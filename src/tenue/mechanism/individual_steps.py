@@ -11,7 +11,7 @@ import numpy as np
 from ..errors import InvalidArgument, InvalidTable, nearest
 from ..noise.source import SYSTEM, Source, require_safe
 from ..number import checked_call, law_epsilon, moderate
-from ..sensitivity.local import check_parameters
+from ..sensitivity.parameters import Parameters
 from .calibrated import NOISES, release
 from .mode import calibrate_mode, winner
 from .statistic import PAIRS, Statistic, columns_of
@@ -65,9 +65,8 @@ def individual_steps(
     require_safe(source)
     price, step = law_epsilon(epsilon), moderate(grid, "grid")
     first, last = between or (None, None)
-    given = {"k": k, "q": q, "low": first, "high": last, "ridge": ridge}
     if statistic != "mode":
-        check_parameters(statistic, "in steps", given)
+        Parameters(k=k, q=q, low=first, high=last, ridge=ridge).check(statistic, "in steps")
     check_options(statistic, noise, truncated, step)
     bounds: object = (low, high)
     if statistic in PAIRS:

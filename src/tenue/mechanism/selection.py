@@ -12,7 +12,7 @@ from __future__ import annotations
 import bisect
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import accumulate, pairwise
@@ -21,13 +21,13 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import InvalidArgument
-from ..noise.enclosure import Enclosure, exp_minus
 from ..noise.exact import LARGEST, uniform
 from ..noise.source import SYSTEM, Source, require_safe
 from ..noise.table import Table
 from ..number import Number, above_zero, checked_call, exact, fraction_of_one, law_epsilon
 from ..promise import checked_neighbours
 from . import rank_score
+from .exponential import exponential_table
 from .rank_score import RankScore
 
 __all__ = ["Interval", "Selection", "Values", "quantile"]
@@ -100,7 +100,7 @@ class Selection:
         if not values:
             if rows == 0:
                 add(self.low, self.high, 0, 0)
-            return found
+            return self._sparing(found, rows)
         first, less, _ = values[0]
         if less == 0:
             add(self.low, first - 1, 0, 0)
@@ -113,29 +113,23 @@ class Selection:
         add(last, last, below, below + at)
         if below + at == rows:
             add(last + 1, self.high, rows, rows)
-        return found
+        return self._sparing(found, rows)
+
+    def _sparing(self, found: list[Interval], rows: int) -> list[Interval]:
+        """The same with a score of 0 for the spared end; what is found stays without gaps."""
+        if not self.score.spares(rows):
+            return found
+        if self.score.spared == "low":
+            if found and found[0].first == self.low:
+                found[0] = replace(found[0], first=self.low + 1, points=found[0].points - 1)
+            return [Interval(self.low, 1, 0), *(one for one in found if one.points)]
+        if found and found[-1].first + found[-1].points > self.high:
+            found[-1] = replace(found[-1], points=found[-1].points - 1)
+        return [*(one for one in found if one.points), Interval(self.high, 1, 0)]
 
     def table(self, classes: Sequence[tuple[int, int]]) -> Table:
         """Draws the number of a class; classes are (score, points) by increasing score."""
-
-        def cumulative(bits: int) -> list[Enclosure]:
-            room = bits + self.points.bit_length() + len(classes).bit_length() + 8
-            known: dict[int, Enclosure] = {}
-            weight = Enclosure.of(1, room)
-            sums: list[Enclosure] = []
-            before = classes[0][0]
-            for score, points in classes:
-                step = score - before
-                if step not in known:
-                    known[step] = exp_minus(self.fall * step, room)
-                weight, before = weight * known[step], score
-                part = weight.times(points)
-                sums.append(sums[-1] + part if sums else part)
-            shift = room - bits
-            ratios = [part / sums[-1] for part in sums[:-1]]
-            return [Enclosure(r.low >> shift, -(-r.high >> shift), bits) for r in ratios]
-
-        return Table(cumulative)
+        return exponential_table(classes, self.fall, self.points)
 
     def choose(self, rows: int, values: Values, source: Source = SYSTEM) -> int:
         """The chosen grid point, in steps."""

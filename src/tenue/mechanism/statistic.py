@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 
 from ..errors import NotPromised
 from ..number import above_zero
-from ..sensitivity import local
 from ..sensitivity.column import Column, domain, exact_column, exact_pair
+from ..sensitivity.local import local_given
 from ..sensitivity.order_statistic import PARAMETERS, order_statistic
+from ..sensitivity.parameters import Parameters
 
 __all__ = ["PAIRS", "Columns", "Statistic", "columns_of"]
 
@@ -59,15 +60,14 @@ class Statistic:
     def local(self, columns: Columns) -> Fraction:
         """How far one record of this table can move the exact value: a fact about the rows."""
         low, high = self.between or (None, None)
-        given: dict[str, object] = {"k": self.k, "q": self.q, "low": low, "high": high}
+        given = Parameters(k=self.k, q=self.q, low=low, high=high, ridge=self.ridge)
         if len(columns) == 1:
             (x,) = columns
-            values, bounds = x.steps, (x.low, x.high)
-            return local(self.name, values, bounds=bounds, ridge=self.ridge, **given)
+            return local_given(self.name, x.steps, (x.low, x.high), given)
         x, y = columns
         pairs = np.column_stack([x.steps, y.steps])
         ends = (x.low, x.high), (y.low, y.high)
-        return local(self.name, pairs, bounds=ends, ridge=self.ridge, **given)
+        return local_given(self.name, pairs, ends, given)
 
     def nearest(self, columns: Columns, grid: Fraction) -> int:
         """The true value in steps of `grid`: floor(value / grid + 1/2), exactly."""

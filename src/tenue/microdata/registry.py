@@ -85,6 +85,7 @@ def register(
             0 if budget is None else budget.total,
             None if budget is None else budget.per_analyst,
             neighbours=checked_neighbours(schema.neighbours),
+            individual=None if budget is None else budget.individual,
             schema_digest=schema.digest,
             data_version=schema.version or "",
         )

@@ -16,7 +16,13 @@ LARGEST = 100 * NANO
 """An epsilon above this promises nothing and is not looked for."""
 
 
-def epsilon_for(accuracy: object, question: Question, schema: Schema, minimise: object) -> int:
+def epsilon_for(
+    accuracy: object,
+    question: Question,
+    schema: Schema,
+    minimise: object,
+    mechanism: str | None = None,
+) -> int:
     """The least nano-epsilon at which every output's interval is within ±reach at the level.
 
     Refused where the error depends on rows: means, ratios. Rounded up to whole nano-epsilon.
@@ -24,7 +30,7 @@ def epsilon_for(accuracy: object, question: Question, schema: Schema, minimise: 
     level, reach = _wanted(accuracy)
 
     def reached(price: int) -> bool:
-        plan = make_plan(question, schema, price, minimise)
+        plan = make_plan(question, schema, price, minimise, mechanism=mechanism)
         widest = 0.0
         for reading in plan.readings:
             error = reading.before_rows(plan.parts, None)

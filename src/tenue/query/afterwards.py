@@ -23,7 +23,7 @@ from .grouping import SECONDS_PER_DAY, is_key, read_key
 from .output import place
 from .outside import refuse
 from .predicate import COMPARISONS, FLIPPED, Operator, chain, find_categories
-from .question import Comparison, KeyOutput, Order, Output
+from .question import Aggregate, Comparison, KeyOutput, Order, Output
 from .scope import Scope, read_name, read_reference
 from .tree import Tree
 
@@ -134,8 +134,9 @@ class Afterwards:
         key = self.keys[output.key] if isinstance(output, KeyOutput) else None
         if isinstance(key, Calendar):
             return self._moment(key, value)
-        if isinstance(key, Group):
-            column = self.scope.schema.columns[key.column]
+        named = key.column if isinstance(key, Group) else _category(output)
+        if named is not None:
+            column = self.scope.schema.columns[named]
             if operator not in ("=", "<>"):
                 raise refuse(
                     "type",
@@ -213,6 +214,12 @@ class Afterwards:
             "HAVING and ORDER BY use keys and aggregates that are selected",
             nearest(name[:100], (output.alias for output in self.outputs)),
         )
+
+
+def _category(output: KeyOutput | Output) -> str | None:
+    """The column whose category an output is."""
+    asked = output.expression if isinstance(output, Output) else None
+    return asked.column if isinstance(asked, Aggregate) and asked.kind == "mode" else None
 
 
 def _not_a_comparison() -> InvalidQuestion:

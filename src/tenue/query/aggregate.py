@@ -14,7 +14,7 @@ from typing import Literal
 from sqlglot import exp
 
 from ..errors import InvalidQuestion, nearest
-from ..schema import Bounded, Column, Number
+from ..schema import Bounded, Category, Column, Number
 from ..schema.literal import show
 from ..schema.table import RECORD
 from .constant import limited, read_constant
@@ -46,6 +46,7 @@ class Rule:
     rows: whether it takes * for all rows.
     fits: whether it takes the column.
     columns: how many columns it takes.
+    ordered: whether it matters which of two columns stands first.
     share: whether it takes a number between 0 and 1 besides.
     """
 
@@ -54,11 +55,16 @@ class Rule:
     rows: bool = False
     fits: Callable[[Column], bool] = lambda column: isinstance(column, Number)
     columns: int = 1
+    ordered: bool = False
     share: bool = False
 
 
 def _is_ordered(column: Column) -> bool:
     return isinstance(column, Bounded)
+
+
+def _is_category(column: Column) -> bool:
+    return isinstance(column, Category)
 
 
 AGGREGATES: dict[type[exp.Expr], Rule] = {
@@ -77,6 +83,8 @@ AGGREGATES: dict[type[exp.Expr], Rule] = {
     exp.CovarSamp: Rule("covar_samp", "COVAR_SAMP", columns=2),
     exp.CovarPop: Rule("covar_pop", "COVAR_POP", columns=2),
     exp.Corr: Rule("corr", "CORR", columns=2),
+    exp.RegrSlope: Rule("regr_slope", "REGR_SLOPE", columns=2, ordered=True),
+    exp.Mode: Rule("mode", "MODE", fits=_is_category),
 }
 """Every aggregate that can be asked, by the node that sqlglot makes of it."""
 
@@ -136,8 +144,8 @@ def _read(tree: Tree, node: exp.Expr, scope: Scope, depth: int) -> Expression:
 
 
 def _refuse_moment(side: Expression, scope: Scope) -> None:
-    """Refuses arithmetic with a date."""
-    if not isinstance(side, Aggregate) or not side.selected:
+    """Refuses arithmetic with a date or a category."""
+    if not isinstance(side, Aggregate) or not (side.selected or side.kind == "mode"):
         return
     column = scope.schema.column(side.column or "")
     if not isinstance(column, Number):
@@ -187,8 +195,8 @@ def _aggregate(tree: Tree, node: exp.Expr, scope: Scope, rule: Rule) -> Aggregat
     column = _taken(tree, this, scope, rule)
     if rule.columns == 2:
         other = _taken(tree, rest[0], scope, rule)
-        # the order of the two says nothing
-        first, second = sorted((column.name, other.name))
+        pair = [column.name, other.name]
+        first, second = pair if rule.ordered else sorted(pair)
         return Aggregate(rule.kind, first, second)
     if rule.kind == "quantile":
         return Aggregate("quantile", column.name, q=_share(tree, rest[0] if rest else None, rule))
@@ -246,11 +254,12 @@ def _taken(tree: Tree, node: exp.Expr | None, scope: Scope, rule: Rule) -> Colum
         )
     column = find_column(tree, node, scope)
     if not rule.fits(column):
-        ordered = rule.fits is _is_ordered
+        takes = "a number or a date" if rule.fits is _is_ordered else "a number"
+        takes = "a category" if rule.fits is _is_category else takes
         raise refuse(
             "type",
             f"{rule.name} is asked of `{column.name}`, which is a {column.type}",
-            f"{rule.name} takes a number{' or a date' if ordered else ''} column",
+            f"{rule.name} takes {takes} column",
             f"Ask COUNT(`{column.name}`), or COUNT(*) with a condition",
         )
     return column

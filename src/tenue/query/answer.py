@@ -17,9 +17,11 @@ from ..number import fraction_of_one
 from ..promise import Certificate, show
 from ..schema import Boolean, Category, Date, Datetime, Number, Schema
 from .chosen import Chosen
+from .page import html_table
 from .plan import Plan, shown
 from .question import Aggregate, Comparison, KeyOutput, Output
 from .told import Told
+from .voted import Voted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -121,7 +123,7 @@ class Answer:
                 if isinstance(output, KeyOutput):
                     row[output.alias] = self._labels[output.key][places[output.key]]
                 else:
-                    row[output.alias] = self._as_moment(output, values.pop(0))
+                    row[output.alias] = self._as_held(output, values.pop(0))
             rows.append((cell, row))
         rows = [r for r in rows if all(_holds(r[1][c.alias], c) for c in question.having)]
         for order in reversed(question.order):
@@ -131,9 +133,12 @@ class Answer:
             rows = known + unknown
         return rows if question.limit is None else rows[: question.limit]
 
-    def _as_moment(self, output: Output, value: Cell) -> Cell:
-        """A chosen day or second as a date or datetime; anything else as it is."""
+    def _as_held(self, output: Output, value: Cell) -> Cell:
+        """A chosen day, second or category as such; anything else as it is."""
         asked = output.expression
+        if isinstance(asked, Aggregate) and asked.kind == "mode" and isinstance(value, Fraction):
+            named = self.schema.column(asked.column or "")
+            return named.categories[int(value)] if isinstance(named, Category) else None
         if isinstance(asked, Aggregate) and asked.selected and isinstance(value, Fraction):
             column = self.schema.column(asked.column or "")
             if isinstance(column, Date | Datetime):
@@ -148,7 +153,7 @@ class Answer:
         """
         wanted = fraction_of_one(level, "level")
         return self._per_output(
-            lambda reading, noisy: (
+            lambda output, reading, noisy: (
                 reading.rank_error(wanted) if isinstance(reading, Chosen) else None
             )
         )
@@ -182,7 +187,7 @@ class Answer:
                 {
                     output.alias: row[output.alias]
                     if isinstance(output, KeyOutput)
-                    else compute(next(made), self.released.cells[cell])
+                    else compute(output, next(made), self.released.cells[cell])
                     for output in self.plan.question.outputs
                 }
             )
@@ -194,21 +199,29 @@ class Answer:
         """Where the true value lies with probability at least `level`, in the shape of `value`.
 
         True of the table as it is declared: values kept between their bounds, and of each person
-        the rows that are counted. None where it cannot be told from what was released.
+        the rows that are counted. None where it cannot be told from what was released: a value with
+        a rank has an interval if one was bought, `ask(..., interval=0.95)`, for that level or more.
         """
         wanted = fraction_of_one(level, "level")
+        return self._per_output(
+            lambda output, reading, noisy: self._ends(output, reading, noisy, wanted)
+        )
 
-        def bounds(reading: Any, noisy: Any) -> tuple[float | int, float | int] | None:
-            found = reading.interval(self.plan.parts, wanted, noisy, self.released.rows)
-            return None if found is None else (_number(found[0]), _number(found[1]))
-
-        return self._per_output(bounds)
+    def _ends(
+        self, output: Output, reading: Any, noisy: Any, level: Fraction
+    ) -> tuple[Any, Any] | None:
+        """The ends of one output's interval, as plain values; days and seconds as dates."""
+        found = reading.interval(self.plan.parts, level, noisy, self.released.rows)
+        if found is None:
+            return None
+        low, high = (_plain(self._as_held(output, end)) for end in found)
+        return low, high
 
     @property
     def expected_error(self) -> Any:
         rows = self.released.rows
         return self._per_output(
-            lambda reading, noisy: reading.expected_error(self.plan.parts, noisy, rows)
+            lambda output, reading, noisy: reading.expected_error(self.plan.parts, noisy, rows)
         )
 
     def estimate(self, prior: Any) -> Posterior:
@@ -233,11 +246,37 @@ class Answer:
 
         return pa.table(self._table())
 
-    def to_pandas(self) -> pd.DataFrame:
-        """A pandas data frame."""
+    def to_pandas(self, interval: Given | None = None) -> pd.DataFrame:
+        """A pandas data frame.
+
+        Parameters
+            interval: a level such as 0.95: each aggregate is followed by the two ends of its
+                interval, in columns named after it with _low and _high; missing where none can be
+                told.
+        """
         import pandas as pd
 
-        return pd.DataFrame(self._table())
+        return pd.DataFrame(self._table() if interval is None else self._with_ends(interval))
+
+    def _with_ends(self, level: Given) -> dict[str, list[Any]]:
+        """The table with both ends of every interval."""
+        wanted, found = fraction_of_one(level, "interval"), dict[str, list[Any]]()
+        made = iter(self.plan.readings)
+        for output in self.plan.question.outputs:
+            found[output.alias] = [_plain(row[output.alias]) for _, row in self._rows]
+            if isinstance(output, KeyOutput):
+                continue
+            reading = next(made)
+            ends = [
+                self._ends(output, reading, self.released.cells[cell], wanted) or (None, None)
+                for cell, _ in self._rows
+            ]
+            for place, end in enumerate(("low", "high")):
+                name = f"{output.alias}_{end}"
+                while name in self.columns or name in found:
+                    name += "_"
+                found[name] = [pair[place] for pair in ends]
+        return found
 
     def to_polars(self) -> pl.DataFrame:
         """A polars data frame."""
@@ -252,6 +291,7 @@ class Answer:
             "interval_95": json.loads(json.dumps(self.interval(0.95), default=str)),
             "expected_error": json.loads(json.dumps(self.expected_error, default=str)),
             "rank_95": json.loads(json.dumps(self.rank_error(Fraction(19, 20)), default=str)),
+            "interval_bought": self._bought(),
             "price": show(self.price),
             "replayed": self.replayed,
             "mechanism": self.plan.chosen.mechanism,
@@ -260,6 +300,17 @@ class Answer:
 
     def to_json(self) -> str:
         return json.dumps(self.to_dict(), ensure_ascii=False)
+
+    def _bought(self) -> dict[str, Any] | None:
+        """The intervals that part of the price bought, at which level and for how much."""
+        level = self.plan.interval
+        if level is None:
+            return None
+        return {
+            "level": show(level),
+            "epsilon": show(self.plan.interval_epsilon),
+            "interval": json.loads(json.dumps(self.interval(level), default=str)),
+        }
 
     def _cells_as_text(self) -> tuple[list[str], list[list[str]]]:
         """The header and rows people see: each value with its 95 % reach."""
@@ -282,6 +333,14 @@ class Answer:
                 reading = next(made)
                 if isinstance(reading, Told):
                     line.append(_readable(value))
+                    continue
+                bought = self.plan.interval
+                if bought is not None and isinstance(reading, Chosen):
+                    ends = self._ends(output, reading, self.released.cells[cell], bought)
+                    line += [_readable(value), " to ".join(map(_readable, ends or ()))]
+                    continue
+                if isinstance(reading, Voted):
+                    line += [_readable(value), f"{shown(reading.behind(level))} rows behind"]
                     continue
                 if isinstance(reading, Chosen):
                     line += [_readable(value), f"{shown(reading.rank_error(level))} ranks"]
@@ -311,9 +370,16 @@ class Answer:
         paid = f"{word}{show(self.price)}{shared}"
         parts = ["answered before, no charge" if self.replayed else paid]
         parts.append(self.plan.chosen.mechanism)
+        if self.plan.free:
+            return ", ".join(parts) + ": the number of rows is public, and no row was read"
+        if self.plan.strategy.smoothed is not None:
+            return ", ".join(parts) + "; how far it is off would be a fact about the rows"
         if any(isinstance(reading, Told) for reading in self.plan.readings):
             return ", ".join(parts) + "; not differential privacy: see the certificate"
         note = ", ".join(parts) + "; ± holds with at least 95 %"
+        if self.plan.interval is not None:
+            bought = show(self.plan.interval_epsilon)
+            note += f", “to” with {float(100 * self.plan.interval):.10g} % (for epsilon {bought})"
         if self.schema.rows_per_unit is not None:
             rows = f"{self.schema.rows_per_unit} rows of each {self.schema.unit}"
             note += f", for the table with at most {rows}"
@@ -326,13 +392,7 @@ class Answer:
 
     def _repr_html_(self) -> str:
         header, body = self._cells_as_text()
-        head = "".join(f"<th>{html.escape(c)}</th>" for c in header)
-        rows = "".join(
-            "<tr>" + "".join(f"<td>{html.escape(c)}</td>" for c in line) + "</tr>"
-            for line in body[:200]
-        )
-        note = html.escape(self._note("ε = "))
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table><p>{note}</p>"
+        return html_table([header, *body], after=[self._note("ε = ")])
 
 
 class Answers(list[Answer]):
@@ -346,6 +406,11 @@ class Answers(list[Answer]):
         super().__init__(answers)
         self.price = price
         self.saved = saved
+
+    def _repr_html_(self) -> str:
+        note = f"ε = {show(self.price)} for {len(self)} answers; "
+        note += f"{self.saved:.0%} of the variance saved, against asking one by one"
+        return "".join(one._repr_html_() for one in self) + f"<p>{html.escape(note)}</p>"
 
 
 def _plain(value: Cell) -> Any:

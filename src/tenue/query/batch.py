@@ -26,8 +26,9 @@ from ..number import NANO
 from ..schema import Schema
 from ..schema.table import RECORD
 from .additive import MOST_IN_A_BOX, atom_sensitivity
+from .comparison import no_worse, score_of, sizes
 from .disjoint import all_disjoint
-from .plan import Candidate, Plan, candidate_for, make_plan, request_for, score_of, setting_of
+from .plan import Candidate, Plan, candidate_for, make_plan, request_for, setting_of
 from .question import Aggregate, Output, Question
 from .reading import Linear, fold
 from .strategy import Strategy, split
@@ -69,24 +70,37 @@ def plan_batch(
             "Ask in several calls",
         )
     wanted = criterion(minimise)
-    share = int(split(nano, len(questions)) * NANO)
     pairs = list(zip(questions, texts, strict=True))
+    free = [make_plan(q, schema, nano, wanted, text).free for q, text in pairs]
+    if all(free):
+        plans = tuple(make_plan(q, schema, nano, wanted, text) for q, text in pairs)
+        return Batch(plans, 0, 0.0)
+    share = int(split(nano, free.count(False)) * NANO)
     apart = [make_plan(q, schema, share, wanted, text) for q, text in pairs]
     ways = [Batch(tuple(apart), nano, 0.0)]
-    free = not any(q.keys for q in questions)
+    whole = not any(q.keys for q in questions)
     # the rows of one person may answer several questions, whatever their conditions say
     alone = schema.unit == RECORD and len(questions) > 1
-    if alone and free and all_disjoint([q.where for q in questions]):
+    if alone and whole and all_disjoint([q.where for q in questions]):
         beside = [make_plan(q, schema, nano, wanted, text, beside=True) for q, text in pairs]
         ways.append(Batch(tuple(beside), nano, 0.0))
-    shared = [n for n, q in enumerate(questions) if _linear(q)]
+    shared = [n for n, q in enumerate(questions) if not free[n] and _linear(q)]
     if shared:
         ways.extend(_together(shared, questions, texts, schema, nano, apart, wanted))
+    ways = [way for way in ways if _none_worse(way.plans, apart, wanted)]
     scores = [sum(score_of(p.strategy, wanted) for p in way.plans) for way in ways]
     best = min(range(len(ways)), key=lambda i: scores[i])
     outputs = sum(len(p.strategy.readings) for p in apart)
     saved = max(0.0, -math.expm1(2 * (scores[best] - scores[0]) / outputs))
     return replace(ways[best], saved=saved)
+
+
+def _none_worse(plans: Sequence[Plan], apart: Sequence[Plan], wanted: Criterion) -> bool:
+    """Whether no answer is worse than asked one by one."""
+    pairs = zip(plans, apart, strict=True)
+    return all(
+        no_worse(sizes(one.strategy, wanted), sizes(other.strategy, wanted)) for one, other in pairs
+    )
 
 
 def _linear(question: Question) -> bool:
@@ -107,7 +121,8 @@ def _together(
     asked = [(number, a) for number in shared for a in questions[number].aggregates()]
     if not 2 <= len(asked) <= MOST_IN_A_BOX:
         return []
-    share = nano if len(shared) == len(questions) else apart[0].nano * len(shared)
+    paying = [plan.nano for plan in apart if not plan.free]
+    share = nano if len(shared) == len(paying) else paying[0] * len(shared)
     shapes: list[tuple[Signs, bool]] = [("same", False)]
     shapes.append(("any", schema.neighbours == "replace"))
     found = []

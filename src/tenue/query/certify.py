@@ -9,7 +9,9 @@ from ..promise import Certificate, Pure, show
 from ..schema import Schema
 from ..schema.table import RECORD
 from ..version import VERSION
-from .plan import Plan
+from .plan import DECLARED, Plan
+from .smoothed import SMOOTH, SMOOTH_LIMITS
+from .voted import VOTE, Ballot
 
 __all__ = ["certify"]
 
@@ -21,6 +23,10 @@ _SOURCES = {
     "same-sign box": "Soria-Comas and Domingo-Ferrer 2013, section 5",
     "box": "Soria-Comas and Domingo-Ferrer 2013, section 5",
     "joint moments": "Dwork et al. 2006, on the moments of soundness section 2",
+    "interval by selection": "McSherry and Talwar 2007, at ranks beyond the one asked for",
+    DECLARED: "soundness, notation: when n is public",
+    VOTE: "McSherry and Talwar 2007, with one-sided scores",
+    SMOOTH: "Nissim, Raskhodnikova and Smith 2007; constants: soundness section 3",
     "selection": "McSherry and Talwar 2007, with the rank score of soundness section 3",
 }
 
@@ -58,11 +64,30 @@ def certify(plan: Plan, schema: Schema) -> Certificate:
             scale = repr(law)
         parameters[f"part {number}"] = f"{part.name} on {what}: {scale}"
     for number, choice in enumerate(choices, start=len(plan.parts) + 1):
+        if isinstance(choice, Ballot):
+            behind = choice.vote.behind(0.05)
+            parameters[f"part {number}"] = (
+                f"{choice.name} among {choice.vote.categories} categories of {choice.column}: "
+                f"epsilon {show(choice.vote.epsilon)} for one row; with 95 % at most {behind:.3g} "
+                "rows behind the most frequent"
+            )
+            continue
         selection = choice.selection
         rank = "" if selection.score.rank is None else f", aimed at rank {selection.score.rank}"
         parameters[f"part {number}"] = (
-            f"selection of {choice.column} among {selection.points} grid points{rank}: "
+            f"{choice.name} of {choice.column} among {selection.points} grid points{rank}: "
             f"epsilon {show(selection.epsilon)} for one row"
+        )
+    if plan.free:
+        names = [DECLARED]
+        parameters["part 1"] = "the number of rows, which is public; no row was read"
+    limits: tuple[str, ...] = DOES_NOT_PROMISE
+    smoothed = plan.strategy.smoothed
+    if smoothed is not None:
+        names, limits = [SMOOTH], (*DOES_NOT_PROMISE, *SMOOTH_LIMITS)
+        parameters["part 1"] = (
+            f"{smoothed.statistic} of {smoothed.column}, kept between its bounds: noise with tail "
+            f"gamma = {smoothed.gamma}, scaled by the smooth sensitivity"
         )
     return Certificate(
         promise=Pure(plan.epsilon),
@@ -72,7 +97,7 @@ def certify(plan: Plan, schema: Schema) -> Certificate:
         parameters=parameters,
         source="; ".join(dict.fromkeys(_SOURCES[name] for name in names)),
         assumptions=(*ASSUMPTIONS, WELL_FORMED, _who(schema)),
-        does_not_promise=DOES_NOT_PROMISE,
+        does_not_promise=limits,
         schema_hash=schema.digest,
         version=VERSION,
     )

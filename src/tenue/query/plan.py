@@ -6,31 +6,35 @@ least expected error for the caller's criterion. Two tables that share a schema 
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
-from typing import Any
 
 from ..engine.product import check_product
 from ..engine.request import Factor, Measure, Request
-from ..errors import NotPromised
+from ..errors import InvalidArgument, NotPromised, Refused, nearest
 from ..mechanism.bernstein import Axis, Bernstein, powers_of
-from ..mechanism.part import Component, Part
+from ..mechanism.part import Component
 from ..noise.criterion import Criterion, criterion
-from ..number import NANO
-from ..promise import show
-from ..schema import Bounded, Number, Schema
+from ..number import Number as NumberGiven
+from ..number import fraction_of_one
+from ..schema import Bounded, Category, Number, Schema
 from ..schema.table import RECORD
+from .bought import levels_for
 from .chosen import Chosen, Span
-from .question import Output, Question
-from .reading import Reading, fold
-from .spread import Spread
+from .comparison import SHOWN_LEVEL, score_of
+from .planned import DECLARED, Candidate, Expectation, Plan, shown
+from .question import Aggregate, Output, Question
+from .reading import Linear, fold
+from .smoothed import SMOOTH, smoothed_for
 from .strategy import Range, Setting, Strategy
+from .told import Told
+from .voted import Voted
 from .ways import strategies
 
 __all__ = [
+    "DECLARED",
     "Candidate",
     "Expectation",
     "Plan",
@@ -38,158 +42,9 @@ __all__ = [
     "make_plan",
     "moment_of",
     "request_for",
-    "score_of",
     "setting_of",
+    "shown",
 ]
-
-SHOWN_LEVEL = Fraction(19, 20)
-SMOOTH = "smooth sensitivity"
-
-
-@dataclass(frozen=True)
-class Expectation:
-    """How far one output will be off; None where that depends on rows.
-
-    rank: for a value with a rank, by how many ranks it is off at most with 95 %.
-    """
-
-    alias: str
-    expected_error: float | None
-    half_width: float | None
-    standard_deviation: float | None
-    rank: float | None = None
-
-
-@dataclass(frozen=True)
-class Candidate:
-    """One admissible way to answer."""
-
-    mechanism: str
-    epsilon: Fraction
-    expectations: tuple[Expectation, ...]
-    score: float
-
-    def to_dict(self) -> dict[str, Any]:
-        return {
-            "mechanism": self.mechanism,
-            "epsilon": show(self.epsilon),
-            "outputs": [
-                {
-                    "alias": e.alias,
-                    "expected_error": e.expected_error,
-                    "interval_95": e.half_width,
-                    "standard_deviation": e.standard_deviation,
-                    "rank_95": e.rank,
-                }
-                for e in self.expectations
-            ],
-        }
-
-
-@dataclass(frozen=True, repr=False)
-class Plan:
-    """A question with its candidates and the chosen one. Reads no rows."""
-
-    question: Question
-    sql: str
-    neighbours: str
-    unit: str
-    criterion: Criterion
-    nano: int
-    candidates: tuple[Candidate, ...]
-    chosen: Candidate
-    strategy: Strategy
-    request: Request
-    readings: tuple[Reading, ...]
-    needs_row_count: bool
-
-    @property
-    def epsilon(self) -> Fraction:
-        """The price."""
-        return Fraction(self.nano, NANO)
-
-    @property
-    def parts(self) -> tuple[Part, ...]:
-        return self.strategy.parts
-
-    @property
-    def cells(self) -> int:
-        return self.question.cells
-
-    def to_dict(self) -> dict[str, Any]:
-        return {
-            "question": self.sql,
-            "epsilon": show(self.epsilon),
-            "neighbours": self.neighbours,
-            "unit": self.unit,
-            "cells": self.cells,
-            "criterion": str(self.criterion),
-            "chosen": self.chosen.to_dict(),
-            "candidates": [candidate.to_dict() for candidate in self.candidates],
-        }
-
-    def to_json(self) -> str:
-        return json.dumps(self.to_dict(), ensure_ascii=False)
-
-    def __str__(self) -> str:
-        head = [
-            self.sql,
-            f"epsilon {show(self.epsilon)}, neighbours {self.neighbours}, unit {self.unit}"
-            + (f", {self.cells:,} cells" if self.question.keys else ""),
-            "",
-        ]
-        rows = [["", "mechanism", "output", "mean |error|", "95 % within ±"]]
-        for candidate in self.candidates:
-            mark = "→" if candidate is self.chosen else " "
-            for place, e in enumerate(candidate.expectations):
-                first = place == 0
-                rows.append(
-                    [
-                        mark if first else "",
-                        candidate.mechanism if first else "",
-                        e.alias,
-                        _told(e.expected_error, candidate) if e.rank is None else "",
-                        _told(e.half_width, candidate)
-                        if e.rank is None
-                        else f"{shown(e.rank)} ranks",
-                    ]
-                )
-        widths = [max(len(row[i]) for row in rows) for i in range(5)]
-        lines = []
-        for row in rows:
-            names = [row[i].ljust(widths[i]) for i in range(3)]
-            numbers = [row[i].rjust(widths[i]) for i in (3, 4)]
-            lines.append("  ".join(names + numbers).rstrip())
-        foot = []
-        if any(e.expected_error is None and e.rank is None for e in self.chosen.expectations):
-            foot = ["", "“after” is told with the answer: it depends on the number of rows."]
-        if any(e.rank is not None for e in self.chosen.expectations):
-            foot += [
-                "",
-                "How many ranks a value is off can be told; how far in value depends on rows.",
-            ]
-        if any(candidate.mechanism == SMOOTH for candidate in self.candidates):
-            foot += [
-                "",
-                "“untold”: how far smooth sensitivity is off would be a fact about the rows.",
-            ]
-        return "\n".join(head + lines + foot)
-
-    def __repr__(self) -> str:
-        return str(self)
-
-
-def shown(number: float | None) -> str:
-    """A number to three digits, or "after" where it can only be told with the answer."""
-    if number is None:
-        return "after"
-    if math.isinf(number):
-        return "infinite"
-    return f"{number:,.0f}" if abs(number) >= 1000 else f"{number:.3g}"
-
-
-def _told(number: float | None, candidate: Candidate) -> str:
-    return "untold" if number is None and candidate.mechanism == SMOOTH else shown(number)
 
 
 def make_plan(
@@ -200,9 +55,13 @@ def make_plan(
     sql: str = "",
     *,
     beside: bool = False,
+    interval: NumberGiven | None = None,
+    mechanism: str | None = None,
 ) -> Plan:
     """The plan for a question at a price, for the caller's criterion.
 
+    mechanism: the name of the candidate to choose; None for the one with the least error.
+    interval: the level of value intervals that part of the price shall buy.
     beside: others are answered for the same price, about rows that cannot be the same: the
         question is one cell of several.
     """
@@ -216,12 +75,25 @@ def make_plan(
     setting = setting_of(question, schema)
     if beside:
         setting = replace(setting, grouped=True)
-    found = strategies(question.aggregates(), setting, nano, wanted)
+    levels = None if interval is None else levels_for(question, interval)
+    declared = _declared(question, setting, schema)
+    asked = [a for a in question.aggregates() if a not in declared]
+    if asked:
+        found = [
+            replace(one, readings={**one.readings, **declared})
+            for one in strategies(asked, setting, nano, wanted, levels)
+        ]
+    else:
+        found, nano = [Strategy(DECLARED, (), declared)], 0
     outputs = [o for o in question.outputs if isinstance(o, Output)]
     rows = schema.rows if not question.keys and question.where is None else None
+    if interval is None and not declared:
+        found += _smooth(question, setting, found[0].epsilon)
     candidates = [candidate_for(strategy, outputs, wanted, rows) for strategy in found]
-    best = min(range(len(found)), key=lambda i: candidates[i].score)
-    candidates += _smooth(question, setting, found[best].epsilon)
+    named = [i for i, c in enumerate(candidates) if mechanism in (None, c.mechanism)]
+    if not named:
+        raise _unknown(mechanism, candidates)
+    best = min(named, key=lambda i: (not found[i].preferred, candidates[i].score))
     strategy = found[best]
     readings = tuple(fold(o.expression, strategy.readings) for o in outputs)
     request = request_for(question, [c for part in strategy.parts for c in part.components])
@@ -244,20 +116,50 @@ def make_plan(
         request=request,
         readings=readings,
         needs_row_count=public_mean,
+        interval=None if interval is None else fraction_of_one(interval, "interval"),
     )
 
 
-def _smooth(question: Question, setting: Setting, epsilon: Fraction) -> list[Candidate]:
+def _declared(question: Question, setting: Setting, schema: Schema) -> dict[Aggregate, Linear]:
+    """The counts of all rows of a table whose number of rows is public and declared: constants."""
+    if schema.rows is None or not setting.all_public:
+        return {}
+    return {
+        a: Linear((), Fraction(schema.rows), grid=Fraction(1))
+        for a in question.aggregates()
+        if a.kind == "count" and (a.column is None or a.column in setting.never_missing)
+    }
+
+
+def _unknown(mechanism: str | None, candidates: Sequence[Candidate]) -> Refused:
+    if str(mechanism).startswith(SMOOTH) and candidates[-1].score < math.inf:
+        return NotPromised(
+            "Smooth sensitivity does not answer this question",
+            "It answers one MEDIAN, QUANTILE, MIN or MAX, without an interval, where the number of "
+            'rows is public: unit = "record", neighbours = "replace", no WHERE, no GROUP BY, and a '
+            "column that declares what stands for missing values",
+            "Leave `mechanism` out",
+        )
+    names = list(dict.fromkeys(c.mechanism for c in candidates))
+    return InvalidArgument(
+        f"`mechanism` is {str(mechanism)[:60]!r}, which does not answer this question",
+        "Its mechanisms are " + ", ".join(f'"{name}"' for name in names),
+        nearest(str(mechanism)[:60], names),
+    )
+
+
+def _smooth(question: Question, setting: Setting, epsilon: Fraction) -> list[Strategy]:
     """Smooth sensitivity, where it is admissible: its error is a fact about the rows, so it is
-    shown and never chosen. `mechanism.smooth_release` answers with it."""
+    never preferred, and chosen only by name."""
     asked = question.aggregates()
     public = len(asked) == 1 and asked[0].selected and setting.rows_public(asked[0].column or "")
     if not public:
         return []
-    untold = tuple(
-        Expectation(o.alias, None, None, None) for o in question.outputs if isinstance(o, Output)
-    )
-    return [Candidate(SMOOTH, epsilon, untold, math.inf)]
+    span = setting.spans[asked[0].column or ""]
+    return [
+        Strategy(one.name, (), {asked[0]: Told(span.grid, differential=True)}, smoothed=one)
+        for one in smoothed_for(asked[0], span, epsilon)
+    ]
 
 
 def setting_of(question: Question, schema: Schema) -> Setting:
@@ -281,6 +183,9 @@ def setting_of(question: Question, schema: Schema) -> Setting:
         ranges=ranges,
         never_missing=never,
         spans=spans,
+        categories={
+            c.name: len(c.categories) for c in schema.columns.values() if isinstance(c, Category)
+        },
         rows_per_unit=schema.rows_per_unit or 1 if persons else 1,
         groups_per_unit=schema.groups_per_unit if persons else None,
         persons=persons,
@@ -302,6 +207,7 @@ def candidate_for(
                 half_width=None if error is None else error.quick_half_width(SHOWN_LEVEL),
                 standard_deviation=None if error is None else math.sqrt(error.variance),
                 rank=rank,
+                votes=reading.behind(SHOWN_LEVEL) if isinstance(reading, Voted) else None,
             )
         )
     return Candidate(
@@ -310,23 +216,6 @@ def candidate_for(
         expectations=tuple(expectations),
         score=score_of(strategy, wanted),
     )
-
-
-def score_of(strategy: Strategy, wanted: Criterion) -> float:
-    """The errors of all aggregates together, so that no unit of measurement matters."""
-    total = 0.0
-    for reading in strategy.readings.values():
-        if isinstance(reading, Chosen | Spread):
-            continue  # the same in every strategy
-        error = reading.error(strategy.parts)
-        if wanted.kind == "variance":
-            size = math.sqrt(error.variance)
-        elif wanted.kind == "absolute-error" and error.quick_mean_absolute_error is not None:
-            size = error.quick_mean_absolute_error
-        else:
-            size = error.quick_half_width(wanted.level or SHOWN_LEVEL)
-        total += math.log(max(size, 1e-300))
-    return total
 
 
 def request_for(question: Question, components: Iterable[Component | Bernstein]) -> Request:

@@ -41,6 +41,8 @@ Kind = Literal[
     "covar_samp",
     "covar_pop",
     "corr",
+    "regr_slope",
+    "mode",
     "units",
 ]
 
@@ -52,6 +54,8 @@ class Aggregate:
     count: of rows, or of rows that have the column. units: of different units.
     sum, avg, min, max, quantile (at `q`), variance, var_pop, stddev, stddev_pop: of the column.
     covar_samp, covar_pop, corr: of the column and the `other`.
+    regr_slope: of the line that tells the column from the `other`.
+    mode: the most frequent category of the column.
     """
 
     kind: Kind
@@ -86,7 +90,10 @@ class Aggregate:
         return "COUNT" if self.kind == "units" else self.kind.upper()
 
 
-_SPREADS = ("variance", "var_pop", "stddev", "stddev_pop", "covar_samp", "covar_pop", "corr")
+_SPREADS = (
+    *("variance", "var_pop", "stddev", "stddev_pop"),
+    *("covar_samp", "covar_pop", "corr", "regr_slope"),
+)
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ from .chosen import Chosen
 from .question import Aggregate, Constant, Expression
 from .spread import Spread
 from .told import Told
+from .voted import Voted
 
 __all__ = [
     "Additive",
@@ -267,8 +268,8 @@ class Combined:
 
 
 Additive = Linear | Mean | MeanOfAll
-Basic = Additive | Spread | Chosen
-Reading = Basic | Combined | Told
+Basic = Additive | Spread | Chosen | Voted | Told
+Reading = Basic | Combined
 
 
 def fold(expression: Expression, readings: Mapping[Aggregate, Basic]) -> Reading:

@@ -9,16 +9,20 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from ..engine.contract import Engine, Profile
-from ..engine.request import Measure, People, RankRequest, Window
+from ..engine.request import Group, Measure, People, RankRequest, Request, Window
 from ..mechanism.bernstein import Axis, Bernstein, Powers, powers_of
 from ..mechanism.part import Atoms
+from ..mechanism.smooth import smooth_release
 from ..noise.source import SYSTEM, Source, require_safe
 from ..schema import Schema
 from ..schema.table import RECORD
+from .all_rows import column_steps
 from .answer import Released
 from .batch import Batch
 from .chosen import Choice
 from .plan import Plan, moment_of
+from .smoothed import Smoothed
+from .voted import Ballot
 
 __all__ = ["release", "release_batch"]
 
@@ -28,6 +32,8 @@ _NOBODY = Profile(0, ())
 def release(plan: Plan, engine: Engine, schema: Schema, source: Source = SYSTEM) -> Released:
     """The noisy numbers of every declared cell, whether or not rows are in it."""
     require_safe(source)
+    if plan.strategy.smoothed is not None:
+        return _smoothed(plan.strategy.smoothed, engine, source)
     people = _people(schema)
     atoms = _atoms(plan, engine, people)
     noisy = [part.release(atoms, source) for part in plan.parts]
@@ -123,6 +129,25 @@ def _of_cell(
     return Atoms(rows, present, total, by_axes, units, cut)
 
 
+# -- what is scaled to the table -------------------------------------------------------------------
+
+
+def _smoothed(wanted: Smoothed, engine: Engine, source: Source) -> Released:
+    """The order statistic with heavy-tailed noise; how many rows there are is public."""
+    found = smooth_release(
+        wanted.statistic,
+        column_steps(engine, wanted.column),
+        wanted.span.low,
+        wanted.span.high,
+        wanted.epsilon,
+        wanted.gamma,
+        source,
+        rows_public=True,
+        q=wanted.q,
+    )
+    return Released((((found.numerator, found.denominator),),))
+
+
 # -- what is chosen --------------------------------------------------------------------------------
 
 
@@ -133,12 +158,13 @@ def _chosen(
     choices = plan.strategy.choices
     if not choices:
         return []
-    columns = list(dict.fromkeys(choice.column for choice in choices))
+    ranked = [choice for choice in choices if isinstance(choice, Choice)]
+    columns = list(dict.fromkeys(choice.column for choice in ranked))
     profiles = {
         column: engine.ranks(
             RankRequest(
                 column,
-                tuple(_window(choice) for choice in choices if choice.column == column),
+                tuple(_window(choice) for choice in ranked if choice.column == column),
                 plan.request.where,
                 plan.request.keys,
                 people,
@@ -146,14 +172,30 @@ def _chosen(
         )
         for column in columns
     }
+    ballots = {c.column: c for c in choices if isinstance(c, Ballot)}
+    voters = {name: _voters(plan, ballot, engine, people) for name, ballot in ballots.items()}
     found = []
     for place in _places(plan):
         cell = []
         for choice in choices:
+            if isinstance(choice, Ballot):
+                votes = voters[choice.column]
+                counted = [votes.get((*place, c), 0) for c in range(choice.vote.categories)]
+                cell.append(choice.vote.choose(counted, source))
+                continue
             profile = profiles[choice.column].get(place, _NOBODY)
             cell.append(choice.selection.choose(profile.rows, profile.values, source))
         found.append(cell)
     return [found]
+
+
+def _voters(
+    plan: Plan, ballot: Ballot, engine: Engine, people: People | None
+) -> dict[tuple[int, ...], int]:
+    """How many rows of each cell have each category; the category's number comes last."""
+    key = Group(ballot.column, ballot.vote.categories)
+    request = Request((Measure("rows"),), plan.request.where, (*plan.request.keys, key), people)
+    return {place: rows for place, (rows,) in engine.measure(request).items()}
 
 
 def _window(choice: Choice) -> Window:

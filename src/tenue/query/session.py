@@ -63,8 +63,16 @@ def protect(
         source: the table: a path, a data frame or a connection; None for the schema's own source.
         schema: a `Schema`, or the path of its file.
         ledger: a ledger or its path; None for `<schema>.ledger` beside the schema's file.
-        analyst: who asks; quotas are kept by this name.
+        analyst: who asks; quotas are kept by this name. None is the holder, whose name nobody else
+            may have.
     """
+    if isinstance(analyst, str) and analyst.strip().casefold() == HOLDER:
+        raise InvalidArgument(
+            f"`analyst` is {analyst!r}",
+            "The holder asks with analyst=None; an analyst of that name would have the holder's "
+            "rights",
+            "Leave `analyst` out, or give the analyst's own name",
+        )
     described, beside = given_schema(schema)
     if not described.private:
         raise NotPromised(
@@ -84,6 +92,7 @@ def protect(
         described.budget.total,
         described.budget.per_analyst,
         neighbours=checked_neighbours(described.neighbours),
+        individual=described.budget.individual,
         schema_digest=described.digest,
         data_version=described.version or "",
     )
@@ -114,12 +123,22 @@ class Session:
         minimise: object = "variance",
         accuracy: object = None,
         prior: Any = None,
+        interval: Number | None = None,
+        mechanism: str | None = None,
     ) -> Plan | BeliefPlan:
         """Every admissible mechanism with its expected error and price. Reads no rows, costs
         nothing."""
         if prior is not None:
             return self._belief_plan(sql, prior, epsilon)
-        return explain_for(sql, self.schema, epsilon=epsilon, minimise=minimise, accuracy=accuracy)
+        return explain_for(
+            sql,
+            self.schema,
+            epsilon=epsilon,
+            minimise=minimise,
+            accuracy=accuracy,
+            interval=interval,
+            mechanism=mechanism,
+        )
 
     @checked_call
     def ask(
@@ -133,6 +152,8 @@ class Session:
         fresh: bool = False,
         individual: bool = False,
         prior: Any = None,
+        interval: Number | None = None,
+        mechanism: str | None = None,
     ) -> Answer | Believed:
         """The private answer to a question.
 
@@ -148,7 +169,16 @@ class Session:
                 analyst may ask approved questions only; their limits hold for everybody.
             prior: for a question about one person, what you believe before asking; the answer is a
                 sample of it, moved towards the truth.
+            interval: a level such as 0.95: part of epsilon buys intervals in values for MEDIAN,
+                QUANTILE, MIN and MAX, which otherwise have none. `answer.interval(0.95)` has them.
+            mechanism: the name of a candidate of `explain`; None for the one with the least error.
         """
+        if (interval is not None or mechanism is not None) and (individual or prior is not None):
+            raise InvalidArgument(
+                "`interval` or `mechanism` is given together with `individual` or `prior`",
+                "An interval is bought, and a mechanism named, with differential privacy",
+                "Leave one of them out",
+            )
         if prior is not None and (individual or accuracy is not None):
             raise InvalidArgument(
                 "`prior` is given together with `individual` or `accuracy`",
@@ -159,7 +189,17 @@ class Session:
             return self._ask_about_one(sql, prior, epsilon, key, fresh)
         if individual:
             return self._ask_individually(sql, epsilon, accuracy, key)
-        plan = explain_for(sql, self.schema, epsilon=epsilon, minimise=minimise, accuracy=accuracy)
+        plan = explain_for(
+            sql,
+            self.schema,
+            epsilon=epsilon,
+            minimise=minimise,
+            accuracy=accuracy,
+            interval=interval,
+            mechanism=mechanism,
+        )
+        if plan.free:
+            return self._answer(plan, Released(((),)), Fraction(0), replayed=False)
         cache_key = self._cache_key(plan)
         stored = self.ledger.cached(self.schema.name, cache_key)
         known = key is not None and self.ledger.has_key(self.schema.name, self.analyst, key)
@@ -198,6 +238,9 @@ class Session:
             minimise, key, fresh: as in `ask`.
         """
         batch = self._batch(questions, epsilon, minimise)
+        if not batch.nano:
+            free = Released.list_to_bytes([Released(((),))] * len(batch.plans))
+            return self._answers(batch, free, Fraction(0), replayed=False)
         cache_key = hashlib.sha256(
             "\n".join(map(self._cache_key, batch.plans)).encode()
         ).hexdigest()
@@ -364,12 +407,13 @@ class Session:
 
     def _cache_key(self, plan: Plan) -> str:
         """What decides the released numbers and how they are read: question, price, criterion,
-        mechanism, schema, data version, and the version of Tenue."""
+        mechanism, intervals bought, schema, data version, and the version of Tenue."""
         parts = (
             plan.question.canonical,
             str(plan.nano),
             str(plan.criterion),
             plan.chosen.mechanism,
+            *(() if plan.interval is None else (f"interval {show(plan.interval)}",)),
             VERSION,
             self.schema.digest,
             self.schema.version or "",
@@ -412,6 +456,8 @@ def explain_for(
     epsilon: Number | None = None,
     minimise: object = "variance",
     accuracy: object = None,
+    interval: Number | None = None,
+    mechanism: str | None = None,
 ) -> Plan:
     """parse → plan → choose: all that happens before the ledger, from the schema alone."""
     question = parse(sql, schema)
@@ -426,5 +472,8 @@ def explain_for(
     if epsilon is not None:
         price = affordable(epsilon)
     else:
-        price = epsilon_for(accuracy, question, schema, minimise)
-    return make_plan(question, schema, price, minimise, render(question, schema))
+        price = epsilon_for(accuracy, question, schema, minimise, mechanism)
+    text = render(question, schema)
+    return make_plan(
+        question, schema, price, minimise, text, interval=interval, mechanism=mechanism
+    )

@@ -1,4 +1,4 @@
-"""Variance, covariance and correlation, read off noisy components that hold all moments.
+"""Variance, covariance, correlation and slope, read off noisy components that hold all moments.
 
 The interval holds every component in its own interval at once, each missing with a share of what
 is allowed; whatever is computed from such a box of numbers is then covered too. Squares are taken
@@ -34,12 +34,14 @@ class Spread:
 
     part: which part holds the components of the axes.
     grids: the grid of each axis.
+    over: for a slope, the axis that it is taken over.
     """
 
     kind: Kind
     part: int
     axes: tuple[Axis, ...]
     grids: tuple[Fraction, ...]
+    over: int = 0
 
     @cached_property
     def _degree(self) -> int:
@@ -68,6 +70,10 @@ class Spread:
         if self.kind.startswith("covar"):
             covariance = self._covariance(components, n)
             return covariance * unit * self._correction(n)
+        if self.kind == "regr_slope":
+            along = self._variance(components, n, self.over)
+            slope = self._covariance(components, n) / along if along > 0 else None
+            return None if slope is None else slope * self._steepness
         first = self._variance(components, n, 0)
         if self.kind == "corr":
             both = first * self._variance(components, n, 1)
@@ -77,6 +83,11 @@ class Spread:
             return Fraction(min(max(ratio, -1.0), 1.0))
         variance = max(first, Fraction(0)) * unit**2 * self._correction(n)
         return variance if "var" in self.kind else Fraction(math.sqrt(variance))
+
+    @property
+    def _steepness(self) -> Fraction:
+        """One step of the other axis for one step of the axis that a slope is taken over."""
+        return self.grids[1 - self.over] / self.grids[self.over]
 
     def _correction(self, n: Fraction) -> Fraction:
         """n / (n − 1) for a sample."""
@@ -183,9 +194,19 @@ class _Box:
             return min(low * grown, low) * unit, max(high * grown, high) * unit
         if spread.kind == "corr":
             return self._correlation()
+        if spread.kind == "regr_slope":
+            return self._slope()
         low, high = (v * unit**2 for v in self.variance(0))
         high *= grown
         return (low, high) if "var" in spread.kind else (math.sqrt(low), math.sqrt(high))
+
+    def _slope(self) -> tuple[float, float] | None:
+        along = self.variance(self.spread.over)
+        if along[0] <= 0:
+            return None
+        steep = float(self.spread._steepness)
+        ends = [c / v * steep for c in self.covariance() for v in along]
+        return min(ends), max(ends)
 
     def _correlation(self) -> tuple[float, float] | None:
         low, high = self.covariance()

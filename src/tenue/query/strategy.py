@@ -13,6 +13,8 @@ from ..promise import show
 from .chosen import Choice, Span
 from .question import Aggregate
 from .reading import Basic
+from .smoothed import Smoothed
+from .voted import Ballot
 
 __all__ = ["Range", "Setting", "Strategy", "split"]
 
@@ -41,6 +43,7 @@ class Setting:
     ranges: Mapping[str, Range] = field(hash=False)
     never_missing: frozenset[str] = frozenset()
     spans: Mapping[str, Span] = field(default_factory=dict, hash=False)
+    categories: Mapping[str, int] = field(default_factory=dict, hash=False)
     rows_per_unit: int = 1
     groups_per_unit: int | None = None
     persons: bool = False
@@ -54,10 +57,14 @@ class Setting:
     def native_replace(self) -> bool:
         return self.neighbours == "replace" and not self.grouped
 
+    @property
+    def all_public(self) -> bool:
+        """Whether the number of all rows that the question is about is public."""
+        return self.native_replace and not self.filtered and not self.persons
+
     def rows_public(self, column: str) -> bool:
         """Whether the number of rows that have the column is public: soundness, notation."""
-        known = self.native_replace and not self.filtered and not self.persons
-        return known and column in self.never_missing
+        return self.all_public and column in self.never_missing
 
     @property
     def scattered(self) -> bool:
@@ -82,15 +89,23 @@ class Setting:
 
 @dataclass(frozen=True)
 class Strategy:
-    """One way to answer: parts whose prices add up, and how each aggregate is read off them."""
+    """One way to answer: parts whose prices add up, and how each aggregate is read off them.
+
+    smoothed: the order statistic that is released instead of parts and choices.
+    preferred: whether it may be chosen for its error; some answer is worse than asked alone if not.
+    """
 
     name: str
     parts: tuple[Part, ...]
     readings: Mapping[Aggregate, Basic]
-    choices: tuple[Choice, ...] = ()
+    choices: tuple[Choice | Ballot, ...] = ()
+    smoothed: Smoothed | None = None
+    preferred: bool = True
 
     @property
     def epsilon(self) -> Fraction:
+        if self.smoothed is not None:
+            return self.smoothed.epsilon
         paid = [*(part.epsilon for part in self.parts), *(c.epsilon for c in self.choices)]
         return sum(paid, start=Fraction(0))
 

@@ -1,4 +1,4 @@
-"""A value about which nothing can be told: individual differential privacy."""
+"""A value about which nothing can be told: individual differential privacy, smooth sensitivity."""
 
 from __future__ import annotations
 
@@ -11,9 +11,13 @@ __all__ = ["Told"]
 
 @dataclass(frozen=True)
 class Told:
-    """The value, in units of the column; scale, interval and error would be facts about rows."""
+    """The value, in units of the column; scale, interval and error would be facts about rows.
+
+    differential: whether it is differentially private.
+    """
 
     unit: Fraction
+    differential: bool = False
 
     def value(self, noisy: Sequence[Sequence[int]], rows: int | None) -> Fraction:
         top, bottom = noisy[0]

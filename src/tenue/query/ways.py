@@ -1,25 +1,32 @@
 """Every admissible way to answer a question: additive noise, moments, selections, side by side.
 
-What cannot share one noise shares the price: each block gets an equal part, and the prices add up.
+What cannot share one noise shares the price, and the prices add up. No aggregate that is asked
+together with others is worse than asked alone for an equal part of the price: where a way to answer
+them together is worse for one of them, it is shown and not preferred.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from ..mechanism.bernstein import Axis, basis
 from ..mechanism.error import Term
 from ..mechanism.part import Component, Part
+from ..mechanism.vote import Vote
 from ..noise.criterion import Criterion
 from ..noise.discrete_laplace import DiscreteLaplace
 from ..number import NANO
 from .additive import additive
-from .chosen import Choice, Chosen, choice_for
+from .chosen import Choice, Chosen, choices_for
+from .comparison import merged, no_worse, score_of, sizes
+from .fineness import refuse_too_fine
 from .question import Aggregate
 from .reading import Basic, Linear
 from .spread import Spread, degree_of
 from .strategy import Setting, Strategy, split
+from .voted import Ballot, Voted
 
 __all__ = ["strategies"]
 
@@ -27,27 +34,127 @@ Axes = tuple[Axis, ...]
 
 
 def strategies(
-    aggregates: Sequence[Aggregate], setting: Setting, nano: int, wanted: Criterion
+    aggregates: Sequence[Aggregate],
+    setting: Setting,
+    nano: int,
+    wanted: Criterion,
+    levels: Mapping[Aggregate, Fraction] | None = None,
 ) -> list[Strategy]:
-    """Every admissible way, each at a total price of at most `nano`."""
-    plain = [a for a in aggregates if a.kind in ("count", "sum", "avg")]
-    others = _Others([a for a in aggregates if a not in plain], setting)
-    if not others.blocks:
-        return additive(plain, setting, nano, wanted)
-    price = split(nano, others.blocks + bool(plain))
-    if not plain:
-        return [others.beside(None, price)]
-    share = int(price * NANO)
-    return [others.beside(one, price) for one in additive(plain, setting, share, wanted)]
+    """Every admissible way, each at a total price of at most `nano`.
+
+    levels: for values with a rank, those at which intervals are bought with part of the price.
+    """
+    ask = _Asking(setting, nano, wanted, levels or {})
+    if len(aggregates) == 1:
+        return ask.together(aggregates)
+    apart = ask.apart(aggregates)
+    yardstick = sizes(apart, wanted)
+    found: list[Strategy] = []
+    for way in (ask, replace(ask, counts_aside=True)):
+        found += [
+            replace(one, preferred=no_worse(sizes(one, wanted), yardstick))
+            for one in way.together(aggregates, yardstick)
+        ]
+        if any(one.preferred for one in found):
+            return found
+    return [*found, apart]
+
+
+@dataclass(frozen=True)
+class _Asking:
+    """What all aggregates of a question are asked with.
+
+    counts_aside: whether counts have a noise of their own beside means: where replace is remove and
+        add, a pair that serves a mean is worse for the count.
+    """
+
+    setting: Setting
+    nano: int
+    wanted: Criterion
+    levels: Mapping[Aggregate, Fraction]
+    counts_aside: bool = False
+
+    def apart(self, aggregates: Sequence[Aggregate]) -> Strategy:
+        """Each aggregate as if it were asked alone, for an equal part of the price."""
+        one = replace(self, nano=int(split(self.nano, len(aggregates)) * NANO))
+        best = [
+            min(one.together([a]), key=lambda found: score_of(found, self.wanted))
+            for a in aggregates
+        ]
+        return merged("one by one", best)
+
+    def together(
+        self, aggregates: Sequence[Aggregate], yardstick: Mapping[Aggregate, float] | None = None
+    ) -> list[Strategy]:
+        """What can share a noise shares it; each block has a part of the price.
+
+        yardstick: how far off each aggregate is if asked alone. A noise that serves several
+            aggregates needs less than they would need alone; what it leaves over goes to all blocks
+            in proportion, so that every answer is better by the same factor.
+        """
+        plain = [a for a in aggregates if a.kind in ("count", "sum", "avg")]
+        others = _Others([a for a in aggregates if a not in plain], self.setting, self.levels)
+        if not others.blocks:
+            return self._plain(plain, self.nano)
+        if not plain:
+            return [others.beside(None, split(self.nano, others.blocks))]
+        each = split(self.nano, len(aggregates))
+        usual = int(each * NANO) * len(plain)
+        found = self._plain(plain, usual)
+        return [
+            others.beside(same, price)
+            for place, one in enumerate(found)
+            for share, price in [self._shares(one, usual, each, others.blocks, yardstick)]
+            for same in self._plain(plain, share)[place : place + 1]
+        ]
+
+    def _plain(self, plain: Sequence[Aggregate], nano: int) -> list[Strategy]:
+        """Ways to answer counts, sums and means, in the same order at every price."""
+        if not self.counts_aside:
+            return additive(plain, self.setting, nano, self.wanted)
+        counts = [a for a in plain if a.kind == "count"]
+        rest = [a for a in plain if a not in counts]
+        if not counts or not rest:
+            return []
+        both = []
+        for some in (counts, rest):
+            share = nano // len(plain) * len(some)
+            ways = additive(some, self.setting, share, self.wanted)
+            both.append(min(ways, key=lambda one: score_of(one, self.wanted)))
+        return [merged(" + ".join(dict.fromkeys(one.name for one in both)), both)]
+
+    def _shares(
+        self,
+        plain: Strategy,
+        usual: int,
+        each: Fraction,
+        blocks: int,
+        yardstick: Mapping[Aggregate, float] | None,
+    ) -> tuple[int, Fraction]:
+        """The part of the price for counts, sums and means together, and that for each block."""
+        needed = 1.0
+        if yardstick is not None:
+            found = sizes(plain, self.wanted)
+            needed = min(1.0, max(size / yardstick[a] for a, size in found.items()))
+        weights = [usual * needed, *[float(each * NANO)] * blocks]
+        share, *rest = (int(self.nano * weight / sum(weights)) for weight in weights)
+        return share, Fraction(rest[0], NANO)
 
 
 class _Others:
     """What is neither counted nor added up: units, moments, values with a rank."""
 
-    def __init__(self, aggregates: Sequence[Aggregate], setting: Setting) -> None:
+    def __init__(
+        self,
+        aggregates: Sequence[Aggregate],
+        setting: Setting,
+        levels: Mapping[Aggregate, Fraction],
+    ) -> None:
         self.setting = setting
+        self.levels = levels
         self.units = [a for a in aggregates if a.kind == "units"]
         self.selected = [a for a in aggregates if a.selected]
+        self.modes = [a for a in aggregates if a.kind == "mode"]
         self.spreads: dict[tuple[Axes, int], list[Aggregate]] = {}
         for a in aggregates:
             if a.spread:
@@ -56,10 +163,11 @@ class _Others:
     @property
     def blocks(self) -> int:
         """How many shares of the price they need."""
-        return len(self.units) + len(self.spreads) + len(self.selected)
+        return len(self.units) + len(self.spreads) + len(self.selected) + len(self.modes)
 
     def _columns(self, aggregate: Aggregate) -> list[str]:
-        return [name for name in (aggregate.column, aggregate.other) if name is not None]
+        names = [name for name in (aggregate.column, aggregate.other) if name is not None]
+        return sorted(names)  # so that a slope and a correlation share their moments
 
     def _axes(self, aggregate: Aggregate) -> Axes:
         ranges = [(name, self.setting.ranges[name]) for name in self._columns(aggregate)]
@@ -75,13 +183,17 @@ class _Others:
         for (axes, degree), asked in self.spreads.items():
             for a in asked:
                 grids = tuple(self.setting.ranges[name].grid for name in self._columns(a))
-                readings[a] = Spread(a.kind, len(parts), axes, grids)
+                over = int(a.kind == "regr_slope" and axes[0].column != a.other)
+                readings[a] = Spread(a.kind, len(parts), axes, grids, over)
             parts.append(self._moments(axes, degree, price))
-        choices = []
-        for place, a in enumerate(self.selected):
-            choice = self._choice(a, price)
-            readings[a] = Chosen(place, self.setting.spans[a.column or ""].grid, choice.selection)
-            choices.append(choice)
+        choices: list[Choice | Ballot] = []
+        for a in self.selected:
+            readings[a], more = self._chosen(a, price, len(choices))
+            choices += more
+        for a in self.modes:
+            ballot = self._ballot(a, price)
+            readings[a] = Voted(len(choices), ballot.vote)
+            choices.append(ballot)
         names = [strategy.name] if strategy else []
         names += [part.name for part in parts[len(strategy.parts) if strategy else 0 :]]
         names += [choice.name for choice in choices]
@@ -103,11 +215,25 @@ class _Others:
         moved = self.setting.rows_per_unit
         for axis in axes:
             moved *= axis.width**degree
-        law = DiscreteLaplace(sensitivity=moved, epsilon=self._law_epsilon(price, native=False))
+        epsilon = self._law_epsilon(price, native=False)
+        ranges = {axis.column: self.setting.ranges[axis.column] for axis in axes}
+        refuse_too_fine(ranges, degree * len(axes), moved, epsilon)
+        law = DiscreteLaplace(sensitivity=moved, epsilon=epsilon)
         components = basis(axes, degree)
         return Part("joint moments", components, (law,) * len(components), price)
 
-    def _choice(self, aggregate: Aggregate, price: Fraction) -> Choice:
+    def _ballot(self, aggregate: Aggregate, price: Fraction) -> Ballot:
+        """A row more costs a vote at most `epsilon`, in whatever cell it lies; a unit has several.
+
+        Replace is a row less and a row more.
+        """
+        column = aggregate.column or ""
+        epsilon = self._law_epsilon(price, native=False) / self.setting.rows_per_unit
+        return Ballot(column, Vote(self.setting.categories[column], epsilon), price)
+
+    def _chosen(
+        self, aggregate: Aggregate, price: Fraction, place: int
+    ) -> tuple[Chosen, list[Choice]]:
         """A row costs a selection at most `epsilon`, in whatever cell it lies; a unit has several.
 
         The loss of a selection grows with the number of rows that change, so that of a unit's rows
@@ -115,6 +241,11 @@ class _Others:
         """
         native = self.setting.native_replace
         neighbours = "replace" if native else "add-or-remove"
-        epsilon = self._law_epsilon(price, native=native) / self.setting.rows_per_unit
         span = self.setting.spans[aggregate.column or ""]
-        return choice_for(aggregate, span, neighbours, price, epsilon)
+
+        def paid(share: Fraction) -> Fraction:
+            return self._law_epsilon(share, native=native) / self.setting.rows_per_unit
+
+        level = self.levels.get(aggregate)
+        choices, bought = choices_for(aggregate, span, neighbours, price, paid, level)
+        return Chosen(place, span.grid, choices[0].selection, bought), choices

@@ -144,6 +144,7 @@ def _budget() -> str:
             "[budget]",
             f"total = {literal(BLANK)}  # epsilon that all analysts together may ever spend",
             "# per_analyst = 0.5",
+            "# individual = 2.0             # what individual DP may ever spend, counted apart",
             "",
             "# [questions.median_income]   # approved: analysts may ask these with individual DP",
             '# sql = "SELECT MEDIAN(income) FROM census"',

@@ -200,9 +200,10 @@ def _budget(values: Mapping[str, object], mistakes: Mistakes) -> Budget | None:
     section = _section(values, "budget", mistakes)
     if section is None:
         return None
-    section.known({"total", "per_analyst", "delta"}, "[budget]")
+    section.known({"total", "per_analyst", "delta", "individual"}, "[budget]")
     total = _epsilon(section, "total", required=True)
     each = _epsilon(section, "per_analyst")
+    own = _epsilon(section, "individual")
     delta = section.number(
         "delta",
         lambda value: fraction_of_one(value, "delta"),
@@ -215,7 +216,7 @@ def _budget(values: Mapping[str, object], mistakes: Mistakes) -> Budget | None:
     if each is not None and each > total:
         allowed = f"No analyst can spend more than the total, {show(total)}"
         section.wrong("per_analyst", allowed, "Lower `per_analyst`, or raise `total`")
-    return Budget(total=total, per_analyst=each, delta=delta)
+    return Budget(total=total, per_analyst=each, delta=delta, individual=own)
 
 
 def _questions(values: Mapping[str, object], mistakes: Mistakes) -> Named[Question]:

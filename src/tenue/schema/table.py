@@ -21,11 +21,16 @@ PROMISES = ("individual", "pure")
 
 @dataclass(frozen=True, kw_only=True)
 class Budget:
-    """What may ever be spent on the table: epsilon in total, of which each analyst a part."""
+    """What may ever be spent on the table: epsilon in total, of which each analyst a part.
+
+    individual: the cap of individual differential privacy, which is never added to epsilon; without
+        one, only the `times` of approved questions limit it.
+    """
 
     total: Fraction
     per_analyst: Fraction | None = None
     delta: Fraction | None = None
+    individual: Fraction | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,6 +129,8 @@ class Table:
         if self.budget is not None:
             each = self.budget.per_analyst
             part = "" if each is None else f", {show(each)} for each analyst"
+            own = self.budget.individual
+            part += "" if own is None else f"; individual epsilon {show(own)}, counted apart"
             lines.append(f"  budget: epsilon {show(self.budget.total)}{part}")
         if self.questions:
             lines.append("  approved questions: " + ", ".join(self.questions))

@@ -9,27 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InvalidArgument, InvalidTable, nearest
+from ..errors import InvalidArgument, InvalidTable
 from ..number import checked_call, exact
 from .column import Column, as_list, domain, exact_column, exact_pair
 from .order_statistic import PARAMETERS, OrderStatistic, order_statistic
 from .pair import correlation, slope
+from .parameters import Parameters
 
-__all__ = ["STATISTICS", "check_parameters", "local"]
-
-STATISTICS: dict[str, tuple[str, ...]] = {
-    **PARAMETERS,
-    "mean": (),
-    "sum": (),
-    "variance": (),
-    "range-count": ("low", "high"),
-    "correlation": (),
-    "slope": ("ridge",),
-    "mode": ("categories",),
-}
-"""Every statistic `local` knows, and the parameters that belong to it."""
-
-_OPTIONAL = {"ridge"}
+__all__ = ["local", "local_given"]
 
 
 @checked_call
@@ -87,46 +74,26 @@ def local(
         Soria-Comas et al. 2017, section 6 (ranks of the median corrected: soundness.md, section 3);
         correlation, slope and mode are Tenue's own.
     """
-    given = {"k": k, "q": q, "low": low, "high": high, "ridge": ridge, "categories": categories}
-    check_parameters(statistic, bounds, given)
+    given = Parameters(k=k, q=q, low=low, high=high, ridge=ridge, categories=categories)
+    given.check(statistic, bounds)
+    return local_given(statistic, values, bounds, given)
+
+
+def local_given(statistic: str, values: object, bounds: object, given: Parameters) -> Fraction:
+    """As `local`, for parameters that were checked."""
     if statistic == "mode":
-        return _mode(values, categories)
+        return _mode(values, given.categories)
     if statistic in ("correlation", "slope"):
         x, y = exact_pair(values, bounds)
         if statistic == "correlation":
             return correlation(x, y)
-        return slope(x, y, Fraction(0) if ridge is None else exact(ridge, "ridge"))
+        return slope(x, y, Fraction(0) if given.ridge is None else exact(given.ridge, "ridge"))
     column = exact_column(values, bounds)
     if statistic in PARAMETERS:
-        return _order(column, order_statistic(statistic, column.rows, k=k, q=q))
+        return _order(column, order_statistic(statistic, column.rows, k=given.k, q=given.q))
     if statistic == "range-count":
-        return _range_count(bounds, (low, high))
+        return _range_count(bounds, (given.low, given.high))
     return _MOMENTS[statistic](column) * column.step ** (2 if statistic == "variance" else 1)
-
-
-def check_parameters(statistic: str, bounds: object, given: dict[str, object]) -> None:
-    """Refuses a statistic that is not known, and parameters that it lacks or does not have."""
-    if not isinstance(statistic, str) or statistic not in STATISTICS:
-        raise InvalidArgument(
-            f"`{statistic}` is not a statistic with a known local sensitivity",
-            "Known are " + ", ".join(f'"{name}"' for name in STATISTICS),
-            nearest(str(statistic), STATISTICS),
-        )
-    given = {**given, "bounds": bounds}
-    takes = (*STATISTICS[statistic], *(() if statistic == "mode" else ("bounds",)))
-    for name, value in given.items():
-        if value is not None and name not in takes:
-            raise InvalidArgument(
-                f'"{statistic}" has no `{name}`',
-                f'"{statistic}" takes ' + ", ".join(f"`{x}`" for x in takes),
-                f"Leave `{name}` out",
-            )
-        if value is None and name in takes and name not in _OPTIONAL:
-            raise InvalidArgument(
-                f'"{statistic}" needs `{name}`',
-                f'"{statistic}" takes ' + ", ".join(f"`{x}`" for x in takes),
-                f"Add {name}=... to the call",
-            )
 
 
 def _order(column: Column, ranks: OrderStatistic) -> Fraction:

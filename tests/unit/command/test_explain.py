@@ -40,3 +40,8 @@ def test_an_accuracy_finds_its_epsilon(tmp_path: Path) -> None:
     assert float(narrow["epsilon"]) > 3 * float(plan["epsilon"])
     shaped = explain(tmp_path, "--epsilon", "1", "--minimise", "interval:0.95")
     assert "optimal" in shaped
+
+
+def test_a_mechanism_is_typed_as_it_is_shown(tmp_path: Path) -> None:
+    text = explain(tmp_path, "--epsilon", "1", "--mechanism", "discrete Laplace")
+    assert "→  discrete Laplace" in text

@@ -12,6 +12,7 @@ KNOWN = {
     "dataset-opened": "dataset neighbours total_nano total_atto per_analyst_nano schema_digest"
     " data_version",
     "cap-changed": "dataset total_nano total_atto per_analyst_nano",
+    "individual-capped": "dataset individual_nano",
     "neighbours-changed": "dataset neighbours",
     "schema-changed": "dataset schema_digest",
     "data-changed": "dataset data_version",

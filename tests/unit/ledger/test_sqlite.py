@@ -294,6 +294,24 @@ def test_another_layout_is_refused(path: Path) -> None:
     assert refusal.value.code == "ledger-version"
 
 
+def test_a_ledger_of_the_layout_before_is_brought_up_to_date(path: Path) -> None:
+    import sqlite3
+
+    with SQLite(path) as ledger:
+        ledger.open_dataset("census", total=5, neighbours="replace")
+    connection = sqlite3.connect(path)
+    connection.execute("ALTER TABLE dataset DROP COLUMN individual")
+    connection.execute("PRAGMA user_version = 1")
+    connection.close()
+    for _ in range(2):
+        with SQLite(path) as ledger:
+            assert ledger.verify()
+            assert ledger.balance("census").total_individual is None
+            ledger.open_dataset("census", total=5, neighbours="replace", individual=2)
+            assert ledger.balance("census").total_individual == 2
+            ledger.open_dataset("census", total=5, neighbours="replace")
+
+
 def test_a_file_left_empty_by_a_crash_becomes_a_ledger(tmp_path: Path) -> None:
     path = tmp_path / "a.ledger"
     path.touch()

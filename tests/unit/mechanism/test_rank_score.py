@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 
 import pytest
 
-from tenue.mechanism.rank_score import RankScore, maximum, minimum, quantile
+from tenue.mechanism.rank_score import (
+    RankScore,
+    above_quantile,
+    below_quantile,
+    maximum,
+    minimum,
+    quantile,
+)
 
 DOMAIN = range(4)
 QUANTILES = [Fraction(1, 2), Fraction(1, 4), Fraction(9, 10), Fraction(1, 3)]
@@ -20,6 +27,9 @@ def tables(most: int) -> Iterator[tuple[int, ...]]:
 
 
 def score(kind: RankScore, table: tuple[int, ...], v: int) -> int:
+    spared = DOMAIN[0] if kind.spared == "low" else DOMAIN[-1]
+    if v == spared and kind.spares(len(table)):
+        return 0
     return kind.of(len(table), sum(x < v for x in table), sum(x <= v for x in table))
 
 
@@ -90,3 +100,24 @@ def test_maximum_mirrors_minimum() -> None:
         assert [score(low, table, v) for v in DOMAIN] == [
             score(high, mirrored, 3 - v) for v in DOMAIN
         ]
+
+
+@pytest.mark.parametrize("p", QUANTILES)
+@pytest.mark.parametrize("end", [below_quantile, above_quantile])
+@pytest.mark.parametrize("neighbours", ["add-or-remove", "replace"])
+def test_one_row_moves_the_ends_of_an_interval_no_farther(
+    p: Fraction, end: Callable[..., RankScore], neighbours: str
+) -> None:
+    for epsilon in (Fraction(2), Fraction(50)):  # an aim beyond all rows, and one among them
+        kind = end(p, neighbours, epsilon, 4, Fraction(1, 20))
+        assert moves(kind, neighbours) <= kind.sensitivity
+
+
+@pytest.mark.parametrize("make", [minimum, maximum])
+@pytest.mark.parametrize("neighbours", ["add-or-remove", "replace"])
+def test_one_row_moves_spared_extremes_by_one(
+    make: Callable[..., RankScore], neighbours: str
+) -> None:
+    for epsilon in (Fraction(1), Fraction(5), Fraction(20)):
+        kind = make(epsilon, 4, Fraction(1, 20))
+        assert moves(kind, neighbours) <= kind.sensitivity == 1

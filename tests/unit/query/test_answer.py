@@ -9,7 +9,8 @@ from fractions import Fraction
 import pytest
 
 from tenue.engine.request import Bin, Calendar, Group
-from tenue.query.answer import Answer, Released, key_labels
+from tenue.errors import InvalidArgument
+from tenue.query.answer import Answer, Answers, Released, key_labels
 from tenue.query.certify import certify
 from tenue.query.plan import make_plan
 from tenue.query.question import Arithmetic, Comparison, KeyOutput, Order, Output, Question
@@ -153,3 +154,33 @@ def test_sums_are_in_units_of_the_column() -> None:
     assert len(plan.parts[0].components) == 1
     assert answer(total, ((7,),)).value == 70  # seven steps of ten
     assert answer(asked(Output("m", AVG)), ((50, 50),)).value == 500
+
+
+def test_a_data_frame_may_have_the_ends_of_its_intervals() -> None:
+    grouped = answer(BY_REGION, *region_cells(BY_REGION))
+    frame = grouped.to_pandas(interval=0.95)
+    assert list(frame) == ["region", "n", "n_low", "n_high", "total", "total_low", "total_high"]
+    assert frame["n"].between(frame["n_low"], frame["n_high"]).all()
+    assert [(row["n_low"], row["n_high"]) for row in frame.to_dict("records")] == [
+        row["n"] for row in grouped.interval(0.95)
+    ]
+    named = asked(Output("n", COUNT), Output("n_low", AVG))
+    cells = tuple((7,) * len(p.components) for p in make_plan(named, schema(), HALF).parts)
+    assert list(answer(named, cells).to_pandas(interval=0.9)) == [
+        *("n", "n_low_", "n_high"),
+        *("n_low", "n_low_low", "n_low_high"),
+    ]
+    with pytest.raises(InvalidArgument):
+        grouped.to_pandas(interval=2)
+
+
+def test_notebooks_get_escaped_tables_of_plans_and_answers() -> None:
+    evil = asked(Output("<b>", COUNT))
+    one = answer(evil, ((42,),))
+    for shown in (one, one.plan, Answers([one, one], Fraction(1, 2), 0.25)):
+        page = shown._repr_html_()
+        assert page.startswith(("<table>", "<p>"))
+        assert "&lt;b&gt;" in page
+        assert "<b>" not in page
+    assert "25% of the variance saved" in Answers([one], Fraction(1), 0.25)._repr_html_()
+    assert "discrete Laplace" in one.plan._repr_html_()

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import tenue as tn
-from tenue.errors import NotPromised, Refused
+from tenue.errors import InvalidArgument, NotPromised, Refused
 from tenue.promise import Individual
 
 TABLE = pd.DataFrame({"x": [3, 4, 5, 6, 7] * 20, "y": [1.0, None] * 50})
@@ -137,3 +137,76 @@ def test_a_key_gets_the_same_value_and_one_debit() -> None:
         again = data.ask(MEDIAN, epsilon=1, individual=True, key="k")
         assert first.exact == again.exact
         assert data.budget.individual == 1
+
+
+PAIRS = pd.DataFrame(
+    {
+        "x": [i % 11 for i in range(200)],
+        "y": [(i % 11) * 2 + i % 3 for i in range(200)],
+        "c": ["b"] * 120 + ["a"] * 79 + [None],
+    }
+)
+
+
+def pairs_session(**budget: Any) -> Any:
+    given = {
+        "table": {"name": "t", "unit": "record", "neighbours": "replace"},
+        "columns": {
+            "x": {"type": "number", "bounds": [0, 10], "missing": 0},
+            "y": {"type": "number", "bounds": [0, 30], "grid": 0.5, "missing": 0},
+            "c": {"type": "category", "categories": ["a", "b", "z"], "missing": "z"},
+            "n": {"type": "category", "categories": ["a", "b"]},
+        },
+        "budget": {"total": 5, **budget},
+    }
+    table = PAIRS.assign(n="a")
+    return tn.protect(table, schema=given, ledger=tn.ledger.Memory())
+
+
+def test_correlation_slope_and_mode_have_the_noise_of_this_table() -> None:
+    with pairs_session() as data:
+        truth = PAIRS[["x", "y"]].corr().iloc[0, 1]
+        found = data.ask("SELECT CORR(x, y) FROM t", epsilon=100, individual=True)
+        assert found.value == pytest.approx(truth, abs=0.01)
+        assert (found.exact * 1000).denominator == 1
+        steep = data.ask("SELECT REGR_SLOPE(y, x) FROM t", epsilon=100, individual=True)
+        along = PAIRS["x"].var() * (len(PAIRS) - 1)
+        slope = PAIRS["x"].cov(PAIRS["y"]) * (len(PAIRS) - 1) / (along + 1)
+        assert steep.value == pytest.approx(slope, abs=0.01)
+        assert steep.exact.denominator % 2 == 0
+        assert steep.certificate.parameters["ridge"] == "1 is added to the sum of squares"
+        flipped = data.ask("SELECT REGR_SLOPE(x, y) FROM t", epsilon=100, individual=True)
+        assert flipped.value == pytest.approx(1 / slope, rel=0.1)
+        # nobody can change the winner of 120 to 79: exact, and that is said
+        assert data.ask("SELECT MODE(c) FROM t", epsilon="0.001", individual=True).value == "b"
+        assert data.budget.spent == 0
+        for answer in (found, steep, flipped):
+            assert answer.interval(0.95) is None
+            assert isinstance(answer.certificate.promise, Individual)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    ["SELECT MODE(n) FROM t", "SELECT CORR(x, y) FROM t WHERE x > 1", "SELECT COUNT(c) FROM t"],
+)
+def test_missing_categories_and_filters_are_refused(sql: str) -> None:
+    with pairs_session() as data:
+        with pytest.raises(NotPromised):
+            data.ask(sql, epsilon=1, individual=True)
+        assert data.budget.individual == 0
+
+
+def test_the_schema_may_cap_what_individual_dp_spends_in_all() -> None:
+    with pairs_session(individual=1.5) as data:
+        data.ask("SELECT MODE(c) FROM t", epsilon=1, individual=True)
+        with pytest.raises(Refused, match="remains"):
+            data.ask("SELECT MEDIAN(x) FROM t", epsilon=1, individual=True)
+        data.ask("SELECT MEDIAN(x) FROM t", epsilon="0.5", individual=True)
+        assert "1.5 of 1.5 spent" in str(data.budget)
+
+
+@pytest.mark.parametrize("name", ["holder", "Holder", " holder "])
+def test_nobody_else_may_be_called_the_holder(name: str) -> None:
+    """The holder may ask what was not approved."""
+    with pytest.raises(InvalidArgument, match="analyst=None"):
+        tn.protect(TABLE, schema=schema(), ledger=tn.ledger.Memory(), analyst=name)

@@ -154,6 +154,7 @@ def test_a_password_is_never_repeated() -> None:
         ("[budget]\ntotal = inf", [(10, "budget.total")]),
         ("[budget]\ntotal = 1\nper_analyst = 2", [(11, "budget.per_analyst")]),
         ("[budget]\ntotal = 1\nper_analyst = 0", [(11, "budget.per_analyst")]),
+        ("[budget]\ntotal = 1\nindividual = -1", [(11, "budget.individual")]),
         ("[budget]\ntotal = 1\ndelta = 0", [(11, "budget.delta")]),
         ("[budget]\ntotal = 1\ndelta = 1.0", [(11, "budget.delta")]),
         ("[budget]\ntotal = 1\nepsilon = 1", [(11, "budget.epsilon")]),
@@ -195,7 +196,8 @@ def test_a_mistake_after_the_columns_has_its_line(
 
 def test_budget_and_questions_are_exact() -> None:
     text = after(
-        "[budget]\ntotal = 0.7\nper_analyst = 0.3\ndelta = 1e-9\n[questions.q]\nsql = 'S'\n"
+        "[budget]\ntotal = 0.7\nper_analyst = 0.3\ndelta = 1e-9\nindividual = 2.5\n"
+        "[questions.q]\nsql = 'S'\n"
         "promise = 'individual'\nepsilon = 0.1\ntimes = 4"
     )
     schema = Schema.parse(text)
@@ -203,6 +205,8 @@ def test_budget_and_questions_are_exact() -> None:
     assert schema.budget.per_analyst is not None
     assert schema.budget.total + schema.budget.per_analyst == 1
     assert schema.budget.delta == Fraction(1, 10**9)
+    assert schema.budget.individual == Fraction(5, 2)
+    assert "individual epsilon 2.5, counted apart" in str(schema)
     question = schema.questions["Q"]
     assert (question.epsilon, question.times, question.limited) == (Fraction(1, 10), 4, True)
 

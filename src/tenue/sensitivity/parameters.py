@@ -1,0 +1,63 @@
+"""What a statistic of rows is told besides the rows and their bounds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+from ..errors import InvalidArgument, nearest
+from .order_statistic import PARAMETERS
+
+__all__ = ["STATISTICS", "Parameters"]
+
+STATISTICS: dict[str, tuple[str, ...]] = {
+    **PARAMETERS,
+    "mean": (),
+    "sum": (),
+    "variance": (),
+    "range-count": ("low", "high"),
+    "correlation": (),
+    "slope": ("ridge",),
+    "mode": ("categories",),
+}
+"""Every statistic `local` knows, and the parameters that belong to it."""
+
+_OPTIONAL = {"ridge"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameters:
+    """Those of all statistics; None where one is not given. See `local` for what they mean."""
+
+    k: object = None
+    q: object = None
+    low: object = None
+    high: object = None
+    ridge: object = None
+    categories: object = None
+
+    def stated(self) -> dict[str, object]:
+        """Those that are given."""
+        every = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {name: value for name, value in every.items() if value is not None}
+
+    def check(self, statistic: str, bounds: object) -> None:
+        """Refuses a statistic that is not known, and parameters that it lacks or does not have."""
+        if not isinstance(statistic, str) or statistic not in STATISTICS:
+            raise InvalidArgument(
+                f"`{statistic}` is not a statistic with a known local sensitivity",
+                "Known are " + ", ".join(f'"{name}"' for name in STATISTICS),
+                nearest(str(statistic), STATISTICS),
+            )
+        stated = self.stated() | ({} if bounds is None else {"bounds": bounds})
+        takes = (*STATISTICS[statistic], *(() if statistic == "mode" else ("bounds",)))
+        allowed = f'"{statistic}" takes ' + ", ".join(f"`{name}`" for name in takes)
+        for name in stated:
+            if name not in takes:
+                raise InvalidArgument(
+                    f'"{statistic}" has no `{name}`', allowed, f"Leave `{name}` out"
+                )
+        for name in takes:
+            if name not in stated and name not in _OPTIONAL:
+                raise InvalidArgument(
+                    f'"{statistic}" needs `{name}`', allowed, f"Add {name}=... to the call"
+                )

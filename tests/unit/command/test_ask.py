@@ -1,0 +1,68 @@
+"""`ask` on the command line: intervals that are bought, mechanisms by name."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from tenue.command.main import app
+from tenue.errors import Refused
+
+SCHEMA = """
+[table]
+name = "people"
+source = "people.csv"
+unit = "record"
+neighbours = "replace"
+[columns.age]
+type = "number"
+bounds = [0, 100]
+missing = 0
+[budget]
+total = 10
+individual = 1.5
+"""
+
+
+@pytest.fixture
+def schema(tmp_path: Path) -> str:
+    (tmp_path / "people.toml").write_text(SCHEMA)
+    (tmp_path / "people.csv").write_text("age\n" + "\n".join(str(n % 90) for n in range(500)))
+    return str(tmp_path / "people.toml")
+
+
+def ask(schema: str, *words: str) -> Any:
+    asked = ["ask", "SELECT MEDIAN(age) FROM people", "--schema", schema, "--epsilon", "1"]
+    done = CliRunner().invoke(app, [*asked, "--json", *words])
+    if isinstance(done.exception, Refused):
+        return {"refused": done.exception.to_dict()}
+    return json.loads(done.stdout)
+
+
+def test_an_interval_is_bought(schema: str) -> None:
+    found = ask(schema, "--interval", "0.9")
+    low, high = found["interval_bought"]["interval"]
+    assert low <= found["value"] <= high
+    assert (found["interval_bought"]["epsilon"], found["price"]) == ("0.5", "1")
+    assert ask(schema)["interval_bought"] is None
+
+
+def test_a_mechanism_is_named(schema: str) -> None:
+    found = ask(schema, "--mechanism", "smooth sensitivity 4")
+    assert found["mechanism"] == "smooth sensitivity 4"
+    assert found["interval_95"] is None
+    refused = ask(schema, "--mechanism", "magic")["refused"]
+    assert '"selection", "smooth sensitivity 2"' in refused["allowed"]
+
+
+def test_the_individual_column_has_its_cap(schema: str) -> None:
+    assert ask(schema, "--individual")["price"] == "1"
+    assert ask(schema, "--individual")["refused"]["code"] == "over-budget"
+    ledger = schema.replace(".toml", ".ledger")
+    shown = json.loads(CliRunner().invoke(app, ["ledger", "show", ledger, "--json"]).stdout)
+    (balance,) = shown["datasets"]
+    assert (balance["individual"], balance["individual_total"]) == ("1", "1.5")

@@ -1,0 +1,19 @@
+"""Tables for notebooks: escaped, and cut where they are long."""
+
+from __future__ import annotations
+
+from tenue.query.page import html_table
+
+
+def test_everything_is_escaped() -> None:
+    page = html_table([["<i>"], ['"&']], before=["<p>"], after=["<script>"])
+    assert page == (
+        "<p>&lt;p&gt;</p><table><thead><tr><th>&lt;i&gt;</th></tr></thead><tbody><tr>"
+        "<td>&quot;&amp;</td></tr></tbody></table><p>&lt;script&gt;</p>"
+    )
+
+
+def test_long_tables_are_cut_and_say_so() -> None:
+    page = html_table([["n"], *([str(n)] for n in range(1200))])
+    assert page.count("<tr>") == 201
+    assert "… and 1,000 rows more" in page
