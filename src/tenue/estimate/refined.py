@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -20,10 +21,13 @@ from ..prior.metric import Distance, metric
 from ..prior.points import Points, numeric_place
 from .posterior import Posterior
 
-__all__ = ["Opinion", "refined"]
+__all__ = ["Opinion", "as_points", "refined"]
 
 
-@dataclass(frozen=True)
+_FEW = 5
+
+
+@dataclass(frozen=True, repr=False)
 class Opinion:
     """What is known about a category, or several values, after a refined answer.
 
@@ -41,6 +45,28 @@ class Opinion:
     def mass(self, value: object) -> float:
         """The probability of one truth."""
         return self.masses.get(value, 0.0)
+
+    def _likeliest(self) -> list[tuple[str, str]]:
+        """The few most likely truths and their probabilities, as texts."""
+        order = sorted(self.masses.items(), key=lambda pair: -pair[1])
+        told = [(_told(value), f"{mass:.1%}") for value, mass in order[:_FEW]]
+        left = sum(mass for _, mass in order[_FEW:])
+        more = len(order) - _FEW
+        return [*told, (f"{more} others", f"{left:.1%}")] if more > 0 else told
+
+    def __repr__(self) -> str:
+        return f"Opinion({', '.join(f'{name} {share}' for name, share in self._likeliest())})"
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><th scope='row'>{html.escape(name)}</th><td>{share}</td></tr>"
+            for name, share in self._likeliest()
+        )
+        return f"<table><tbody>{rows}</tbody></table>"
+
+
+def _told(value: Any) -> str:
+    return " and ".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
 @checked_call
@@ -77,8 +103,7 @@ def refined(
     used = float_factors(epsilon, kind, alpha_up)
     belief = prior.points if isinstance(prior, Counts) else prior
     if isinstance(belief, Density):
-        grid = (belief.high - belief.low) / (MOST_POINTS - 1)
-        belief = _as_points(belief, grid)
+        belief = as_points(belief)
     if not isinstance(belief, Finite):
         raise InvalidPrior(
             f"`prior` is of type {type(prior).__name__}",
@@ -105,9 +130,10 @@ def refined(
     return Opinion(dict(zip(shown, masses.tolist(), strict=True)))
 
 
-def _as_points(belief: Density, grid: Fraction) -> Points:
-    """A density as 4,096 equally spaced points, each with the mass nearest to it."""
-    points = [belief.low + k * grid for k in range(MOST_POINTS)]
+def as_points(belief: Density, count: int = MOST_POINTS) -> Points:
+    """A density as equally spaced points, each with the mass nearest to it."""
+    grid = (belief.high - belief.low) / (count - 1)
+    points = [belief.low + k * grid for k in range(count)]
     borders = [belief.cdf(point + grid / 2) for point in points[:-1]]
     rises = [b - a for a, b in zip([Fraction(0), *borders], [*borders, Fraction(1)], strict=True)]
     kept = [(point, rise) for point, rise in zip(points, rises, strict=True) if rise]

@@ -149,16 +149,14 @@ class Density(Belief):
 
     def sample(self, size: int | None = None, source: Source | None = None) -> Any:
         """Independent exact draws of the unmodified belief, on `sampling_grid`."""
-        steps = drawn_on_grid(
-            self.edges,
-            self.cumulative,
-            self.sampling_grid,
-            self.limits,
-            checked_size(size),
-            checked_source(source),
-        )
-        drawn = [step * self.sampling_grid for step in steps]
+        drawn = self.draws(checked_size(size), checked_source(source))
         return shown_value(drawn[0]) if size is None else shown_values(drawn)
+
+    def draws(self, size: int, source: Source) -> list[Fraction]:
+        """As `sample`, as exact multiples of `sampling_grid`."""
+        grid = self.sampling_grid
+        steps = drawn_on_grid(self.edges, self.cumulative, grid, self.limits, size, source)
+        return [step * grid for step in steps]
 
     def few(self, first: int, last: int) -> bool:
         """Whether so many points are few enough to be listed."""

@@ -17,34 +17,30 @@ from typing import Any
 from ..engine.contract import Engine
 from ..engine.open import open_engine
 from ..errors import InvalidArgument, InvalidSchema, NotPromised
-from ..ledger.composition import Charge
+from ..ledger.amount import atto, in_delta, in_epsilon
+from ..ledger.composition import Charge, charge_in, delta_in
 from ..ledger.contract import Ledger
 from ..ledger.record import Balance
 from ..number import NANO, Number, checked_call, law_epsilon, nano
-from ..promise import checked_neighbours, show
+from ..promise import Neighbours, checked_neighbours, show
 from ..schema import Schema
 from ..version import VERSION
 from .accuracy import epsilon_for
 from .answer import Answer, Answers, Released
 from .batch import Batch, plan_batch
-from .belief import (
-    BeliefPlan,
-    Believed,
-    answer_personal,
-    certify_personal,
-    plan_personal,
-    stored_value,
-)
+from .belief import BeliefPlan, Believed
+from .believing import plan_belief
 from .certify import certify
 from .individual import approval, certify_individual, plan_individual, release_individual
 from .opening import given_ledger, given_schema
 from .parse import parse
-from .personal import read_personal
+from .personal import Personal
 from .plan import Plan, make_plan
+from .refining import answer_refined, certify_refined, stored_sample
 from .release import release, release_batch
 from .render import render
 
-__all__ = ["Session", "explain_for", "protect"]
+__all__ = ["Session", "believe_for", "explain_for", "protect"]
 
 HOLDER = "holder"
 
@@ -84,6 +80,7 @@ def protect(
         described.budget.total,
         described.budget.per_analyst,
         neighbours=checked_neighbours(described.neighbours),
+        total_delta=described.budget.delta or 0,
         schema_digest=described.digest,
         data_version=described.version or "",
     )
@@ -114,11 +111,20 @@ class Session:
         minimise: object = "variance",
         accuracy: object = None,
         prior: Any = None,
+        delta: Number | None = None,
     ) -> Plan | BeliefPlan:
         """Every admissible mechanism with its expected error and price. Reads no rows, costs
-        nothing."""
-        if prior is not None:
-            return self._belief_plan(sql, prior, epsilon)
+        nothing. With a prior, the errors are averaged over it."""
+        if prior is not None or delta is not None:
+            return believe_for(
+                sql,
+                self.schema,
+                prior,
+                epsilon=epsilon,
+                delta=delta,
+                minimise=minimise,
+                accuracy=accuracy,
+            )
         return explain_for(sql, self.schema, epsilon=epsilon, minimise=minimise, accuracy=accuracy)
 
     @checked_call
@@ -133,6 +139,7 @@ class Session:
         fresh: bool = False,
         individual: bool = False,
         prior: Any = None,
+        delta: Number | None = None,
     ) -> Answer | Believed:
         """The private answer to a question.
 
@@ -146,20 +153,32 @@ class Session:
             individual: answer with individual differential privacy, which is not differential
                 privacy: read `INDIVIDUAL_LIMITS`. It has a column of its own in the ledger. A named
                 analyst may ask approved questions only; their limits hold for everybody.
-            prior: for a question about one person, what you believe before asking; the answer is a
-                sample of it, moved towards the truth.
+            prior: what you believe before asking about one person, or about a count, sum or mean.
+                The answer is a sample of it, moved towards the truth, or a noisy number with its
+                posterior: whatever `explain` shows to be nearer on average.
+            delta: lets refinement move a little more mass; paid from the budget's delta.
         """
-        if prior is not None and (individual or accuracy is not None):
-            raise InvalidArgument(
-                "`prior` is given together with `individual` or `accuracy`",
-                "A belief is refined at an epsilon, with differential privacy",
-                "Leave the others out",
+        if prior is not None or delta is not None:
+            plan = believe_for(
+                sql,
+                self.schema,
+                prior,
+                epsilon=epsilon,
+                delta=delta,
+                minimise=minimise,
+                accuracy=accuracy,
+                individual=individual,
             )
-        if prior is not None:
-            return self._ask_about_one(sql, prior, epsilon, key, fresh)
+            return self._ask_believing(plan, key, fresh)
         if individual:
             return self._ask_individually(sql, epsilon, accuracy, key)
-        plan = explain_for(sql, self.schema, epsilon=epsilon, minimise=minimise, accuracy=accuracy)
+        return self._ask_planned(
+            explain_for(sql, self.schema, epsilon=epsilon, minimise=minimise, accuracy=accuracy),
+            key,
+            fresh,
+        )
+
+    def _ask_planned(self, plan: Plan, key: str | None, fresh: bool) -> Answer:
         cache_key = self._cache_key(plan)
         stored = self.ledger.cached(self.schema.name, cache_key)
         known = key is not None and self.ledger.has_key(self.schema.name, self.analyst, key)
@@ -219,29 +238,21 @@ class Session:
 
     # -- the steps -----------------------------------------------------------------------------
 
-    def _belief_plan(self, sql: str, prior: Any, epsilon: Number | None) -> BeliefPlan:
-        question = read_personal(sql, self.schema)
-        if question is None:
-            raise NotPromised(
-                "A prior is given for a question that is not about one person",
-                "A belief is refined by SELECT column FROM table WHERE unit = constant",
-                "Leave `prior` out, and give it to the answer: .estimate(prior)",
+    def _ask_believing(self, plan: BeliefPlan, key: str | None, fresh: bool) -> Believed:
+        if plan.chosen.noise is not None:
+            # stored without the prior: whoever believes something else reads it for nothing
+            noisy = self._ask_planned(plan.chosen.noise, key, fresh)
+            return Believed(
+                plan, noisy.certificate, noisy.price, replayed=noisy.replayed, noisy=noisy
             )
-        if epsilon is None:
-            raise InvalidArgument(
-                "`epsilon` is not given", "A belief is refined at an epsilon", "Add epsilon=1"
-            )
-        price = affordable(epsilon)
-        return plan_personal(question, self.schema, prior, price, Fraction(price, NANO))
-
-    def _ask_about_one(
-        self, sql: str, prior: Any, epsilon: Number | None, key: str | None, fresh: bool
-    ) -> Believed:
-        plan = self._belief_plan(sql, prior, epsilon)
-        person = hashlib.sha256(f"{plan.question.unit.lower()}\n{plan.question.name}".encode())
+        question, person = plan.question, None
+        if isinstance(question, Personal):
+            name = f"{question.unit.lower()}\n{question.name}"
+            person = hashlib.sha256(name.encode()).hexdigest()
         parts = (
-            plan.question.canonical,
+            question.canonical,
             str(plan.nano),
+            str(plan.delta),
             plan.prior.to_json(),
             VERSION,
             self.schema.digest,
@@ -257,17 +268,24 @@ class Session:
                 plan.nano,
                 key,
                 cache_key,
-                lambda: answer_personal(plan, self._engine, self.schema),
-                person=person.hexdigest(),
+                lambda: answer_refined(plan, self._engine, self.schema),
+                person=person,
+                atto=atto(plan.delta),
                 cache_key=cache_key if stored is None else None,
             )
+        # replacing a person is removing one and adding another
+        kept, proved = self._neighbours, self._proved(person)
+        price, delta = Fraction(0), Fraction(0)
+        if not before:
+            price = in_epsilon(charge_in(kept, proved, plan.nano))
+            delta = in_delta(delta_in(kept, proved, plan.nano, atto(plan.delta)))
         return Believed(
             plan=plan,
-            value=stored_value(found),
-            certificate=certify_personal(plan, self.schema),
-            # replacing a person is removing one and adding another
-            price=plan.epsilon * (0 if before else 2 if self.schema.neighbours == "replace" else 1),
+            certificate=certify_refined(plan, self.schema),
+            price=price,
+            delta=delta,
             replayed=before,
+            sample=stored_sample(found),
         )
 
     def _ask_individually(
@@ -314,6 +332,14 @@ class Session:
         )
         return replace(answer, certificate=certify_individual(plan, self.schema))
 
+    @property
+    def _neighbours(self) -> Neighbours:
+        return checked_neighbours(self.schema.neighbours)
+
+    def _proved(self, person: str | None) -> Neighbours:
+        """A question about one person is proved under add-or-remove; the ledger knows its price."""
+        return self._neighbours if person is None else "add-or-remove"
+
     def _paid(
         self,
         price: int,
@@ -321,15 +347,14 @@ class Session:
         question: str,
         draw: Callable[[], bytes],
         person: str | None = None,
+        atto: int = 0,
         **options: Any,
     ) -> tuple[bytes, bool]:
         """Pays, draws and stores; or what is stored under the key, and True.
 
         The price stays spent whatever goes wrong after it was paid: a row may have been read.
         """
-        # a question about one person is proved under add-or-remove; the ledger knows what it costs
-        proved = self.schema.neighbours if person is None else "add-or-remove"
-        charge = Charge(nano=price, atto=0, neighbours=checked_neighbours(proved), person=person)
+        charge = Charge(price, atto, self._proved(person), person)
         reservation = self.ledger.reserve(
             self.schema.name, self.analyst, charge, key, question, **options
         )
@@ -428,3 +453,41 @@ def explain_for(
     else:
         price = epsilon_for(accuracy, question, schema, minimise)
     return make_plan(question, schema, price, minimise, render(question, schema))
+
+
+def believe_for(
+    sql: str,
+    schema: Schema,
+    prior: object,
+    *,
+    epsilon: Number | None = None,
+    delta: Number | None = None,
+    minimise: object = "variance",
+    accuracy: object = None,
+    individual: bool = False,
+) -> BeliefPlan:
+    """As `explain_for`, for somebody who believes something."""
+    if prior is None:
+        raise InvalidArgument(
+            "`delta` is given without a prior",
+            "Noise needs no delta; refinement of a belief can use one",
+            "Leave `delta` out, or add prior=...",
+        )
+    if individual or accuracy is not None:
+        raise InvalidArgument(
+            "`prior` is given together with `individual` or `accuracy`",
+            "A belief is refined at an epsilon, with differential privacy",
+            "Leave the others out",
+        )
+    if epsilon is None:
+        raise InvalidArgument(
+            "`epsilon` is not given", "A belief is refined at an epsilon", "Add epsilon=1"
+        )
+    return plan_belief(
+        sql,
+        schema,
+        prior,
+        nano=affordable(epsilon),
+        atto=0 if delta is None else atto(delta),
+        minimise=minimise,
+    )

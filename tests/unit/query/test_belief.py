@@ -141,8 +141,10 @@ def test_numbers_and_booleans_are_refined_too() -> None:
 
 def test_a_prior_for_another_question_is_refused() -> None:
     with session() as data:
-        with pytest.raises(NotPromised):
+        with pytest.raises(InvalidPrior):
             data.ask("SELECT COUNT(*) FROM patients", epsilon=1, prior=PRIOR)
+        with pytest.raises(NotPromised):
+            data.ask("SELECT MEDIAN(age) FROM patients", epsilon=1, prior=PRIOR)
         with pytest.raises(Refused):
             data.ask(ABOUT_ONE, prior=PRIOR)
         with pytest.raises(Refused):
