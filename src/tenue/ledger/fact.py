@@ -23,6 +23,7 @@ __all__ = [
     "Entry",
     "Fact",
     "NeighboursChanged",
+    "ProtocolChanged",
     "ReleaseRegistered",
     "Reserved",
     "Returned",
@@ -65,6 +66,15 @@ class NeighboursChanged:
     kind: ClassVar[str] = "neighbours-changed"
     dataset: str
     neighbours: Neighbours
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProtocolChanged:
+    """The holder decided how every question is answered from here on; empty for in any way."""
+
+    kind: ClassVar[str] = "protocol-changed"
+    dataset: str
+    protocol: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,6 +160,7 @@ Fact = (
     DatasetOpened
     | CapChanged
     | NeighboursChanged
+    | ProtocolChanged
     | SchemaChanged
     | DataChanged
     | Reserved
@@ -165,6 +176,7 @@ KINDS: dict[str, type[Fact]] = {
         DatasetOpened,
         CapChanged,
         NeighboursChanged,
+        ProtocolChanged,
         SchemaChanged,
         DataChanged,
         Reserved,

@@ -26,7 +26,7 @@ from .fork import watch
 from .inspection import inspect
 from .owner import Owners
 from .record import Verification
-from .tables import APPLICATION, VERSION, Tables, create, schema_of
+from .tables import APPLICATION, VERSION, Tables, create, schema_of, upgrade
 from .writer import Request, Writer
 
 __all__ = ["File"]
@@ -56,6 +56,8 @@ class File:
             with self._connections.take("write") as connection, _transaction(connection):
                 if _application(connection) == (0, 0):
                     create(connection)
+                elif _application(connection) == (APPLICATION, 1):
+                    upgrade(connection)
                 _check_layout(connection)
                 _check_head(connection)
         except _DAMAGE as error:
@@ -244,7 +246,7 @@ def _recognise(path: str) -> None:
             "Check the path; a new ledger needs a path where nothing is",
             code="not-a-ledger",
         )
-    if version != VERSION:
+    if version not in (1, VERSION):
         raise InvalidArgument(
             f"`{path}` is a ledger of layout {version}",
             f"This version of Tenue reads layout {VERSION}",

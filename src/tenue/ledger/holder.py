@@ -13,6 +13,7 @@ from .fact import (
     DatasetOpened,
     Fact,
     NeighboursChanged,
+    ProtocolChanged,
     ReleaseRegistered,
     SchemaChanged,
 )
@@ -21,7 +22,7 @@ from .row import EVERYONE
 __all__ = ["open_dataset", "register_release"]
 
 
-def open_dataset(desk: Desk, wanted: DatasetOpened) -> tuple[Fact, ...]:
+def open_dataset(desk: Desk, wanted: DatasetOpened, protocol: str) -> tuple[Fact, ...]:
     """Opens a data set, or writes one fact for each thing that changed; spent stays spent."""
     name = wanted.dataset
     held = desk.books.dataset(name)
@@ -42,6 +43,8 @@ def open_dataset(desk: Desk, wanted: DatasetOpened) -> tuple[Fact, ...]:
             facts.append(SchemaChanged(dataset=name, schema_digest=wanted.schema_digest))
         if wanted.data_version != held.data_version:
             facts.append(DataChanged(dataset=name, data_version=wanted.data_version))
+    if protocol != desk.books.protocol(name):
+        facts.append(ProtocolChanged(dataset=name, protocol=protocol))
     for fact in facts:
         desk.write(fact)
     return tuple(facts)

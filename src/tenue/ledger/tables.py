@@ -13,13 +13,17 @@ from .fact import Reserved
 from .inspection import Line, Totals
 from .row import Account, Dataset, Person, Ticket
 
-__all__ = ["APPLICATION", "VERSION", "Tables", "create", "schema_of"]
+__all__ = ["APPLICATION", "VERSION", "Tables", "create", "schema_of", "upgrade"]
 
 APPLICATION = 0x54656E75
 """What the file's header says it is: "Tenu"."""
 
-VERSION = 1
+VERSION = 2
 """How the tables are laid out."""
+
+_PROTOCOL = """
+CREATE TABLE protocol (dataset TEXT PRIMARY KEY, protocol TEXT NOT NULL) WITHOUT ROWID
+"""
 
 _SCHEMA = """
 CREATE TABLE entry (sequence INTEGER PRIMARY KEY, text TEXT NOT NULL, link BLOB NOT NULL);
@@ -57,9 +61,18 @@ CREATE TABLE release (
 
 def create(connection: sqlite3.Connection) -> None:
     """Makes an empty database a ledger; inside a transaction of the caller's."""
-    for statement in _SCHEMA.split(";"):
+    for statement in [*_SCHEMA.split(";"), _PROTOCOL]:
         connection.execute(statement)
     connection.execute(f"PRAGMA application_id = {APPLICATION}")
+    connection.execute(f"PRAGMA user_version = {VERSION}")
+
+
+def upgrade(connection: sqlite3.Connection) -> None:
+    """Makes a ledger of layout 1 one of this layout: what was spent stays spent.
+
+    Layout 1 knew no protocols; everything else is the same.
+    """
+    connection.execute(_PROTOCOL)
     connection.execute(f"PRAGMA user_version = {VERSION}")
 
 
@@ -155,6 +168,10 @@ class Tables:
         rows = self._run("SELECT digest, sequence FROM release WHERE dataset = ?", (dataset,))
         return dict(rows.fetchall())
 
+    def protocol(self, dataset: str) -> str:
+        row = self._run("SELECT protocol FROM protocol WHERE dataset = ?", (dataset,)).fetchone()
+        return "" if row is None else str(row[0])
+
     def ticket(self, sequence: int) -> Ticket | None:
         row = self._run(
             "SELECT sequence, name, cache, owner, outcome, settled FROM ticket WHERE sequence = ?",
@@ -228,6 +245,7 @@ class Tables:
             "REPLACE INTO release VALUES (?, ?, ?)",
             [(*key, sequence) for key, sequence in books.releases.items()],
         )
+        self._run_many("REPLACE INTO protocol VALUES (?, ?)", books.protocols.items())
 
     def lines(self) -> Iterator[Line]:
         """Every entry beside the ticket it opened and the answer it stored."""
@@ -245,6 +263,7 @@ class Tables:
             {row[:3]: Person(*row[3:]) for row in run("SELECT * FROM person")},
             {row[:2]: row[2] for row in run("SELECT * FROM question")},
             {row[:2]: row[2] for row in run("SELECT * FROM release")},
+            dict(run("SELECT * FROM protocol").fetchall()),
             run("SELECT COUNT(*) FROM ticket").fetchone()[0],
             run("SELECT COUNT(*) FROM answer").fetchone()[0],
         )

@@ -9,7 +9,7 @@ from ..schema.table import RECORD
 from ..version import VERSION
 from .plan import Plan
 
-__all__ = ["certify"]
+__all__ = ["assumptions_of", "certify"]
 
 _SOURCES = {
     "optimal": "Soria-Comas and Domingo-Ferrer 2013, Theorem 1",
@@ -69,11 +69,16 @@ def certify(plan: Plan, schema: Schema) -> Certificate:
         mechanism=plan.chosen.mechanism,
         parameters=parameters,
         source="; ".join(dict.fromkeys(_SOURCES[name] for name in names)),
-        assumptions=(*ASSUMPTIONS, WELL_FORMED, _who(schema)),
+        assumptions=assumptions_of(schema),
         does_not_promise=DOES_NOT_PROMISE,
         schema_hash=schema.digest,
         version=VERSION,
     )
+
+
+def assumptions_of(schema: Schema) -> tuple[str, ...]:
+    """What every answer with differential privacy about the table supposes."""
+    return (*ASSUMPTIONS, WELL_FORMED, _who(schema))
 
 
 def _who(schema: Schema) -> str:

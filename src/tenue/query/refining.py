@@ -19,7 +19,7 @@ from ..promise import Approximate, Certificate, Pure, checked_neighbours, show
 from ..schema import Boolean, Category, Column, Number, Schema
 from ..version import VERSION
 from .belief import REFINEMENT, BeliefPlan, Way
-from .certify import ASSUMPTIONS, DOES_NOT_PROMISE
+from .certify import DOES_NOT_PROMISE, assumptions_of
 from .fitting import fit_columns
 from .personal import Personal
 from .question import Aggregate, Output, Question
@@ -102,7 +102,7 @@ def certify_refined(plan: BeliefPlan, schema: Schema) -> Certificate:
         mechanism=REFINEMENT,
         parameters=parameters,
         source="Thesis, chapter 5, corrected: soundness section 4",
-        assumptions=ASSUMPTIONS,
+        assumptions=assumptions_of(schema),
         does_not_promise=(_SAMPLE, *(_PERSON if personal else ()), *DOES_NOT_PROMISE),
         schema_hash=schema.digest,
         version=VERSION,

@@ -36,6 +36,7 @@ from .opening import given_ledger, given_schema
 from .parse import parse
 from .personal import Personal
 from .plan import Plan, make_plan
+from .protocol import allow_prior, allow_without_protocol, plan_fixed_noise
 from .refining import answer_refined, certify_refined, stored_sample
 from .release import release, release_batch
 from .render import render
@@ -83,6 +84,7 @@ def protect(
         total_delta=described.budget.delta or 0,
         schema_digest=described.digest,
         data_version=described.version or "",
+        protocol="" if described.protocol is None else str(described.protocol),
     )
     engine = open_engine(source if source is not None else described.location, described)
     return Session(described, engine, books, HOLDER if analyst is None else analyst)
@@ -171,6 +173,7 @@ class Session:
             )
             return self._ask_believing(plan, key, fresh)
         if individual:
+            allow_without_protocol(self.schema, "individual differential privacy")
             return self._ask_individually(sql, epsilon, accuracy, key)
         return self._ask_planned(
             explain_for(sql, self.schema, epsilon=epsilon, minimise=minimise, accuracy=accuracy),
@@ -216,6 +219,7 @@ class Session:
             epsilon: what all of them may cost together.
             minimise, key, fresh: as in `ask`.
         """
+        allow_without_protocol(self.schema, "ask_many")
         batch = self._batch(questions, epsilon, minimise)
         cache_key = hashlib.sha256(
             "\n".join(map(self._cache_key, batch.plans)).encode()
@@ -440,6 +444,11 @@ def explain_for(
 ) -> Plan:
     """parse → plan → choose: all that happens before the ledger, from the schema alone."""
     question = parse(sql, schema)
+    if schema.protocol is not None:
+        text = render(question, schema)
+        return plan_fixed_noise(
+            question, text, schema, epsilon=epsilon, accuracy=accuracy, minimise=minimise
+        )
     if (epsilon is None) == (accuracy is None):
         missing = epsilon is None
         raise InvalidArgument(
@@ -479,6 +488,7 @@ def believe_for(
             "A belief is refined at an epsilon, with differential privacy",
             "Leave the others out",
         )
+    refinement_only = allow_prior(schema)
     if epsilon is None:
         raise InvalidArgument(
             "`epsilon` is not given", "A belief is refined at an epsilon", "Add epsilon=1"
@@ -490,4 +500,5 @@ def believe_for(
         nano=affordable(epsilon),
         atto=0 if delta is None else atto(delta),
         minimise=minimise,
+        refinement_only=refinement_only,
     )

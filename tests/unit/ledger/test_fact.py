@@ -13,6 +13,7 @@ KNOWN = {
     " data_version",
     "cap-changed": "dataset total_nano total_atto per_analyst_nano",
     "neighbours-changed": "dataset neighbours",
+    "protocol-changed": "dataset protocol",
     "schema-changed": "dataset schema_digest",
     "data-changed": "dataset data_version",
     "reserved": "dataset analyst column nano atto neighbours person question_digest question_name"
