@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 __all__ = [
     "AccuracyOption",
     "AsJson",
+    "DeltaOption",
     "EpsilonOption",
     "MinimiseOption",
     "PriorOption",
@@ -36,7 +37,10 @@ AccuracyOption = Annotated[
 ]
 PriorOption = Annotated[
     Path | None,
-    typer.Option("--prior", help="A JSON file with what you believe, for one person's question."),
+    typer.Option("--prior", help="A JSON file with what you believe before asking."),
+]
+DeltaOption = Annotated[
+    str | None, typer.Option("--delta", help="What refinement of the prior may cost besides.")
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 

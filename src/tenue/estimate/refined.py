@@ -33,9 +33,11 @@ class Opinion:
 
     Attributes
         masses: the probability of each possible truth.
+        names: what the components of a truth are called, if it has several.
     """
 
     masses: dict[Any, float]
+    names: tuple[str, ...] = ()
 
     @property
     def mode(self) -> Any:
@@ -46,27 +48,29 @@ class Opinion:
         """The probability of one truth."""
         return self.masses.get(value, 0.0)
 
-    def _likeliest(self) -> list[tuple[str, str]]:
+    def likeliest(self) -> list[tuple[str, str]]:
         """The few most likely truths and their probabilities, as texts."""
         order = sorted(self.masses.items(), key=lambda pair: -pair[1])
-        told = [(_told(value), f"{mass:.1%}") for value, mass in order[:_FEW]]
+        told = [(self._told(value), f"{mass:.1%}") for value, mass in order[:_FEW]]
         left = sum(mass for _, mass in order[_FEW:])
         more = len(order) - _FEW
         return [*told, (f"{more} others", f"{left:.1%}")] if more > 0 else told
 
+    def _told(self, value: Any) -> str:
+        if not isinstance(value, tuple):
+            return str(value)
+        names = self.names or ("",) * len(value)
+        return " and ".join(f"{n} {v}".strip() for n, v in zip(names, value, strict=True))
+
     def __repr__(self) -> str:
-        return f"Opinion({', '.join(f'{name} {share}' for name, share in self._likeliest())})"
+        return f"Opinion({', '.join(f'{name} {share}' for name, share in self.likeliest())})"
 
     def _repr_html_(self) -> str:
         rows = "".join(
             f"<tr><th scope='row'>{html.escape(name)}</th><td>{share}</td></tr>"
-            for name, share in self._likeliest()
+            for name, share in self.likeliest()
         )
         return f"<table><tbody>{rows}</tbody></table>"
-
-
-def _told(value: Any) -> str:
-    return " and ".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
 @checked_call

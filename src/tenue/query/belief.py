@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import html
 import json
-from dataclasses import dataclass, field
+import textwrap
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, Literal
@@ -49,6 +50,7 @@ class BeliefPlan:
 
     Attributes
         kind: "individual" or "statistical"; the question decides, never whoever asks.
+        stated, prior: the belief as it was given, and on the grid of the answer.
         ways: with their errors averaged over the prior, exact up to rounding; for priors with very
             many points to three digits, or the least bound that is known.
         chosen: the way with the least error. reason: why.
@@ -63,6 +65,7 @@ class BeliefPlan:
     names: tuple[str, ...]
     neighbours: str
     unit: str
+    stated: Any
     prior: Any
     distance: Any
     nano: int
@@ -110,10 +113,10 @@ class BeliefPlan:
 
     def _head(self) -> str:
         about = "about one person" if self.kind == "individual" else "a statistic"
-        delta = f", delta {show(self.delta)}" if self.delta else ""
+        delta = f", delta {float(self.delta):.3g}" if self.delta else ""
         return (
             f"{about}, epsilon {show(self.epsilon)}{delta}, neighbours {self.neighbours}, "
-            f"unit {self.unit}, prior {self.prior!r}"
+            f"unit {self.unit}, prior {self.stated!r}"
         )
 
     def _foot(self) -> str:
@@ -129,7 +132,8 @@ class BeliefPlan:
         lines = [
             f"{mark:1}  {name:{first}}  {error:>{last}}".rstrip() for mark, name, error in rows
         ]
-        return "\n".join([self.sql, self._head(), "", *lines, "", self._foot()])
+        why = textwrap.wrap(self._foot(), 96)
+        return "\n".join([self.sql, self._head(), "", *lines, "", *why])
 
     __repr__ = __str__
 
@@ -185,13 +189,16 @@ class Believed:
     def posterior(self) -> Posterior | Opinion | None:
         if self.noisy is not None:
             return estimate(self.noisy, self.plan.prior) if self.plan.chosen.bayes else None
-        return refined(
+        found = refined(
             self.sample,
             self.plan.prior,
             self.plan.epsilon,
             kind=self.plan.kind,
             distance=self.plan.distance,
         )
+        if isinstance(found, Opinion) and len(self.plan.names) > 1:
+            return replace(found, names=self.plan.names)
+        return found
 
     @property
     def value(self) -> Any:
@@ -220,6 +227,7 @@ class Believed:
             "delta": show(self.delta),
             "replayed": self.replayed,
             "mechanism": self.mechanism,
+            "sample": None if self.noisy is not None else shown_value(self.sample),
             "noisy": None if self.noisy is None else self.noisy.value,
             "certificate": self.certificate.to_dict(),
         }
@@ -237,7 +245,8 @@ class Believed:
             low, high = (_readable(end) for end in found.interval(Fraction(19, 20)))
             lines.append(("posterior", f"95 % between {low} and {high}"))
         elif found is not None:
-            lines.append(("posterior", repr(found).removeprefix("Opinion(").removesuffix(")")))
+            for place, (name, share) in enumerate(found.likeliest()):
+                lines.append(("" if place else "posterior", f"{share:>6}  {name}"))
         if self.plan.chosen.bayes:
             if self.noisy is not None:
                 lines.append(("the noisy answer", _readable(self.noisy.value)))
@@ -249,7 +258,7 @@ class Believed:
     def _note(self, word: str) -> str:
         paid = "answered before, no charge" if self.replayed else f"{word}{show(self.price)}"
         if self.delta:
-            paid += f", delta {show(self.delta)}"
+            paid += f", delta {float(self.delta):.3g}"
         if self.noisy is None and not self.plan.chosen.bayes:
             return f"{paid}, {self.mechanism}; a sample of your prior, moved to the truth"
         return f"{paid}, {self.mechanism}"

@@ -14,9 +14,11 @@ refinement, while the epsilons add up to no more than the budget.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from fractions import Fraction
 
-from ..errors import InvalidArgument, NotPromised
+from ..errors import InvalidArgument, NotPromised, OverBudget
 from ..mechanism.error import Term
 from ..mechanism.part import Component, Part
 from ..noise.criterion import criterion
@@ -32,7 +34,7 @@ from .question import Aggregate, Output, Question
 from .reading import Basic, Linear, fold
 from .strategy import Setting, Strategy
 
-__all__ = ["allow_prior", "allow_without_protocol", "plan_fixed_noise"]
+__all__ = ["allow_prior", "allow_without_protocol", "plan_fixed_noise", "priced_by"]
 
 
 def allow_without_protocol(schema: Schema, what: str) -> None:
@@ -56,6 +58,24 @@ def allow_prior(schema: Schema) -> bool:
             "Leave `prior` out, and give it to the answer: .estimate(prior)",
         )
     return True
+
+
+@contextmanager
+def priced_by(schema: Schema) -> Iterator[None]:
+    """Where the noise is fixed nobody chooses an epsilon, so a refusal advises something else."""
+    try:
+        yield
+    except OverBudget as refusal:
+        if schema.protocol is None or schema.protocol.kind != FIXED_NOISE:
+            raise
+        raise OverBudget(
+            refusal.what,
+            refusal.allowed,
+            "Ask what one unit moves less, repeat an answered question, which is free, or let the "
+            "holder raise budget or scale",
+            code=refusal.code,
+            **refusal.facts,
+        ) from None
 
 
 def plan_fixed_noise(

@@ -7,6 +7,7 @@ is ever refused.
 
 from __future__ import annotations
 
+import hashlib
 import json
 from fractions import Fraction
 from typing import Any
@@ -33,6 +34,7 @@ _PERSON = (
     "Questions about one person add up for that person, whoever asks them.",
 )
 _NOTHING = Fraction(1, 10**9)
+_LONGEST = 2000
 
 
 def plan_personal(
@@ -55,6 +57,7 @@ def plan_personal(
         names=question.columns,
         neighbours=schema.neighbours,
         unit=schema.unit,
+        stated=prior,
         prior=belief,
         distance=distance,
         nano=nano,
@@ -91,7 +94,7 @@ def stored_sample(stored: bytes) -> Any:
 def certify_refined(plan: BeliefPlan, schema: Schema) -> Certificate:
     """What is promised: a function of question, belief, schema and price only."""
     personal = isinstance(plan.question, Personal)
-    parameters = {"epsilon": show(plan.epsilon), "prior": plan.prior.to_json()}
+    parameters = {"epsilon": show(plan.epsilon), "prior": _named(plan.stated)}
     if not personal:
         parameters = {"question": plan.sql, **parameters}
     return Certificate(
@@ -107,6 +110,14 @@ def certify_refined(plan: BeliefPlan, schema: Schema) -> Certificate:
         schema_hash=schema.digest,
         version=VERSION,
     )
+
+
+def _named(prior: Any) -> str:
+    """The belief as it was stated; a long one by its hash."""
+    text: str = prior.to_json()
+    if len(text) <= _LONGEST:
+        return text
+    return f"{prior!r}, whose JSON has SHA-256 {hashlib.sha256(text.encode()).hexdigest()}"
 
 
 # -- the truth -------------------------------------------------------------------------------------

@@ -36,7 +36,7 @@ from .opening import given_ledger, given_schema
 from .parse import parse
 from .personal import Personal
 from .plan import Plan, make_plan
-from .protocol import allow_prior, allow_without_protocol, plan_fixed_noise
+from .protocol import allow_prior, allow_without_protocol, plan_fixed_noise, priced_by
 from .refining import answer_refined, certify_refined, stored_sample
 from .release import release, release_batch
 from .render import render
@@ -189,14 +189,15 @@ class Session:
             return self._answer(plan, Released.from_bytes(stored), Fraction(0), replayed=True)
         for part in plan.parts:
             part.draw(1)  # whatever a law may refuse, it refuses before anything is paid
-        found, before = self._paid(
-            plan.nano,
-            key,
-            cache_key,  # with mechanism and schema: an answer is never read as another's
-            lambda: release(plan, self._engine, self.schema).to_bytes(),
-            # the first answer stays the one that is repeated, so a retry never sees another
-            cache_key=cache_key if stored is None else None,
-        )
+        with priced_by(self.schema):
+            found, before = self._paid(
+                plan.nano,
+                key,
+                cache_key,  # with mechanism and schema: an answer is never read as another's
+                lambda: release(plan, self._engine, self.schema).to_bytes(),
+                # the first answer stays the one that is repeated, so a retry never sees another
+                cache_key=cache_key if stored is None else None,
+            )
         price = Fraction(0) if before else plan.epsilon
         return self._answer(plan, Released.from_bytes(found), price, replayed=before)
 
@@ -257,7 +258,7 @@ class Session:
             question.canonical,
             str(plan.nano),
             str(plan.delta),
-            plan.prior.to_json(),
+            plan.stated.to_json(),
             VERSION,
             self.schema.digest,
             self.schema.version or "",

@@ -69,6 +69,7 @@ def plan_statistic(
         names=names,
         neighbours=schema.neighbours,
         unit=schema.unit,
+        stated=prior,
         prior=belief,
         distance=None,
         nano=nano,
