@@ -37,7 +37,8 @@ def explain(
     as_json: AsJson = False,
 ) -> None:
     """Show every admissible mechanism with its expected error. Opens no table, costs nothing."""
-    from ..query.session import believe_for, explain_for
+    from ..query.believing import believe_for
+    from ..query.session import explain_for
     from ..schema import Schema
 
     described = Schema.load(schema)

@@ -5,18 +5,25 @@ The text decides whether a question is about one person or a statistic, never wh
 
 from __future__ import annotations
 
+import hashlib
 from fractions import Fraction
 
+from ..errors import InvalidArgument
+from ..ledger.amount import atto as in_atto
 from ..ledger.amount import in_delta, in_epsilon
+from ..number import Number
 from ..schema import Schema
+from ..version import VERSION
 from .belief import BeliefPlan
 from .parse import parse
-from .personal import read_personal
+from .personal import Personal, read_personal
+from .price import affordable
+from .protocol import allow_prior
 from .refining import plan_personal
 from .render import render
 from .weighing import plan_statistic
 
-__all__ = ["plan_belief"]
+__all__ = ["believe_for", "identity_of", "person_of", "plan_belief"]
 
 
 def plan_belief(
@@ -48,3 +55,66 @@ def plan_belief(
         minimise,
         refinement_only=refinement_only,
     )
+
+
+def believe_for(
+    sql: str,
+    schema: Schema,
+    prior: object,
+    *,
+    epsilon: Number | None = None,
+    delta: Number | None = None,
+    minimise: object = "variance",
+    accuracy: object = None,
+    individual: bool = False,
+) -> BeliefPlan:
+    """The plan for what a caller of `ask` or `explain` stated, from the schema alone."""
+    if prior is None:
+        raise InvalidArgument(
+            "`delta` is given without a prior",
+            "Noise needs no delta; refinement of a belief can use one",
+            "Leave `delta` out, or add prior=...",
+        )
+    if individual or accuracy is not None:
+        raise InvalidArgument(
+            "`prior` is given together with `individual` or `accuracy`",
+            "A belief is refined at an epsilon, with differential privacy",
+            "Leave the others out",
+        )
+    refinement_only = allow_prior(schema)
+    if epsilon is None:
+        raise InvalidArgument(
+            "`epsilon` is not given", "A belief is refined at an epsilon", "Add epsilon=1"
+        )
+    return plan_belief(
+        sql,
+        schema,
+        prior,
+        nano=affordable(epsilon),
+        atto=0 if delta is None else in_atto(delta),
+        minimise=minimise,
+        refinement_only=refinement_only,
+    )
+
+
+def person_of(plan: BeliefPlan) -> str | None:
+    """The person a question is about, as the ledger knows people; None for a statistic."""
+    question = plan.question
+    if not isinstance(question, Personal):
+        return None
+    return hashlib.sha256(f"{question.unit.lower()}\n{question.name}".encode()).hexdigest()
+
+
+def identity_of(plan: BeliefPlan, schema: Schema) -> str:
+    """What decides the law of a refined answer: question, price, prior, schema, data version, and
+    the version of Tenue."""
+    parts = (
+        plan.question.canonical,
+        str(plan.nano),
+        str(plan.delta),
+        plan.stated.to_json(),
+        VERSION,
+        schema.digest,
+        schema.version or "",
+    )
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()

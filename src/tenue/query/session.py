@@ -21,7 +21,7 @@ from ..ledger.amount import atto, in_delta, in_epsilon
 from ..ledger.composition import Charge, charge_in, delta_in
 from ..ledger.contract import Ledger
 from ..ledger.record import Balance
-from ..number import NANO, Number, checked_call, law_epsilon, nano
+from ..number import NANO, Number, checked_call
 from ..promise import Neighbours, checked_neighbours, show
 from ..schema import Schema
 from ..version import VERSION
@@ -29,19 +29,19 @@ from .accuracy import epsilon_for
 from .answer import Answer, Answers, Released
 from .batch import Batch, plan_batch
 from .belief import BeliefPlan, Believed
-from .believing import plan_belief
+from .believing import believe_for, identity_of, person_of
 from .certify import certify
 from .individual import approval, certify_individual, plan_individual, release_individual
 from .opening import given_ledger, given_schema
 from .parse import parse
-from .personal import Personal
 from .plan import Plan, make_plan
-from .protocol import allow_prior, allow_without_protocol, plan_fixed_noise, priced_by
+from .price import affordable
+from .protocol import allow_without_protocol, plan_fixed_noise, priced_by
 from .refining import answer_refined, certify_refined, stored_sample
 from .release import release, release_batch
 from .render import render
 
-__all__ = ["Session", "believe_for", "explain_for", "protect"]
+__all__ = ["Session", "explain_for", "protect"]
 
 HOLDER = "holder"
 
@@ -250,20 +250,7 @@ class Session:
             return Believed(
                 plan, noisy.certificate, noisy.price, replayed=noisy.replayed, noisy=noisy
             )
-        question, person = plan.question, None
-        if isinstance(question, Personal):
-            name = f"{question.unit.lower()}\n{question.name}"
-            person = hashlib.sha256(name.encode()).hexdigest()
-        parts = (
-            question.canonical,
-            str(plan.nano),
-            str(plan.delta),
-            plan.stated.to_json(),
-            VERSION,
-            self.schema.digest,
-            self.schema.version or "",
-        )
-        cache_key = hashlib.sha256("\n".join(parts).encode()).hexdigest()
+        person, cache_key = person_of(plan), identity_of(plan, self.schema)
         stored = self.ledger.cached(self.schema.name, cache_key)
         known = key is not None and self.ledger.has_key(self.schema.name, self.analyst, key)
         if stored is not None and not fresh and not known:
@@ -428,13 +415,6 @@ class Session:
         self.close()
 
 
-def affordable(epsilon: Number) -> int:
-    """Nano-epsilon that a law of noise can be made for; refused here, before anything is paid."""
-    price = nano(epsilon)
-    law_epsilon(Fraction(price, NANO))
-    return price
-
-
 def explain_for(
     sql: str,
     schema: Schema,
@@ -463,43 +443,3 @@ def explain_for(
     else:
         price = epsilon_for(accuracy, question, schema, minimise)
     return make_plan(question, schema, price, minimise, render(question, schema))
-
-
-def believe_for(
-    sql: str,
-    schema: Schema,
-    prior: object,
-    *,
-    epsilon: Number | None = None,
-    delta: Number | None = None,
-    minimise: object = "variance",
-    accuracy: object = None,
-    individual: bool = False,
-) -> BeliefPlan:
-    """As `explain_for`, for somebody who believes something."""
-    if prior is None:
-        raise InvalidArgument(
-            "`delta` is given without a prior",
-            "Noise needs no delta; refinement of a belief can use one",
-            "Leave `delta` out, or add prior=...",
-        )
-    if individual or accuracy is not None:
-        raise InvalidArgument(
-            "`prior` is given together with `individual` or `accuracy`",
-            "A belief is refined at an epsilon, with differential privacy",
-            "Leave the others out",
-        )
-    refinement_only = allow_prior(schema)
-    if epsilon is None:
-        raise InvalidArgument(
-            "`epsilon` is not given", "A belief is refined at an epsilon", "Add epsilon=1"
-        )
-    return plan_belief(
-        sql,
-        schema,
-        prior,
-        nano=affordable(epsilon),
-        atto=0 if delta is None else atto(delta),
-        minimise=minimise,
-        refinement_only=refinement_only,
-    )
