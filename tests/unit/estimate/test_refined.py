@@ -83,3 +83,14 @@ def test_density_and_points_agree() -> None:
 def test_what_cannot_be_an_answer_is_refused(sample: object, prior: object) -> None:
     with pytest.raises(Refused):
         refined(sample, prior, 1, kind="individual")
+
+
+def test_an_opinion_is_shown_by_its_likeliest_truths() -> None:
+    few = Opinion({"a": 0.25, "<b>": 0.75})
+    assert repr(few) == "Opinion(<b> 75.0%, a 25.0%)"
+    assert "&lt;b&gt;" in few._repr_html_()
+    assert "<b>" not in few._repr_html_()
+    many = Opinion(dict.fromkeys(range(10), 0.1))
+    assert repr(many).endswith("4 10.0%, 5 others 50.0%)")
+    joint = Opinion({("yes", "no"): 1.0}, names=("employed", "benefits"))
+    assert repr(joint) == "Opinion(employed yes and benefits no 100.0%)"
