@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import html
+from bisect import bisect_left
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -25,6 +27,7 @@ __all__ = ["Opinion", "as_points", "refined"]
 
 
 _FEW = 5
+_RARE = Fraction(1, 1 << 30)
 
 
 @dataclass(frozen=True, repr=False)
@@ -118,7 +121,9 @@ def refined(
     if place is None and isinstance(belief, Points) and isinstance(prior, Density):
         number = numeric_place(sample)
         if number is not None and prior.low <= number <= prior.high:
-            place = int(np.argmin([abs(float(value - number)) for value in belief.values]))
+            right = min(bisect_left(belief.values, number), len(belief.values) - 1)
+            left = max(right - 1, 0)
+            place = min(left, right, key=lambda k: abs(belief.values[k] - number))
     if place is None:
         raise InvalidArgument(
             f"{sample!r} has mass 0 in the prior"[:80],
@@ -135,11 +140,25 @@ def refined(
 
 
 def as_points(belief: Density, count: int = MOST_POINTS) -> Points:
-    """A density as equally spaced points, each with the mass nearest to it."""
-    grid = (belief.high - belief.low) / (count - 1)
-    points = [belief.low + k * grid for k in range(count)]
-    borders = [belief.cdf(point + grid / 2) for point in points[:-1]]
-    rises = [b - a for a, b in zip([Fraction(0), *borders], [*borders, Fraction(1)], strict=True)]
-    kept = [(point, rise) for point, rise in zip(points, rises, strict=True) if rise]
+    """A density as at most so many of the points it is drawn on, each with the mass nearest to it.
+
+    Half of them share the mass evenly and half the range in which it lies, so that a narrow peak in
+    a wide range keeps its shape. Where all points are few enough, they are all there.
+    """
+    unit, (first, last) = belief.sampling_grid, belief.limits
+    steps: list[int] = list(range(first, last + 1)) if last - first < count else []
+    if not steps:
+        half = count // 2 - 1
+        evenly = [belief.quantile(Fraction(2 * k + 1, 2 * half)) for k in range(half)]
+        low, high = belief.quantile(_RARE), belief.quantile(1 - _RARE)
+        spaced = [low + (high - low) * k / (half - 1) for k in range(half)]
+        near = (min(max(round(x / unit), first), last) for x in (*evenly, *spaced))
+        steps = sorted({first, last, *near})
+    middles = [Fraction(a + b, 2) * unit for a, b in pairwise(steps)]
+    borders = [Fraction(0), *(belief.cdf(middle) for middle in middles), Fraction(1)]
+    rises = [b - a for a, b in pairwise(borders)]
+    kept = [(step, rise) for step, rise in zip(steps, rises, strict=True) if rise]
     scale = 1 << 128
-    return Points.of_weights([p for p, _ in kept], [max(1, int(r * scale)) for _, r in kept])
+    return Points.of_weights(
+        [step * unit for step, _ in kept], [max(1, int(rise * scale)) for _, rise in kept]
+    )

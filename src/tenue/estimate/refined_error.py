@@ -6,6 +6,7 @@ refinement and noise are compared after Bayes' rule on both sides.
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from fractions import Fraction
 from typing import Any
 
@@ -27,6 +28,7 @@ __all__ = ["guess_error", "refined_error"]
 _MOST = 1024
 _CHUNK = 256
 _ROUNDING = 1e-12
+_NOTHING = 10**16
 
 
 @checked_call
@@ -37,8 +39,8 @@ def refined_error(
 
     Guarantee
         A function of prior and epsilon: it reads no rows and may be shown. Exact up to rounding for
-        priors of at most 1,024 points; others are merged into as many, which moves it by less than
-        a thousandth of the prior's range.
+        priors of at most 1,024 points that weigh anything; others are merged into as many, which
+        leaves two digits or more.
 
     Example
         >>> from tenue.prior import Binomial
@@ -74,17 +76,16 @@ def guess_error(prior: Any) -> float:
         >>> guess_error(Points({0: 0.25, 1: 0.5, 2: 0.25}))
         0.5
     """
-    belief = _few(prior)
+    belief = _points(prior)
     masses: Real = np.array([weight / belief.total for weight in belief.weights])
     values = np.array([float(value - belief.values[0]) for value in belief.values])
     middle = values[int(np.argmax(np.cumsum(masses) >= 0.5 - _ROUNDING))]
     return float(masses @ np.abs(values - middle))
 
 
-def _few(prior: Any) -> Points:
-    """The belief, with points of at most 1,024 different places."""
+def _points(prior: Any) -> Points:
     if isinstance(prior, Counts):
-        prior = prior.points
+        return prior.points
     if isinstance(prior, Density):
         return as_points(prior, _MOST)
     if not isinstance(prior, Points):
@@ -93,12 +94,31 @@ def _few(prior: Any) -> Points:
             "`prior` is a belief about a number",
             "Give tn.prior.Points({0: 0.5, 1: 0.5}), for instance",
         )
-    if len(prior.values) <= _MOST:
-        return prior
-    low, high = prior.values[0], prior.values[-1]
-    block = Fraction(high - low) / (_MOST - 1)
-    merged: dict[int, int] = {}
-    for value, weight in zip(prior.values, prior.weights, strict=True):
-        place = round((value - low) / block)
-        merged[place] = merged.get(place, 0) + weight
-    return Points.of_weights((low + block * place for place in merged), merged.values())
+    return prior
+
+
+def _few(prior: Any) -> Points:
+    """The belief with few points: without the ends that weigh nothing, and merged if need be."""
+    belief = _points(prior)
+    least = Fraction(belief.total, _NOTHING)
+    sums = belief.cumulative
+    first, last = bisect_left(sums, least), bisect_right(sums, belief.total - least)
+    kept = slice(first, min(last, len(sums) - 1) + 1)
+    belief = Points.of_weights(belief.values[kept], belief.weights[kept])
+    return belief if len(belief.values) <= _MOST else _merged(belief)
+
+
+def _merged(prior: Points) -> Points:
+    """Neighbours put together until at most 1,024 places are left, about equal in mass."""
+    kept: dict[Any, int] = {}
+    share, held = Fraction(prior.total, _MOST // 2), 0
+    spaced = max(1, -(-len(prior.values) // (_MOST // 2)))
+    start = 0
+    for place, weight in enumerate(prior.weights):
+        held += weight
+        last = place == len(prior.weights) - 1
+        if last or held >= share or place - start + 1 >= spaced:
+            middle = prior.values[(start + place) // 2]
+            kept[middle] = held
+            start, held = place + 1, 0
+    return Points.of_weights(kept.keys(), kept.values())

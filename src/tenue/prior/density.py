@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import cached_property
@@ -124,6 +124,14 @@ class Density(Belief):
         start, end = self.edges[cell], self.edges[cell + 1]
         before = self.cumulative[cell] - self.weights[cell]
         return (before + self.weights[cell] * (x - start) / (end - start)) / self.total
+
+    def quantile(self, share: Fraction) -> Fraction:
+        """The first x with P(value ≤ x) = share, 0 < share < 1, exactly."""
+        wanted = share * self.total
+        cell = bisect_left(self.cumulative, wanted)
+        start, end = self.edges[cell], self.edges[cell + 1]
+        before = self.cumulative[cell] - self.weights[cell]
+        return start + (end - start) * (wanted - before) / self.weights[cell]
 
     def density(self, x: Number) -> Fraction:
         """The density at x, exactly; at an edge, that of the cell above it."""

@@ -34,6 +34,7 @@ __all__ = ["plan_statistic"]
 _KINDS = ("count", "units", "sum", "avg")
 _TIE = 1e-9
 _NOTHING = Fraction(1, 10**9)
+_FEW = 1024
 
 
 def plan_statistic(
@@ -56,7 +57,8 @@ def plan_statistic(
     names = tuple(o.alias for o in question.outputs)
     belief = fit_statistics(prior, names, [_grid(a, schema) for a in asked])
     noises = _noises(question, sql, schema, nano, minimise)
-    refined = _refined_ways(belief, epsilon, delta)
+    without = _without(belief)
+    refined = _refined_ways(belief, epsilon, delta, without)
     if not refined and refinement_only:
         raise _too_many()
     ways = [] if refinement_only else [w for noise in noises for w in _noise_ways(noise, belief)]
@@ -78,7 +80,7 @@ def plan_statistic(
         ways=tuple(sorted(ways, key=_error)),
         chosen=chosen,
         reason=_reason(chosen, ways, belief, refinement_only),
-        without=_without(belief) if refined else None,
+        without=without,
     )
 
 
@@ -164,7 +166,9 @@ def _alone(plan: Plan, belief: Any) -> float | None:
     return total
 
 
-def _refined_ways(belief: Any, epsilon: Fraction, delta: Fraction) -> list[Way]:
+def _refined_ways(
+    belief: Any, epsilon: Fraction, delta: Fraction, without: float | None
+) -> list[Way]:
     """Refinement, unless the belief is of a family with too many points."""
     if isinstance(belief, Counts) and belief.n >= MOST_POINTS:
         return []
@@ -172,15 +176,22 @@ def _refined_ways(belief: Any, epsilon: Fraction, delta: Fraction) -> list[Way]:
     alone = Way(REFINEMENT, expected_error(belief, epsilon, kind="statistical"))
     if isinstance(belief, Joint):
         return [alone]
-    error = min(refined_error(belief, epsilon, kind="statistical"), _without(belief))
-    return [Way(f"{REFINEMENT} + Bayes", error, bayes=True), alone]
+    error = refined_error(belief, epsilon, kind="statistical")
+    bound = error if without is None else min(error, without)
+    return [Way(f"{REFINEMENT} + Bayes", bound, bayes=True), alone]
 
 
-def _without(belief: Any) -> float:
-    """The error of who does not ask: of the best guess, or of a draw where there are several."""
-    if isinstance(belief, Joint):
-        return expected_error(belief, _NOTHING, kind="statistical")
-    return guess_error(belief)
+def _without(belief: Any) -> float | None:
+    """The error of who does not ask: of the best guess, or of a draw where there are several.
+
+    None where it takes too long to know.
+    """
+    if isinstance(belief, Counts) and belief.n >= MOST_POINTS:
+        return None
+    if not isinstance(belief, Joint):
+        return guess_error(belief)
+    few = len(belief.values) <= _FEW
+    return expected_error(belief, _NOTHING, kind="statistical") if few else None
 
 
 # -- the choice ------------------------------------------------------------------------------------

@@ -55,11 +55,26 @@ def test_many_points_are_merged_within_a_thousandth_of_the_range() -> None:
         many = refined_error(wide, epsilon, kind="statistical")
         few = refined_error(fine, epsilon, kind="statistical") * 4
         assert many == pytest.approx(few, abs=4.096)
+    # a narrow peak in a wide range keeps its shape
+    narrow = Normal(1_000_000, 1000, 0, 10**9)
+    assert guess_error(narrow) == pytest.approx(797.9, rel=0.01)
+    same = refined_error(Normal(0, 1, -9, 9), 1, kind="statistical") * 1000
+    assert refined_error(narrow, 1, kind="statistical") == pytest.approx(same, rel=0.01)
     bell = Normal(50, 10, 0, 100)
     dense = refined_error(bell, 1, kind="statistical")
     assert dense == pytest.approx(
         refined_error(bell.on_grid("0.1"), 1, kind="statistical"), abs=0.1
     )
+
+
+def test_points_that_weigh_nothing_change_nothing() -> None:
+    """A binomial of 4,001 points, a few hundred of which matter, against its exact error."""
+    wide = Binomial(4000, 0.3)
+    values = [v for v in wide.points.values if 1000 <= v <= 1400]
+    near = Points(normalised({v: wide.points.mass(v) for v in values}))
+    assert len(near.values) < 1024
+    found = refined_error(wide, 1, kind="statistical")
+    assert found == pytest.approx(refined_error(near, 1, kind="statistical"), rel=1e-9)
 
 
 def test_a_guess_from_the_prior_alone() -> None:

@@ -169,7 +169,7 @@ def test_answers_are_shown_in_a_line_a_screen_and_a_table() -> None:
         again = data.ask(ABOUT_ONE, epsilon=1, prior=PRIOR)
         assert "no charge" in repr(again)
         count = data.ask(
-            "SELECT COUNT(*) FROM patients", epsilon=1, prior=tn.prior.Binomial(9, 0.5)
+            "SELECT COUNT(*) FROM patients", epsilon=1, prior=tn.prior.Binomial(900, 0.5)
         )
         for text in (str(count), count._repr_html_()):
             assert "95 % between" in text
