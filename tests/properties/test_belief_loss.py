@@ -156,6 +156,7 @@ def test_a_mean_refined_over_a_density(monkeypatch: pytest.MonkeyPatch) -> None:
 # -- delta -----------------------------------------------------------------------------------------
 
 DELTA_CASES = [
+    (*STATISTICS[3], "add-or-remove", Fraction(1), Fraction(1)),
     (*STATISTICS[2], "add-or-remove", Fraction(1), Fraction(1)),
     (*STATISTICS[4], "replace", Fraction(1), Fraction(1)),
     (*PERSONS[0], "add-or-remove", Fraction(1), Fraction(1)),

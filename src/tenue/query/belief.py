@@ -43,6 +43,9 @@ class Way:
     noise: Plan | None = field(default=None, repr=False)
     bayes: bool = False
 
+    def to_dict(self) -> dict[str, Any]:
+        return {"mechanism": self.mechanism, "expected_error": self.expected_error}
+
 
 @dataclass(frozen=True, repr=False)
 class BeliefPlan:
@@ -51,8 +54,8 @@ class BeliefPlan:
     Attributes
         kind: "individual" or "statistical"; the question decides, never whoever asks.
         stated, prior: the belief as it was given, and on the grid of the answer.
-        ways: with their errors averaged over the prior, exact up to rounding; for priors with very
-            many points to three digits, or the least bound that is known.
+        candidates: with their errors averaged over the prior, exact up to rounding; for priors with
+            very many points to two digits or more, or the least bound that is known.
         chosen: the way with the least error. reason: why.
         expected_error: that of the chosen way.
         without: the error of who does not ask: of the prior's median, or of a draw of the prior
@@ -71,7 +74,7 @@ class BeliefPlan:
     nano: int
     epsilon: Fraction
     delta: Fraction
-    ways: tuple[Way, ...]
+    candidates: tuple[Way, ...]
     chosen: Way
     reason: str
     without: float | None
@@ -88,11 +91,8 @@ class BeliefPlan:
             "delta": show(self.delta),
             "neighbours": self.neighbours,
             "unit": self.unit,
-            "ways": [
-                {"mechanism": way.mechanism, "expected_error": way.expected_error}
-                for way in self.ways
-            ],
-            "chosen": self.chosen.mechanism,
+            "chosen": self.chosen.to_dict(),
+            "candidates": [way.to_dict() for way in self.candidates],
             "reason": self.reason,
             "prior_alone": self.without,
         }
@@ -103,10 +103,10 @@ class BeliefPlan:
     def _rows(self) -> list[tuple[str, str, str]]:
         rows = [
             ("→" if way is self.chosen else "", way.mechanism, shown(way.expected_error))
-            for way in self.ways
+            for way in self.candidates
         ]
         if self.without is not None:
-            guessed = any(way.bayes for way in self.ways)
+            guessed = any(way.bayes for way in self.candidates)
             name = "the prior alone" if guessed else "a draw of the prior"
             rows.append(("", name, shown(self.without)))
         return rows

@@ -28,7 +28,10 @@ from .release import true_numbers
 
 __all__ = ["answer_refined", "certify_refined", "plan_personal", "stored_sample"]
 
-_SAMPLE = "Mass never leaves the belief: what the analyst held impossible is never answered."
+_SAMPLE = (
+    "Mass never leaves the belief: what the analyst held impossible is never answered; where it is "
+    "the truth, the nearest possible values are raised."
+)
 _PERSON = (
     "The answer does not say whether the person is in the table.",
     "Questions about one person add up for that person, whoever asks them.",
@@ -63,7 +66,7 @@ def plan_personal(
         nano=nano,
         epsilon=epsilon,
         delta=delta,
-        ways=(way,),
+        candidates=(way,),
         chosen=way,
         reason="Refinement, for one person decides the whole answer, and noise would drown it.",
         without=error(_NOTHING),

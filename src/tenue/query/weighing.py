@@ -77,7 +77,7 @@ def plan_statistic(
         nano=nano,
         epsilon=epsilon,
         delta=delta,
-        ways=tuple(sorted(ways, key=_error)),
+        candidates=tuple(sorted(ways, key=_error)),
         chosen=chosen,
         reason=_reason(chosen, ways, belief, refinement_only),
         without=without,

@@ -52,7 +52,7 @@ def test_a_prior_puts_noise_bayes_and_refinement_side_by_side(tmp_path: Path) ->
     assert "the prior alone" in text
     plan = json.loads(explain(tmp_path, "--epsilon", "0.5", "--prior", str(belief), "--json"))
     assert plan["kind"] == "statistical"
-    assert plan["chosen"] == min(plan["ways"], key=lambda way: way["expected_error"])["mechanism"]
+    assert plan["chosen"] == min(plan["candidates"], key=lambda way: way["expected_error"])
     assert sorted(p.name for p in tmp_path.iterdir()) == ["people.toml", "sum.json"]
 
 

@@ -98,7 +98,7 @@ def test_refinement_answers_in_no_other_way() -> None:
         with pytest.raises(tn.Refused):
             data.ask("SELECT COUNT(*) FROM t", epsilon=1, prior=prior.Binomial(6000, 0.5))
         plan = data.explain("SELECT COUNT(*) FROM t", epsilon=1, prior=belief)
-        assert all("refinement" in way.mechanism for way in plan.ways)
+        assert all("refinement" in way.mechanism for way in plan.candidates)
         answer = data.ask("SELECT COUNT(*) FROM t WHERE g = 'a'", epsilon=1, prior=belief)
         assert answer.noisy is None
         assert "protocol" in plan.reason

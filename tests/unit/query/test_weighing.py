@@ -38,7 +38,7 @@ def test_a_count_gets_noise_and_bayes_with_the_exact_error_of_each_way() -> None
         plan = data.explain(COUNT, epsilon="0.1", prior=belief)
         law = tn.noise.DiscreteLaplace(sensitivity=1, epsilon="0.1")
         found = tn.estimate.compare(law, belief, estimator="median")
-        errors = {way.mechanism: way.expected_error for way in plan.ways}
+        errors = {way.mechanism: way.expected_error for way in plan.candidates}
         assert errors["discrete Laplace"] == pytest.approx(found.naive_error)
         assert errors["discrete Laplace + Bayes"] == pytest.approx(found.bayes_error)
         assert errors["knowledge refinement"] == pytest.approx(
@@ -73,7 +73,7 @@ def test_refinement_is_weighed_after_bayes_too() -> None:
     """Mutant: the sample's own error, for which noise that tells nothing would be chosen."""
     with session(high=10**6) as data:
         plan = data.explain("SELECT SUM(x) FROM t", epsilon="0.1", prior=prior.Uniform(500, 700))
-        errors = {way.mechanism: way.expected_error for way in plan.ways}
+        errors = {way.mechanism: way.expected_error for way in plan.candidates}
         assert errors["knowledge refinement"] > min(
             e for name, e in errors.items() if "Bayes" in name and "knowledge" not in name
         )
@@ -147,7 +147,7 @@ def test_a_truth_outside_the_support_goes_to_the_nearest_point() -> None:
 def test_too_many_points_leave_noise() -> None:
     with session() as data:
         plan = data.explain(COUNT, epsilon=1, prior=prior.Binomial(10_000, 0.01))
-        assert {way.mechanism for way in plan.ways} == {
+        assert {way.mechanism for way in plan.candidates} == {
             "discrete Laplace",
             "discrete Laplace + Bayes",
         }
@@ -176,3 +176,25 @@ def test_a_density_takes_no_delta() -> None:
         with pytest.raises(InvalidPrior):
             data.ask("SELECT AVG(x) FROM t", epsilon=1, prior=prior.Uniform(0, 9), delta="1e-6")
         assert data.budget.spent == 0
+
+
+def test_limits_of_a_person_hold_for_refined_statistics() -> None:
+    """Mutant: the rows as they are, of which one person has fifty."""
+    rows = pd.DataFrame({"id": [1] * 50 + [2, 3, 3], "x": [3] * 50 + [1, 2, 2]})
+    stated = {
+        "table": {"name": "t", "unit": "id", "neighbours": "replace", "rows_per_unit": 2},
+        "columns": {
+            "id": {"type": "identifier"},
+            "x": {"type": "number", "bounds": [0, 10**6]},
+        },
+        "budget": {"total": 1000},
+        "protocol": {"kind": "refinement"},
+    }
+    with tn.protect(rows, schema=stated, ledger=tn.ledger.Memory()) as data:
+        even = prior.Uniform(0, 200)
+        for sql, truth in (
+            ("SELECT COUNT(*) FROM t", 5),
+            ("SELECT COUNT(DISTINCT id) FROM t", 3),
+            ("SELECT SUM(x) FROM t", 11),
+        ):
+            assert data.ask(sql, epsilon=90, prior=even).sample == truth
