@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import itertools
 from collections import Counter
 from collections.abc import Iterator
@@ -39,6 +40,7 @@ class _Kept:
 
     def __init__(self, engine: Any) -> None:
         self.measure, self.ranks, self.look_up = engine.measure, engine.ranks, engine.look_up
+        atexit.register(engine.close)
 
     def close(self) -> None:
         pass
