@@ -18,12 +18,21 @@ from rich.console import Console
 from rich.table import Table
 
 from tenue.estimate import count, counts, expected_error
+from tenue.estimate import refined_error as guessed_error
 from tenue.mechanism import expected_error as refined_error
 from tenue.mechanism import refine
 from tenue.noise import DiscreteLaplace, Optimal
 from tenue.prior import Binomial, Categorical, Normal, Points, Uniform, normalised
+from tenue.query.believing import plan_belief
+from tenue.schema import Schema
 
 ROUNDS = 31
+TABLE = Schema.from_dict(
+    {
+        "table": {"name": "t", "unit": "record", "neighbours": "add-or-remove"},
+        "columns": {"x": {"type": "number", "bounds": [0, 200]}},
+    }
+)
 
 
 @dataclass(frozen=True)
@@ -71,6 +80,21 @@ def cases() -> list[Case]:
         Case(
             "expected error of refinement, 4,096 numbers",
             lambda: refined_error(uneven, 1, kind="individual"),
+            rounds=7,
+        ),
+        Case(
+            "expected error of refinement and Bayes, 4,096 numbers",
+            lambda: guessed_error(uneven, 1, kind="statistical"),
+            rounds=7,
+        ),
+        Case(
+            "plan of a count with a binomial prior, n = 1,080",
+            lambda: plan_belief("SELECT COUNT(*) FROM t", TABLE, Binomial(1080, "0.3"), nano=10**8),
+            rounds=7,
+        ),
+        Case(
+            "plan of a sum with a normal prior",
+            lambda: plan_belief("SELECT SUM(x) FROM t", TABLE, bell, nano=10**8),
             rounds=7,
         ),
         Case(

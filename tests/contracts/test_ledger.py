@@ -149,6 +149,30 @@ def test_edits_are_entries_and_spent_stays_spent(ledger: Ledger) -> None:
     assert ledger.verify()
 
 
+def test_a_protocol_is_an_entry_whenever_it_changes(ledger: Ledger) -> None:
+    ask(ledger, price(2))
+    same = {"neighbours": "replace", "data_version": "1"}
+    assert ledger.balance().protocol == ""
+    for protocol, kinds in (
+        ("refinement", ["protocol-changed"]),
+        ("refinement", []),
+        ("fixed-noise of scale 20", ["protocol-changed"]),
+        ("", ["protocol-changed"]),
+        ("", []),
+    ):
+        facts = ledger.open_dataset("census", 5, 2, protocol=protocol, **same)  # type: ignore[arg-type]
+        assert [fact.kind for fact in facts] == kinds
+        assert ledger.balance().protocol == protocol
+        assert ledger.balance().spent == 2
+    ledger.open_dataset("patients", 5, protocol="refinement", neighbours="replace")
+    assert [ledger.balance(name).protocol for name in ("census", "patients")] == ["", "refinement"]
+    assert [entry.kind for entry in ledger.entries("patients")] == [
+        "dataset-opened",
+        "protocol-changed",
+    ]
+    assert ledger.verify()
+
+
 def test_data_sets_have_budgets_of_their_own(ledger: Ledger) -> None:
     ledger.open_dataset("patients", total=1, neighbours="add-or-remove")
     ask(ledger, price(2))

@@ -10,6 +10,7 @@ import typer
 from .asking import (
     AccuracyOption,
     AsJson,
+    DeltaOption,
     EpsilonOption,
     IntervalOption,
     MechanismOption,
@@ -39,6 +40,7 @@ def ask(
     key: Annotated[str | None, typer.Option(help="A retry with this key costs nothing.")] = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Draw anew; costs again.")] = False,
     prior: PriorOption = None,
+    delta: DeltaOption = None,
     individual: Annotated[
         bool,
         typer.Option("--individual", help="Individual DP, which is not DP: own ledger column."),
@@ -57,6 +59,7 @@ def ask(
             key=key,
             fresh=fresh,
             prior=prior_of(prior),
+            delta=delta,
             individual=individual,
         )
         if as_json:

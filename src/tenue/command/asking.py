@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 __all__ = [
     "AccuracyOption",
     "AsJson",
+    "DeltaOption",
     "EpsilonOption",
     "IntervalOption",
     "MechanismOption",
@@ -38,7 +39,10 @@ AccuracyOption = Annotated[
 ]
 PriorOption = Annotated[
     Path | None,
-    typer.Option("--prior", help="A JSON file with what you believe, for one person's question."),
+    typer.Option("--prior", help="A JSON file with what you believe before asking."),
+]
+DeltaOption = Annotated[
+    str | None, typer.Option("--delta", help="What refinement of the prior may cost besides.")
 ]
 IntervalOption = Annotated[
     str | None,

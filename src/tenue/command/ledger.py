@@ -108,9 +108,12 @@ def _as_dict(balance: Any) -> dict[str, Any]:
     return {
         "dataset": balance.dataset,
         "neighbours": balance.neighbours,
+        "protocol": balance.protocol,
         "total": exactly(balance.total),
         "spent": exactly(balance.spent),
         "remaining": exactly(balance.remaining),
+        "total_delta": exactly(balance.total_delta),
+        "spent_delta": exactly(balance.spent_delta),
         "individual": exactly(balance.individual),
         "individual_total": None
         if balance.total_individual is None

@@ -4,6 +4,8 @@ count, total       one noisy number → Posterior
 Margin             the noise of one number of a vector
 counts             noisy counts with a known total → one Posterior each
 refined            a refined answer → Posterior, or Opinion about a category
+refined_error      of refinement and Bayes together, averaged over the prior
+guess_error        of the prior alone
 out_of_range       how often a noisy count is patently wrong
 compare            naive against Bayes
 expected_error     of noise and Bayes together, averaged over the prior
@@ -16,6 +18,7 @@ from .margin import Margin
 from .posterior import Posterior
 from .range import out_of_range
 from .refined import Opinion, refined
+from .refined_error import guess_error, refined_error
 from .single import count, total
 from .vector import counts
 
@@ -28,8 +31,10 @@ __all__ = [
     "count",
     "counts",
     "expected_error",
+    "guess_error",
     "out_of_range",
     "refined",
+    "refined_error",
     "require_free",
     "total",
 ]

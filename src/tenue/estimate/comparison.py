@@ -27,6 +27,7 @@ _EXACT = 1 << 25
 _COARSE = 800
 _MOST_KINKS = 4096
 _FOLDS = 45.0
+_SHORT = 15.0
 _CHUNK = 1 << 22
 _ROUNDING = 1e-12
 
@@ -134,8 +135,9 @@ def expected_error(law: Any, prior: Any) -> float:
     bound = min(float(law.mean_absolute_error), float(masses @ np.abs(values - middle)))
     reach, unit = _reach(found), float(found.unit) if found.exact else 0.0
     width = float(values[-1] - values[0])
-    if isinstance(law, GridLaw) and (width + 2 * reach) / unit * values.size <= _EXACT / 4:
+    if isinstance(law, GridLaw) and (width + 2 * reach) / unit * values.size <= _EXACT / 16:
         return min(bound, compare(law, prior, estimator="median").bayes_error)
+    reach *= _SHORT / _FOLDS
     block = max(width / _COARSE, unit)
     places = np.rint((values - values[0]) / block).astype(np.int64)
     size, half = int(places[-1]) + 1, math.ceil(reach / block)

@@ -112,3 +112,16 @@ class Posterior:
     def __repr__(self) -> str:
         low, high = self.interval(Fraction(95, 100))
         return f"Posterior(mean={self.mean:.6g}, median={self.median:g}, 95 %: {low:g} to {high:g})"
+
+    def _repr_html_(self) -> str:
+        low, high = self.interval(Fraction(95, 100))
+        facts = {
+            "mean": f"{self.mean:,.6g}",
+            "median": f"{self.median:,.6g}",
+            "most likely": f"{self.mode:,.6g}",
+            "95 % between": f"{low:,.6g} and {high:,.6g}",
+        }
+        rows = "".join(
+            f"<tr><th scope='row'>{name}</th><td>{text}</td></tr>" for name, text in facts.items()
+        )
+        return f"<table><tbody>{rows}</tbody></table>"

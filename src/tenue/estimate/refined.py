@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import html
+from bisect import bisect_left
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -20,18 +23,24 @@ from ..prior.metric import Distance, metric
 from ..prior.points import Points, numeric_place
 from .posterior import Posterior
 
-__all__ = ["Opinion", "refined"]
+__all__ = ["Opinion", "as_points", "refined"]
 
 
-@dataclass(frozen=True)
+_FEW = 5
+_RARE = Fraction(1, 1 << 30)
+
+
+@dataclass(frozen=True, repr=False)
 class Opinion:
     """What is known about a category, or several values, after a refined answer.
 
     Attributes
         masses: the probability of each possible truth.
+        names: what the components of a truth are called, if it has several.
     """
 
     masses: dict[Any, float]
+    names: tuple[str, ...] = ()
 
     @property
     def mode(self) -> Any:
@@ -41,6 +50,30 @@ class Opinion:
     def mass(self, value: object) -> float:
         """The probability of one truth."""
         return self.masses.get(value, 0.0)
+
+    def likeliest(self) -> list[tuple[str, str]]:
+        """The few most likely truths and their probabilities, as texts."""
+        order = sorted(self.masses.items(), key=lambda pair: -pair[1])
+        told = [(self._told(value), f"{mass:.1%}") for value, mass in order[:_FEW]]
+        left = sum(mass for _, mass in order[_FEW:])
+        more = len(order) - _FEW
+        return [*told, (f"{more} others", f"{left:.1%}")] if more > 0 else told
+
+    def _told(self, value: Any) -> str:
+        if not isinstance(value, tuple):
+            return str(value)
+        names = self.names or ("",) * len(value)
+        return " and ".join(f"{n} {v}".strip() for n, v in zip(names, value, strict=True))
+
+    def __repr__(self) -> str:
+        return f"Opinion({', '.join(f'{name} {share}' for name, share in self.likeliest())})"
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><th scope='row'>{html.escape(name)}</th><td>{share}</td></tr>"
+            for name, share in self.likeliest()
+        )
+        return f"<table><tbody>{rows}</tbody></table>"
 
 
 @checked_call
@@ -77,8 +110,7 @@ def refined(
     used = float_factors(epsilon, kind, alpha_up)
     belief = prior.points if isinstance(prior, Counts) else prior
     if isinstance(belief, Density):
-        grid = (belief.high - belief.low) / (MOST_POINTS - 1)
-        belief = _as_points(belief, grid)
+        belief = as_points(belief)
     if not isinstance(belief, Finite):
         raise InvalidPrior(
             f"`prior` is of type {type(prior).__name__}",
@@ -89,7 +121,9 @@ def refined(
     if place is None and isinstance(belief, Points) and isinstance(prior, Density):
         number = numeric_place(sample)
         if number is not None and prior.low <= number <= prior.high:
-            place = int(np.argmin([abs(float(value - number)) for value in belief.values]))
+            right = min(bisect_left(belief.values, number), len(belief.values) - 1)
+            left = max(right - 1, 0)
+            place = min(left, right, key=lambda k: abs(belief.values[k] - number))
     if place is None:
         raise InvalidArgument(
             f"{sample!r} has mass 0 in the prior"[:80],
@@ -105,11 +139,26 @@ def refined(
     return Opinion(dict(zip(shown, masses.tolist(), strict=True)))
 
 
-def _as_points(belief: Density, grid: Fraction) -> Points:
-    """A density as 4,096 equally spaced points, each with the mass nearest to it."""
-    points = [belief.low + k * grid for k in range(MOST_POINTS)]
-    borders = [belief.cdf(point + grid / 2) for point in points[:-1]]
-    rises = [b - a for a, b in zip([Fraction(0), *borders], [*borders, Fraction(1)], strict=True)]
-    kept = [(point, rise) for point, rise in zip(points, rises, strict=True) if rise]
+def as_points(belief: Density, count: int = MOST_POINTS) -> Points:
+    """A density as at most so many of the points it is drawn on, each with the mass nearest to it.
+
+    Half of them share the mass evenly and half the range in which it lies, so that a narrow peak in
+    a wide range keeps its shape. Where all points are few enough, they are all there.
+    """
+    unit, (first, last) = belief.sampling_grid, belief.limits
+    steps: list[int] = list(range(first, last + 1)) if last - first < count else []
+    if not steps:
+        half = count // 2 - 1
+        evenly = [belief.quantile(Fraction(2 * k + 1, 2 * half)) for k in range(half)]
+        low, high = belief.quantile(_RARE), belief.quantile(1 - _RARE)
+        spaced = [low + (high - low) * k / (half - 1) for k in range(half)]
+        near = (min(max(round(x / unit), first), last) for x in (*evenly, *spaced))
+        steps = sorted({first, last, *near})
+    middles = [Fraction(a + b, 2) * unit for a, b in pairwise(steps)]
+    borders = [Fraction(0), *(belief.cdf(middle) for middle in middles), Fraction(1)]
+    rises = [b - a for a, b in pairwise(borders)]
+    kept = [(step, rise) for step, rise in zip(steps, rises, strict=True) if rise]
     scale = 1 << 128
-    return Points.of_weights([p for p, _ in kept], [max(1, int(r * scale)) for _, r in kept])
+    return Points.of_weights(
+        [step * unit for step, _ in kept], [max(1, int(rise * scale)) for _, rise in kept]
+    )

@@ -17,6 +17,7 @@ from .fact import (
     Fact,
     IndividualCapped,
     NeighboursChanged,
+    ProtocolChanged,
     ReleaseRegistered,
     ReleaseWithdrawn,
     Reserved,
@@ -54,6 +55,7 @@ class Books:
         self.persons: dict[tuple[str, str, str], Person] = {}
         self.questions: dict[tuple[str, str], int] = {}
         self.releases: dict[tuple[str, str], int] = {}
+        self.protocols: dict[str, str] = {}
         self.tickets: dict[int, Ticket] = {}
         self.answers: dict[int, bytes] = {}
         self._reserved: dict[int, Reserved] = {}
@@ -87,6 +89,10 @@ class Books:
     def times(self, dataset: str, question_name: str) -> int:
         known = self.questions.get((dataset, question_name))
         return self.shelf.times(dataset, question_name) if known is None else known
+
+    def protocol(self, dataset: str) -> str:
+        known = self.protocols.get(dataset)
+        return self.shelf.protocol(dataset) if known is None else known
 
     def releases_of(self, dataset: str) -> dict[str, int]:
         """Digests of releases and their entries; of EVERYONE, the marks of all data sets."""
@@ -157,6 +163,9 @@ class Books:
                 )
             case NeighboursChanged():
                 self._reprice(sequence, fact)
+            case ProtocolChanged():
+                self._known(fact.dataset)
+                self.protocols[fact.dataset] = fact.protocol
             case SchemaChanged():
                 self.datasets[fact.dataset] = self._known(fact.dataset)._replace(
                     schema_digest=fact.schema_digest

@@ -72,6 +72,7 @@ class Ledger(abc.ABC):
         individual: object | None = None,
         schema_digest: str = "",
         data_version: str = "",
+        protocol: str = "",
     ) -> tuple[Fact, ...]:
         """Gives a data set its budget, or records what changed; returns the facts written.
 
@@ -86,6 +87,7 @@ class Ledger(abc.ABC):
             individual: the cap of the individual column, all analysts together; None for none.
             neighbours: "replace" or "add-or-remove".
             schema_digest, data_version: what the holder declares; part of the history only.
+            protocol: how every question is answered, in words; whoever answers keeps to it.
         """
         wanted = DatasetOpened(
             dataset=given_text(dataset, "dataset"),
@@ -97,7 +99,8 @@ class Ledger(abc.ABC):
             data_version=given_text(data_version, "data_version", empty=True),
         )
         capped = None if individual is None else cap(individual, "individual")
-        return self._write(lambda desk: holder.open_dataset(desk, wanted, capped))
+        how = given_text(protocol, "protocol", empty=True)
+        return self._write(lambda desk: holder.open_dataset(desk, wanted, capped, how))
 
     def reserve(
         self,
@@ -252,13 +255,14 @@ class Ledger(abc.ABC):
 
         def look(
             rows: Rows,
-        ) -> tuple[str, Dataset | None, dict[str, Account], dict[str, int], list[str]]:
+        ) -> tuple[str, Dataset | None, dict[str, Account], dict[str, int], str, list[str]]:
             known = rows.datasets()
             chosen = known[0] if name is None and len(known) == 1 else name or ""
             found = rows.dataset(chosen)
-            return chosen, found, rows.accounts(chosen), rows.releases(chosen), known
+            accounts, releases = rows.accounts(chosen), rows.releases(chosen)
+            return chosen, found, accounts, releases, rows.protocol(chosen), known
 
-        chosen, found, accounts, releases, known = self._read(look)
+        chosen, found, accounts, releases, protocol, known = self._read(look)
         if found is None:
             raise InvalidArgument(
                 "The data set is not named" if name is None else f"There is no data set `{name}`",
@@ -266,7 +270,7 @@ class Ledger(abc.ABC):
                 "Choose one of " + ", ".join(known[:20]) if known else "Call open_dataset first",
                 code="unknown-dataset",
             )
-        return balance_of(chosen, found, accounts, len(standing(releases)))
+        return balance_of(chosen, found, accounts, len(standing(releases)), protocol)
 
     def entries(self, dataset: str | None = None) -> Iterator[Entry]:
         """Every entry in order, or those of one data set."""

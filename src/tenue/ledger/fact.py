@@ -24,6 +24,7 @@ __all__ = [
     "Fact",
     "IndividualCapped",
     "NeighboursChanged",
+    "ProtocolChanged",
     "ReleaseRegistered",
     "Reserved",
     "Returned",
@@ -75,6 +76,15 @@ class NeighboursChanged:
     kind: ClassVar[str] = "neighbours-changed"
     dataset: str
     neighbours: Neighbours
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProtocolChanged:
+    """The holder decided how every question is answered from here on; empty for in any way."""
+
+    kind: ClassVar[str] = "protocol-changed"
+    dataset: str
+    protocol: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,6 +193,7 @@ Fact = (
     | CapChanged
     | IndividualCapped
     | NeighboursChanged
+    | ProtocolChanged
     | SchemaChanged
     | DataChanged
     | Reserved
@@ -201,6 +212,7 @@ KINDS: dict[str, type[Fact]] = {
         CapChanged,
         IndividualCapped,
         NeighboursChanged,
+        ProtocolChanged,
         SchemaChanged,
         DataChanged,
         Reserved,

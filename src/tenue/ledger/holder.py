@@ -14,6 +14,7 @@ from .fact import (
     Fact,
     IndividualCapped,
     NeighboursChanged,
+    ProtocolChanged,
     ReleaseRegistered,
     ReleaseWithdrawn,
     RowsReleased,
@@ -26,7 +27,7 @@ __all__ = ["open_dataset", "register_release", "withdraw_release"]
 
 
 def open_dataset(
-    desk: Desk, wanted: DatasetOpened, individual: int | None = None
+    desk: Desk, wanted: DatasetOpened, individual: int | None = None, protocol: str = ""
 ) -> tuple[Fact, ...]:
     """Opens a data set, or writes one fact for each thing that changed; spent stays spent."""
     name = wanted.dataset
@@ -50,6 +51,8 @@ def open_dataset(
             facts.append(DataChanged(dataset=name, data_version=wanted.data_version))
     if individual != (None if held is None else held.individual):
         facts.append(IndividualCapped(dataset=name, individual_nano=individual))
+    if protocol != desk.books.protocol(name):
+        facts.append(ProtocolChanged(dataset=name, protocol=protocol))
     for fact in facts:
         desk.write(fact)
     return tuple(facts)

@@ -51,6 +51,7 @@ class Totals(NamedTuple):
     persons: dict[tuple[str, str, str], Person]
     questions: dict[tuple[str, str], int]
     releases: dict[tuple[str, str], int]
+    protocols: dict[str, str]
     tickets: int
     answers: int
 
@@ -81,6 +82,9 @@ class Blank:
 
     def releases(self, dataset: str) -> dict[str, int]:
         return {}
+
+    def protocol(self, dataset: str) -> str:
+        return ""
 
     def ticket(self, sequence: int) -> None:
         return None
@@ -169,7 +173,7 @@ class _Recount(Books):
             return "a ticket was settled by an entry that is not there"
         if stored.tickets != self.reservations or stored.answers != self.replies:
             return "tickets or answers are there that no entry speaks of"
-        for name in ("datasets", "accounts", "persons", "questions", "releases"):
+        for name in ("datasets", "accounts", "persons", "questions", "releases", "protocols"):
             if getattr(stored, name) != getattr(self, name):
                 return f"the running totals of {name} are not what the entries amount to"
         return ""

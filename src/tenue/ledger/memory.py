@@ -34,6 +34,7 @@ class _Dictionaries:
         self._persons: dict[tuple[str, str, str], Person] = {}
         self._questions: dict[tuple[str, str], int] = {}
         self._releases: dict[tuple[str, str], int] = {}
+        self._protocols: dict[str, str] = {}
         self._tickets: dict[int, Ticket] = {}
         self._answers: dict[int, bytes] = {}
         self._names: dict[bytes, int] = {}
@@ -79,6 +80,9 @@ class _Dictionaries:
     def releases(self, dataset: str) -> dict[str, int]:
         return {digest: at for (name, digest), at in self._releases.items() if name == dataset}
 
+    def protocol(self, dataset: str) -> str:
+        return self._protocols.get(dataset, "")
+
     def ticket(self, sequence: int) -> Ticket | None:
         return self._tickets.get(sequence)
 
@@ -110,6 +114,7 @@ class _Dictionaries:
         self._persons.update(books.persons)
         self._questions.update(books.questions)
         self._releases.update(books.releases)
+        self._protocols.update(books.protocols)
         self._answers.update(books.answers)
         for sequence, ticket in books.tickets.items():
             self._tickets[sequence] = ticket
@@ -136,6 +141,7 @@ class _Dictionaries:
             self._persons,
             self._questions,
             self._releases,
+            self._protocols,
             len(self._tickets),
             len(self._answers),
         )

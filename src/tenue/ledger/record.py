@@ -75,6 +75,7 @@ class Balance:
     analysts: tuple[Quota, ...]
     schema_digest: str
     data_version: str
+    protocol: str = ""
 
     @property
     def remaining(self) -> Fraction:
@@ -95,6 +96,8 @@ class Balance:
             f"{self.dataset} ({self.neighbours}): epsilon {decimal(self.spent)} of "
             f"{decimal(self.total)} spent, {decimal(self.remaining)} remains"
         ]
+        if self.protocol:
+            lines.append(f"  protocol: {self.protocol}")
         if self.total_delta:
             lines.append(
                 f"  delta {decimal(self.spent_delta)} of {decimal(self.total_delta)} spent"
@@ -113,7 +116,7 @@ class Balance:
 
 
 def balance_of(
-    name: str, dataset: Dataset, accounts: Mapping[str, Account], releases: int
+    name: str, dataset: Dataset, accounts: Mapping[str, Account], releases: int, protocol: str = ""
 ) -> Balance:
     """The balance that a data set's rows amount to."""
     whole = accounts.get(EVERYONE, Account())
@@ -137,6 +140,7 @@ def balance_of(
         ),
         schema_digest=dataset.schema_digest,
         data_version=dataset.data_version,
+        protocol=protocol,
     )
 
 

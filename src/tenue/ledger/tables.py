@@ -23,6 +23,9 @@ VERSION = 2
 
 BEFORE = 1
 """The layout that `upgrade` makes the present one of."""
+_PROTOCOL = """
+CREATE TABLE protocol (dataset TEXT PRIMARY KEY, protocol TEXT NOT NULL) WITHOUT ROWID
+"""
 
 _SCHEMA = """
 CREATE TABLE entry (sequence INTEGER PRIMARY KEY, text TEXT NOT NULL, link BLOB NOT NULL);
@@ -67,8 +70,10 @@ def create(connection: sqlite3.Connection) -> None:
 
 
 def upgrade(connection: sqlite3.Connection) -> None:
-    """Adds what layout 1 lacked, so that old and new ledgers are the same; inside a transaction."""
+    """Adds what layout 1 lacked, so that old and new ledgers are the same: what was spent stays
+    spent. Layout 1 knew no protocols and no cap of individual DP. Inside a transaction."""
     connection.execute("ALTER TABLE dataset ADD COLUMN individual INTEGER")
+    connection.execute(_PROTOCOL)
     connection.execute(f"PRAGMA user_version = {VERSION}")
 
 
@@ -164,6 +169,10 @@ class Tables:
         rows = self._run("SELECT digest, sequence FROM release WHERE dataset = ?", (dataset,))
         return dict(rows.fetchall())
 
+    def protocol(self, dataset: str) -> str:
+        row = self._run("SELECT protocol FROM protocol WHERE dataset = ?", (dataset,)).fetchone()
+        return "" if row is None else str(row[0])
+
     def ticket(self, sequence: int) -> Ticket | None:
         row = self._run(
             "SELECT sequence, name, cache, owner, outcome, settled FROM ticket WHERE sequence = ?",
@@ -237,6 +246,7 @@ class Tables:
             "REPLACE INTO release VALUES (?, ?, ?)",
             [(*key, sequence) for key, sequence in books.releases.items()],
         )
+        self._run_many("REPLACE INTO protocol VALUES (?, ?)", books.protocols.items())
 
     def lines(self) -> Iterator[Line]:
         """Every entry beside the ticket it opened and the answer it stored."""
@@ -254,6 +264,7 @@ class Tables:
             {row[:3]: Person(*row[3:]) for row in run("SELECT * FROM person")},
             {row[:2]: row[2] for row in run("SELECT * FROM question")},
             {row[:2]: row[2] for row in run("SELECT * FROM release")},
+            dict(run("SELECT * FROM protocol").fetchall()),
             run("SELECT COUNT(*) FROM ticket").fetchone()[0],
             run("SELECT COUNT(*) FROM answer").fetchone()[0],
         )

@@ -161,6 +161,10 @@ class RefinedDensity:
         """Independent exact draws on the prior's grid: the only thing that may be shown."""
         return self._law.sample(size, source)
 
+    def draw(self, source: Source) -> Fraction:
+        """One answer, exactly as it stands on the grid."""
+        return self._law.draws(1, source)[0]
+
     def __repr__(self) -> str:
         found = self._factors
         return f"Refined({self.prior!r}, epsilon={float(found.epsilon):g}, kind={found.kind!r})"

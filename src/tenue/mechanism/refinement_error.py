@@ -7,6 +7,7 @@ part of it that comes from the nearest points of mass P(U_u).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from ..prior.finite import Finite
 from ..prior.metric import Distance, metric, require_absolute
 from .refinement_factor import Factors, float_factors
 
-__all__ = ["expected_error", "response_factors"]
+__all__ = ["core_balls", "expected_error", "response_factors"]
 
 Real = npt.NDArray[np.float64]
 
@@ -108,17 +109,41 @@ def _on_line(line: Line, masses: Real, core: float) -> tuple[Real, Real]:
         above = firsts[right] - firsts[middle] - values * (sums[right] - sums[middle])
         return sums[right] - sums[left], below + above
 
-    # the largest whole radius whose ball is not too heavy; one step further lies the shell between
+    radius = _radius(places, lambda radius: within(radius)[0], core)
+    mass, near = within(radius)
+    means = within(np.full_like(places, places[-1] + 1))[1]
+    nearest = near + np.maximum(0.0, core - mass) * (radius + 1).astype(np.float64)
+    unit = float(line.unit)
+    return means * unit, np.minimum(nearest, means) * unit
+
+
+def _radius(
+    places: npt.NDArray[Any], mass: Callable[[npt.NDArray[Any]], Real], core: float
+) -> npt.NDArray[Any]:
+    """The largest whole radius whose ball is not too heavy, around every place."""
     low, high = np.full_like(places, -1), np.full_like(places, places[-1] + 1)
     while (high - low > 1).any():
         middle = (low + high) // 2
-        light = within(middle)[0] <= core
+        light = mass(middle) <= core
         low, high = np.where(light, middle, low), np.where(light, high, middle)
-    mass, near = within(low)
-    means = within(np.full_like(places, places[-1] + 1))[1]
-    nearest = near + np.maximum(0.0, core - mass) * high.astype(np.float64)
-    unit = float(line.unit)
-    return means * unit, np.minimum(nearest, means) * unit
+    return low
+
+
+def core_balls(line: Line, masses: Real, core: float) -> tuple[npt.NDArray[Any], Real]:
+    """For every truth, the radius of what is raised in full, in steps of the line, and the share of
+    the shell one step further that is raised."""
+    places = line.steps - line.steps[0]
+    sums = np.concatenate([[0.0], np.cumsum(masses)])
+
+    def mass(radius: npt.NDArray[Any]) -> Real:
+        left = np.searchsorted(places, places - radius, side="left")
+        right = np.searchsorted(places, places + radius, side="right")
+        return np.asarray(sums[np.maximum(right, left)] - sums[left])
+
+    radius = _radius(places, mass, core)
+    inside = mass(radius)
+    shell = mass(radius + 1) - inside
+    return radius, np.clip((core - inside) / np.where(shell > 0, shell, 1.0), 0, 1)
 
 
 def response_factors(belief: Finite, found: Metric, sample: int, used: Factors) -> Real:

@@ -186,6 +186,10 @@ class RefinedPoints:
         drawn = [self.prior.values[place] for place in places]
         return shown_value(drawn[0]) if size is None else shown_values(drawn)
 
+    def draw(self, source: Source) -> Any:
+        """One answer, exactly as it stands among the prior's values."""
+        return self.prior.values[picks(self._cumulative, 1, source)[0]]
+
     def __repr__(self) -> str:
         found = self._factors
         return f"Refined({self.prior!r}, epsilon={float(found.epsilon):g}, kind={found.kind!r})"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import cached_property
@@ -125,6 +125,14 @@ class Density(Belief):
         before = self.cumulative[cell] - self.weights[cell]
         return (before + self.weights[cell] * (x - start) / (end - start)) / self.total
 
+    def quantile(self, share: Fraction) -> Fraction:
+        """The first x with P(value ≤ x) = share, 0 < share < 1, exactly."""
+        wanted = share * self.total
+        cell = bisect_left(self.cumulative, wanted)
+        start, end = self.edges[cell], self.edges[cell + 1]
+        before = self.cumulative[cell] - self.weights[cell]
+        return start + (end - start) * (wanted - before) / self.weights[cell]
+
     def density(self, x: Number) -> Fraction:
         """The density at x, exactly; at an edge, that of the cell above it."""
         x = exact(x, "x")
@@ -149,16 +157,14 @@ class Density(Belief):
 
     def sample(self, size: int | None = None, source: Source | None = None) -> Any:
         """Independent exact draws of the unmodified belief, on `sampling_grid`."""
-        steps = drawn_on_grid(
-            self.edges,
-            self.cumulative,
-            self.sampling_grid,
-            self.limits,
-            checked_size(size),
-            checked_source(source),
-        )
-        drawn = [step * self.sampling_grid for step in steps]
+        drawn = self.draws(checked_size(size), checked_source(source))
         return shown_value(drawn[0]) if size is None else shown_values(drawn)
+
+    def draws(self, size: int, source: Source) -> list[Fraction]:
+        """As `sample`, as exact multiples of `sampling_grid`."""
+        grid = self.sampling_grid
+        steps = drawn_on_grid(self.edges, self.cumulative, grid, self.limits, size, source)
+        return [step * grid for step in steps]
 
     def few(self, first: int, last: int) -> bool:
         """Whether so many points are few enough to be listed."""

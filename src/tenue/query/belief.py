@@ -1,234 +1,286 @@
-"""Answers that refine what the analyst believes.
+"""What an analyst who believes something is told: the ways to answer, and then the answer.
 
-A question about one person, or a count that the analyst has a belief about, is answered by one
-sample of the belief, raised near the truth as far as the promise allows. Nothing else leaves:
-neither the raised belief nor its interval nor its error, for each of them is the truth in disguise
-(soundness section 4).
+Of a refined answer nothing leaves but the prior, one sample, the error averaged over the prior and
+the posterior given the sample: the refined law, its interval and its error are the truth in
+disguise (soundness section 4).
 """
 
 from __future__ import annotations
 
+import html
 import json
-from dataclasses import dataclass
+import textwrap
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any
+from functools import cached_property
+from typing import Any, Literal
 
-from ..engine.contract import Engine
-from ..errors import InvalidPrior, NotPromised
-from ..estimate import refined
-from ..mechanism import expected_error, refine
-from ..noise.source import SYSTEM, Source, require_safe
-from ..promise import Certificate, Pure, show
-from ..schema import Boolean, Bounded, Category, Column, Number, Schema
-from ..version import VERSION
-from .certify import ASSUMPTIONS
+from ..estimate import Opinion, Posterior, refined
+from ..prior.finite import shown_value
+from ..promise import Certificate, show
+from .answer import Answer
+from .estimating import estimate
 from .personal import Personal
-from .plan import shown
+from .plan import Plan, shown
+from .question import Question
 
-__all__ = [
-    "BeliefPlan",
-    "Believed",
-    "answer_personal",
-    "certify_personal",
-    "plan_personal",
-    "stored_value",
-]
+__all__ = ["REFINEMENT", "BeliefPlan", "Believed", "Way"]
 
-MECHANISM = "knowledge refinement"
-_LIMITS = (
-    "Mass never leaves the belief: what the analyst held impossible is never answered.",
-    "The answer does not say whether the person is in the table.",
-    "Questions about one person add up for that person, whoever asks them.",
-)
+REFINEMENT = "knowledge refinement"
 
 
 @dataclass(frozen=True)
-class BeliefPlan:
-    """How a question about one person is answered, and how far off that will be.
+class Way:
+    """One way to answer, and how far off it is on average over the prior.
 
-    expected_error: averaged over the belief, in units of its distance; reads no rows.
-    without: the error of answering from the belief alone.
+    expected_error: the mean distance from the truth; None where it depends on rows.
+    noise: the plan of the noise, for a way that adds some.
+    bayes: whether Bayes' rule is applied to the noisy number.
     """
 
-    question: Personal
+    mechanism: str
+    expected_error: float | None
+    noise: Plan | None = field(default=None, repr=False)
+    bayes: bool = False
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"mechanism": self.mechanism, "expected_error": self.expected_error}
+
+
+@dataclass(frozen=True, repr=False)
+class BeliefPlan:
+    """Every way to answer a question about which something is believed. Reads no rows.
+
+    Attributes
+        kind: "individual" or "statistical"; the question decides, never whoever asks.
+        stated, prior: the belief as it was given, and on the grid of the answer.
+        candidates: with their errors averaged over the prior, exact up to rounding; for priors with
+            very many points to two digits or more, or the least bound that is known.
+        chosen: the way with the least error. reason: why.
+        expected_error: that of the chosen way.
+        without: the error of who does not ask: of the prior's median, or of a draw of the prior
+            where that has none.
+    """
+
+    kind: Literal["individual", "statistical"]
+    question: Personal | Question
+    sql: str
+    names: tuple[str, ...]
+    neighbours: str
+    unit: str
+    stated: Any
     prior: Any
     distance: Any
-    epsilon: Fraction
     nano: int
-    expected_error: float
-    without: float
+    epsilon: Fraction
+    delta: Fraction
+    candidates: tuple[Way, ...]
+    chosen: Way
+    reason: str
+    without: float | None
 
-    def __str__(self) -> str:
-        q = self.question
-        return "\n".join(
-            [
-                f"{q.column} of one {q.unit} in {q.table}: a question about one person",
-                f"epsilon {show(self.epsilon)}",
-                "",
-                "   mechanism             mean |error| under the prior",
-                f"→  {MECHANISM:20}  {shown(self.expected_error)}",
-                f"   the prior alone       {shown(self.without)}",
-                "",
-                "Noise is no candidate: one person decides the whole answer.",
-            ]
+    @property
+    def expected_error(self) -> float | None:
+        return self.chosen.expected_error
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "question": self.sql,
+            "kind": self.kind,
+            "epsilon": show(self.epsilon),
+            "delta": show(self.delta),
+            "neighbours": self.neighbours,
+            "unit": self.unit,
+            "chosen": self.chosen.to_dict(),
+            "candidates": [way.to_dict() for way in self.candidates],
+            "reason": self.reason,
+            "prior_alone": self.without,
+        }
+
+    def to_json(self) -> str:
+        return json.dumps(self.to_dict(), ensure_ascii=False)
+
+    def _rows(self) -> list[tuple[str, str, str]]:
+        rows = [
+            ("→" if way is self.chosen else "", way.mechanism, shown(way.expected_error))
+            for way in self.candidates
+        ]
+        if self.without is not None:
+            guessed = any(way.bayes for way in self.candidates)
+            name = "the prior alone" if guessed else "a draw of the prior"
+            rows.append(("", name, shown(self.without)))
+        return rows
+
+    def _head(self) -> str:
+        about = "about one person" if self.kind == "individual" else "a statistic"
+        delta = f", delta {float(self.delta):.3g}" if self.delta else ""
+        return (
+            f"{about}, epsilon {show(self.epsilon)}{delta}, neighbours {self.neighbours}, "
+            f"unit {self.unit}, prior {self.stated!r}"
         )
 
+    def _foot(self) -> str:
+        twice = ""
+        if self.kind == "individual" and self.neighbours == "replace":
+            twice = " It is charged twice: to replace a person is to remove one and add another."
+        return f"{self.reason}{twice}"
+
+    def __str__(self) -> str:
+        rows = [("", "mechanism", "mean |error| under the prior"), *self._rows()]
+        first = max(len(row[1]) for row in rows)
+        last = max(len(row[2]) for row in rows)
+        lines = [
+            f"{mark:1}  {name:{first}}  {error:>{last}}".rstrip() for mark, name, error in rows
+        ]
+        why = textwrap.wrap(self._foot(), 96)
+        return "\n".join([self.sql, self._head(), "", *lines, "", *why])
+
     __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        body = "".join(
+            "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>"
+            for row in self._rows()
+        )
+        return (
+            f"<p><code>{html.escape(self.sql)}</code><br>{html.escape(self._head())}</p>"
+            "<table><thead><tr><th></th><th>mechanism</th>"
+            f"<th>mean |error| under the prior</th></tr></thead><tbody>{body}</tbody></table>"
+            f"<p>{html.escape(self._foot())}</p>"
+        )
 
 
 @dataclass(frozen=True, repr=False)
 class Believed:
-    """The answer: one sample, and all that may be said about it.
+    """The answer to a question about which something was believed.
 
-    value: the sample. expected_error: averaged over the prior. posterior: what the analyst may
-    conclude, given that the person is there.
+    Attributes
+        value: about one statistic the posterior median, which has the least mean error; about one
+            person, or several values, the sample of the refined prior. A dict by name where several
+            values were asked for.
+        sample: what was drawn from the refined prior; None where noise was chosen.
+        posterior: what the analyst may conclude, for free: a `Posterior` about a number, an
+            `Opinion` about anything else; about a person, given that the person is there. None
+            after noise that Bayes' rule cannot be applied to.
+        mechanism, expected_error: as planned; the error is averaged over the prior.
+        price, delta: what was debited now.
+        certificate: what is promised.
+        replayed: whether it is a stored answer.
+        noisy: the noisy answer, where noise was chosen.
     """
 
     plan: BeliefPlan
-    value: Any
     certificate: Certificate
     price: Fraction
+    delta: Fraction = Fraction(0)
     replayed: bool = False
+    sample: Any = None
+    noisy: Answer | None = None
 
     @property
-    def expected_error(self) -> float:
+    def mechanism(self) -> str:
+        return self.plan.chosen.mechanism
+
+    @property
+    def expected_error(self) -> float | None:
         return self.plan.expected_error
 
-    @property
-    def posterior(self) -> Any:
-        """Bayes' rule from the prior and the sample: free."""
-        return refined(
-            self.value,
+    @cached_property
+    def posterior(self) -> Posterior | Opinion | None:
+        if self.noisy is not None:
+            return estimate(self.noisy, self.plan.prior) if self.plan.chosen.bayes else None
+        found = refined(
+            self.sample,
             self.plan.prior,
             self.plan.epsilon,
-            kind="individual",
+            kind=self.plan.kind,
             distance=self.plan.distance,
         )
+        if isinstance(found, Opinion) and len(self.plan.names) > 1:
+            return replace(found, names=self.plan.names)
+        return found
+
+    @property
+    def value(self) -> Any:
+        if self.plan.chosen.bayes and isinstance(self.posterior, Posterior):
+            return self.posterior.median
+        if self.noisy is not None:
+            return self.noisy.value
+        if len(self.plan.names) == 1:
+            return shown_value(self.sample)
+        return dict(zip(self.plan.names, shown_value(self.sample), strict=True))
+
+    def to_dict(self) -> dict[str, Any]:
+        found = self.posterior
+        after: dict[str, Any] | None = None
+        if isinstance(found, Posterior):
+            low, high = found.interval(Fraction(19, 20))
+            after = {"mean": found.mean, "median": found.median, "interval_95": [low, high]}
+        elif found is not None:
+            after = {"most_likely": found.mode, "mass": found.mass(found.mode)}
+        return {
+            "question": self.plan.sql,
+            "value": self.value,
+            "posterior": after,
+            "expected_error": self.expected_error,
+            "price": show(self.price),
+            "delta": show(self.delta),
+            "replayed": self.replayed,
+            "mechanism": self.mechanism,
+            "sample": None if self.noisy is not None else shown_value(self.sample),
+            "noisy": None if self.noisy is None else self.noisy.value,
+            "certificate": self.certificate.to_dict(),
+        }
 
     def to_json(self) -> str:
-        return json.dumps(
-            {
-                "value": self.value
-                if isinstance(self.value, str | bool | int)
-                else float(self.value),
-                "expected_error": self.expected_error,
-                "price": show(self.price),
-                "replayed": self.replayed,
-                "mechanism": MECHANISM,
-                "certificate": self.certificate.to_dict(),
-            },
-            ensure_ascii=False,
-        )
+        return json.dumps(self.to_dict(), ensure_ascii=False)
+
+    def _lines(self) -> list[tuple[str, str]]:
+        """The value and all that may be said about it, as names and texts."""
+        value = self.value
+        pairs = value.items() if isinstance(value, dict) else [(self.plan.names[0], value)]
+        lines = [(name, _readable(one)) for name, one in pairs]
+        found = self.posterior
+        if isinstance(found, Posterior):
+            low, high = (_readable(end) for end in found.interval(Fraction(19, 20)))
+            lines.append(("posterior", f"95 % between {low} and {high}"))
+        elif found is not None:
+            for place, (name, share) in enumerate(found.likeliest()):
+                lines.append(("" if place else "posterior", f"{share:>6}  {name}"))
+        if self.plan.chosen.bayes:
+            if self.noisy is not None:
+                lines.append(("the noisy answer", _readable(self.noisy.value)))
+            else:
+                lines.append(("the sample", _readable(shown_value(self.sample))))
+        lines.append(("mean |error| under the prior", shown(self.expected_error)))
+        return lines
+
+    def _note(self, word: str) -> str:
+        paid = "answered before, no charge" if self.replayed else f"{word}{show(self.price)}"
+        if self.delta:
+            paid += f", delta {float(self.delta):.3g}"
+        if self.noisy is None and not self.plan.chosen.bayes:
+            return f"{paid}, {self.mechanism}; a sample of your prior, moved to the truth"
+        return f"{paid}, {self.mechanism}"
 
     def __str__(self) -> str:
-        paid = "answered before, no charge" if self.replayed else f"epsilon {show(self.price)}"
-        return f"{self.value}\n\n{paid}, {MECHANISM}; a sample of your prior, moved to the truth"
+        lines = self._lines()
+        width = max(len(name) for name, _ in lines)
+        told = [f"{name:{width}}  {text}" for name, text in lines]
+        return "\n".join([*told, "", self._note("epsilon ")])
 
-    __repr__ = __str__
+    def __repr__(self) -> str:
+        return f"Believed({self.value!r}, {self._note('epsilon ')})"
 
-
-def plan_personal(
-    question: Personal, schema: Schema, prior: Any, nano: int, epsilon: Fraction
-) -> BeliefPlan:
-    """Checks the belief against the column, without looking at a row, and knows the error."""
-    column = schema.column(question.column)
-    belief = _fitted(prior, column)
-    taxonomy = column.taxonomy if isinstance(column, Category) else None
-    distance = taxonomy if taxonomy is not None and _branched(taxonomy) else None
-    return BeliefPlan(
-        question,
-        belief,
-        distance,
-        epsilon,
-        nano,
-        expected_error(belief, epsilon, kind="individual", distance=distance),
-        expected_error(belief, Fraction(1, 10**9), kind="individual", distance=distance),
-    )
-
-
-def answer_personal(
-    plan: BeliefPlan, engine: Engine, schema: Schema, source: Source = SYSTEM
-) -> bytes:
-    """One sample of the refined belief, ready to be stored."""
-    require_safe(source)
-    q = plan.question
-    found = engine.look_up(q.unit, q.name, q.column)
-    truth = found[0] if len(found) == 1 else None
-    value = None if truth is None else _value(schema.column(q.column), truth)
-    law = refine(plan.prior, value, plan.epsilon, kind="individual", distance=plan.distance)
-    sample = law.sample(None, source)
-    kind = "number" if isinstance(sample, Fraction) else "plain"
-    return json.dumps({kind: str(sample) if kind == "number" else sample}).encode()
-
-
-def stored_value(stored: bytes) -> Any:
-    """The sample that was stored."""
-    given = json.loads(stored)
-    return Fraction(given["number"]) if "number" in given else given["plain"]
-
-
-def certify_personal(plan: BeliefPlan, schema: Schema) -> Certificate:
-    """What is promised: a function of question, belief, schema and price only."""
-    return Certificate(
-        promise=Pure(plan.epsilon),
-        neighbours="add-or-remove",
-        unit=schema.unit,
-        mechanism=MECHANISM,
-        parameters={"epsilon": show(plan.epsilon), "prior": plan.prior.to_json()},
-        source="Thesis, chapter 5, corrected: soundness section 4",
-        assumptions=ASSUMPTIONS,
-        does_not_promise=_LIMITS,
-        schema_hash=schema.digest,
-        version=VERSION,
-    )
-
-
-def _value(column: Column, number: int) -> Any:
-    if isinstance(column, Category):
-        return column.categories[number]
-    if isinstance(column, Boolean):
-        return bool(number)
-    assert isinstance(column, Number)  # noqa: S101 - others were refused
-    return number * column.grid
-
-
-def _fitted(prior: Any, column: Column) -> Any:
-    """The belief on the column's own values, or a refusal."""
-    if not hasattr(prior, "to_json"):
-        raise InvalidPrior(
-            f"`prior` is of type {type(prior).__name__}",
-            "`prior` is a belief of tn.prior",
-            'Write tn.prior.Categorical({"flu": 0.1, "none": 0.9})',
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><th scope='row'>{html.escape(name)}</th><td>{html.escape(text)}</td></tr>"
+            for name, text in self._lines()
         )
-    if isinstance(column, Bounded) and not isinstance(column, Number):
-        raise NotPromised(
-            f"`{column.name}` is a {column.type}",
-            "Beliefs are refined for categories, booleans and numbers",
-            "Ask for another column",
-        )
-    if isinstance(column, Number):
-        belief = prior.on_grid(column.grid) if hasattr(prior, "on_grid") else prior
-        ends = [v for v in getattr(belief, "values", ()) if not column.low <= v <= column.high]
-        if not hasattr(prior, "on_grid") or ends:
-            raise InvalidPrior(
-                f"The prior does not fit `{column.name}`",
-                f"`{column.name}` goes from {float(column.low):g} to {float(column.high):g}",
-                "Believe in numbers between those",
-            )
-        return belief
-    allowed: tuple[Any, ...] = (
-        tuple(column.categories) if isinstance(column, Category) else (False, True)
-    )
-    strange = [v for v in getattr(prior, "values", ()) if v not in allowed]
-    if strange or not hasattr(prior, "values"):
-        raise InvalidPrior(
-            f"The prior holds values that `{column.name}` cannot have",
-            f"`{column.name}` has {len(allowed)} categories",
-            "Give masses to those only",
-        )
-    return prior
+        return f"<table><tbody>{rows}</tbody></table><p>{html.escape(self._note('ε = '))}</p>"
 
 
-def _branched(taxonomy: Any) -> bool:
-    """Whether some categories are nearer to each other than others."""
-    return bool(taxonomy.depth > 1) if hasattr(taxonomy, "depth") else True
+def _readable(value: Any) -> str:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return str(value)
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.6g}"

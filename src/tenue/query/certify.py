@@ -13,7 +13,7 @@ from .plan import DECLARED, Plan
 from .smoothed import SMOOTH, SMOOTH_LIMITS
 from .voted import VOTE, Ballot
 
-__all__ = ["certify"]
+__all__ = ["assumptions_of", "certify"]
 
 _SOURCES = {
     "optimal": "Soria-Comas and Domingo-Ferrer 2013, Theorem 1",
@@ -96,11 +96,16 @@ def certify(plan: Plan, schema: Schema) -> Certificate:
         mechanism=plan.chosen.mechanism,
         parameters=parameters,
         source="; ".join(dict.fromkeys(_SOURCES[name] for name in names)),
-        assumptions=(*ASSUMPTIONS, WELL_FORMED, _who(schema)),
+        assumptions=assumptions_of(schema),
         does_not_promise=limits,
         schema_hash=schema.digest,
         version=VERSION,
     )
+
+
+def assumptions_of(schema: Schema) -> tuple[str, ...]:
+    """What every answer with differential privacy about the table supposes."""
+    return (*ASSUMPTIONS, WELL_FORMED, _who(schema))
 
 
 def _what(component: Component | Bernstein) -> str:

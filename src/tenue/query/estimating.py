@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from ..errors import NotPromised
 from ..estimate import Margin, count, require_free, total
-from ..mechanism.part import Part
+from ..mechanism.error import Term
+from ..mechanism.part import Component, Part
 from ..noise.discrete_laplace import DiscreteLaplace
 from ..noise.optimal_box import OptimalBox
 from ..noise.optimal_box_steps import OptimalBoxSteps
@@ -17,8 +19,36 @@ from .reading import Linear
 if TYPE_CHECKING:
     from ..estimate.posterior import Posterior
     from .answer import Answer
+    from .plan import Plan
 
-__all__ = ["estimate"]
+__all__ = ["Noise", "estimate", "noise_of"]
+
+
+@dataclass(frozen=True)
+class Noise:
+    """The noise of a plan whose answer is one noisy number.
+
+    law: in units of the answer. counted: whether the number counts rows or units.
+    """
+
+    term: Term
+    law: Any
+    counted: bool
+
+
+def noise_of(plan: Plan) -> Noise | None:
+    """The law of the one count or sum that a plan answers; None for any other."""
+    reading = plan.readings[0] if len(plan.readings) == 1 and plan.cells == 1 else None
+    if not isinstance(reading, Linear) or len(reading.terms) != 1 or reading.constant:
+        return None
+    (term,) = reading.terms
+    part = plan.parts[term.part]
+    component = part.components[term.component]
+    if not isinstance(component, Component):
+        return None
+    unit = abs(term.weight)
+    counted = component.kind in ("rows", "present", "units") and unit == 1
+    return Noise(term, _law(part, term.component, unit), counted)
 
 
 def estimate(answer: Answer, prior: Any) -> Posterior:
@@ -29,21 +59,16 @@ def estimate(answer: Answer, prior: Any) -> Posterior:
         privacy, and where a value is not one noisy number: means, ranks, several cells.
     """
     require_free(promise=answer.certificate.promise)
-    readings, cells = answer.plan.readings, answer.released.cells
-    reading = readings[0] if len(readings) == 1 and len(cells) == 1 else None
-    if not isinstance(reading, Linear) or len(reading.terms) != 1 or reading.constant:
+    noise = noise_of(answer.plan)
+    if noise is None:
         raise NotPromised(
             "The answer is not one noisy count or sum",
             "Bayes' rule is applied to a number whose noise has a known law",
             "Ask SELECT COUNT(*) or SELECT SUM(column) by itself, without GROUP BY",
         )
-    (term,) = reading.terms
-    part = answer.plan.parts[term.part]
-    unit = abs(term.weight)
-    value = term.weight * cells[0][term.part][term.component]
-    law = _law(part, term.component, unit)
-    counted = part.components[term.component].kind in ("rows", "present", "units")
-    return (count if counted and unit == 1 else total)(value, law, prior)
+    term = noise.term
+    value = term.weight * answer.released.cells[0][term.part][term.component]
+    return (count if noise.counted else total)(value, noise.law, prior)
 
 
 def _law(part: Part, component: int, unit: Fraction) -> object:

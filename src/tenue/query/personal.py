@@ -1,4 +1,4 @@
-"""Questions about one person: SELECT column FROM table WHERE unit = constant, and nothing else.
+"""Questions about one person: SELECT columns FROM table WHERE unit = constant, and nothing else.
 
 The text decides whether a question is about one person, never whoever asks. Whoever the constant
 names, the question is accepted: whether such a person is there is not told.
@@ -32,7 +32,7 @@ class Personal:
     """
 
     table: str
-    column: str
+    columns: tuple[str, ...]
     unit: str
     name: str
 
@@ -49,7 +49,7 @@ def read_personal(sql: str, schema: Schema) -> Personal | None:
     root = tree.root
     selected = root.args.get("expressions") or []
     where = root.args.get("where")
-    if len(selected) != 1 or type(selected[0]) is not exp.Column or where is None:
+    if not selected or where is None or any(type(one) is not exp.Column for one in selected):
         return None
     if type(where.this) is not exp.EQ:
         return None
@@ -70,7 +70,9 @@ def _read(tree: Tree, schema: Schema) -> Personal:
     if read_name(tree, title).lower() != schema.name.lower():
         raise _unfit("The question is about another table")
     scope = start(schema)
-    column = find_column(tree, select[0], scope)
+    columns = tuple(find_column(tree, one, scope).name for one in select)
+    if len(set(columns)) < len(columns):
+        raise _unfit("A column is asked for twice")
     (equal,) = tree.parts(where, "this")
     left, right = (tree.unwrap(side) for side in tree.parts(equal, "this", "expression"))
     if type(left) is exp.Literal:
@@ -82,9 +84,9 @@ def _read(tree: Tree, schema: Schema) -> Personal:
         raise _unfit("The condition is not about the column that names people")
     value = read_constant(tree, right)
     if isinstance(value, Fraction) and value.denominator == 1:
-        return Personal(schema.name, column.name, unit.name, str(int(value)))
+        return Personal(schema.name, columns, unit.name, str(int(value)))
     if isinstance(value, str):
-        return Personal(schema.name, column.name, unit.name, value)
+        return Personal(schema.name, columns, unit.name, value)
     raise _unfit("The person is not named by a whole number or a text")
 
 

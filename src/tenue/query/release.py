@@ -11,7 +11,7 @@ from dataclasses import replace
 from ..engine.contract import Engine, Profile
 from ..engine.request import Group, Measure, People, RankRequest, Request, Window
 from ..mechanism.bernstein import Axis, Bernstein, Powers, powers_of
-from ..mechanism.part import Atoms
+from ..mechanism.part import Atoms, Component
 from ..mechanism.smooth import smooth_release
 from ..noise.source import SYSTEM, Source, require_safe
 from ..schema import Schema
@@ -20,11 +20,12 @@ from .all_rows import column_steps
 from .answer import Released
 from .batch import Batch
 from .chosen import Choice
-from .plan import Plan, moment_of
+from .plan import Plan, moment_of, request_for
+from .question import Aggregate, Question
 from .smoothed import Smoothed
 from .voted import Ballot
 
-__all__ = ["release", "release_batch"]
+__all__ = ["release", "release_batch", "true_numbers"]
 
 _NOBODY = Profile(0, ())
 
@@ -66,6 +67,22 @@ def release_batch(batch: Batch, engine: Engine, schema: Schema, source: Source =
             for number, plan in enumerate(batch.plans)
         ]
     )
+
+
+def true_numbers(question: Question, engine: Engine, schema: Schema) -> Atoms:
+    """The exact numbers that a question's counts, sums and means are made of; it has no groups."""
+    components = [_component(aggregate) for aggregate in question.aggregates()]
+    request = replace(request_for(question, components), people=_people(schema))
+    nothing = (0,) * len(request.measures)
+    return _of_cell(request.measures, engine.measure(request).get((), nothing), {})
+
+
+def _component(aggregate: Aggregate) -> Component:
+    if aggregate.kind == "units":
+        return Component("units")
+    if aggregate.kind == "count":
+        return Component("present", aggregate.column) if aggregate.column else Component("rows")
+    return Component("total", aggregate.column or "")
 
 
 def _people(schema: Schema) -> People | None:

@@ -17,30 +17,27 @@ from typing import Any
 from ..engine.contract import Engine
 from ..engine.open import open_engine
 from ..errors import InvalidArgument, InvalidSchema, NotPromised
-from ..ledger.composition import Charge
+from ..ledger.amount import atto, in_delta, in_epsilon
+from ..ledger.composition import Charge, charge_in, delta_in
 from ..ledger.contract import Ledger
 from ..ledger.record import Balance
-from ..number import NANO, Number, checked_call, law_epsilon, nano
-from ..promise import checked_neighbours, show
+from ..number import NANO, Number, checked_call
+from ..promise import Neighbours, checked_neighbours, show
 from ..schema import Schema
 from ..version import VERSION
 from .accuracy import epsilon_for
 from .answer import Answer, Answers, Released
 from .batch import Batch, plan_batch
-from .belief import (
-    BeliefPlan,
-    Believed,
-    answer_personal,
-    certify_personal,
-    plan_personal,
-    stored_value,
-)
+from .belief import BeliefPlan, Believed
+from .believing import believe_for, identity_of, person_of
 from .certify import certify
 from .individual import approval, certify_individual, plan_individual, release_individual
 from .opening import given_ledger, given_schema
 from .parse import parse
-from .personal import read_personal
 from .plan import Plan, make_plan
+from .price import affordable
+from .protocol import allow_without_protocol, plan_fixed_noise, priced_by
+from .refining import answer_refined, certify_refined, stored_sample
 from .release import release, release_batch
 from .render import render
 
@@ -93,8 +90,10 @@ def protect(
         described.budget.per_analyst,
         neighbours=checked_neighbours(described.neighbours),
         individual=described.budget.individual,
+        total_delta=described.budget.delta or 0,
         schema_digest=described.digest,
         data_version=described.version or "",
+        protocol="" if described.protocol is None else str(described.protocol),
     )
     engine = open_engine(source if source is not None else described.location, described)
     return Session(described, engine, books, HOLDER if analyst is None else analyst)
@@ -125,11 +124,22 @@ class Session:
         prior: Any = None,
         interval: Number | None = None,
         mechanism: str | None = None,
+        delta: Number | None = None,
     ) -> Plan | BeliefPlan:
         """Every admissible mechanism with its expected error and price. Reads no rows, costs
-        nothing."""
-        if prior is not None:
-            return self._belief_plan(sql, prior, epsilon)
+        nothing. With a prior, the errors are averaged over it."""
+        if prior is not None or delta is not None:
+            return believe_for(
+                sql,
+                self.schema,
+                prior,
+                epsilon=epsilon,
+                delta=delta,
+                minimise=minimise,
+                accuracy=accuracy,
+                interval=interval,
+                mechanism=mechanism,
+            )
         return explain_for(
             sql,
             self.schema,
@@ -154,6 +164,7 @@ class Session:
         prior: Any = None,
         interval: Number | None = None,
         mechanism: str | None = None,
+        delta: Number | None = None,
     ) -> Answer | Believed:
         """The private answer to a question.
 
@@ -167,37 +178,52 @@ class Session:
             individual: answer with individual differential privacy, which is not differential
                 privacy: read `INDIVIDUAL_LIMITS`. It has a column of its own in the ledger. A named
                 analyst may ask approved questions only; their limits hold for everybody.
-            prior: for a question about one person, what you believe before asking; the answer is a
-                sample of it, moved towards the truth.
+            prior: what you believe before asking about one person, or about a count, sum or mean.
+                The answer is a sample of it, moved towards the truth, or a noisy number with its
+                posterior: whatever `explain` shows to be nearer on average.
             interval: a level such as 0.95: part of epsilon buys intervals in values for MEDIAN,
                 QUANTILE, MIN and MAX, which otherwise have none. `answer.interval(0.95)` has them.
             mechanism: the name of a candidate of `explain`; None for the one with the least error.
+            delta: lets refinement move a little more mass; paid from the budget's delta.
         """
-        if (interval is not None or mechanism is not None) and (individual or prior is not None):
+        if individual and (interval is not None or mechanism is not None):
             raise InvalidArgument(
-                "`interval` or `mechanism` is given together with `individual` or `prior`",
+                "`interval` or `mechanism` is given together with `individual`",
                 "An interval is bought, and a mechanism named, with differential privacy",
                 "Leave one of them out",
             )
-        if prior is not None and (individual or accuracy is not None):
-            raise InvalidArgument(
-                "`prior` is given together with `individual` or `accuracy`",
-                "A belief is refined at an epsilon, with differential privacy",
-                "Leave the others out",
+        if prior is not None or delta is not None:
+            plan = believe_for(
+                sql,
+                self.schema,
+                prior,
+                epsilon=epsilon,
+                delta=delta,
+                minimise=minimise,
+                accuracy=accuracy,
+                individual=individual,
+                interval=interval,
+                mechanism=mechanism,
             )
-        if prior is not None:
-            return self._ask_about_one(sql, prior, epsilon, key, fresh)
+            return self._ask_believing(plan, key, fresh)
         if individual:
+            allow_without_protocol(self.schema, "individual differential privacy")
             return self._ask_individually(sql, epsilon, accuracy, key)
-        plan = explain_for(
-            sql,
-            self.schema,
-            epsilon=epsilon,
-            minimise=minimise,
-            accuracy=accuracy,
-            interval=interval,
-            mechanism=mechanism,
+        return self._ask_planned(
+            explain_for(
+                sql,
+                self.schema,
+                epsilon=epsilon,
+                minimise=minimise,
+                accuracy=accuracy,
+                interval=interval,
+                mechanism=mechanism,
+            ),
+            key,
+            fresh,
         )
+
+    def _ask_planned(self, plan: Plan, key: str | None, fresh: bool) -> Answer:
         if plan.free:
             return self._answer(plan, Released(((),)), Fraction(0), replayed=False)
         cache_key = self._cache_key(plan)
@@ -207,14 +233,15 @@ class Session:
             return self._answer(plan, Released.from_bytes(stored), Fraction(0), replayed=True)
         for part in plan.parts:
             part.draw(1)  # whatever a law may refuse, it refuses before anything is paid
-        found, before = self._paid(
-            plan.nano,
-            key,
-            cache_key,  # with mechanism and schema: an answer is never read as another's
-            lambda: release(plan, self._engine, self.schema).to_bytes(),
-            # the first answer stays the one that is repeated, so a retry never sees another
-            cache_key=cache_key if stored is None else None,
-        )
+        with priced_by(self.schema):
+            found, before = self._paid(
+                plan.nano,
+                key,
+                cache_key,  # with mechanism and schema: an answer is never read as another's
+                lambda: release(plan, self._engine, self.schema).to_bytes(),
+                # the first answer stays the one that is repeated, so a retry never sees another
+                cache_key=cache_key if stored is None else None,
+            )
         price = Fraction(0) if before else plan.epsilon
         return self._answer(plan, Released.from_bytes(found), price, replayed=before)
 
@@ -237,6 +264,7 @@ class Session:
             epsilon: what all of them may cost together.
             minimise, key, fresh: as in `ask`.
         """
+        allow_without_protocol(self.schema, "ask_many")
         batch = self._batch(questions, epsilon, minimise)
         if not batch.nano:
             free = Released.list_to_bytes([Released(((),))] * len(batch.plans))
@@ -262,35 +290,14 @@ class Session:
 
     # -- the steps -----------------------------------------------------------------------------
 
-    def _belief_plan(self, sql: str, prior: Any, epsilon: Number | None) -> BeliefPlan:
-        question = read_personal(sql, self.schema)
-        if question is None:
-            raise NotPromised(
-                "A prior is given for a question that is not about one person",
-                "A belief is refined by SELECT column FROM table WHERE unit = constant",
-                "Leave `prior` out, and give it to the answer: .estimate(prior)",
+    def _ask_believing(self, plan: BeliefPlan, key: str | None, fresh: bool) -> Believed:
+        if plan.chosen.noise is not None:
+            # stored without the prior: whoever believes something else reads it for nothing
+            noisy = self._ask_planned(plan.chosen.noise, key, fresh)
+            return Believed(
+                plan, noisy.certificate, noisy.price, replayed=noisy.replayed, noisy=noisy
             )
-        if epsilon is None:
-            raise InvalidArgument(
-                "`epsilon` is not given", "A belief is refined at an epsilon", "Add epsilon=1"
-            )
-        price = affordable(epsilon)
-        return plan_personal(question, self.schema, prior, price, Fraction(price, NANO))
-
-    def _ask_about_one(
-        self, sql: str, prior: Any, epsilon: Number | None, key: str | None, fresh: bool
-    ) -> Believed:
-        plan = self._belief_plan(sql, prior, epsilon)
-        person = hashlib.sha256(f"{plan.question.unit.lower()}\n{plan.question.name}".encode())
-        parts = (
-            plan.question.canonical,
-            str(plan.nano),
-            plan.prior.to_json(),
-            VERSION,
-            self.schema.digest,
-            self.schema.version or "",
-        )
-        cache_key = hashlib.sha256("\n".join(parts).encode()).hexdigest()
+        person, cache_key = person_of(plan), identity_of(plan, self.schema)
         stored = self.ledger.cached(self.schema.name, cache_key)
         known = key is not None and self.ledger.has_key(self.schema.name, self.analyst, key)
         if stored is not None and not fresh and not known:
@@ -300,17 +307,24 @@ class Session:
                 plan.nano,
                 key,
                 cache_key,
-                lambda: answer_personal(plan, self._engine, self.schema),
-                person=person.hexdigest(),
+                lambda: answer_refined(plan, self._engine, self.schema),
+                person=person,
+                atto=atto(plan.delta),
                 cache_key=cache_key if stored is None else None,
             )
+        # replacing a person is removing one and adding another
+        kept, proved = self._neighbours, self._proved(person)
+        price, delta = Fraction(0), Fraction(0)
+        if not before:
+            price = in_epsilon(charge_in(kept, proved, plan.nano))
+            delta = in_delta(delta_in(kept, proved, plan.nano, atto(plan.delta)))
         return Believed(
             plan=plan,
-            value=stored_value(found),
-            certificate=certify_personal(plan, self.schema),
-            # replacing a person is removing one and adding another
-            price=plan.epsilon * (0 if before else 2 if self.schema.neighbours == "replace" else 1),
+            certificate=certify_refined(plan, self.schema),
+            price=price,
+            delta=delta,
             replayed=before,
+            sample=stored_sample(found),
         )
 
     def _ask_individually(
@@ -357,6 +371,14 @@ class Session:
         )
         return replace(answer, certificate=certify_individual(plan, self.schema))
 
+    @property
+    def _neighbours(self) -> Neighbours:
+        return checked_neighbours(self.schema.neighbours)
+
+    def _proved(self, person: str | None) -> Neighbours:
+        """A question about one person is proved under add-or-remove; the ledger knows its price."""
+        return self._neighbours if person is None else "add-or-remove"
+
     def _paid(
         self,
         price: int,
@@ -364,15 +386,14 @@ class Session:
         question: str,
         draw: Callable[[], bytes],
         person: str | None = None,
+        atto: int = 0,
         **options: Any,
     ) -> tuple[bytes, bool]:
         """Pays, draws and stores; or what is stored under the key, and True.
 
         The price stays spent whatever goes wrong after it was paid: a row may have been read.
         """
-        # a question about one person is proved under add-or-remove; the ledger knows what it costs
-        proved = self.schema.neighbours if person is None else "add-or-remove"
-        charge = Charge(nano=price, atto=0, neighbours=checked_neighbours(proved), person=person)
+        charge = Charge(price, atto, self._proved(person), person)
         reservation = self.ledger.reserve(
             self.schema.name, self.analyst, charge, key, question, **options
         )
@@ -442,13 +463,6 @@ class Session:
         self.close()
 
 
-def affordable(epsilon: Number) -> int:
-    """Nano-epsilon that a law of noise can be made for; refused here, before anything is paid."""
-    price = nano(epsilon)
-    law_epsilon(Fraction(price, NANO))
-    return price
-
-
 def explain_for(
     sql: str,
     schema: Schema,
@@ -461,6 +475,13 @@ def explain_for(
 ) -> Plan:
     """parse → plan → choose: all that happens before the ledger, from the schema alone."""
     question = parse(sql, schema)
+    if schema.protocol is not None:
+        if interval is not None or mechanism is not None:
+            allow_without_protocol(schema, "`interval` or `mechanism`")
+        text = render(question, schema)
+        return plan_fixed_noise(
+            question, text, schema, epsilon=epsilon, accuracy=accuracy, minimise=minimise
+        )
     if (epsilon is None) == (accuracy is None):
         missing = epsilon is None
         raise InvalidArgument(

@@ -3,6 +3,7 @@
 Schema            a table's schema and the TOML file that holds it
 Table             what a schema says: unit, neighbours, columns, budget, approved questions
 Column            one of Number, Category, Boolean, Date, Datetime, Identifier
+Protocol          how every question about the table is answered
 Mistake           one thing to correct in a file that was refused
 draft             a first schema, with marked blanks for what the holder must decide
 """
@@ -14,6 +15,7 @@ from .expression import Expression
 from .file import Schema
 from .mistake import Mistake
 from .named import Named
+from .protocol import Protocol
 from .table import Budget, Question, Table
 
 __all__ = [
@@ -31,6 +33,7 @@ __all__ = [
     "Mistake",
     "Named",
     "Number",
+    "Protocol",
     "Question",
     "Schema",
     "Table",

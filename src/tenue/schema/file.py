@@ -118,8 +118,8 @@ class Schema(Table):
     def digest(self) -> str:
         """The SHA-256 of what the schema means, for certificates and cache keys.
 
-        It does not cover the budget, the approved questions, the source and the data version; see
-        `fingerprint.py` for why.
+        It does not cover the budget, the protocol, the approved questions, the source and the data
+        version; see `fingerprint.py` for why.
         """
         return fingerprint(self)
 

@@ -6,9 +6,9 @@ domain, role, missing value, expression and bounds of a person's sum. It is blin
 layout, the order of columns and keys, upper and lower case of names, and a default that is written
 out.
 
-It leaves out the budget and the approved questions (they decide whether an answer is given, not
-what it means), the source's path (moving a file changes nothing), and the data version (a part of
-its own in the cache key, soundness.md section 9).
+It leaves out the budget, the protocol and the approved questions (they decide whether an answer is
+given and at what price, not what it means), the source's path (moving a file changes nothing), and
+the data version (a part of its own in the cache key, soundness.md section 9).
 """
 
 from __future__ import annotations

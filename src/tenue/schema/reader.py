@@ -15,12 +15,13 @@ from .lines import Lines
 from .literal import show
 from .mistake import Mistakes
 from .named import COLUMN_NAME, IDENTIFIER, Named, is_column_name, is_identifier
+from .protocol import read_protocol
 from .section import Section
 from .table import NEIGHBOURS, PROMISES, RECORD, Budget, Question, Table
 
 __all__ = ["read_table"]
 
-_SECTIONS = ("table", "columns", "budget", "questions")
+_SECTIONS = ("table", "columns", "budget", "protocol", "questions")
 _LIMITS = ("rows_per_unit", "groups_per_unit")
 _TABLE_KEYS = {"name", "source", "unit", "neighbours", "rows", "version", "bounds_from_data"}
 _TABLE_KEYS |= {*_LIMITS}
@@ -41,12 +42,14 @@ def read_table(values: Mapping[str, object], lines: Lines, folder: Path, file: s
             )
     columns = _columns(values, mistakes, folder)
     budget = _budget(values, mistakes)
+    stated = _section(values, "protocol", mistakes)
+    protocol = None if stated is None else read_protocol(stated)
     questions = _questions(values, mistakes)
     table = _table(values, mistakes)
     if table.get("unit") == RECORD:
         _refuse_sums_of_persons(columns, mistakes)
     mistakes.stop(file)
-    return Table(columns=columns, budget=budget, questions=questions, **table)
+    return Table(columns=columns, budget=budget, protocol=protocol, questions=questions, **table)
 
 
 def _refuse_sums_of_persons(columns: Named[Column], mistakes: Mistakes) -> None:

@@ -9,6 +9,7 @@ from ..errors import InvalidArgument, nearest
 from .column import Bounded, Category, Column, Number
 from .literal import show
 from .named import Named
+from .protocol import Protocol
 
 __all__ = ["NEIGHBOURS", "PROMISES", "RECORD", "Budget", "Question", "Table"]
 
@@ -64,6 +65,7 @@ class Table:
     version: the holder's name for the state of the data.
     bounds_from_data: whether bounds were read from the rows, which breaks every promise.
     columns: those declared; the others are invisible.
+    protocol: how every question is answered, if the holder decided that.
     """
 
     name: str
@@ -77,6 +79,7 @@ class Table:
     version: str | None = None
     bounds_from_data: bool = False
     budget: Budget | None = None
+    protocol: Protocol | None = None
     questions: Named[Question] = field(default_factory=Named)
 
     @property
@@ -132,6 +135,8 @@ class Table:
             own = self.budget.individual
             part += "" if own is None else f"; individual epsilon {show(own)}, counted apart"
             lines.append(f"  budget: epsilon {show(self.budget.total)}{part}")
+        if self.protocol is not None:
+            lines.append(f"  protocol: {self.protocol}")
         if self.questions:
             lines.append("  approved questions: " + ", ".join(self.questions))
         return "\n".join(lines)

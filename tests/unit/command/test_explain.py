@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 
 from tenue.command.made_up import SCHEMA
 from tenue.command.main import app
+from tenue.errors import InvalidArgument
 
 QUESTION = "SELECT SUM(income) FROM people"
 
@@ -45,3 +46,23 @@ def test_an_accuracy_finds_its_epsilon(tmp_path: Path) -> None:
 def test_a_mechanism_is_typed_as_it_is_shown(tmp_path: Path) -> None:
     text = explain(tmp_path, "--epsilon", "1", "--mechanism", "discrete Laplace")
     assert "→  discrete Laplace" in text
+
+
+def test_a_prior_puts_noise_bayes_and_refinement_side_by_side(tmp_path: Path) -> None:
+    belief = tmp_path / "sum.json"
+    belief.write_text('{"prior": "normal", "mean": 40000, "sd": 5000, "low": 0, "high": 100000}')
+    text = explain(tmp_path, "--epsilon", "0.5", "--prior", str(belief))
+    assert "→  knowledge refinement + Bayes" in text
+    assert "optimal + Bayes" in text
+    assert "the prior alone" in text
+    plan = json.loads(explain(tmp_path, "--epsilon", "0.5", "--prior", str(belief), "--json"))
+    assert plan["kind"] == "statistical"
+    assert plan["chosen"] == min(plan["candidates"], key=lambda way: way["expected_error"])
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["people.toml", "sum.json"]
+
+
+def test_delta_needs_a_prior(tmp_path: Path) -> None:
+    (tmp_path / "people.toml").write_text(SCHEMA)
+    words = ["explain", QUESTION, "--schema", str(tmp_path / "people.toml"), "--epsilon", "1"]
+    done = CliRunner().invoke(app, [*words, "--delta", "1e-6"])
+    assert isinstance(done.exception, InvalidArgument)

@@ -70,3 +70,11 @@ def test_levels_are_between_zero_and_one() -> None:
     for level in (0, 1, 95, "x"):
         with pytest.raises(InvalidArgument):
             made([1, 3]).interval(level)
+
+
+def test_it_is_shown_in_a_line_and_in_a_table() -> None:
+    found = Posterior(np.arange(5), np.log([1.0, 2.0, 4.0, 2.0, 1.0]), Fraction(1, 2))
+    assert repr(found) == "Posterior(mean=1, median=1, 95 %: 0 to 2)"
+    shown = found._repr_html_()
+    for fact in ("<td>1</td>", "<td>0 and 2</td>", "median", "most likely"):
+        assert fact in shown

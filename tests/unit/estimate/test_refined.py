@@ -9,8 +9,18 @@ import pytest
 
 from tenue.errors import Refused
 from tenue.estimate import Opinion, Posterior, refined
+from tenue.estimate.refined import as_points
 from tenue.mechanism import refine
-from tenue.prior import Binomial, Categorical, Normal, Points, Table, Uniform, normalised
+from tenue.prior import (
+    Binomial,
+    Categorical,
+    Histogram,
+    Normal,
+    Points,
+    Table,
+    Uniform,
+    normalised,
+)
 
 
 @pytest.mark.parametrize(
@@ -83,3 +93,31 @@ def test_density_and_points_agree() -> None:
 def test_what_cannot_be_an_answer_is_refused(sample: object, prior: object) -> None:
     with pytest.raises(Refused):
         refined(sample, prior, 1, kind="individual")
+
+
+def test_an_opinion_is_shown_by_its_likeliest_truths() -> None:
+    few = Opinion({"a": 0.25, "<b>": 0.75})
+    assert repr(few) == "Opinion(<b> 75.0%, a 25.0%)"
+    assert "&lt;b&gt;" in few._repr_html_()
+    assert "<b>" not in few._repr_html_()
+    many = Opinion(dict.fromkeys(range(10), 0.1))
+    assert repr(many).endswith("4 10.0%, 5 others 50.0%)")
+    joint = Opinion({("yes", "no"): 1.0}, names=("employed", "benefits"))
+    assert repr(joint) == "Opinion(employed yes and benefits no 100.0%)"
+
+
+def test_a_density_keeps_its_shape_and_its_grid_on_points() -> None:
+    narrow = Normal(1_000_000, 1000, 0, 10**9).on_grid(5)
+    points = as_points(narrow, 512)
+    assert len(points.values) <= 512
+    assert all((value / 5).denominator == 1 for value in points.values)
+    assert sum(points.masses.values()) == 1
+    assert points.mean == pytest.approx(1_000_000, abs=20)
+    assert points.variance == pytest.approx(10**6, rel=0.02)
+    # mutant: equally spaced points, of which one or two would hold everything
+    assert max(points.masses.values()) < 0.01
+    few = Uniform(0, 5000).on_grid(1)
+    assert as_points(few, 6000).values == tuple(range(5001))
+    # an empty interval stays impossible
+    gap = Histogram([0, 10, 10**6, 10**6 + 10], ["0.5", 0, "0.5"])
+    assert all(v <= 20 or v >= 10**6 - 20 for v in as_points(gap, 100).values)

@@ -14,6 +14,7 @@ KNOWN = {
     "cap-changed": "dataset total_nano total_atto per_analyst_nano",
     "individual-capped": "dataset individual_nano",
     "neighbours-changed": "dataset neighbours",
+    "protocol-changed": "dataset protocol",
     "schema-changed": "dataset schema_digest",
     "data-changed": "dataset data_version",
     "reserved": "dataset analyst column nano atto neighbours person question_digest question_name"

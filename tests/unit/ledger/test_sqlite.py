@@ -6,6 +6,7 @@ import os
 import random
 import resource
 import shutil
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -292,24 +293,6 @@ def test_another_layout_is_refused(path: Path) -> None:
     with pytest.raises(InvalidArgument) as refusal:
         SQLite(path)
     assert refusal.value.code == "ledger-version"
-
-
-def test_a_ledger_of_the_layout_before_is_brought_up_to_date(path: Path) -> None:
-    import sqlite3
-
-    with SQLite(path) as ledger:
-        ledger.open_dataset("census", total=5, neighbours="replace")
-    connection = sqlite3.connect(path)
-    connection.execute("ALTER TABLE dataset DROP COLUMN individual")
-    connection.execute("PRAGMA user_version = 1")
-    connection.close()
-    for _ in range(2):
-        with SQLite(path) as ledger:
-            assert ledger.verify()
-            assert ledger.balance("census").total_individual is None
-            ledger.open_dataset("census", total=5, neighbours="replace", individual=2)
-            assert ledger.balance("census").total_individual == 2
-            ledger.open_dataset("census", total=5, neighbours="replace")
 
 
 def test_a_file_left_empty_by_a_crash_becomes_a_ledger(tmp_path: Path) -> None:
@@ -612,3 +595,40 @@ def test_a_torn_journal_opens_as_a_prefix_that_the_anchor_refuses(tmp_path: Path
                 SQLite(copy, anchor=anchor)
         copy.unlink()
     assert shorter > 20
+
+
+def test_a_ledger_of_the_first_layout_is_opened_and_keeps_what_was_spent(tmp_path: Path) -> None:
+    path = tmp_path / "old.ledger"
+    with SQLite(path) as ledger:
+        ledger.open_dataset("census", total=5, neighbours="replace")
+        ledger.commit(ledger.reserve("census", "ann", CHARGE, "k", "q"), b"answer")
+    connection = sqlite3.connect(path)
+    connection.execute("DROP TABLE protocol")
+    connection.execute("ALTER TABLE dataset DROP COLUMN individual")
+    connection.execute("PRAGMA user_version = 1")
+    connection.commit()
+    connection.close()
+    with SQLite(path) as ledger:
+        assert ledger.verify()
+        assert ledger.balance().spent == Fraction(1, 2)
+        assert ledger.balance().total_individual is None
+        assert ledger.reserve("census", "ann", CHARGE, "k", "q").answer == b"answer"
+        ledger.open_dataset(
+            "census", total=5, neighbours="replace", protocol="refinement", individual=2
+        )
+    with SQLite(path) as ledger:
+        assert ledger.balance().protocol == "refinement"
+        assert ledger.balance().total_individual == 2
+        assert ledger.verify()
+
+
+def test_a_forged_protocol_is_seen(tmp_path: Path) -> None:
+    path = tmp_path / "forged.ledger"
+    with SQLite(path) as ledger:
+        ledger.open_dataset("census", total=5, neighbours="replace", protocol="refinement")
+    connection = sqlite3.connect(path)
+    connection.execute("UPDATE protocol SET protocol = ''")
+    connection.commit()
+    connection.close()
+    with SQLite(path) as ledger:
+        assert "protocols" in ledger.verify().reason

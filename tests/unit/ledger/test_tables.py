@@ -43,10 +43,11 @@ def test_no_lookup_of_a_question_scans_a_table(connection: sqlite3.Connection) -
     tables.person("d", "a", "p")
     tables.times("d", "q")
     tables.releases("d")
+    tables.protocol("d")
     tables.ticket(3)
     tables.ticket_named(b"n")
     tables.cached(b"c")
-    assert len(watched.plans) == 12
+    assert len(watched.plans) == 13
     for sql, plan in watched.plans.items():
         for step in plan:
             assert step.startswith("SEARCH") or "ORDER BY sequence DESC LIMIT 1" in sql, (sql, plan)
@@ -58,7 +59,7 @@ def test_no_lookup_of_a_question_scans_a_table(connection: sqlite3.Connection) -
 def test_a_file_says_what_it_is(connection: sqlite3.Connection) -> None:
     assert connection.execute("PRAGMA application_id").fetchone() == (APPLICATION,)
     assert connection.execute("PRAGMA user_version").fetchone() == (VERSION,)
-    assert len(schema_of(connection)) == 8 + 3
+    assert len(schema_of(connection)) == 9 + 3
 
 
 def test_what_a_transaction_wrote_is_read_back(connection: sqlite3.Connection) -> None:

@@ -118,3 +118,12 @@ def test_moments() -> None:
     assert law.mean_absolute_error == pytest.approx(float(height @ np.abs(x - 0.25)), abs=1e-4)
     assert repr(law) == "Refined(Uniform(0, 1), epsilon=2, kind='individual')"
     assert math.isclose(law.loss_against(0), 4)
+
+
+def test_a_draw_is_exact() -> None:
+    law = refine(Uniform(0, 3), 1, 1, kind="statistical")
+    assert isinstance(law, RefinedDensity)
+    for seed in range(20):
+        drawn = law.draw(Seeded(seed))
+        assert (drawn / Uniform(0, 3).sampling_grid).denominator == 1
+        assert float(drawn) == law.sample(source=Seeded(seed))

@@ -113,3 +113,12 @@ def test_cdf_is_for_numbers() -> None:
     assert law.cdf(9) == 1
     with pytest.raises(InvalidPrior):
         refine(Categorical({"a": 1}), "a", 1, kind="individual").cdf(1)
+
+
+def test_a_draw_is_exact() -> None:
+    """The sample of a third leaves as a double; what is stored is the third."""
+    law = refine(Points({Fraction(1, 3): "1/2", Fraction(2, 3): "1/2"}), 0, 1, kind="individual")
+    drawn = {law.draw(Seeded(k)) for k in range(20)}
+    assert drawn == {Fraction(1, 3), Fraction(2, 3)}
+    assert all(type(value) is Fraction for value in drawn)
+    assert law.sample(source=Seeded(3)) == float(law.draw(Seeded(3)))

@@ -138,3 +138,21 @@ def test_wrong_parameters_are_refused(make: object) -> None:
 def test_a_belief_is_frozen() -> None:
     with pytest.raises(InvalidPrior):
         Uniform(0, 1).grid = Fraction(1)
+
+
+def test_quantiles_are_the_inverse_of_the_cdf() -> None:
+    gap = Histogram([0, 1, 5, 7], ["0.5", 0, "0.5"])
+    assert gap.quantile(Fraction(1, 4)) == Fraction(1, 2)
+    assert gap.quantile(Fraction(1, 2)) == 1  # the first, not the end of the gap
+    assert gap.quantile(Fraction(3, 4)) == 6
+    for belief in (gap, Uniform(-3, 5), Normal(3, 2, 0, 9)):
+        for k in range(1, 20):
+            share = Fraction(k, 20)
+            assert belief.cdf(belief.quantile(share)) == share
+
+
+def test_exact_draws_are_what_samples_show() -> None:
+    belief = Uniform(0, 1)
+    exact = belief.draws(50, Seeded(3))
+    assert belief.sample(50, Seeded(3)).tolist() == [float(x) for x in exact]
+    assert all((x / belief.sampling_grid).denominator == 1 for x in exact)

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import tenue as tn
-from tenue.errors import InvalidPrior, NotPromised, Refused
+from tenue.errors import InvalidPrior, NotPromised, OverBudget, Refused
 
 TABLE = pd.DataFrame(
     {
@@ -141,8 +141,10 @@ def test_numbers_and_booleans_are_refined_too() -> None:
 
 def test_a_prior_for_another_question_is_refused() -> None:
     with session() as data:
-        with pytest.raises(NotPromised):
+        with pytest.raises(InvalidPrior):
             data.ask("SELECT COUNT(*) FROM patients", epsilon=1, prior=PRIOR)
+        with pytest.raises(NotPromised):
+            data.ask("SELECT MEDIAN(age) FROM patients", epsilon=1, prior=PRIOR)
         with pytest.raises(Refused):
             data.ask(ABOUT_ONE, prior=PRIOR)
         with pytest.raises(Refused):
@@ -151,3 +153,47 @@ def test_a_prior_for_another_question_is_refused() -> None:
             with pytest.raises(Refused, match="together"):
                 data.ask(ABOUT_ONE, epsilon=1, prior=PRIOR, **more)
         assert data.budget.spent == 0
+
+
+def test_answers_are_shown_in_a_line_a_screen_and_a_table() -> None:
+    with session("replace") as data:
+        plan = data.explain(ABOUT_ONE, epsilon=1, prior=PRIOR)
+        assert "→  knowledge refinement" in str(plan) == repr(plan)
+        assert "to replace a person is to remove one" in str(plan)
+        assert "<td>→</td><td>knowledge refinement</td>" in plan._repr_html_()
+        answer = data.ask(ABOUT_ONE, epsilon=1, prior=PRIOR)
+        assert repr(answer).startswith(f"Believed({answer.value!r}, epsilon 2, knowledge")
+        assert "\n" not in repr(answer)
+        assert "posterior" in str(answer)
+        assert "ε = 2" in answer._repr_html_()
+        again = data.ask(ABOUT_ONE, epsilon=1, prior=PRIOR)
+        assert "no charge" in repr(again)
+        count = data.ask(
+            "SELECT COUNT(*) FROM patients", epsilon=1, prior=tn.prior.Binomial(900, 0.5)
+        )
+        for text in (str(count), count._repr_html_()):
+            assert "95 % between" in text
+            assert "the noisy answer" in text
+
+
+def test_several_columns_are_one_value_each() -> None:
+    belief = tn.prior.Table({("flu", True): 0.5, ("none", False): 0.5})
+    with session() as data:
+        answer = data.ask(
+            "SELECT disease, sick FROM patients WHERE id = 1", epsilon=40, prior=belief
+        )
+        assert answer.value == {"disease": "flu", "sick": True}
+        assert answer.posterior.mode == ("flu", True)
+        with pytest.raises(InvalidPrior, match="in this order"):
+            data.ask("SELECT disease, sick FROM patients WHERE id = 1", epsilon=1, prior=PRIOR)
+        with pytest.raises(Refused):
+            data.ask("SELECT sick, sick FROM patients WHERE id = 1", epsilon=1, prior=belief)
+
+
+def test_delta_has_a_budget_of_its_own() -> None:
+    with session() as data:
+        with pytest.raises(OverBudget, match="delta"):
+            data.ask(ABOUT_ONE, epsilon=1, prior=PRIOR, delta="1e-6")
+        with pytest.raises(Refused, match="without a prior"):
+            data.ask("SELECT COUNT(*) FROM patients", epsilon=1, delta="1e-6")
+        assert data.budget.spent == data.budget.spent_delta == 0

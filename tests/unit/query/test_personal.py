@@ -37,8 +37,8 @@ def schema(unit: str = "id") -> Schema:
     ],
 )
 def test_the_text_says_who(sql: str, name: str) -> None:
-    assert read_personal(sql, schema()) == Personal("patients", "age", "id", name)
-    assert read_personal(sql, schema("record")) == Personal("patients", "age", "id", name)
+    assert read_personal(sql, schema()) == Personal("patients", ("age",), "id", name)
+    assert read_personal(sql, schema("record")) == Personal("patients", ("age",), "id", name)
 
 
 @pytest.mark.parametrize(

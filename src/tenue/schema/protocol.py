@@ -1,0 +1,52 @@
+"""How the holder lets a table be asked: the interactive protocols of the thesis, section 5.4.1."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from ..number import moderate
+from .literal import show
+from .section import Section
+
+__all__ = ["FIXED_NOISE", "PROTOCOLS", "REFINEMENT", "Protocol", "read_protocol"]
+
+FIXED_NOISE = "fixed-noise"
+REFINEMENT = "refinement"
+PROTOCOLS = (FIXED_NOISE, REFINEMENT)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Protocol:
+    """What every question about the table is answered with.
+
+    kind: "fixed-noise": each answer has discrete Laplace noise of exactly the scale and costs its
+        sensitivity over the scale, while the budget lasts (protocol 1). "refinement": each question
+        comes with a prior and an epsilon of its own and is answered by refinement (protocol 2).
+    scale: the scale of the noise, in units of the answer; None for refinement.
+    """
+
+    kind: str
+    scale: Fraction | None = None
+
+    def __str__(self) -> str:
+        return self.kind if self.scale is None else f"{self.kind} of scale {show(self.scale)}"
+
+
+def read_protocol(section: Section) -> Protocol | None:
+    """The protocol that a section states; None if that has mistakes, which are then noted."""
+    section.known({"kind", "scale"}, "[protocol]")
+    kind = section.choice("kind", PROTOCOLS, required=True)
+    scale = section.number(
+        "scale",
+        lambda value: moderate(value, "scale"),
+        "`scale` must be a number above 0",
+        "Write scale = 20",
+        required=kind == FIXED_NOISE,
+    )
+    if kind == REFINEMENT and "scale" in section:
+        section.wrong("scale", "Refinement adds no noise", "Remove `scale`")
+        return None
+    if kind is None or (kind == FIXED_NOISE and scale is None):
+        return None
+    return Protocol(kind=kind, scale=scale)
