@@ -13,6 +13,7 @@ import tenue as tn
 from tenue.mechanism.part import Component, Part
 from tenue.noise.optimal import Optimal
 from tenue.noise.optimal_box import OptimalBox
+from tenue.query.batch import plan_batch
 from tenue.query.parse import parse
 from tenue.query.plan import Plan, make_plan
 from tenue.schema import Schema
@@ -114,6 +115,22 @@ def test_counts_and_sums_in_one_box() -> None:
     assert worst(mixed, None) <= 1 + 1e-9
 
 
+def test_a_batch_of_sums_in_one_box() -> None:
+    given = schema("add-or-remove", (0, 3))
+    texts = ["SELECT SUM(x) FROM t", "SELECT COUNT(*) FROM t WHERE x > 0"]
+    questions = [parse(text, given) for text in texts]
+    batch = plan_batch(questions, texts, given, NANO, "variance")
+    assert batch.together is not None
+    assert batch.plans[0].chosen.mechanism == "same-sign box, sums cut by person"
+    total, count = batch.together.components
+    found = []
+    for person in persons(3):
+        positive = tuple(row for row in person if row[0] > 0)
+        moved = [cut(person, None, total), cut(positive, None, count)]  # type: ignore[arg-type]
+        found.append(loss(batch.together, moved))
+    assert max(found) == pytest.approx(1, abs=1e-9)
+
+
 @pytest.mark.parametrize("groups", [1, 2])
 def test_a_person_in_several_groups(groups: int) -> None:
     given = schema("add-or-remove", (0, 3), groups)
@@ -153,5 +170,8 @@ def test_asked_through_the_whole_journey() -> None:
         answer = data.ask("SELECT SUM(x) FROM t", epsilon=60)
         assert answer.value == 7 - 1
         assert "cut to -1 and 7" in answer.certificate.parameters["part 1"]
+        many = data.ask_many(["SELECT SUM(x) FROM t", "SELECT COUNT(*) FROM t"], epsilon=60)
+        assert [one.value for one in many] == [7 - 1, 7]
+        assert all("sums cut by person" in one.certificate.mechanism for one in many)
         by_group = data.ask("SELECT g, SUM(x) AS s FROM t GROUP BY g", epsilon=180)
         assert [row["s"] for row in by_group.value] == [7, 4 - 1, 0]

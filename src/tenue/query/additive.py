@@ -29,9 +29,11 @@ from .question import Aggregate
 from .reading import Basic, Linear, Mean, MeanOfAll
 from .strategy import Setting, Strategy, split
 
-__all__ = ["MOST_IN_A_BOX", "additive", "atom_sensitivity"]
+__all__ = ["CUT_BY_PERSON", "MOST_IN_A_BOX", "additive", "atom_sensitivity"]
 
 MOST_IN_A_BOX = 32
+CUT_BY_PERSON = ", sums cut by person"
+"""Ends the name of a way in which the sum of each person is cut, and not their rows."""
 
 
 def additive(
@@ -42,7 +44,7 @@ def additive(
     by_person = _Builder(aggregates, setting, nano, wanted, by_person=True)
     if any(by_person.cut(column) is not None for column in by_person.sums):
         for strategy in _ways(by_person):
-            found.append(replace(strategy, name=f"{strategy.name}, sums cut by person"))
+            found.append(replace(strategy, name=strategy.name + CUT_BY_PERSON))
     return found
 
 

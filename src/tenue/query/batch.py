@@ -25,7 +25,7 @@ from ..noise.optimal_box import OptimalBox, Signs
 from ..number import NANO
 from ..schema import Schema
 from ..schema.table import RECORD
-from .additive import MOST_IN_A_BOX, atom_sensitivity
+from .additive import CUT_BY_PERSON, MOST_IN_A_BOX, atom_sensitivity
 from .comparison import no_worse, score_of, sizes
 from .disjoint import all_disjoint
 from .plan import Candidate, Plan, candidate_for, make_plan, request_for, setting_of
@@ -157,10 +157,16 @@ def _box(
     readings: list[dict[Aggregate, Linear]] = [{} for _ in questions]
     for place, (number, aggregate) in enumerate(asked):
         setting = setting_of(questions[number], schema)
-        found = atom_sensitivity(aggregate, setting, signs=signs, native=native)
-        if found is None:
+        stated = setting.ranges[aggregate.column or ""] if aggregate.kind == "sum" else None
+        cuts = dict.fromkeys([None, None if stated is None else stated.per_unit])
+        ways = [
+            way
+            for cut in cuts
+            if (way := atom_sensitivity(aggregate, setting, signs=signs, native=native, cut=cut))
+        ]
+        if not ways:
             return None
-        moved, component, weight, grid = found
+        moved, component, weight, grid = min(ways, key=lambda way: way[0])
         sensitivities.append(moved)
         components.append(component)
         term = Term(0, place, weight * grid)
@@ -174,6 +180,8 @@ def _box(
     )
     name = "box" if signs == "any" else "same-sign box"
     part = Part(name, tuple(components), law, price)
+    if any("unit-total" in component.kind for component in components):
+        name += CUT_BY_PERSON
     plans = {}
     for number in dict.fromkeys(number for number, _ in asked):
         question, text = questions[number], texts[number]
