@@ -131,6 +131,15 @@ class Broken:
     def close(self) -> None: ...
 
 
+def test_another_spelling_of_the_name_is_no_new_budget(folder: Path) -> None:
+    with tn.protect(schema=folder / "people.toml") as data:
+        data.ask(COUNT, epsilon=60)
+    (folder / "people.toml").write_text(SCHEMA.replace('name = "people"', 'name = "People"'))
+    with tn.protect(schema=folder / "people.toml") as data:
+        assert data.budget.spent == 60
+        assert data.ledger.datasets() == ["people"]
+
+
 def test_a_failing_engine_keeps_the_price_and_says_nothing(data: Any) -> None:
     whole, data._engine = data._engine, Broken()
     with pytest.raises(EngineFault, match=r"^the engine did not answer$"):

@@ -249,6 +249,10 @@ class Ledger(abc.ABC):
         """The names of all data sets, sorted."""
         return self._read(lambda rows: rows.datasets())
 
+    def known_as(self, dataset: str) -> str:
+        """The name as the ledger has it: upper and lower case do not make another data set."""
+        return next((n for n in self.datasets() if n.lower() == dataset.lower()), dataset)
+
     def balance(self, dataset: str | None = None) -> Balance:
         """What a data set has spent and may still spend; a lone data set need not be named."""
         name = None if dataset is None else given_text(dataset, "dataset")

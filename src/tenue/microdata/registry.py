@@ -40,7 +40,7 @@ def opened(given: object) -> Iterator[Ledger | None]:
 
 def check_first(ledger: Ledger, schema: Schema, method: Method) -> None:
     """Refuses a second release before a row is read; `register` refuses it again, atomically."""
-    name = _known_as(ledger, schema)
+    name = ledger.known_as(schema.name)
     if name not in ledger.datasets() or "second-release" in method.override:
         return
     if ledger.balance(name).releases:
@@ -67,17 +67,11 @@ def check_rows(ledger: Ledger, schema: Schema, method: Method, marks: Sequence[s
     )
 
 
-def _known_as(ledger: Ledger, schema: Schema) -> str:
-    """The table's name as the ledger has it: upper and lower case do not make another table."""
-    same = (name for name in ledger.datasets() if name.lower() == schema.name.lower())
-    return next(same, schema.name)
-
-
 def register(
     ledger: Ledger, schema: Schema, method: Method, digest: str, marks: Sequence[str] = ()
 ) -> int:
     """Records the release durably; returns the number of its entry."""
-    name = _known_as(ledger, schema)
+    name = ledger.known_as(schema.name)
     if name not in ledger.datasets():
         budget = schema.budget
         ledger.open_dataset(
@@ -100,4 +94,4 @@ def register(
 
 def withdraw(ledger: Ledger, schema: Schema, digest: str, reason: str) -> None:
     """Records that a release that was registered never left."""
-    ledger.withdraw_release(_known_as(ledger, schema), digest, reason=reason)
+    ledger.withdraw_release(ledger.known_as(schema.name), digest, reason=reason)

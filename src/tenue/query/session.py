@@ -85,7 +85,7 @@ def protect(
         )
     books = given_ledger(ledger, beside)
     books.open_dataset(
-        described.name,
+        books.known_as(described.name),
         described.budget.total,
         described.budget.per_analyst,
         neighbours=checked_neighbours(described.neighbours),
@@ -107,11 +107,12 @@ class Session:
         self.ledger = ledger
         self.analyst = analyst
         self._engine = engine
+        self._dataset = ledger.known_as(schema.name)
 
     @property
     def budget(self) -> Balance:
         """What was spent and what remains."""
-        return self.ledger.balance(self.schema.name)
+        return self.ledger.balance(self._dataset)
 
     @checked_call
     def explain(
@@ -227,8 +228,8 @@ class Session:
         if plan.free:
             return self._answer(plan, Released(((),)), Fraction(0), replayed=False)
         cache_key = self._cache_key(plan)
-        stored = self.ledger.cached(self.schema.name, cache_key)
-        known = key is not None and self.ledger.has_key(self.schema.name, self.analyst, key)
+        stored = self.ledger.cached(self._dataset, cache_key)
+        known = key is not None and self.ledger.has_key(self._dataset, self.analyst, key)
         if stored is not None and not fresh and not known:
             return self._answer(plan, Released.from_bytes(stored), Fraction(0), replayed=True)
         for part in plan.parts:
@@ -272,8 +273,8 @@ class Session:
         cache_key = hashlib.sha256(
             "\n".join(map(self._cache_key, batch.plans)).encode()
         ).hexdigest()
-        stored = self.ledger.cached(self.schema.name, cache_key)
-        known = key is not None and self.ledger.has_key(self.schema.name, self.analyst, key)
+        stored = self.ledger.cached(self._dataset, cache_key)
+        known = key is not None and self.ledger.has_key(self._dataset, self.analyst, key)
         if stored is not None and not fresh and not known:
             return self._answers(batch, stored, Fraction(0), replayed=True)
         for part in {part for plan in batch.plans for part in plan.parts}:
@@ -298,8 +299,8 @@ class Session:
                 plan, noisy.certificate, noisy.price, replayed=noisy.replayed, noisy=noisy
             )
         person, cache_key = person_of(plan), identity_of(plan, self.schema)
-        stored = self.ledger.cached(self.schema.name, cache_key)
-        known = key is not None and self.ledger.has_key(self.schema.name, self.analyst, key)
+        stored = self.ledger.cached(self._dataset, cache_key)
+        known = key is not None and self.ledger.has_key(self._dataset, self.analyst, key)
         if stored is not None and not fresh and not known:
             found, before = stored, True
         else:
@@ -395,7 +396,7 @@ class Session:
         """
         charge = Charge(price, atto, self._proved(person), person)
         reservation = self.ledger.reserve(
-            self.schema.name, self.analyst, charge, key, question, **options
+            self._dataset, self.analyst, charge, key, question, **options
         )
         if reservation.answer is not None:
             return reservation.answer, True
