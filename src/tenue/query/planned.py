@@ -148,7 +148,8 @@ class Plan:
         """What the table leaves to be said."""
         notes = []
         chosen = self.chosen.expectations
-        if any(e.expected_error is None and e.rank is None and e.votes is None for e in chosen):
+        words = {word for row in self._table() for word in row}
+        if "after" in words:
             notes.append("“after” is told with the answer: it depends on the number of rows.")
         if any(e.rank is not None for e in chosen):
             notes.append(
@@ -161,7 +162,7 @@ class Plan:
                 "The number of rows is public (neighbours replace, all rows) and the schema states "
                 "it: no row is read, and it costs nothing."
             )
-        if any(candidate.mechanism.startswith(SMOOTH) for candidate in self.candidates):
+        if "untold" in words:
             notes.append(
                 "“untold”: how far smooth sensitivity is off would be a fact about the rows."
             )
