@@ -234,6 +234,12 @@ def test_library_and_command_line_give_one_answer(folder: Path) -> None:
     assert explained.stdout.strip() == str(plan).strip()
     shown = tenue("ledger", "show", "people.ledger", "--json", cwd=folder)
     assert json.loads(shown.stdout)["datasets"][0]["spent"] == "1"
+    (question,) = json.loads(shown.stdout)["questions"]
+    assert (question["asked"], question["outcome"]) == (plan.sql, "answered")
+    words = tenue("ledger", "show", "people.ledger", cwd=folder).stdout
+    assert f"holder  epsilon 1  {plan.sql}" in words
+    none = tenue("ledger", "show", "people.ledger", "--last", "0", cwd=folder).stdout
+    assert plan.sql not in none
     assert tenue("ledger", "verify", "people.ledger", cwd=folder).returncode == 0
     lines = tenue("ledger", "export", "people.ledger", cwd=folder).stdout.strip().splitlines()
     assert all(json.loads(line) for line in lines)

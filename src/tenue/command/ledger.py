@@ -33,14 +33,37 @@ def _opened(path: Path) -> Any:
 
 
 @app.command("show")
-def show(path: LedgerPath, as_json: AsJson = False) -> None:
-    """What was spent and what remains, of every data set."""
+def show(
+    path: LedgerPath,
+    last: Annotated[int, typer.Option(help="So many of the latest questions.", min=0)] = 10,
+    as_json: AsJson = False,
+) -> None:
+    """What was spent and what remains, of every data set, and the latest questions."""
+    from ..ledger.statement import debits
+
     with _opened(path) as ledger:
         balances = [ledger.balance(name) for name in ledger.datasets()]
+        paid = debits(ledger.entries())
+    shown = paid[len(paid) - last :] if last < len(paid) else paid
     if as_json:
-        typer.echo(json.dumps({"datasets": [_as_dict(b) for b in balances]}))
+        questions = [_as_line(debit) for debit in shown]
+        found = {"datasets": [_as_dict(b) for b in balances], "questions": questions}
+        typer.echo(json.dumps(found))
         return
     typer.echo("\n".join(str(balance) for balance in balances) or "No data set yet.")
+    if shown:
+        most = f"the last {len(shown)} of {len(paid)}" if len(shown) < len(paid) else "all"
+        typer.echo(f"\nPaid for ({most}):")
+    for debit in shown:
+        line = _as_line(debit)
+        kind = "" if debit.column == "dp" else " individual"
+        delta = f" delta {line['delta']}" if debit.delta else ""
+        end = "" if debit.outcome == "answered" else f" ({debit.outcome})"
+        words = line["asked"] or "a question that was not written down"
+        typer.echo(
+            f"  {debit.time[:16]}  {debit.analyst}  epsilon {line['epsilon']}{kind}{delta}{end}  "
+            f"{words}"
+        )
 
 
 @app.command("verify")
@@ -100,6 +123,22 @@ def anchor(
         typer.echo(json.dumps({"anchor": str(out), "entries": made.entries}))
     else:
         typer.echo(f"Anchored {made.entries} entries in {out}. Keep it on another machine.")
+
+
+def _as_line(debit: Any) -> dict[str, Any]:
+    from ..promise import show as exactly
+
+    return {
+        "entry": debit.sequence,
+        "time": debit.time,
+        "dataset": debit.dataset,
+        "analyst": debit.analyst,
+        "column": debit.column,
+        "epsilon": exactly(debit.epsilon),
+        "delta": exactly(debit.delta),
+        "asked": debit.asked,
+        "outcome": debit.outcome,
+    }
 
 
 def _as_dict(balance: Any) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from ..errors import LedgerFault
 from .composition import REPLACE, charge_in, delta_in
 from .fact import (
     Answered,
+    Asked,
     CapChanged,
     DataChanged,
     DatasetOpened,
@@ -132,6 +133,8 @@ class Books:
             case Reserved():
                 self._open(sequence, fact)
                 self._charge(fact, +1)
+            case Asked():
+                pass  # words move nothing
             case Answered():
                 self._settle(sequence, fact.reservation, ANSWERED)
             case Unanswered():

@@ -11,7 +11,7 @@ from ..errors import Conflict, InvalidArgument, OverBudget, Refused
 from .amount import decimal, in_delta, in_epsilon
 from .composition import charge_in, delta_in
 from .desk import Desk
-from .fact import Reserved
+from .fact import Asked, Reserved
 from .purchase import Purchase
 from .record import Reservation
 from .row import ANSWERED, EVERYONE, OPEN, Dataset, ticket_name
@@ -49,6 +49,8 @@ def reserve(desk: Desk, wanted: Purchase) -> Reservation:
             owner=owner,
         )
     )
+    if wanted.asked is not None:
+        desk.write(Asked(dataset=wanted.dataset, reservation=sequence, text=wanted.asked))
     return Reservation(wanted.dataset, wanted.analyst, wanted.key, sequence, owner, cost)
 
 

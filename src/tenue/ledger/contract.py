@@ -114,6 +114,7 @@ class Ledger(abc.ABC):
         column: Column = "dp",
         question_name: str | None = None,
         times: int | None = None,
+        asked: str | None = None,
     ) -> Reservation:
         """Debits `charge` durably and returns the right to draw once; or the key's answer.
 
@@ -133,9 +134,19 @@ class Ledger(abc.ABC):
             cache_key: the answer will be found by `cached` under it.
             column: "dp", or "individual" for individual differential privacy.
             question_name, times: an approved question, and how often it may be asked in all.
+            asked: how the question reads, for whoever looks at the ledger.
         """
         wanted = purchase(
-            dataset, analyst, charge, key, question_digest, cache_key, column, question_name, times
+            dataset,
+            analyst,
+            charge,
+            key,
+            question_digest,
+            cache_key,
+            column,
+            question_name,
+            times,
+            asked,
         )
         return self._write(lambda desk: cashier.reserve(desk, wanted))
 

@@ -17,6 +17,7 @@ from .text import canonical
 __all__ = [
     "KINDS",
     "Answered",
+    "Asked",
     "CapChanged",
     "DataChanged",
     "DatasetOpened",
@@ -125,6 +126,16 @@ class Reserved:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """How the question of a reservation reads, for people."""
+
+    kind: ClassVar[str] = "asked"
+    dataset: str
+    reservation: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Answered:
     """The answer to a reservation was stored, before it left."""
 
@@ -197,6 +208,7 @@ Fact = (
     | SchemaChanged
     | DataChanged
     | Reserved
+    | Asked
     | Answered
     | Returned
     | Unanswered
@@ -216,6 +228,7 @@ KINDS: dict[str, type[Fact]] = {
         SchemaChanged,
         DataChanged,
         Reserved,
+        Asked,
         Answered,
         Returned,
         Unanswered,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ..errors import InvalidArgument, NotPromised
 from ..number import whole
 from .composition import Charge, Column
-from .text import given_text
+from .text import given_text, readable
 
 __all__ = ["Purchase", "purchase"]
 
@@ -25,6 +25,7 @@ class Purchase:
     column: Column
     question_name: str | None
     times: int | None
+    asked: str | None = None
 
 
 def purchase(
@@ -37,6 +38,7 @@ def purchase(
     column: Column,
     question_name: str | None,
     times: int | None,
+    asked: str | None = None,
 ) -> Purchase:
     """The purchase that these words mean, or a refusal."""
     if not isinstance(charge, Charge):
@@ -73,4 +75,5 @@ def purchase(
         column=column,
         question_name=None if question_name is None else given_text(question_name, "question_name"),
         times=None if times is None else whole(times, "times"),
+        asked=None if asked is None else readable(asked),
     )

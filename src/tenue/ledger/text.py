@@ -8,9 +8,10 @@ import unicodedata
 
 from ..errors import InvalidArgument
 
-__all__ = ["canonical", "digest", "given_text"]
+__all__ = ["canonical", "digest", "given_text", "readable"]
 
 _LONGEST = 200
+_LONGEST_LINE = 2000
 _encode = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False).encode
 
 
@@ -27,6 +28,18 @@ def digest(value: object) -> str:
         'bd13276788cee241'
     """
     return hashlib.sha256(canonical(value).encode()).hexdigest()
+
+
+def readable(text: str) -> str:
+    """One line that people can read: cut if it is long, and without signs that cannot be printed.
+
+    Example
+        >>> readable("SELECT\\n  COUNT(*)")
+        'SELECT COUNT(*)'
+    """
+    line = " ".join(text.split())
+    line = "".join(sign if sign.isprintable() else "�" for sign in line)
+    return line if len(line) <= _LONGEST_LINE else line[: _LONGEST_LINE - 1] + "…"
 
 
 def given_text(value: object, name: str, *, empty: bool = False) -> str:

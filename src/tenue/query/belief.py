@@ -83,6 +83,14 @@ class BeliefPlan:
     def expected_error(self) -> float | None:
         return self.chosen.expected_error
 
+    @property
+    def for_the_ledger(self) -> str:
+        """The question as the ledger shows it: whom a question is about is left out."""
+        if not isinstance(self.question, Personal):
+            return self.sql
+        columns = ", ".join(self.question.columns)
+        return f"SELECT {columns} FROM {self.question.table} WHERE {self.question.unit} = …"  # noqa: S608
+
     def to_dict(self) -> dict[str, Any]:
         return {
             "question": self.sql,

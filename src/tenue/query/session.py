@@ -242,6 +242,7 @@ class Session:
                 lambda: release(plan, self._engine, self.schema).to_bytes(),
                 # the first answer stays the one that is repeated, so a retry never sees another
                 cache_key=cache_key if stored is None else None,
+                asked=plan.sql,
             )
         price = Fraction(0) if before else plan.epsilon
         return self._answer(plan, Released.from_bytes(found), price, replayed=before)
@@ -285,6 +286,7 @@ class Session:
             cache_key,
             lambda: release_batch(batch, self._engine, self.schema),
             cache_key=cache_key if stored is None else None,
+            asked="; ".join(plan.sql for plan in batch.plans),
         )
         price = Fraction(0) if before else Fraction(batch.nano, NANO)
         return self._answers(batch, found, price, replayed=before)
@@ -312,6 +314,7 @@ class Session:
                 person=person,
                 atto=atto(plan.delta),
                 cache_key=cache_key if stored is None else None,
+                asked=plan.for_the_ledger,
             )
         # replacing a person is removing one and adding another
         kept, proved = self._neighbours, self._proved(person)
@@ -363,6 +366,7 @@ class Session:
             column="individual",
             question_name=None if approved is None else approved.name,
             times=None if approved is None else approved.times,
+            asked=plan.sql,
         )
         answer = self._answer(
             plan,

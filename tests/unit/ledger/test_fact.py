@@ -19,6 +19,7 @@ KNOWN = {
     "data-changed": "dataset data_version",
     "reserved": "dataset analyst column nano atto neighbours person question_digest question_name"
     " key cache_key owner",
+    "asked": "dataset reservation text",
     "answered": "dataset reservation answer_digest size",
     "returned": "dataset reservation reason",
     "unanswered": "dataset reservation reason",
