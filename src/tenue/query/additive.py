@@ -113,7 +113,7 @@ class _Builder:
     def cut(self, column: str) -> tuple[int, int] | None:
         """The ends at which a person's sum of the column is cut, if sums are cut so."""
         means = {a.column for a in self.aggregates if a.kind == "avg"}
-        usable = self.by_person and self.setting.unit_cells is not None and column not in means
+        usable = self.by_person and column not in means
         return self.setting.ranges[column].per_unit if usable else None
 
     @property
@@ -149,7 +149,7 @@ class _Builder:
         if ends is not None:
             neighbours = "replace" if self.setting.native_replace else "add-or-remove"
             moved = int(worst_case.total(bounds=ends, neighbours=neighbours))
-            return moved * (self.setting.unit_cells or 1)
+            return moved * self.setting.unit_cells
         r = self.setting.ranges[column]
         times = self.setting.rows_per_unit
         if self.setting.native_replace:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import json
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
@@ -348,8 +349,7 @@ class Answer:
                 found = reading.interval(
                     self.plan.parts, level, self.released.cells[cell], self.released.rows
                 )
-                half = None if found is None else float(found[1] - found[0]) / 2
-                line += [_readable(value), "" if half is None else shown(half)]
+                line += [_readable(value), _reach(value, found)]
             body.append(line)
         return header, body
 
@@ -361,11 +361,15 @@ class Answer:
         lines = ["  ".join(c.rjust(w) for c, w in zip(r, widths, strict=True)) for r in table]
         if len(body) > len(kept):
             lines.append(f"… and {len(body) - len(kept):,} rows more")
-        lines.append(f"\n{self._note('epsilon ')}")
+        note = self._note("epsilon ", any("" in line for line in body))
+        lines += ["", *textwrap.wrap(note, 96)]
         return "\n".join(lines)
 
-    def _note(self, word: str) -> str:
-        """The price, the mechanism, and what ± means and does not cover."""
+    def _note(self, word: str, blanks: bool = False) -> str:
+        """The price, the mechanism, and what ± means and does not cover.
+
+        blanks: whether an answer stands without any ±.
+        """
         shared = f" for {self.together} answers together" if self.together > 1 else ""
         paid = f"{word}{show(self.price)}{shared}"
         parts = ["answered before, no charge" if self.replayed else paid]
@@ -378,13 +382,13 @@ class Answer:
             return ", ".join(parts) + "; not differential privacy: see the certificate"
         note = ", ".join(parts) + "; ± holds with at least 95 %"
         if self.plan.interval is not None:
-            bought = show(self.plan.interval_epsilon)
-            note += f", “to” with {float(100 * self.plan.interval):.10g} % (for epsilon {bought})"
-        if self.schema.rows_per_unit is not None:
-            rows = f"{self.schema.rows_per_unit} rows of each {self.schema.unit}"
-            note += f", for the table with at most {rows}"
-            if any("unit-total" in c.kind for part in self.plan.parts for c in part.components):
-                note += f" (sums: of all rows, the sum of each {self.schema.unit} cut)"
+            bought = shown(float(self.plan.interval_epsilon))
+            level = f"{float(100 * self.plan.interval):.10g} %"
+            note += f", bought intervals with {level} (for epsilon {bought})"
+        if blanks:
+            note += ", a blank where the noise allows anything"
+        if self.plan.counted:
+            note += f", for what counts: {self.plan.counted}"
         return note
 
     def __repr__(self) -> str:
@@ -392,7 +396,8 @@ class Answer:
 
     def _repr_html_(self) -> str:
         header, body = self._cells_as_text()
-        return html_table([header, *body], after=[self._note("ε = ")])
+        blanks = any("" in line for line in body)
+        return html_table([header, *body], after=[self._note("ε = ", blanks)])
 
 
 class Answers(list[Answer]):
@@ -410,7 +415,32 @@ class Answers(list[Answer]):
     def _repr_html_(self) -> str:
         note = f"ε = {show(self.price)} for {len(self)} answers; "
         note += f"{self.saved:.0%} of the variance saved, against asking one by one"
-        return "".join(one._repr_html_() for one in self) + f"<p>{html.escape(note)}</p>"
+        asked = [f"<p><code>{html.escape(one.plan.sql)}</code></p>" for one in self]
+        found = [text + one._repr_html_() for text, one in zip(asked, self, strict=True)]
+        return "".join(found) + f"<p>{html.escape(note)}</p>"
+
+    def __str__(self) -> str:
+        note = f"epsilon {show(self.price)} for {len(self)} answers; "
+        note += f"{self.saved:.0%} of the variance saved, against asking one by one"
+        return "\n\n".join([*(f"{one.plan.sql}\n{one}" for one in self), note])
+
+    __repr__ = __str__
+
+    def to_json(self) -> str:
+        """One JSON object: the price, what was saved, and every answer."""
+        answers = [one.to_dict() for one in self]
+        found = {"price": show(self.price), "saved": self.saved, "answers": answers}
+        return json.dumps(found, ensure_ascii=False)
+
+
+def _reach(value: Cell | None, found: tuple[Fraction, Fraction] | None) -> str:
+    """How far the true value may be from the one told: on both sides, or from where to where."""
+    if found is None or not isinstance(value, int | Fraction):
+        return ""
+    low, high = (float(abs(end - value)) for end in found)
+    if max(low, high) <= 1.05 * min(low, high):
+        return shown(max(low, high))
+    return f"{_readable(found[0])} to {_readable(found[1])}"
 
 
 def _plain(value: Cell) -> Any:

@@ -28,6 +28,7 @@ from ..schema.table import RECORD
 from .additive import CUT_BY_PERSON, MOST_IN_A_BOX, atom_sensitivity
 from .comparison import no_worse, score_of, sizes
 from .disjoint import all_disjoint
+from .person import counted
 from .plan import Candidate, Plan, candidate_for, make_plan, request_for, setting_of
 from .question import Aggregate, Output, Question
 from .reading import Linear, fold
@@ -202,5 +203,6 @@ def _box(
             request=request_for(question, own),
             readings=tuple(fold(o.expression, strategy.readings) for o in outputs),
             needs_row_count=False,
+            counted=counted(strategy, schema, grouped=bool(question.keys)),
         )
     return _Boxed(part, plans)

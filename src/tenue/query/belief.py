@@ -122,8 +122,10 @@ class BeliefPlan:
     def _head(self) -> str:
         about = "about one person" if self.kind == "individual" else "a statistic"
         delta = f", delta {float(self.delta):.3g}" if self.delta else ""
+        twice = self.kind == "individual" and self.neighbours == "replace"
+        price = f" (costs {show(2 * self.epsilon)})" if twice else ""
         return (
-            f"{about}, epsilon {show(self.epsilon)}{delta}, neighbours {self.neighbours}, "
+            f"{about}, epsilon {show(self.epsilon)}{price}{delta}, neighbours {self.neighbours}, "
             f"unit {self.unit}, prior {self.stated!r}"
         )
 

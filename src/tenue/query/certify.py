@@ -96,16 +96,19 @@ def certify(plan: Plan, schema: Schema) -> Certificate:
         mechanism=plan.chosen.mechanism,
         parameters=parameters,
         source="; ".join(dict.fromkeys(_SOURCES[name] for name in names)),
-        assumptions=assumptions_of(schema),
+        assumptions=assumptions_of(schema, plan.counted),
         does_not_promise=limits,
         schema_hash=schema.digest,
         version=VERSION,
     )
 
 
-def assumptions_of(schema: Schema) -> tuple[str, ...]:
-    """What every answer with differential privacy about the table supposes."""
-    return (*ASSUMPTIONS, WELL_FORMED, _who(schema))
+def assumptions_of(schema: Schema, counted: str = "") -> tuple[str, ...]:
+    """What every answer with differential privacy about the table supposes.
+
+    counted: what of each person counts, if that was planned.
+    """
+    return (*ASSUMPTIONS, WELL_FORMED, _who(schema, counted))
 
 
 def _what(component: Component | Bernstein) -> str:
@@ -115,9 +118,11 @@ def _what(component: Component | Bernstein) -> str:
     return named
 
 
-def _who(schema: Schema) -> str:
+def _who(schema: Schema, counted: str) -> str:
     if schema.unit == RECORD:
         return "Each person has at most one record."
+    if counted:
+        return f"Each person has one value of {schema.unit}; {counted}."
     limit = f"at most {schema.rows_per_unit} rows of a person are counted"
     if schema.groups_per_unit is not None:
         limit += f", in at most {schema.groups_per_unit} groups"

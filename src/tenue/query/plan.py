@@ -24,6 +24,7 @@ from ..schema.table import RECORD
 from .bought import levels_for
 from .chosen import Chosen, Span
 from .comparison import SHOWN_LEVEL, score_of
+from .person import counted
 from .planned import DECLARED, Candidate, Expectation, Plan, shown
 from .question import Aggregate, Output, Question
 from .reading import Linear, fold
@@ -117,6 +118,7 @@ def make_plan(
         readings=readings,
         needs_row_count=public_mean,
         interval=None if interval is None else fraction_of_one(interval, "interval"),
+        counted=counted(strategy, schema, grouped=bool(question.keys)),
     )
 
 
@@ -189,6 +191,7 @@ def setting_of(question: Question, schema: Schema) -> Setting:
         rows_per_unit=schema.rows_per_unit or 1 if persons else 1,
         groups_per_unit=schema.groups_per_unit if persons else None,
         persons=persons,
+        cells=question.cells,
     )
 
 

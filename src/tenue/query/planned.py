@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import textwrap
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -86,6 +87,7 @@ class Plan:
     readings: tuple[Reading, ...]
     needs_row_count: bool
     interval: Fraction | None = None
+    counted: str = ""
 
     @property
     def interval_epsilon(self) -> Fraction:
@@ -118,6 +120,7 @@ class Plan:
             "neighbours": self.neighbours,
             "unit": self.unit,
             "cells": self.cells,
+            "counted": self.counted,
             "criterion": str(self.criterion),
             "interval": None
             if self.interval is None
@@ -151,6 +154,8 @@ class Plan:
         words = {word for row in self._table() for word in row}
         if "after" in words:
             notes.append("“after” is told with the answer: it depends on the number of rows.")
+        if self.counted:
+            notes.append(f"{self.counted[0].upper()}{self.counted[1:]}; ± is for what counts.")
         if any(e.rank is not None for e in chosen):
             notes.append(
                 "How many ranks a value is off can be told; how far in value depends on rows."
@@ -176,7 +181,7 @@ class Plan:
             names = [row[i].ljust(widths[i]) for i in range(3)]
             numbers = [row[i].rjust(widths[i]) for i in (3, 4)]
             lines.append("  ".join(names + numbers).rstrip())
-        notes = [line for note in self._notes() for line in ("", note)]
+        notes = [line for note in self._notes() for line in ("", *textwrap.wrap(note, 96))]
         return "\n".join([self.sql, self._head(), "", *lines, *notes])
 
     def _repr_html_(self) -> str:

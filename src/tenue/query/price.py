@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from ..number import NANO, Number, law_epsilon, nano
+from ..errors import InvalidArgument
+from ..number import NANO, Number, exact, law_epsilon, nano
 
 __all__ = ["affordable"]
 
@@ -12,5 +13,11 @@ __all__ = ["affordable"]
 def affordable(epsilon: Number) -> int:
     """Nano-epsilon that a law of noise can be made for; refused here, before anything is paid."""
     price = nano(epsilon)
+    if exact(epsilon, "epsilon") * NANO < 1:
+        raise InvalidArgument(
+            f"`epsilon` is {epsilon}",
+            "A price is counted in billionths, and is at least one",
+            "Give at least 1e-9",
+        )
     law_epsilon(Fraction(price, NANO))
     return price

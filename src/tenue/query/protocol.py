@@ -29,6 +29,7 @@ from ..schema import Schema
 from ..schema.protocol import FIXED_NOISE, REFINEMENT
 from ..schema.table import RECORD
 from .additive import atom_sensitivity
+from .person import counted
 from .plan import Plan, candidate_for, request_for, setting_of
 from .question import Aggregate, Output, Question
 from .reading import Basic, Linear, fold
@@ -131,6 +132,7 @@ def plan_fixed_noise(
         request=request_for(question, [c for part in strategy.parts for c in part.components]),
         readings=tuple(fold(o.expression, strategy.readings) for o in outputs),
         needs_row_count=False,
+        counted=counted(strategy, schema, grouped=bool(question.keys)),
     )
 
 

@@ -33,7 +33,8 @@ _SAMPLE = (
     "the truth, the nearest possible values are raised."
 )
 _PERSON = (
-    "The answer does not say whether the person is in the table.",
+    "The answer does not say whether the person is in the table: who has no row, or several, is "
+    "answered with a draw of the prior, as it is. Error and posterior are for who has one.",
     "Questions about one person add up for that person, whoever asks them.",
 )
 _NOTHING = Fraction(1, 10**9)
@@ -68,7 +69,9 @@ def plan_personal(
         delta=delta,
         candidates=(way,),
         chosen=way,
-        reason="Refinement, for one person decides the whole answer, and noise would drown it.",
+        reason="Refinement, for one person decides the whole answer, and noise would drown it. "
+        f"The errors are for one row of that {question.unit}; who has none, or several, is "
+        "answered with a draw of the prior, as it is.",
         without=error(_NOTHING),
     )
 

@@ -209,7 +209,7 @@ class Session:
             return self._ask_believing(plan, key, fresh)
         if individual:
             allow_without_protocol(self.schema, "individual differential privacy")
-            return self._ask_individually(sql, epsilon, accuracy, key)
+            return self._ask_individually(sql, epsilon, accuracy, key, fresh)
         return self._ask_planned(
             explain_for(
                 sql,
@@ -332,7 +332,7 @@ class Session:
         )
 
     def _ask_individually(
-        self, sql: str, epsilon: Number | None, accuracy: object, key: str | None
+        self, sql: str, epsilon: Number | None, accuracy: object, key: str | None, fresh: bool
     ) -> Answer:
         if epsilon is None or accuracy is not None:
             raise InvalidArgument(
@@ -358,15 +358,24 @@ class Session:
                 f"The holder approved the question for at least {show(least)}",
                 f"Ask with epsilon={show(least)}",
             )
-        found, before = self._paid(
-            plan.nano,
-            key,
-            self._cache_key(plan),
-            lambda: release_individual(plan, self._engine, self.schema).to_bytes(),
-            column="individual",
-            question_name=None if approved is None else approved.name,
-            times=None if approved is None else approved.times,
-            asked=plan.sql,
+        cache_key = self._cache_key(plan)
+        stored = self.ledger.cached(self._dataset, cache_key)
+        known = key is not None and self.ledger.has_key(self._dataset, self.analyst, key)
+        replayed = stored is not None and not fresh and not known
+        found, before = (
+            (stored or b"", True)
+            if replayed
+            else self._paid(
+                plan.nano,
+                key,
+                cache_key,
+                lambda: release_individual(plan, self._engine, self.schema).to_bytes(),
+                cache_key=cache_key if stored is None else None,
+                column="individual",
+                question_name=None if approved is None else approved.name,
+                times=None if approved is None else approved.times,
+                asked=plan.sql,
+            )
         )
         answer = self._answer(
             plan,

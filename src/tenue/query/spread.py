@@ -117,7 +117,7 @@ class Spread:
         ]
         box = _Box(self, [float(c) for c in components], halves)
         if box.fewest <= 1:
-            return None
+            return (Fraction(-1), Fraction(1)) if self.kind == "corr" else None
         found = box.interval()
         return None if found is None else (Fraction(found[0]), Fraction(found[1]))
 
@@ -208,10 +208,10 @@ class _Box:
         ends = [c / v * steep for c in self.covariance() for v in along]
         return min(ends), max(ends)
 
-    def _correlation(self) -> tuple[float, float] | None:
+    def _correlation(self) -> tuple[float, float]:
         low, high = self.covariance()
         ends = [math.sqrt(v * w) for v in self.variance(0) for w in self.variance(1)]
         if min(ends) <= 0:
-            return None
+            return -1.0, 1.0  # what every correlation keeps to
         ratios = [c / e for c in (low, high) for e in (min(ends), max(ends))]
         return max(min(ratios), -1.0), min(max(ratios), 1.0)

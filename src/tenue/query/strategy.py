@@ -47,6 +47,7 @@ class Setting:
     rows_per_unit: int = 1
     groups_per_unit: int | None = None
     persons: bool = False
+    cells: int = 1
 
     @property
     def halved(self) -> bool:
@@ -72,12 +73,14 @@ class Setting:
         return self.grouped and self.rows_per_unit > 1 and self.groups_per_unit != 1
 
     @property
-    def unit_cells(self) -> int | None:
-        """In how many cells a unit's own sums may be; None if in any number.
+    def unit_cells(self) -> int:
+        """In how many cells a unit's own sums may be.
 
         Such sums are over all rows of a unit, so that a limit of rows is none for them.
         """
-        return self.groups_per_unit if self.grouped else 1
+        if not self.grouped:
+            return 1
+        return min(self.cells, self.groups_per_unit or self.cells)
 
     @property
     def cells_per_unit(self) -> int:

@@ -24,6 +24,7 @@ from ..schema import Number, Schema
 from .belief import REFINEMENT, BeliefPlan, Way
 from .estimating import noise_of
 from .fitting import fit_statistics
+from .person import counted
 from .plan import Plan, candidate_for, make_plan, request_for, setting_of, shown
 from .question import Aggregate, Output, Question
 from .reading import fold
@@ -135,6 +136,7 @@ def _noises(
                 chosen=candidate_for(strategy, outputs, wanted, rows),
                 request=request_for(question, components),
                 readings=tuple(fold(o.expression, strategy.readings) for o in outputs),
+                counted=counted(strategy, schema, grouped=False),
             )
         )
     return plans
@@ -202,11 +204,17 @@ def _error(way: Way) -> float:
 
 
 def _best(noises: list[Way], refined: list[Way], belief: Any) -> Way:
-    """Several values must be possible together, so they are refined; one has the least error."""
+    """Several values must be possible together, so they are refined; one has the least error.
+
+    What depends on rows, as the error of a mean does, cannot be weighed: then noise is taken, for
+    refinement is seldom better where one unit moves little, and never by much.
+    """
     if refined and isinstance(belief, Joint):
         return refined[0]
     with_bayes = [way for way in noises if way.bayes]
     noises = sorted(with_bayes or noises, key=_error)
+    if noises and noises[0].expected_error is None:
+        return noises[0]
     if not refined or (noises and _error(noises[0]) <= _error(refined[0]) * (1 + _TIE)):
         return noises[0]
     return refined[0]
@@ -218,10 +226,13 @@ def _reason(chosen: Way, ways: list[Way], belief: Any, refinement_only: bool) ->
     if isinstance(belief, Joint):
         return "Refinement, for noise would answer combinations that the prior holds impossible."
     refined = [way for way in ways if way.noise is None]
+    if chosen.noise is not None and chosen.expected_error is None:
+        return (
+            "Noise, though its error depends on the number of rows and is told with the answer: "
+            "one unit moves a mean of many rows little."
+        )
     if chosen.noise is None:
         others = sorted((way for way in ways if way.noise is not None), key=_error)
-        if others[0].expected_error is None:
-            return "Refinement, for the error of noise depends on rows and cannot be told before."
         return (
             "Refinement, for one unit may move this statistic so far that noise tells less: "
             f"{shown(chosen.expected_error)} against {shown(others[0].expected_error)}."

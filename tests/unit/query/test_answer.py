@@ -10,7 +10,7 @@ import pytest
 
 from tenue.engine.request import Bin, Calendar, Group
 from tenue.errors import InvalidArgument
-from tenue.query.answer import Answer, Answers, Released, key_labels
+from tenue.query.answer import Answer, Answers, Released, _reach, key_labels
 from tenue.query.certify import certify
 from tenue.query.plan import make_plan
 from tenue.query.question import Arithmetic, Comparison, KeyOutput, Order, Output, Question
@@ -42,6 +42,16 @@ def test_one_cell_is_a_scalar_and_one_row_a_dict() -> None:
     two = answer(asked(Output("n", COUNT), Output("half", Arithmetic("/", COUNT, COUNT))), ((42,),))
     assert two.value == {"n": 42, "half": 1}
     assert set(two.interval(0.9)) == {"n", "half"}
+
+
+def test_what_is_printed_holds_whenever_the_interval_does() -> None:
+    """Half the width, put on both sides of the value, would not."""
+    assert _reach(Fraction(10), (Fraction(5), Fraction(15))) == "5"
+    assert _reach(Fraction(10), (Fraction(10), Fraction(30))) == "10 to 30"
+    assert _reach(Fraction(0), (Fraction(0), Fraction(138_559))) == "0 to 138,559"
+    assert _reach(Fraction(10), None) == ""
+    assert _reach(None, None) == ""
+    assert _reach(Fraction(100), (Fraction(90), Fraction("110.4"))) == "10.4", "the larger side"
 
 
 def test_groups_are_rows_in_the_order_asked() -> None:

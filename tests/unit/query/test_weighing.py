@@ -89,8 +89,9 @@ def test_means() -> None:
         assert answer.posterior is None
         assert answer.value == answer.noisy.value
         unknown = data.explain("SELECT AVG(x) FROM t WHERE s", epsilon=1, prior=belief)
-        assert unknown.chosen.mechanism == "knowledge refinement + Bayes"
-        assert "depends on rows" in unknown.reason
+        assert unknown.chosen.noise is not None, "an unknown error does not lose to a poor one"
+        assert "depends on the number of rows" in unknown.reason
+        assert any(way.noise is None for way in unknown.candidates)
         answer = data.ask("SELECT AVG(x) FROM t WHERE s", epsilon=50, prior=belief)
         assert answer.value == pytest.approx(1, abs=0.2)
 
