@@ -131,6 +131,22 @@ class Broken:
     def close(self) -> None: ...
 
 
+def test_a_wrong_number_of_rows_is_seen_where_it_is_public(folder: Path) -> None:
+    stated = tn.Schema.load(folder / "people.toml").stated
+    count = len((folder / "people.csv").read_text().splitlines()) - 1
+
+    def opened(rows: int, neighbours: str) -> Any:
+        table = {**stated["table"], "rows": rows, "neighbours": neighbours}
+        schema = tn.Schema.from_dict({**stated, "table": table}, folder=folder)
+        return tn.protect(schema=schema, ledger=tn.ledger.Memory())
+
+    opened(count, "replace").close()
+    with pytest.raises(InvalidSchema, match="another number"):
+        opened(count + 1, "replace")
+    # where it is secret, whether the holder's number is right is no answer
+    opened(count + 1, "add-or-remove").close()
+
+
 def test_another_spelling_of_the_name_is_no_new_budget(folder: Path) -> None:
     with tn.protect(schema=folder / "people.toml") as data:
         data.ask(COUNT, epsilon=60)

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from ..engine.contract import Engine, Profile
 from ..engine.request import Group, Measure, People, RankRequest, Request, Window
+from ..errors import InvalidSchema
 from ..mechanism.bernstein import Axis, Bernstein, Powers, powers_of
 from ..mechanism.part import Atoms, Component
 from ..mechanism.smooth import smooth_release
@@ -25,7 +26,7 @@ from .question import Aggregate, Question
 from .smoothed import Smoothed
 from .voted import Ballot
 
-__all__ = ["release", "release_batch", "true_numbers"]
+__all__ = ["refuse_other_rows", "release", "release_batch", "true_numbers"]
 
 _NOBODY = Profile(0, ())
 
@@ -83,6 +84,22 @@ def _component(aggregate: Aggregate) -> Component:
     if aggregate.kind == "count":
         return Component("present", aggregate.column) if aggregate.column else Component("rows")
     return Component("total", aggregate.column or "")
+
+
+def refuse_other_rows(schema: Schema, engine: Engine) -> None:
+    """Refuses a table that has not as many rows as the schema states, where the number is public.
+
+    Answers are computed with the stated number; if it were wrong, they would be wrong unseen.
+    """
+    if schema.rows is None or schema.neighbours != "replace" or schema.unit != RECORD:
+        return
+    found = engine.measure(Request((Measure("rows"),))).get((), (0,))
+    if found != (schema.rows,):
+        raise InvalidSchema(
+            f"The schema states rows = {schema.rows}, and `{schema.name}` has another number",
+            'With neighbours = "replace" the number of rows is public, and answers rest on it',
+            "Correct `rows` in [table], or leave it out",
+        )
 
 
 def _people(schema: Schema) -> People | None:

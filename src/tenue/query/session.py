@@ -38,7 +38,7 @@ from .plan import Plan, make_plan
 from .price import affordable
 from .protocol import allow_without_protocol, plan_fixed_noise, priced_by
 from .refining import answer_refined, certify_refined, stored_sample
-from .release import release, release_batch
+from .release import refuse_other_rows, release, release_batch
 from .render import render
 
 __all__ = ["Session", "explain_for", "protect"]
@@ -96,6 +96,11 @@ def protect(
         protocol="" if described.protocol is None else str(described.protocol),
     )
     engine = open_engine(source if source is not None else described.location, described)
+    try:
+        refuse_other_rows(described, engine)
+    except BaseException:
+        engine.close()
+        raise
     return Session(described, engine, books, HOLDER if analyst is None else analyst)
 
 

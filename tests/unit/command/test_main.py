@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tenue.command.main import _spoken
+
 
 def tenue(*words: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
@@ -55,6 +57,21 @@ def test_no_words_show_what_can_be_said() -> None:
         assert shown.returncode == 0
         assert shown.stdout.startswith("Usage: tenue")
         assert not shown.stderr
+
+
+@pytest.mark.parametrize(
+    ("said", "spoken"),
+    [
+        ("Add epsilon=0.5.", "Add --epsilon 0.5."),
+        ("Ask without individual=True, or not", "Ask without --individual, or not"),
+        ("Leave `delta` out, or add prior=...", "Leave `delta` out, or add --prior FILE"),
+        ("Add prior=tn.prior.Uniform(low, high), for instance", "Add --prior FILE, for instance"),
+        ('Write schema="census.toml"', 'Write --schema "census.toml"'),
+        ("WHERE epsilon = 3", "WHERE epsilon = 3"),
+    ],
+)
+def test_refusals_speak_the_words_of_the_command_line(said: str, spoken: str) -> None:
+    assert _spoken(said) == spoken
 
 
 def test_help_has_no_types_of_flags() -> None:
