@@ -24,6 +24,7 @@ __all__ = [
     "above_zero",
     "checked_call",
     "exact",
+    "flag",
     "fraction_of_one",
     "law_epsilon",
     "moderate",
@@ -141,6 +142,22 @@ def whole(
             f"Try {name}={max(least, math.ceil(number))}",
         )
     return int(number)
+
+
+def flag(value: object, name: str) -> bool:
+    """True or False, and nothing that might be taken for either.
+
+    Example
+        >>> flag(True, "fresh")
+        True
+    """
+    if isinstance(value, bool):
+        return value
+    raise InvalidArgument(
+        f"`{name}` is of type {type(value).__name__}",
+        f"`{name}` is True or False",
+        f"Write {name}=True, or leave it out",
+    )
 
 
 def step_count(value: Fraction, grid: Fraction, name: str) -> int:

@@ -147,6 +147,21 @@ def test_a_wrong_number_of_rows_is_seen_where_it_is_public(folder: Path) -> None
     opened(count + 1, "add-or-remove").close()
 
 
+def test_flags_and_lists_are_what_they_are(data: Any) -> None:
+    for wrong in ("yes", 1, None, pd.NA):
+        with pytest.raises(InvalidArgument, match="True or False"):
+            data.ask(COUNT, epsilon=1, fresh=wrong)
+        with pytest.raises(InvalidArgument, match="True or False"):
+            data.ask(COUNT, epsilon=1, individual=wrong)
+    for wrong in (5, COUNT, [COUNT, 5], {COUNT: 1}):
+        with pytest.raises(InvalidArgument, match="list"):
+            data.ask_many(wrong, epsilon=1)
+    for wrong in (pd.NA, 5, ["box"]):
+        with pytest.raises(InvalidArgument, match="mechanism"):
+            data.ask(COUNT, epsilon=1, mechanism=wrong)
+    assert data.budget.spent == 0
+
+
 def test_another_spelling_of_the_name_is_no_new_budget(folder: Path) -> None:
     with tn.protect(schema=folder / "people.toml") as data:
         data.ask(COUNT, epsilon=60)

@@ -48,6 +48,7 @@ _FAR = 2**62
 _PASS = 2**24
 _NARROW = 2**26  # units in a range below this are numbered by subtraction
 _LONG = (-(2**63), 2**64 - 1)
+_SIGNED_END = 2**63
 
 
 @dataclass(frozen=True)
@@ -171,7 +172,9 @@ def _numbered(sql: str, rows: Crowd, reader: Reader, span: Sequence[int]) -> pya
     """The rows, with units that are numbers from 0 on, in place of what they are."""
     others = "".join(f", {name}" for name in rows.handed)
     if span and span[1] - span[0] < _NARROW:
-        unit = f"CAST(u - {integer(span[0])} AS UINTEGER) AS u"
+        # in a type that no stored number leaves: an overflow would be an error that depends on rows
+        wide = "BIGINT" if span[1] < _SIGNED_END else "HUGEINT"
+        unit = f"CAST(CAST(u AS {wide}) - {integer(span[0])} AS UINTEGER) AS u"
         return reader.arrow(f"SELECT {unit}{others} FROM ({sql})")  # noqa: S608
     if rows.whole:
         return _dense(reader.arrow(f"SELECT u{others} FROM ({sql})"))  # noqa: S608

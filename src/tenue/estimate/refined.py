@@ -10,8 +10,10 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ..errors import InvalidArgument, InvalidPrior
+from ..mechanism.refinement import refine
 from ..mechanism.refinement_error import response_factors
 from ..mechanism.refinement_factor import float_factors
 from ..number import checked_call
@@ -23,10 +25,12 @@ from ..prior.metric import Distance, metric
 from ..prior.points import Points, numeric_place
 from .posterior import Posterior
 
-__all__ = ["Opinion", "as_points", "refined"]
+__all__ = ["MOST_WITH_DELTA", "Opinion", "as_points", "refined"]
 
 
 _FEW = 5
+MOST_WITH_DELTA = 512
+"""Of how many points a posterior is computed where delta moved mass."""
 _RARE = Fraction(1, 1 << 30)
 
 
@@ -85,6 +89,7 @@ def refined(
     kind: str,
     distance: Distance | None = None,
     alpha_up: object | None = None,
+    delta: object = 0,
 ) -> Posterior | Opinion:
     """What is known about the truth after a refined answer, given that there is one.
 
@@ -95,8 +100,9 @@ def refined(
 
     Parameters
         sample: the answer.
-        prior, epsilon, kind, distance, alpha_up: as the question was asked. A density is put on
-            4,096 points for the purpose. What delta moved is left out of account.
+        prior, epsilon, kind, distance, alpha_up, delta: as the question was asked. A density is put
+            on 4,096 points for the purpose. With delta, a prior of more than 512 points is refused:
+            every truth needs a law of its own.
 
     Example
         >>> from tenue.prior import Categorical
@@ -130,13 +136,48 @@ def refined(
             "A refined answer is one of the prior's values",
             "Give the answer and the prior as they were",
         )
-    found = response_factors(belief, metric(belief, distance), place, used)
+    if delta:
+        found = _with_delta(belief, place, epsilon, kind, distance, alpha_up, delta)
+    else:
+        found = response_factors(belief, metric(belief, distance), place, used)
     masses = np.array([weight / belief.total for weight in belief.weights]) * found
     if isinstance(belief, Points):
         return Posterior(np.array(belief.steps), np.log(masses), belief.unit)
     masses /= masses.sum()
     shown = (shown_value(value) for value in belief.values)
     return Opinion(dict(zip(shown, masses.tolist(), strict=True)))
+
+
+def _with_delta(
+    belief: Finite,
+    place: int,
+    epsilon: object,
+    kind: str,
+    distance: Distance | None,
+    alpha_up: object | None,
+    delta: object,
+) -> npt.NDArray[np.float64]:
+    """How likely the sample is for each truth, from the very laws that are drawn from."""
+    if len(belief.values) > MOST_WITH_DELTA:
+        raise InvalidPrior(
+            f"The prior has {len(belief.values):,} points, and delta is given",
+            f"With delta a posterior is computed for {MOST_WITH_DELTA} points at most",
+            "Ask without delta, or with a coarser prior",
+        )
+    sample = belief.values[place]
+    laws = (
+        refine(
+            belief,
+            shown_value(truth),
+            epsilon,
+            kind=kind,
+            distance=distance,
+            alpha_up=alpha_up,
+            delta=delta,
+        )
+        for truth in belief.values
+    )
+    return np.array([float(law.mass(shown_value(sample))) for law in laws])
 
 
 def as_points(belief: Density, count: int = MOST_POINTS) -> Points:

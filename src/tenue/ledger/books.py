@@ -26,6 +26,7 @@ from .fact import (
     RowsReleased,
     SchemaChanged,
     Unanswered,
+    UnitStated,
 )
 from .row import (
     ANSWERED,
@@ -164,6 +165,8 @@ class Books:
                 self.datasets[fact.dataset] = self._known(fact.dataset)._replace(
                     individual=fact.individual_nano
                 )
+            case UnitStated():
+                self.datasets[fact.dataset] = self._known(fact.dataset)._replace(unit=fact.unit)
             case NeighboursChanged():
                 self._reprice(sequence, fact)
             case ProtocolChanged():

@@ -73,6 +73,7 @@ class Ledger(abc.ABC):
         schema_digest: str = "",
         data_version: str = "",
         protocol: str = "",
+        unit: str = "",
     ) -> tuple[Fact, ...]:
         """Gives a data set its budget, or records what changed; returns the facts written.
 
@@ -88,6 +89,8 @@ class Ledger(abc.ABC):
             neighbours: "replace" or "add-or-remove".
             schema_digest, data_version: what the holder declares; part of the history only.
             protocol: how every question is answered, in words; whoever answers keeps to it.
+            unit: who is protected, in words; another unit is refused once something was spent. With
+                " by " and a column, that column may change while no person was asked about.
         """
         wanted = DatasetOpened(
             dataset=given_text(dataset, "dataset"),
@@ -100,7 +103,8 @@ class Ledger(abc.ABC):
         )
         capped = None if individual is None else cap(individual, "individual")
         how = given_text(protocol, "protocol", empty=True)
-        return self._write(lambda desk: holder.open_dataset(desk, wanted, capped, how))
+        who = given_text(unit, "unit", empty=True)
+        return self._write(lambda desk: holder.open_dataset(desk, wanted, capped, how, who))
 
     def reserve(
         self,

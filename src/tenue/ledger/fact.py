@@ -31,6 +31,7 @@ __all__ = [
     "Returned",
     "SchemaChanged",
     "Unanswered",
+    "UnitStated",
     "from_fields",
     "to_fields",
 ]
@@ -77,6 +78,15 @@ class NeighboursChanged:
     kind: ClassVar[str] = "neighbours-changed"
     dataset: str
     neighbours: Neighbours
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnitStated:
+    """The holder said who is protected."""
+
+    kind: ClassVar[str] = "unit-stated"
+    dataset: str
+    unit: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -204,6 +214,7 @@ Fact = (
     | CapChanged
     | IndividualCapped
     | NeighboursChanged
+    | UnitStated
     | ProtocolChanged
     | SchemaChanged
     | DataChanged
@@ -224,6 +235,7 @@ KINDS: dict[str, type[Fact]] = {
         CapChanged,
         IndividualCapped,
         NeighboursChanged,
+        UnitStated,
         ProtocolChanged,
         SchemaChanged,
         DataChanged,

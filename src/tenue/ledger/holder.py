@@ -19,18 +19,30 @@ from .fact import (
     ReleaseWithdrawn,
     RowsReleased,
     SchemaChanged,
+    UnitStated,
 )
 from .overlap import overlapped
 from .row import EVERYONE
 
-__all__ = ["open_dataset", "register_release", "withdraw_release"]
+__all__ = ["BY", "open_dataset", "register_release", "withdraw_release"]
+
+BY = " by "
+"""In the words of a unit: what stands before the column that names it."""
 
 
 def open_dataset(
-    desk: Desk, wanted: DatasetOpened, individual: int | None = None, protocol: str = ""
+    desk: Desk,
+    wanted: DatasetOpened,
+    individual: int | None = None,
+    protocol: str = "",
+    unit: str = "",
 ) -> tuple[Fact, ...]:
-    """Opens a data set, or writes one fact for each thing that changed; spent stays spent."""
-    name = wanted.dataset
+    """Opens a data set, or writes one fact for each thing that changed; spent stays spent.
+
+    A name that differs by upper and lower case alone is no other name.
+    """
+    folded = wanted.dataset.lower()
+    name = next((n for n in desk.books.shelf.datasets() if n.lower() == folded), wanted.dataset)
     held = desk.books.dataset(name)
     facts: list[Fact] = []
     if held is None:
@@ -51,11 +63,28 @@ def open_dataset(
             facts.append(DataChanged(dataset=name, data_version=wanted.data_version))
     if individual != (None if held is None else held.individual):
         facts.append(IndividualCapped(dataset=name, individual_nano=individual))
+    if unit and unit != ("" if held is None else held.unit):
+        if held is not None and held.unit:
+            _refuse_another_unit(desk, name, held.unit, unit)
+        facts.append(UnitStated(dataset=name, unit=unit))
     if protocol != desk.books.protocol(name):
         facts.append(ProtocolChanged(dataset=name, protocol=protocol))
     for fact in facts:
         desk.write(fact)
     return tuple(facts)
+
+
+def _refuse_another_unit(desk: Desk, name: str, before: str, unit: str) -> None:
+    """What was spent for one unit has no price for another, who may have had more of the rows."""
+    account = desk.books.account(name, EVERYONE)
+    same = before.partition(BY)[0] == unit.partition(BY)[0]
+    if account.most or (account.spent and not same):
+        raise NotPromised(
+            f"`{name}` has spent epsilon {decimal(in_epsilon(account.spent))} protecting {before}, "
+            f"and is opened to protect {unit}",
+            "What was promised to one unit says nothing about another, so it has no price there",
+            "Keep `unit`, and the name of the column that identifies a person",
+        )
 
 
 def _neighbours_changed(desk: Desk, name: str, neighbours: Neighbours) -> Fact:

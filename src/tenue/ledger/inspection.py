@@ -59,6 +59,9 @@ class Totals(NamedTuple):
 class Blank:
     """A shelf with nothing on it: what is not in the books does not exist."""
 
+    def datasets(self) -> list[str]:
+        return []
+
     def dataset(self, name: str) -> None:
         return None
 

@@ -43,6 +43,7 @@ class Dataset(NamedTuple):
     repriced: int = 0  # the entry that last changed the neighbours
     widest: int = 0  # the largest epsilon ever charged together with a delta
     individual: int | None = None  # the cap of the individual column
+    unit: str = ""  # who is protected, in words; empty if nobody said
 
 
 class Account(NamedTuple):
@@ -103,6 +104,7 @@ def standing(releases: Mapping[str, int]) -> dict[str, int]:
 class Shelf(Protocol):
     """Where rows rest between transactions."""
 
+    def datasets(self) -> list[str]: ...
     def dataset(self, name: str) -> Dataset | None: ...
     def account(self, dataset: str, analyst: str) -> Account | None: ...
     def accounts(self, dataset: str) -> dict[str, Account]: ...

@@ -70,9 +70,12 @@ def create(connection: sqlite3.Connection) -> None:
 
 
 def upgrade(connection: sqlite3.Connection) -> None:
-    """Adds what layout 1 lacked, so that old and new ledgers are the same: what was spent stays
-    spent. Layout 1 knew no protocols and no cap of individual DP. Inside a transaction."""
+    """Adds what layout 1 lacked, so that old and new ledgers are the same; what was spent stays.
+
+    Layout 1 knew no protocols, no units and no cap of individual DP. Inside a transaction.
+    """
     connection.execute("ALTER TABLE dataset ADD COLUMN individual INTEGER")
+    connection.execute("ALTER TABLE dataset ADD COLUMN unit TEXT NOT NULL DEFAULT ''")
     connection.execute(_PROTOCOL)
     connection.execute(f"PRAGMA user_version = {VERSION}")
 
@@ -115,7 +118,7 @@ class Tables:
     def dataset(self, name: str) -> Dataset | None:
         row = self._run(
             "SELECT neighbours, total, total_delta, per_analyst, schema_digest, data_version,"
-            " repriced, widest, individual FROM dataset WHERE name = ?",
+            " repriced, widest, individual, unit FROM dataset WHERE name = ?",
             (name,),
         ).fetchone()
         return None if row is None else Dataset(*row)
@@ -227,7 +230,7 @@ class Tables:
         )
         self._run_many("INSERT INTO answer VALUES (?, ?)", books.answers.items())
         self._run_many(
-            "REPLACE INTO dataset VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "REPLACE INTO dataset VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             [(name, *row) for name, row in books.datasets.items()],
         )
         self._run_many(

@@ -22,7 +22,7 @@ class Criterion:
     level: Fraction | None = None
 
     def __str__(self) -> str:
-        return self.kind if self.level is None else f"{self.kind} at {float(self.level):g}"
+        return self.kind if self.level is None else f"{self.kind} at {self.level}"
 
 
 VARIANCE = Criterion("variance")

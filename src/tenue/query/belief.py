@@ -16,7 +16,9 @@ from functools import cached_property
 from typing import Any, Literal
 
 from ..estimate import Opinion, Posterior, refined
-from ..prior.finite import shown_value
+from ..estimate.refined import MOST_WITH_DELTA
+from ..prior.counts import Counts
+from ..prior.finite import Finite, shown_value
 from ..promise import Certificate, show
 from .answer import Answer
 from .estimating import estimate
@@ -133,7 +135,8 @@ class BeliefPlan:
         twice = ""
         if self.kind == "individual" and self.neighbours == "replace":
             twice = " It is charged twice: to replace a person is to remove one and add another."
-        return f"{self.reason}{twice}"
+        smaller = " The errors are those without delta, which makes them smaller."
+        return f"{self.reason}{twice}{smaller if self.delta else ''}"
 
     def __str__(self) -> str:
         rows = [("", "mechanism", "mean |error| under the prior"), *self._rows()]
@@ -160,6 +163,12 @@ class BeliefPlan:
         )
 
 
+def _few_points(belief: Any) -> bool:
+    if isinstance(belief, Counts):
+        return belief.n < MOST_WITH_DELTA
+    return isinstance(belief, Finite) and len(belief.values) <= MOST_WITH_DELTA
+
+
 @dataclass(frozen=True, repr=False)
 class Believed:
     """The answer to a question about which something was believed.
@@ -170,8 +179,9 @@ class Believed:
             values were asked for.
         sample: what was drawn from the refined prior; None where noise was chosen.
         posterior: what the analyst may conclude, for free: a `Posterior` about a number, an
-            `Opinion` about anything else; about a person, given that the person is there. None
-            after noise that Bayes' rule cannot be applied to.
+            `Opinion` about anything else; about a person, given that the person is there, with one
+            row. None after noise that Bayes' rule cannot be applied to, and with delta for a prior
+            of more than 512 points.
         mechanism, expected_error: as planned; the error is averaged over the prior.
         price, delta: what was debited now.
         certificate: what is promised.
@@ -199,12 +209,15 @@ class Believed:
     def posterior(self) -> Posterior | Opinion | None:
         if self.noisy is not None:
             return estimate(self.noisy, self.plan.prior) if self.plan.chosen.bayes else None
+        if self.plan.delta and not _few_points(self.plan.prior):
+            return None
         found = refined(
             self.sample,
             self.plan.prior,
             self.plan.epsilon,
             kind=self.plan.kind,
             distance=self.plan.distance,
+            delta=self.plan.delta,
         )
         if isinstance(found, Opinion) and len(self.plan.names) > 1:
             return replace(found, names=self.plan.names)
@@ -227,7 +240,11 @@ class Believed:
             low, high = found.interval(Fraction(19, 20))
             after = {"mean": found.mean, "median": found.median, "interval_95": [low, high]}
         elif found is not None:
-            after = {"most_likely": found.mode, "mass": found.mass(found.mode)}
+            after = {
+                "most_likely": found.mode,
+                "mass": found.mass(found.mode),
+                "masses": [[shown_value(value), mass] for value, mass in found.masses.items()],
+            }
         return {
             "question": self.plan.sql,
             "value": self.value,

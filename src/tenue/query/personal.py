@@ -21,7 +21,7 @@ from .spelling import refuse_lost
 from .text import read_tokens, read_tree
 from .tree import Tree
 
-__all__ = ["Personal", "read_personal"]
+__all__ = ["Personal", "read_personal", "unit_in_words"]
 
 
 @dataclass(frozen=True)
@@ -90,9 +90,23 @@ def _read(tree: Tree, schema: Schema) -> Personal:
     raise _unfit("The person is not named by a whole number or a text")
 
 
+def unit_in_words(schema: Schema) -> str:
+    """Who is protected, for the ledger: with the column that names a record, if one does."""
+    if schema.unit != RECORD:
+        return f"each {schema.unit.lower()}"
+    named = _identifier(schema)
+    return "each record" if named is None else f"each record by {named.name.lower()}"
+
+
+def _identifier(schema: Schema) -> Column | None:
+    """The one column that names records; two would name one record twice, as if it were two."""
+    found = [column for column in schema.columns.values() if isinstance(column, Identifier)]
+    return found[0] if len(found) == 1 else None
+
+
 def _names_people(column: Column, schema: Schema) -> bool:
     if schema.unit == RECORD:
-        return isinstance(column, Identifier)
+        return column is _identifier(schema)
     return column.name.lower() == schema.unit.lower()
 
 

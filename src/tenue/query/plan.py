@@ -91,6 +91,8 @@ def make_plan(
     if interval is None and not declared:
         found += _smooth(question, setting, found[0].epsilon)
     candidates = [candidate_for(strategy, outputs, wanted, rows) for strategy in found]
+    if mechanism is not None and not isinstance(mechanism, str):
+        raise _unknown(mechanism, candidates)
     named = [i for i, c in enumerate(candidates) if mechanism in (None, c.mechanism)]
     if not named:
         raise _unknown(mechanism, candidates)

@@ -21,7 +21,7 @@ from ..ledger.amount import atto, in_delta, in_epsilon
 from ..ledger.composition import Charge, charge_in, delta_in
 from ..ledger.contract import Ledger
 from ..ledger.record import Balance
-from ..number import NANO, Number, checked_call
+from ..number import NANO, Number, checked_call, flag
 from ..promise import Neighbours, checked_neighbours, show
 from ..schema import Schema
 from ..version import VERSION
@@ -34,6 +34,7 @@ from .certify import certify
 from .individual import approval, certify_individual, plan_individual, release_individual
 from .opening import given_ledger, given_schema
 from .parse import parse
+from .personal import unit_in_words
 from .plan import Plan, make_plan
 from .price import affordable
 from .protocol import allow_without_protocol, plan_fixed_noise, priced_by
@@ -94,6 +95,7 @@ def protect(
         schema_digest=described.digest,
         data_version=described.version or "",
         protocol="" if described.protocol is None else str(described.protocol),
+        unit=unit_in_words(described),
     )
     engine = open_engine(source if source is not None else described.location, described)
     try:
@@ -192,6 +194,8 @@ class Session:
             mechanism: the name of a candidate of `explain`; None for the one with the least error.
             delta: lets refinement move a little more mass; paid from the budget's delta.
         """
+        flag(fresh, "fresh")
+        flag(individual, "individual")
         if individual and (interval is not None or mechanism is not None):
             raise InvalidArgument(
                 "`interval` or `mechanism` is given together with `individual`",
@@ -272,6 +276,7 @@ class Session:
             minimise, key, fresh: as in `ask`.
         """
         allow_without_protocol(self.schema, "ask_many")
+        flag(fresh, "fresh")
         batch = self._batch(questions, epsilon, minimise)
         if not batch.nano:
             free = Released.list_to_bytes([Released(((),))] * len(batch.plans))
@@ -427,7 +432,9 @@ class Session:
         return drawn, False
 
     def _batch(self, questions: Sequence[str], epsilon: Number, minimise: object) -> Batch:
-        if isinstance(questions, str) or not all(isinstance(q, str) for q in questions):
+        if not isinstance(questions, list | tuple) or not all(
+            isinstance(q, str) for q in questions
+        ):
             raise InvalidArgument(
                 "`questions` is not a list of texts",
                 "Several questions are asked as a list of SQL texts",

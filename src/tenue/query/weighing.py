@@ -123,6 +123,12 @@ def _noises(
 ) -> list[Plan]:
     """A plan for every admissible noise."""
     base = make_plan(question, schema, nano, minimise, sql)
+    if not base.nano:
+        raise NotPromised(
+            "The prior is about the number of rows, which is public and stated in the schema",
+            "What is public needs no belief",
+            "Leave `prior` out: the answer is exact and free",
+        )
     wanted = criterion(minimise)
     outputs = [output for output in question.outputs if isinstance(output, Output)]
     rows = schema.rows if question.where is None else None

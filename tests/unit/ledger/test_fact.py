@@ -20,6 +20,7 @@ KNOWN = {
     "reserved": "dataset analyst column nano atto neighbours person question_digest question_name"
     " key cache_key owner",
     "asked": "dataset reservation text",
+    "unit-stated": "dataset unit",
     "answered": "dataset reservation answer_digest size",
     "returned": "dataset reservation reason",
     "unanswered": "dataset reservation reason",

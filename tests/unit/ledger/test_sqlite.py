@@ -605,6 +605,7 @@ def test_a_ledger_of_the_first_layout_is_opened_and_keeps_what_was_spent(tmp_pat
     connection = sqlite3.connect(path)
     connection.execute("DROP TABLE protocol")
     connection.execute("ALTER TABLE dataset DROP COLUMN individual")
+    connection.execute("ALTER TABLE dataset DROP COLUMN unit")
     connection.execute("PRAGMA user_version = 1")
     connection.commit()
     connection.close()
