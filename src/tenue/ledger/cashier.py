@@ -198,7 +198,8 @@ def _over(wanted: Purchase, analyst: str, nano: int, room: int) -> Refused:
     if fits:
         fix = f"Ask with epsilon at most {decimal(in_epsilon(fits))}, or see `tenue ledger show`"
     else:
-        fix = "Repeat an answered question, which is free, or let the holder raise the budget"
+        more = "the budget" if analyst == EVERYONE else "`per_analyst`"
+        fix = f"Repeat an answered question, which is free, or let the holder raise {more}"
     return OverBudget(
         f"This question costs epsilon {cost}{twice}, and {remaining} remains {whose}",
         allowed,

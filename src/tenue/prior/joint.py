@@ -10,6 +10,7 @@ from itertools import product
 from typing import Any
 
 from ..errors import InvalidPrior
+from ..number import checked_call
 from .counts import Counts
 from .finite import Finite, plain
 from .mass import (
@@ -63,14 +64,16 @@ class Independent(Joint):
 
     components: tuple[Finite, ...]
 
+    @checked_call
     def __init__(self, components: Iterable[Finite | Counts]) -> None:
         given = [c.points if isinstance(c, Counts) else c for c in listed(components, "components")]
         for component in given:
             if not isinstance(component, Finite) or isinstance(component, Joint):
                 raise InvalidPrior(
                     f"A component is of type {type(component).__name__}",
-                    "A component is a belief about one value with finitely many points",
-                    "Call its on_grid(...) first",
+                    "A component is a belief about one value with finitely many points, and all "
+                    f"together have at most {MOST_POINTS} combinations",
+                    "Put a density on a coarse grid first, as Normal(...).on_grid(1000)",
                 )
         points = math.prod(len(component.values) for component in given)
         if points > MOST_POINTS:

@@ -14,7 +14,7 @@ from typing import Literal
 from sqlglot import exp
 
 from ..errors import InvalidQuestion, nearest
-from ..schema import Bounded, Category, Column, Number
+from ..schema import Boolean, Bounded, Category, Column, Number
 from ..schema.literal import show
 from ..schema.table import RECORD
 from .constant import limited, read_constant
@@ -260,9 +260,22 @@ def _taken(tree: Tree, node: exp.Expr | None, scope: Scope, rule: Rule) -> Colum
             "type",
             f"{rule.name} is asked of `{column.name}`, which is a {column.type}",
             f"{rule.name} takes {takes} column",
-            f"Ask COUNT(`{column.name}`), or COUNT(*) with a condition",
+            _instead(column),
         )
     return column
+
+
+def _instead(column: Column) -> str:
+    """What can be asked of a column that has no sum or mean."""
+    if isinstance(column, Boolean):
+        return f"Ask COUNT(*) with WHERE `{column.name}`, or GROUP BY `{column.name}`"
+    if isinstance(column, Category):
+        return f"Ask COUNT(*) with GROUP BY `{column.name}`, or MODE(`{column.name}`)"
+    if isinstance(column, Bounded) and not isinstance(column, Number):
+        return f"Ask MEDIAN(`{column.name}`), MIN or MAX"
+    if isinstance(column, Number):
+        return f"Ask COUNT(*) with GROUP BY BIN(`{column.name}`, width), or MEDIAN"
+    return f"Ask COUNT(`{column.name}`), or COUNT(*) with a condition"
 
 
 def _units(tree: Tree, node: exp.Expr, scope: Scope, rule: Rule) -> Aggregate:

@@ -62,6 +62,8 @@ class BeliefPlan:
         expected_error: that of the chosen way.
         without: the error of who does not ask: of the prior's median, or of a draw of the prior
             where that has none.
+        guess: about one person, the error of the best guess from the prior, where that is known.
+        wrong: whether an error is the probability of another value, as for categories.
     """
 
     kind: Literal["individual", "statistical"]
@@ -80,6 +82,8 @@ class BeliefPlan:
     chosen: Way
     reason: str
     without: float | None
+    guess: float | None = None
+    wrong: bool = False
 
     @property
     def expected_error(self) -> float | None:
@@ -105,6 +109,7 @@ class BeliefPlan:
             "candidates": [way.to_dict() for way in self.candidates],
             "reason": self.reason,
             "prior_alone": self.without,
+            "best_guess": self.guess,
         }
 
     def to_json(self) -> str:
@@ -119,7 +124,14 @@ class BeliefPlan:
             guessed = any(way.bayes for way in self.candidates)
             name = "the prior alone" if guessed else "a draw of the prior"
             rows.append(("", name, shown(self.without)))
+        if self.guess is not None:
+            rows.append(("", "the best guess from the prior", shown(self.guess)))
         return rows
+
+    @property
+    def measured(self) -> str:
+        """What the errors are."""
+        return ("chance of another value" if self.wrong else "mean |error|") + " under the prior"
 
     def _head(self) -> str:
         about = "about one person" if self.kind == "individual" else "a statistic"
@@ -139,7 +151,7 @@ class BeliefPlan:
         return f"{self.reason}{twice}{smaller if self.delta else ''}"
 
     def __str__(self) -> str:
-        rows = [("", "mechanism", "mean |error| under the prior"), *self._rows()]
+        rows = [("", "mechanism", self.measured), *self._rows()]
         first = max(len(row[1]) for row in rows)
         last = max(len(row[2]) for row in rows)
         lines = [
@@ -158,7 +170,7 @@ class BeliefPlan:
         return (
             f"<p><code>{html.escape(self.sql)}</code><br>{html.escape(self._head())}</p>"
             "<table><thead><tr><th></th><th>mechanism</th>"
-            f"<th>mean |error| under the prior</th></tr></thead><tbody>{body}</tbody></table>"
+            f"<th>{self.measured}</th></tr></thead><tbody>{body}</tbody></table>"
             f"<p>{html.escape(self._foot())}</p>"
         )
 
@@ -279,7 +291,7 @@ class Believed:
                 lines.append(("the noisy answer", _readable(self.noisy.value)))
             else:
                 lines.append(("the sample", _readable(shown_value(self.sample))))
-        lines.append(("mean |error| under the prior", shown(self.expected_error)))
+        lines.append((self.plan.measured, shown(self.expected_error)))
         return lines
 
     def _note(self, word: str) -> str:

@@ -13,9 +13,13 @@ from fractions import Fraction
 from typing import Any
 
 from ..engine.contract import Engine
+from ..estimate import guess_error
 from ..mechanism import expected_error, refine
 from ..noise.source import SYSTEM, Source, require_safe
 from ..prior.categorical import Categorical
+from ..prior.counts import Counts
+from ..prior.density import Density
+from ..prior.points import Points
 from ..promise import Approximate, Certificate, Pure, checked_neighbours, show
 from ..schema import Boolean, Category, Column, Number, Schema
 from ..version import VERSION
@@ -73,7 +77,16 @@ def plan_personal(
         f"The errors are for one row of that {question.unit}; who has none, or several, is "
         "answered with a draw of the prior, as it is.",
         without=error(_NOTHING),
+        guess=_guess(belief, distance),
+        wrong=isinstance(belief, Categorical) and distance is None,
     )
+
+
+def _guess(belief: Any, distance: Any) -> float | None:
+    """How far the best guess from the prior is off, where the distance is a plain one."""
+    if isinstance(belief, Categorical):
+        return None if distance is not None else 1 - max(belief.weights) / belief.total
+    return guess_error(belief) if isinstance(belief, Points | Density | Counts) else None
 
 
 def answer_refined(
