@@ -8,6 +8,7 @@ from typing import Literal
 
 from ..errors import InvalidArgument
 from ..number import fraction_of_one
+from ..promise import show
 
 __all__ = ["ABSOLUTE_ERROR", "VARIANCE", "Criterion", "criterion"]
 
@@ -22,7 +23,7 @@ class Criterion:
     level: Fraction | None = None
 
     def __str__(self) -> str:
-        return self.kind if self.level is None else f"{self.kind} at {self.level}"
+        return self.kind if self.level is None else f"{self.kind} at {show(self.level)}"
 
 
 VARIANCE = Criterion("variance")
