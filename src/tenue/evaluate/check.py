@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,13 +14,13 @@ from ..number import checked_call
 from ..schema import Bounded, Column, Schema, Table
 from .beside import explained, promised_beside
 from .closeness import earth_movers, ratio
-from .code import Codes
+from .code import Codes, coded
 from .diversity import distinct_values, effective_values
 from .group import Groups, counted, grouped
 from .person import holdings, needed_values
 from .rows import Rows, open_rows
 from .shown import shown
-from .value import Values, typed
+from .value import Values, one_array, typed
 from .verdict import Check, Confidential
 
 __all__ = ["check", "check_persons", "schema_of"]
@@ -96,7 +97,9 @@ def _checked(
     wanted = _chosen(rows, declared, confidential, "confidential")
     _check_roles(known, wanted)
     person = _person(rows, declared, unit) if persons is None else None
-    read = rows.read(list(dict.fromkeys([*known, *wanted, *([person] if person else [])])))
+    loose = [] if declared is None else _unprotected(rows, declared, [*known, *wanted])
+    used = [*known, *wanted, *loose, *([person] if person else [])]
+    read = rows.read(list(dict.fromkeys(used)))
 
     def values(name: str, *, guess: bool) -> Values:
         column = _column(declared, name)
@@ -129,6 +132,7 @@ def _checked(
         notes=(
             *_respelled([name for name, column in seen.items() if column.respelled]),
             *(() if declared is None else _notes(rows, declared, columns, most)),
+            *_loose(loose, [name for name in loose if _tells_apart(read[name])]),
         ),
     )
 
@@ -216,6 +220,35 @@ def _rows_per_unit(schema: Table | None) -> int:
     if schema is None or schema.unit == _RECORD:
         return 1
     return schema.rows_per_unit or 1
+
+
+def _unprotected(rows: Rows, schema: Table, used: list[str]) -> list[str]:
+    """The declared columns in the table that are neither looked at nor known to be harmless."""
+    loose = [column for column in schema.columns.values() if column.role == "other"]
+    names = [column.name for column in loose if column.name.lower() != schema.unit.lower()]
+    return [found for found in map(rows.find, names) if found is not None and found not in used]
+
+
+def _tells_apart(column: Any) -> bool:
+    """Whether every row has a value of its own; one row is told apart by anything."""
+    import pyarrow
+
+    array = one_array(column)
+    if array.null_count or pyarrow.types.is_nested(array.type):
+        return False
+    return coded(array, ordered=False).count == len(array) > 1
+
+
+def _loose(names: list[str], alone: list[str]) -> list[str]:
+    if not names:
+        return []
+    told = f"Nothing protects {_names(names)}: no role is stated, or the role is other."
+    if alone:
+        told += (
+            f" {_names(alone)} {'has' if len(alone) == 1 else 'have'} another value in every row: "
+            "whoever knows it of a person finds the row, whatever k is."
+        )
+    return [told]
 
 
 def _respelled(names: list[str]) -> list[str]:

@@ -51,12 +51,12 @@ PRESENCE = (
 )
 LEFT_OUT = "Completeness: rows without a value in {names} are not in the release."
 UNPROTECTED = (
-    "Nothing protects {names}: without a role, published as it is. Whoever knows it of a person "
-    "may find the person's row by it."
+    "Nothing protects {names}: its role is other, and it is published as it is. Whoever knows it "
+    "of a person may find the person's row by it."
 )
 UNPROTECTED_ALL = (
-    "Nothing protects {names}: without a role, published as they are. Whoever knows them of a "
-    "person may find the person's row by them."
+    "Nothing protects {names}: their role is other, and they are published as they are. Whoever "
+    "knows them of a person may find the person's row by them."
 )
 CLOSE = "A published value can be close to the true one, or equal to it."
 VERY_CLOSE = (
@@ -92,7 +92,7 @@ def certify(method: Method, schema: Schema, *, registered: bool) -> Certificate:
         "k": _sizes(method),
         "quasi-identifiers": ", ".join(method.quasi),
         "confidential": ", ".join(method.confidential),
-        "without a role": ", ".join(method.unprotected),
+        "unprotected": ", ".join(method.unprotected),
     }
     grown = ", ".join(method.sensitive or method.confidential)
     if method.gamma is not None:

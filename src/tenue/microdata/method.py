@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from ..errors import InvalidArgument, InvalidSchema, nearest
-from ..number import exact, whole
+from ..number import above_zero, exact, whole
 from ..schema import Column, Number, Schema
+from ..schema.literal import key
 
 __all__ = ["OVERRIDES", "Method", "chosen_method"]
 
@@ -29,7 +30,7 @@ class Method:
     k: how many units each group has at least; for a swap, by column.
     l, t: what else must hold of each group.
     gamma: the gain factor of V-MDAV.
-    unprotected: the columns without a role, which leave as they are.
+    unprotected: the columns of role other, which leave as they are.
     """
 
     name: str
@@ -71,6 +72,7 @@ def chosen_method(
 ) -> Method:
     """The method that was asked for; refused if it is none, or does not suit the schema."""
     name = _one_of(method, "method", tuple(WAYS))
+    _check_roles(schema)
     way = WAYS[name][0] if by is None else _one_of(by, "by", WAYS[name])
     quasi = _published(schema, schema.quasi_identifiers)
     confidential = _published(schema, schema.confidential)
@@ -102,12 +104,28 @@ def chosen_method(
         quasi=quasi,
         confidential=confidential,
         sensitive=tuple(name for name in confidential if schema.columns[name].sensitive),
-        unprotected=_without_a_role(schema),
+        unprotected=_unprotected(schema),
         l=None if l is None else whole(l, "l", least=2),
         t=None if t is None else _distance(t),
-        gamma=None if gamma is None else exact(gamma, "gamma"),
+        gamma=None if gamma is None else above_zero(gamma, "gamma"),
         override=_overrides(override),
     )
+
+
+def _check_roles(schema: Schema) -> None:
+    lacking = schema.without_role
+    if lacking:
+        raise InvalidSchema(
+            f"No role is stated for {', '.join(f'`{name}`' for name in lacking)}",
+            "Every column that is published has a role: an intruder may know it "
+            "(quasi-identifier), wants to know it (confidential), or it is neither (other) and "
+            "leaves as it is",
+            f'Write role = "quasi-identifier", "confidential", "other" or "identifier" in '
+            f"[columns.{key(lacking[0])}]"
+            + (" and in the others" if lacking[1:] else "")
+            + ", or remove the section of a column that shall not leave",
+            columns=lacking,
+        )
 
 
 def _one_of(given: object, name: str, known: tuple[str, ...]) -> str:
@@ -133,7 +151,7 @@ def _published(schema: Schema, columns: tuple[Column, ...]) -> tuple[str, ...]:
     return tuple(column.name for column in columns if column.name.lower() != unit)
 
 
-def _without_a_role(schema: Schema) -> tuple[str, ...]:
+def _unprotected(schema: Schema) -> tuple[str, ...]:
     unit = schema.unit.lower()
     return tuple(
         column.name

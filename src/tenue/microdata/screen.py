@@ -108,9 +108,9 @@ def _facts(release: Release) -> list[tuple[str, str]]:
     facts.append((f"Risk ({_ALONE})", f"{linked}."))
     moved = percent(release.utility.relative_error)
     facts.append((f"Loss ({_ALONE})", f"Changed columns moved by {moved} of their domain."))
-    unprotected = release.certificate.parameters.get("without a role")
+    unprotected = release.certificate.parameters.get("unprotected")
     if unprotected:
-        facts.append(("Unprotected", f"{unprotected}: without a role, published as it is."))
+        facts.append(("Unprotected", f"{unprotected}: role other, published as it is."))
     return facts
 
 

@@ -10,18 +10,21 @@ import pytest
 
 import tenue as tn
 from tenue.evaluate.beside import promised_beside
-from unit.microdata.census import people, schema
+from unit.microdata.census import people
+from unit.microdata.census import schema as whole_schema
+
+BARE = whole_schema(note=None)
 
 
 @pytest.fixture
 def released(tmp_path: Path) -> Path:
-    release = tn.publish(people(), schema=schema(), method="swap", k=6)
+    release = tn.publish(people(), schema=BARE, method="swap", k=6)
     release.save(tmp_path / "out", kind="csv")
     return tmp_path / "out" / "table.csv"
 
 
 def test_k_of_a_swapped_file_is_explained(released: Path) -> None:
-    found = tn.evaluate.check(released, schema())
+    found = tn.evaluate.check(released, BARE)
     assert found.k == 1
     assert found.swapped
     assert found.to_dict()["swapped"] is True
@@ -31,15 +34,15 @@ def test_k_of_a_swapped_file_is_explained(released: Path) -> None:
     assert "whoever is known to be in such a group has it" not in text
     elsewhere = released.parent.parent / "table.csv"
     elsewhere.write_bytes(released.read_bytes())
-    plain = tn.evaluate.check(elsewhere, schema())
+    plain = tn.evaluate.check(elsewhere, BARE)
     assert (plain.k, plain.swapped) == (1, False)
     assert "whoever is known to be in such a group has it" in " ".join(str(plain).split())
 
 
 def test_a_file_of_groups_needs_no_excuse(tmp_path: Path) -> None:
-    release = tn.publish(people(), schema=schema(), method="microaggregate", k=6)
+    release = tn.publish(people(), schema=BARE, method="microaggregate", k=6)
     release.save(tmp_path / "out")
-    found = tn.evaluate.check(tmp_path / "out" / "table.parquet", schema())
+    found = tn.evaluate.check(tmp_path / "out" / "table.parquet", BARE)
     assert found.notes == (
         "The certificate that came with this file promises k-anonymity (k = 6).",
     )
@@ -68,7 +71,7 @@ def test_a_file_that_was_changed_or_is_another_has_no_certificate(released: Path
 def test_a_manifest_that_is_none_is_no_fault(released: Path, manifest: str) -> None:
     released.with_name("manifest.json").write_text(manifest)
     assert promised_beside(released) is None
-    assert tn.evaluate.check(released, schema()).notes == ()
+    assert tn.evaluate.check(released, BARE).notes == ()
 
 
 def test_a_certificate_that_is_none_is_no_fault(released: Path) -> None:

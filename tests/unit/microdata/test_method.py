@@ -9,6 +9,7 @@ import pytest
 
 from tenue.errors import InvalidArgument, InvalidSchema
 from tenue.microdata.method import Method, chosen_method
+from tenue.schema import Schema
 from unit.microdata.census import schema
 
 NOTHING: dict[str, Any] = {
@@ -78,3 +79,31 @@ def test_the_column_that_names_a_person_is_no_other_column(role: str) -> None:
     named = schema("name", name={"type": "category", "categories": ["a", "b"], "role": role})
     found = chosen(schema=named)
     assert "name" not in found.quasi + found.confidential
+
+
+def test_every_column_needs_a_stated_role_and_all_that_lack_one_are_named() -> None:
+    """What a draft left open must not leave unprotected as if somebody had said "other"."""
+    open_ = schema(
+        name={"type": "identifier"}, age={"role": "other"}, ill={"role": "confidential"}
+    ).to_dict()
+    del open_["columns"]["sex"]["role"], open_["columns"]["note"]["role"]
+    with pytest.raises(InvalidSchema) as refused:
+        chosen(schema=Schema.from_dict(open_))
+    assert refused.value.facts["columns"] == ("sex", "note")
+    assert "`sex`, `note`" in refused.value.what
+    assert "[columns.sex]" in refused.value.fix
+    assert chosen(schema=schema(sex={"role": "other"})).unprotected == ("sex", "note")
+
+
+def test_names_of_persons_and_derived_columns_need_no_role() -> None:
+    named = schema("name", name={"type": "category", "categories": ["a", "b"]}).to_dict()
+    named["columns"]["twice"] = {"type": "number", "bounds": [0, 240], "expression": "age * 2"}
+    assert Schema.from_dict(named).without_role == ()
+    chosen(schema=Schema.from_dict(named))
+
+
+@pytest.mark.parametrize("gamma", [0, -1, "0"])
+def test_a_gain_of_nothing_is_none(gamma: object) -> None:
+    """0 was taken for "not given", and the default used while the certificate said 0."""
+    with pytest.raises(InvalidArgument):
+        chosen("microaggregate", by="v-mdav", gamma=gamma)

@@ -74,15 +74,15 @@ def test_the_unit_decides_what_is_assumed() -> None:
     assert "Each person has at most one record." not in persons.assumptions
 
 
-def test_columns_without_a_role_are_named_as_unprotected() -> None:
+def test_columns_of_role_other_are_named_as_unprotected() -> None:
     for method, by in WAYS:
         found = certificate(method, by=by)
-        assert found.parameters["without a role"] == "note"
+        assert found.parameters["unprotected"] == "note"
         assert any("Nothing protects `note`" in limit for limit in found.does_not_promise)
     bare = schema(note=None)
     settings: dict[str, Any] = {"by": None, "l": None, "t": None, "gamma": None, "override": ()}
     found = certify(chosen_method(bare, "swap", 5, **settings), bare, registered=False)
-    assert "without a role" not in found.parameters
+    assert "unprotected" not in found.parameters
     assert not any("Nothing protects" in limit for limit in found.does_not_promise)
 
 

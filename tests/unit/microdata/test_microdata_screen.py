@@ -69,7 +69,7 @@ def test_a_notebook_shows_a_table_in_which_all_is_escaped(averaged: Release) -> 
     certificate = replace(
         averaged.certificate,
         does_not_promise=(hostile,),
-        parameters={"without a role": hostile},
+        parameters={"unprotected": hostile},
     )
     shown = replace(averaged, certificate=certificate)._repr_html_()
     assert hostile not in shown
