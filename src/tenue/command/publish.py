@@ -47,6 +47,7 @@ def publish(
     from ..microdata.leaving import Target
     from ..microdata.release import publish_into
     from ..microdata.saving import check_target
+    from ..microdata.screen import warnings_of
     from .waiting import Waiting
 
     check_target(out, kind, replace=replace)
@@ -71,6 +72,7 @@ def publish(
             "manifest": manifest,
             "certificate": release.certificate.to_dict(),
             "risk": json.loads(release.risk.to_json()),
+            "warnings": warnings_of(release),
             "utility": json.loads(release.utility.to_json()),
             "history": [{"step": step.name, "text": step.text} for step in release.history],
         }

@@ -36,9 +36,10 @@ def swapped_note(k: int) -> str:
     """What the reader of k, l and t of a swapped file must know: they measure something else."""
     return (
         "This table was swapped. Swapping leaves the quasi-identifiers as they were, so people may "
-        "look like nobody else, and k, l and t do not measure it. Its promise is that whoever "
-        "finds a person's row does not know that a confidential value in it is that person's: it "
-        f"is with probability at most 1/{k}."
+        "look like nobody else, and k, l and t do not measure it. Its promise is that a "
+        "confidential value in a person's row came from that person's record with probability at "
+        f"most 1/{k}. The value itself may be the same for all of a group, and is then known all "
+        "the same."
     )
 
 

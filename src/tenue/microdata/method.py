@@ -6,9 +6,9 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from ..errors import InvalidArgument, InvalidSchema, nearest
+from ..errors import InvalidArgument, InvalidSchema, NotPromised, nearest
 from ..number import above_zero, exact, whole
-from ..schema import Column, Number, Schema
+from ..schema import Boolean, Category, Column, Number, Schema
 from ..schema.literal import key
 
 __all__ = ["OVERRIDES", "Method", "chosen_method"]
@@ -97,10 +97,13 @@ def chosen_method(
         )
     if (l is not None or t is not None) and not confidential:
         raise _no_role(schema, "confidential", "l and t speak of confidential columns")
+    overrides, sizes = _overrides(override), _sizes(k, name, way, confidential)
+    if way == "each-confidential" and "homogeneous-groups" not in overrides:
+        _check_ordered(schema, confidential)
     return Method(
         name=name,
         by=way,
-        k=_sizes(k, name, way, confidential),
+        k=sizes,
         quasi=quasi,
         confidential=confidential,
         sensitive=tuple(name for name in confidential if schema.columns[name].sensitive),
@@ -108,7 +111,7 @@ def chosen_method(
         l=None if l is None else whole(l, "l", least=2),
         t=None if t is None else _distance(t),
         gamma=None if gamma is None else above_zero(gamma, "gamma"),
-        override=_overrides(override),
+        override=overrides,
     )
 
 
@@ -135,6 +138,26 @@ def _one_of(given: object, name: str, known: tuple[str, ...]) -> str:
     raise InvalidArgument(
         f"`{name}` is {given!r}", f"`{name}` is one of {listed}", nearest(str(given), known)
     )
+
+
+def _check_ordered(schema: Schema, confidential: tuple[str, ...]) -> None:
+    """Groups of similar values of a column without order hold one value each, and hide nothing."""
+    flat = [name for name in confidential if _without_order(schema.columns[name])]
+    if flat:
+        names = ", ".join(f"`{name}`" for name in flat)
+        raise NotPromised(
+            f'The values of {names} have no order, and groups are formed by="each-confidential"',
+            "Groups of similar values of such a column have one value each, so nearly everybody "
+            "keeps the true one: it takes numbers, dates or a taxonomy",
+            'Use by="quasi-identifiers", or state override="homogeneous-groups", which is recorded',
+            code="homogeneous-groups",
+            columns=tuple(flat),
+        )
+
+
+def _without_order(column: Column) -> bool:
+    flat = isinstance(column, Category) and isinstance(column.stated, tuple)
+    return flat or isinstance(column, Boolean)
 
 
 def _published(schema: Schema, columns: tuple[Column, ...]) -> tuple[str, ...]:
@@ -183,6 +206,12 @@ def _sizes(k: object, name: str, way: str, confidential: tuple[str, ...]) -> Map
         )
     known = {column.lower(): column for column in confidential}
     given = {str(column).lower(): size for column, size in k.items()}
+    if len(given) < len(k):
+        raise InvalidArgument(
+            "`k` names a column twice, in upper and lower case",
+            "`k` names each confidential column once",
+            "Leave one of them out",
+        )
     for column in given:
         if column not in known:
             raise InvalidArgument(

@@ -199,8 +199,15 @@ def _check_homogeneous(original: Original, method: Method, groups: Mapping[str, 
             raise Unreachable(
                 f"Some groups have one single value of `{name}`, which is declared sensitive",
                 "Whoever knows that a person is in such a group knows the value",
-                'Add l=2, choose a larger k, or state override="homogeneous-groups", '
+                f'{_way_out(method)}, choose a larger k, or state override="homogeneous-groups", '
                 "which is recorded",
                 code="homogeneous-groups",
                 column=name,
             )
+
+
+def _way_out(method: Method) -> str:
+    """What makes groups of several values: where no group grows for l, other groups."""
+    if method.by in ("each-confidential", "other-attributes"):
+        return 'Use by="quasi-identifiers" with l=2'
+    return "Add l=2"

@@ -130,9 +130,11 @@ def publish(
 
     Guarantee
         "microaggregate": every combination of quasi-identifiers is shared by at least `k` units.
-        "swap": a confidential value is linked to its unit with probability at most 1/k, by whoever
-        knows all other columns and the groups. Both count units, not rows. Identifiers and columns
-        that the schema does not declare are not in the release, and rows are in random order.
+        "swap": a confidential value in a unit's row came from that unit's record with probability
+        at most 1/k, for whoever knows the quasi-identifiers and the groups. The value itself may be
+        the same for all of a group, and is then known. Both count units, not rows. Identifiers and
+        columns that the schema does not declare are not in the release, and rows are in random
+        order.
         Numbers and dates are on the declared grid and within the declared bounds, as they are for
         questions. What is not promised stands in the certificate.
 

@@ -18,10 +18,11 @@ if TYPE_CHECKING:
     from ..evaluate import Check
     from .release import Release
 
-__all__ = ["brief_text", "full_text", "release_html"]
+__all__ = ["brief_text", "full_text", "release_html", "warnings_of"]
 
 _WIDTH = 88
 _FEW = 3
+_MUCH = 0.5
 _ALONE = "for you alone"
 _AGAINST = (
     "Compared with the rows as the schema reads them: on their grid, between their bounds, without "
@@ -50,6 +51,7 @@ def full_text(release: Release) -> str:
     """The screen of `tenue publish`: every promise, limit, step and figure."""
     certificate = release.certificate
     unit = "a row" if certificate.unit == "record" else f"whoever has one `{certificate.unit}`"
+    warnings = warnings_of(release)
     parts = [
         _title(release),
         _section("Promised", [str(certificate.promise), certificate.promise.sentence()]),
@@ -63,6 +65,7 @@ def full_text(release: Release) -> str:
         _section("Assumed", certificate.assumptions, "* "),
         _section("Not promised", certificate.does_not_promise, "* "),
         _section(f"What was done ({_ALONE})", map(str, release.history)),
+        *([_section(f"WARNING ({_ALONE})", warnings, "* ")] if warnings else []),
         _section(f"What an intruder could do ({_ALONE})", release.risk.sentences()),
         *_look_alikes(release),
         _section(
@@ -88,6 +91,19 @@ def release_html(release: Release) -> str:
     )
 
 
+def warnings_of(release: Release) -> list[str]:
+    """What the holder should think about before the release leaves."""
+    if not isinstance(release.certificate.promise, ProbabilisticKAnonymity):
+        return []
+    kept = {name: share for name, share in release.risk.own_values.items() if share > _MUCH}
+    return [
+        f"{_sentence(percent(share))} of the rows still show their own true value of `{name}`: "
+        "whoever believes what the release shows is mostly right. "
+        "Choose a larger k, or do not publish this column."
+        for name, share in kept.items()
+    ]
+
+
 def _title(release: Release) -> str:
     rows, columns = release.rows, len(release.columns)
     return f"Release: {rows:,} row{'' if rows == 1 else 's'}, {columns} columns"
@@ -106,6 +122,7 @@ def _facts(release: Release) -> list[tuple[str, str]]:
         known = percent(risk.linkage_by_quasi_identifiers)
         linked += f", one who has its quasi-identifiers {known}"
     facts.append((f"Risk ({_ALONE})", f"{linked}."))
+    facts += [(f"WARNING ({_ALONE})", text) for text in warnings_of(release)]
     moved = percent(release.utility.relative_error)
     facts.append((f"Loss ({_ALONE})", f"Changed columns moved by {moved} of their domain."))
     unprotected = release.certificate.parameters.get("unprotected")

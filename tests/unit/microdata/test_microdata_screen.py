@@ -8,6 +8,7 @@ import pytest
 
 import tenue as tn
 from tenue.microdata.release import Release
+from tenue.microdata.screen import warnings_of
 from unit.microdata.census import people, schema
 
 
@@ -76,3 +77,27 @@ def test_a_notebook_shows_a_table_in_which_all_is_escaped(averaged: Release) -> 
     assert shown.count("&lt;script&gt;") == 2
     assert shown.startswith("<table")
     assert "k-anonymity (k = 5)" in shown
+
+
+def test_a_swap_that_leaves_most_values_where_they_were_is_warned_of() -> None:
+    """One in ten says yes: shuffled among five, four in five rows still tell the truth."""
+    given = schema(ill=None, income=None).to_dict()
+    given["columns"]["hiv"] = {"type": "boolean", "role": "confidential"}
+    table = people(200).append_column("hiv", [[i % 10 == 0 for i in range(200)]])
+    release = tn.publish(table, schema=tn.Schema.from_dict(given), method="swap", k=5)
+    share = release.risk.own_values["hiv"]
+    assert share > 0.6
+    (warning,) = warnings_of(release)
+    assert "`hiv`" in warning
+    for text in (repr(release), release.report()):
+        assert flat(warning) in flat(text)
+        assert "WARNING (for you alone)" in text
+    assert "own true value" not in release.certificate.to_json()  # the holder's fact, of rows
+    sentence = release.certificate.promise.sentence()
+    assert "came from that unit's record" in sentence
+    assert "may be the same for all of its group" in sentence
+
+
+def test_groups_are_not_warned_of_for_what_they_never_hide(averaged: Release) -> None:
+    assert set(averaged.risk.own_values.values()) == {1.0}
+    assert warnings_of(averaged) == []

@@ -1,8 +1,9 @@
 """Confidential values change places inside groups: probabilistic k-anonymity.
 
 A value stays in the table; only whose it is becomes uncertain. Inside a group of |G| units every
-assignment of values to units is equally likely, so whoever knows the groups and all other columns
-links a value to its unit with probability 1/|G|, at most 1/k.
+assignment of records to units is equally likely, so a value in a unit's row came from that unit's
+record with probability 1/|G|, at most 1/k. What the value is may be known all the same: all of a
+group may have it, and whoever knows more than quasi-identifiers may weigh the assignments.
 """
 
 from __future__ import annotations
