@@ -144,14 +144,17 @@ def publish(
         method: "microaggregate" (centres of groups of similar people instead of their
             quasi-identifiers) or "swap" (confidential values change places inside such groups).
         k: the least number of units in a group. For a swap in which each column has its own groups,
-            also a mapping from column to k; the certificate then promises the least.
+            also a mapping from column to k. The certificate then promises the least, of each column
+            by itself: columns that tell much about each other leave fewer records together, unless
+            their k are equal.
         by: how groups are formed. "microaggregate": "mdav" or "v-mdav". "swap":
             "quasi-identifiers" (MDAV-SWAP), "each-confidential" (IR-SWAP: similar values of the
-            column itself) or "other-attributes" (all other columns, in turn, against intruders who
-            know every column but one). None for the first.
+            column itself; none for columns without order) or "other-attributes" (all other columns,
+            in turn: values then stay plausible beside them, and whoever knows a confidential column
+            may learn about others from who shared a group). None for the first.
         l, t: groups grow until each has at least l different values, or is within earth mover's
             distance t of the table, in each sensitive column, or each confidential one if none is
-            declared sensitive.
+            declared sensitive. That a group had to grow tells something of its first members.
         gamma: the gain factor of "v-mdav".
         ledger: where the release is registered; a second one under its name is then refused.
         override: "second-release" or "homogeneous-groups", to insist; recorded in the certificate.

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import tenue as tn
-from tenue.microdata.certify import certify
+from tenue.microdata.certify import COUNTED, CROSSED, GROWN, INFORMED, certify
 from tenue.microdata.method import chosen_method
 from unit.microdata.census import schema
 
@@ -47,7 +47,8 @@ def test_every_certificate_states_promise_and_limits(method: str, by: str) -> No
 def test_swaps_say_how_close_values_stay_and_what_an_intruder_may_know() -> None:
     near = certificate("swap", by="each-confidential")
     assert any("95 %" in limit for limit in near.does_not_promise)
-    assert any("no value of that one" in text for text in near.assumptions)
+    assert any("knows quasi-identifiers" in text for text in near.assumptions)
+    assert not any("all columns but" in text for text in near.assumptions)
     far = certificate("swap", by="quasi-identifiers")
     assert not any("95 %" in limit for limit in far.does_not_promise)
 
@@ -106,3 +107,27 @@ def test_rows_that_may_be_left_out_are_not_said_to_be_in_the_release() -> None:
     assert "rows without a value" not in " ".join(
         certify(way, filled, registered=False).does_not_promise
     )
+
+
+def limits(found: tn.Certificate) -> str:
+    return " ".join(found.does_not_promise)
+
+
+def test_groups_that_grew_are_said_to_tell_something() -> None:
+    assert GROWN.format(asked="l") in limits(certificate("microaggregate", l=2))
+    assert GROWN.format(asked="t") in limits(certificate("swap", t="0.3"))
+    assert GROWN.format(asked="l or t") in limits(certificate("microaggregate", l=2, t="0.3"))
+    assert "made larger" not in limits(certificate("microaggregate"))
+
+
+def test_different_k_are_said_to_cross() -> None:
+    mixed = certificate("swap", {"income": 9, "ill": 3}, by="other-attributes")
+    assert CROSSED in mixed.does_not_promise
+    same = certificate("swap", {"income": 9, "ill": 9}, by="other-attributes")
+    assert CROSSED not in same.does_not_promise
+
+
+@pytest.mark.parametrize(("method", "by"), WAYS)
+def test_the_number_of_rows_is_said_to_be_public(method: str, by: str) -> None:
+    assert COUNTED in certificate(method, by=by).does_not_promise
+    assert (INFORMED in certificate(method, by=by).does_not_promise) == (by == "other-attributes")

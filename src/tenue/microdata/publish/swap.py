@@ -42,7 +42,7 @@ def swap(
         cells: the columns, by name.
         confidential: which of them are permuted, in this order.
         grouping: gives the groups of a column. It sees the columns permuted before it as they are
-            by then, which is what an informed intruder sees (thesis, section 3.3.2).
+            by then, as in the thesis, section 3.3.2.
         source: where uniform words come from.
         persons: whose each row is; values then move between persons, and a person's rows must agree
             in each confidential column. None if each row is a person.
