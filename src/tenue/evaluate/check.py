@@ -17,6 +17,7 @@ from .closeness import earth_movers, ratio
 from .code import Codes, coded
 from .diversity import distinct_values, effective_values
 from .group import Groups, counted, grouped
+from .meant import meant
 from .person import holdings, needed_values
 from .rows import Rows, open_rows
 from .shown import shown
@@ -54,8 +55,9 @@ def check(
 
     Quasi-identifiers are compared as the file shows them: 30, 30.0 and 030 are different in a CSV
     file, and so are a blank and the value that the schema declares for blanks; a note says where
-    that happens. Two blanks are equal. Confidential values are read as what they mean; those that
-    are missing are left out, unless the schema says what they stand for.
+    that happens. Two blanks are equal. Confidential values are read as what they mean, whatever
+    their case, spaces and ways of writing a number; those that are missing are left out, unless the
+    schema says what they stand for.
 
     Example
         >>> import pyarrow
@@ -113,7 +115,14 @@ def _checked(
     most = 1 if persons or unit else _rows_per_unit(declared)
     units = -(-groups.sizes // most) if persons is None else groups.units(persons)
     columns = [values(name, guess=True) for name in wanted]
-    found = [_measured(groups, secret, persons) for secret in columns]
+    meanings = [
+        meant(secret, _column(declared, secret.name), written=rows.written) for secret in columns
+    ]
+    found = [
+        _measured(groups, secret, meaning.codes, persons)
+        for secret, meaning in zip(columns, meanings, strict=True)
+    ]
+    merged = [s.name for s, meaning in zip(columns, meanings, strict=True) if meaning.merged]
     homogeneous = np.zeros(groups.count, np.bool_)
     for _, one_value in found:
         homogeneous |= one_value
@@ -131,6 +140,7 @@ def _checked(
         confidential=tuple(column for column, _ in found),
         notes=(
             *_respelled([name for name, column in seen.items() if column.respelled]),
+            *_merged(merged),
             *(() if declared is None else _notes(rows, declared, columns, most)),
             *_loose(loose, [name for name in loose if _tells_apart(read[name])]),
         ),
@@ -149,10 +159,9 @@ def schema_of(given: object) -> Table | None:
 
 
 def _measured(
-    groups: Groups, values: Values, persons: Codes | None
+    groups: Groups, values: Values, codes: Codes, persons: Codes | None
 ) -> tuple[Confidential, NDArray[np.bool_]]:
     """What is found of one column, and in which groups everybody shares a value of it."""
-    codes = values.coded()
     if persons is None:
         counts = counted(groups, codes)
         distinct = distinct_values(counts)
@@ -261,6 +270,15 @@ def _respelled(names: list[str]) -> list[str]:
     ]
 
 
+def _merged(names: list[str]) -> list[str]:
+    if not names:
+        return []
+    return [
+        f"Some values of {_names(names)} are written in more than one way, as flu and Flu are, or "
+        "7 and 7.0. They mean the same to whoever reads them, so they count as one for l and t."
+    ]
+
+
 def _notes(rows: Rows, schema: Table, columns: list[Values], most: int) -> list[str]:
     notes = []
     if most > 1:
@@ -283,7 +301,7 @@ def _notes(rows: Rows, schema: Table, columns: list[Values], most: int) -> list[
         if isinstance(column, Bounded) and secret.kind == "category":
             notes.append(
                 f"`{secret.name}` is declared a {column.type}, and some of it is something else: "
-                "its values were compared as categories."
+                "its values were compared as categories, numbers and days by what they mean."
             )
     return notes
 

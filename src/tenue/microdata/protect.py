@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InvalidTable, NotPromised, Unreachable
+from ..evaluate.meant import word_codes
 from ..noise.source import Source
 from ..schema import Category
 from .cells import Cells, Numbers
@@ -127,9 +128,17 @@ def _space(records: Records) -> Space:
 
 
 def places(column: Cells) -> Numbers:
-    """The place of each value among the different values, in order; -1 where it is missing."""
+    """The place of each value among the different values, in order; -1 where it is missing.
+
+    Categories that differ only in the way they are written, as flu and Flu do, are one value, as
+    they are to `check`.
+    """
+    import pyarrow
+
     codes = np.full(column.size, -1, np.int64)
     values = column.numbers[column.present]
+    if isinstance(column.column, Category):
+        values = word_codes(pyarrow.array(column.labels), column.column)[values]
     codes[column.present] = np.unique(values, return_inverse=True)[1].reshape(-1)
     return codes
 
