@@ -33,7 +33,14 @@ def publish(
     ] = None,
     gamma: Annotated[str | None, typer.Option(help="The gain factor of v-mdav.")] = None,
     source: Annotated[str | None, typer.Option(help="The table, instead of the schema's.")] = None,
-    ledger: Annotated[Path | None, typer.Option(help="Where the release is registered.")] = None,
+    ledger: Annotated[
+        Path | None,
+        typer.Option(help="Where the release is registered; beside the schema if not given."),
+    ] = None,
+    no_register: Annotated[
+        bool,
+        typer.Option("--no-register", help="Register it nowhere; the certificate says so."),
+    ] = False,
     override: Annotated[
         list[str] | None, typer.Option(help="second-release or homogeneous-groups; is recorded.")
     ] = None,
@@ -62,7 +69,7 @@ def publish(
             l=diversity,
             t=closeness,
             gamma=gamma,
-            ledger=ledger,
+            ledger=False if no_register else ledger,
             override=tuple(override or ()),
             progress=waiting,
         )

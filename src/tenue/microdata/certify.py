@@ -86,6 +86,9 @@ CROSSED = (
     "does about tax, the groups of both together leave fewer than k records, down to one; equal "
     "sizes, or groups nested in each other, do not."
 )
+UNREGISTERED = (
+    "It is registered in no ledger, so nothing keeps a second release of the table from leaving."
+)
 COUNTED = "The number of published rows is not hidden, whatever neighbours the schema declares."
 LAST = "Whoever knows the values of all other members of a group knows the last one."
 RELATIONS = (
@@ -125,7 +128,7 @@ def certify(method: Method, schema: Schema, *, registered: bool) -> Certificate:
         )
     if method.override:
         parameters["override"] = ", ".join(sorted(method.override))
-    parameters["registered"] = "yes" if registered else "no: no ledger was given"
+    parameters["registered"] = "yes" if registered else "no, in no ledger"
     assumptions = [STREAM]
     if schema.unit == RECORD:
         assumptions.append(ONE_RECORD)
@@ -153,6 +156,8 @@ def certify(method: Method, schema: Schema, *, registered: bool) -> Certificate:
     if schema.unit != RECORD:
         limits.append(ROWS_OF_ONE)
     limits.append(COUNTED)
+    if not registered:
+        limits.append(UNREGISTERED)
     return Certificate(
         promise=promise,
         neighbours=checked_neighbours(schema.neighbours),

@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from ..errors import Fault, InvalidArgument
 from ..evaluate import check
@@ -122,7 +122,7 @@ def publish(
     l: int | None = None,
     t: object = None,
     gamma: object = None,
-    ledger: Ledger | str | os.PathLike[str] | None = None,
+    ledger: Ledger | str | os.PathLike[str] | Literal[False] | None = None,
     override: str | tuple[str, ...] = (),
     progress: Progress | None = None,
 ) -> Release:
@@ -156,7 +156,9 @@ def publish(
             distance t of the table, in each sensitive column, or each confidential one if none is
             declared sensitive. That a group had to grow tells something of its first members.
         gamma: the gain factor of "v-mdav".
-        ledger: where the release is registered; a second one under its name is then refused.
+        ledger: where the release is registered, so that a second one of the table is refused: a
+            ledger or its path. None for `<schema>.ledger` beside the schema's file, as for
+            questions; a schema without a file is then not registered. False for none at all.
         override: "second-release" or "homogeneous-groups", to insist; recorded in the certificate.
         progress: is told the name of each step when it begins.
 
@@ -165,7 +167,7 @@ def publish(
     """
     described = _schema(schema)
     way = chosen_method(described, method, k, by, l, t, gamma, override)
-    return _journey(source, described, way, ledger, progress, None)[0]
+    return _journey(source, described, way, (ledger, _file(schema)), progress, None)[0]
 
 
 def publish_into(
@@ -173,7 +175,7 @@ def publish_into(
     source: object = None,
     *,
     schema: Schema | str | os.PathLike[str] | Mapping[str, Any],
-    ledger: Ledger | str | os.PathLike[str] | None = None,
+    ledger: Ledger | str | os.PathLike[str] | Literal[False] | None = None,
     progress: Progress | None = None,
     **settings: Any,
 ) -> tuple[Release, dict[str, Any]]:
@@ -189,27 +191,27 @@ def publish_into(
     """
     described = _schema(schema)
     way = chosen_method(described, **settings)
-    return _journey(source, described, way, ledger, progress, target)
+    return _journey(source, described, way, (ledger, _file(schema)), progress, target)
 
 
 def _journey(
     source: object,
     described: Schema,
     way: Method,
-    ledger: object,
+    ledger: tuple[object, Path | None],
     progress: Progress | None,
     target: Target | None,
 ) -> tuple[Release, dict[str, Any]]:
     tell = progress or (lambda _: None)
-    with opened(ledger) as books:
-        if books is not None:
-            check_first(books, described, way)
+    with opened(*ledger) as books:
+        if books is not None and books.known is not None:
+            check_first(books.known, described, way)
         tell("read")
         given = source if source is not None else described.location
         read = read_original(given, described)
         marks = () if books is None else marks_of(given, read, described.name)
-        if books is not None:
-            check_rows(books, described, way, marks)
+        if books is not None and books.known is not None:
+            check_rows(books.known, described, way, marks)
         original, left_out = prepared(read, way, SYSTEM)
         tell("partition and publish")
         safe = protected(original, way, SYSTEM)
@@ -234,6 +236,10 @@ def _journey(
         registered = None if books is None else Registration(books, described, way, marks)
         manifest = leave(leaving, certificate, kind, registered, target)
     return release, manifest
+
+
+def _file(schema: object) -> Path | None:
+    return Path(schema) if isinstance(schema, str | os.PathLike) else None
 
 
 def _schema(given: object) -> Schema:

@@ -125,6 +125,8 @@ def _facts(release: Release) -> list[tuple[str, str]]:
     facts += [(f"WARNING ({_ALONE})", text) for text in warnings_of(release)]
     moved = percent(release.utility.relative_error)
     facts.append((f"Loss ({_ALONE})", f"Changed columns moved by {moved} of their domain."))
+    if release.certificate.parameters.get("registered", "yes") != "yes":
+        facts.append(("Register", "In no ledger: a second release would not be noticed."))
     unprotected = release.certificate.parameters.get("unprotected")
     if unprotected:
         facts.append(("Unprotected", f"{unprotected}: role other, published as it is."))

@@ -544,3 +544,48 @@ def test_a_file_that_is_not_a_table_is_refused(tmp_path: Path, name: str) -> Non
     path.write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 10)
     with pytest.raises(InvalidTable):
         tn.publish(path, schema=schema(), method="swap", k=5)
+
+
+# -- the register -------------------------------------------------------------------------------
+
+
+def filed(folder: Path) -> Path:
+    path = folder / "people.toml"
+    schema().save(path)
+    return path
+
+
+def test_a_schema_in_a_file_has_its_register_beside_it(tmp_path: Path) -> None:
+    """Registered only if asked to, a table left twice by default."""
+    path = filed(tmp_path)
+    first = tn.publish(people(), schema=path, method="swap", k=4)
+    assert first.certificate.parameters["registered"] == "yes"
+    with pytest.raises(Conflict):
+        tn.publish(people(), schema=str(path), method="swap", k=4)
+    with tn.ledger.SQLite(tmp_path / "people.ledger") as ledger:
+        assert ledger.balance("people").releases == 1
+        with pytest.raises(tn.errors.NotPromised):  # the table is in somebody's hands
+            ledger.withdraw_release("people", first.digest, reason="regret")
+    for given in (path, schema()):
+        loose = tn.publish(people(), schema=given, method="swap", k=4, ledger=False)
+        assert loose.certificate.parameters["registered"].startswith("no")
+        assert any("in no ledger" in limit for limit in loose.certificate.does_not_promise)
+        assert "a second release would not be noticed" in " ".join(str(loose).split())
+    assert not any("in no ledger" in limit for limit in first.certificate.does_not_promise)
+
+
+def test_a_refusal_makes_no_ledger(tmp_path: Path) -> None:
+    path = filed(tmp_path)
+    with pytest.raises(Unreachable):
+        tn.publish(people(), schema=path, method="swap", k=61)
+    assert [file.name for file in tmp_path.iterdir()] == ["people.toml"]
+
+
+def test_questions_and_releases_share_one_ledger(tmp_path: Path) -> None:
+    path = filed(tmp_path)
+    rich = schema().replace(budget={"total": 3})
+    rich.save(path)
+    tn.publish(people(), schema=path, method="swap", k=4)
+    with tn.protect(people(), schema=path) as data:
+        data.ask("SELECT COUNT(*) FROM people", epsilon=1)
+        assert (data.budget.releases, data.budget.spent) == (1, 1)
