@@ -28,12 +28,15 @@ class Original:
 
     persons: whose each row is, numbered from 0; None if each row is a person.
     beyond: how many values of a column lay beyond its bounds when they were read.
+    names: the stored values of each identifier, by which a register knows persons again; only of
+        the table as it was read.
     """
 
     cells: Mapping[str, Cells]
     persons: Numbers | None
     size: int
     beyond: Mapping[str, int] = field(default_factory=dict)
+    names: tuple[Any, ...] = field(default=(), repr=False)
 
     def take(self, rows: NDArray[Any]) -> Original:
         """These rows, in this order."""
@@ -59,7 +62,8 @@ def read_original(source: object, schema: Schema) -> Original:
         column = schema.columns[name]
         _check_values(column, rows)
         cells[name] = _cells(column, rows)
-    return Original(cells, _persons(schema, rows), size, rows.beyond)
+    names = tuple(column.combine_chunks() for column in rows.identifiers.columns)
+    return Original(cells, _persons(schema, rows), size, rows.beyond, names)
 
 
 def _check_values(column: Column, rows: Rows) -> None:

@@ -1,6 +1,6 @@
 """The register of releases: a second one of the same table is refused unless insisted on.
 
-A table is known by its name, and by marks of its rows under any other name.
+A table is known by its name, and as far as `mark` says by its rows under any other name.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ def check_rows(ledger: Ledger, schema: Schema, method: Method, marks: Sequence[s
     if earlier is None or "second-release" in method.override:
         return
     raise Conflict(
-        f"Most rows of `{schema.name}` have been released before, under another name "
+        f"Rows or persons of `{schema.name}` have been released before, under another name "
         f"(entry {earlier} of the ledger)",
         _WHY,
         _INSIST,
