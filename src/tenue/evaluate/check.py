@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..errors import InvalidArgument
 from ..number import checked_call
 from ..schema import Bounded, Column, Schema, Table
-from .beside import explained, promised_beside
+from .beside import certificate_beside, quoted
 from .closeness import earth_movers, ratio
 from .code import Codes, coded
 from .diversity import distinct_values, effective_values
@@ -70,7 +70,7 @@ def check(
         Thesis, sections 2.8 and 7.2; soundness.md, sections 6 and 8.
     """
     found = _checked(table, schema, quasi_identifiers, confidential, unit, None)
-    return explained(found, promised_beside(table))
+    return quoted(found, certificate_beside(table))
 
 
 def check_persons(
@@ -110,6 +110,8 @@ def _checked(
     size = len(next(iter(read.values())))
     seen = {name: shown(name, read[name], _column(declared, name)) for name in known}
     groups = grouped([column.codes for column in seen.values()], size)
+    respelled = [name for name, column in seen.items() if column.respelled]
+    names = person is not None and shown(person, read[person]).respelled
     if person:
         persons = values(person, guess=False).coded()
     most = 1 if persons or unit else _rows_per_unit(declared)
@@ -134,12 +136,14 @@ def _checked(
         groups=groups.count,
         k=k,
         smallest_groups=int((units == k).sum()),
+        smallest_rows=int(groups.sizes.min()),
         unique_share=float(groups.sizes[units == 1].sum() / size),
         homogeneous_groups=int(homogeneous.sum()),
         homogeneous_share=float(groups.sizes[homogeneous].sum() / size),
         confidential=tuple(column for column, _ in found),
         notes=(
-            *_respelled([name for name, column in seen.items() if column.respelled]),
+            *_respelled(respelled),
+            *_renamed([person] if person and names else []),
             *_merged(merged),
             *(() if declared is None else _notes(rows, declared, columns, most)),
             *_loose(loose, [name for name in loose if _tells_apart(read[name])]),
@@ -267,6 +271,16 @@ def _respelled(names: list[str]) -> list[str]:
         f"Some values of {_names(names)} are written in more than one way, as 7 and 07 are, or a "
         "blank and what is declared for it. An intruder can tell them apart, so they count as "
         "different; written alike, k may be larger."
+    ]
+
+
+def _renamed(names: list[str]) -> list[str]:
+    if not names:
+        return []
+    return [
+        f"Some values of {_names(names)} may be two spellings of one person's, as 17 and 017 are, "
+        "or Ann and ann. Names are compared as they are stored, so each counts as a person: k and "
+        "l may be smaller."
     ]
 
 

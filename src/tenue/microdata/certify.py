@@ -35,6 +35,10 @@ _SOURCES = {
 }
 STREAM = "The AES-256 stream keyed by the operating system cannot be told from uniform bits."
 ONE_RECORD = "Each person has at most one record."
+AS_STORED = (
+    "Identifiers are compared as they are stored, byte by byte: two spellings of one name are two "
+    "persons."
+)
 KNOWN = (
     "The intruder knows quasi-identifiers and how groups are formed, and of confidential columns "
     "nothing by which some records of a group are likelier than others."
@@ -132,6 +136,8 @@ def certify(method: Method, schema: Schema, *, registered: bool) -> Certificate:
     assumptions = [STREAM]
     if schema.unit == RECORD:
         assumptions.append(ONE_RECORD)
+    if schema.identifiers or schema.unit != RECORD:
+        assumptions.append(AS_STORED)
     if swaps:
         assumptions.append(KNOWN)
     limits = [NOT_PRIVACY, TWICE, HOMOGENEOUS]

@@ -7,9 +7,10 @@ all conceivable ones has a mark of the table, and yet two tables that share most
 of their marks.
 
 What is found again: the same file; the same rows in any order, file, schema or names of columns,
-also with some rows more or less; exactly the same rows with one column more or less; mostly the
-same persons, if an identifier names them. What is not: rows of which values were changed, rounded
-or cut at other bounds, or that differ in rows and columns at once, where no identifier is declared.
+also with some rows more or less; exactly the same rows with one column more, less or
+changed; mostly the same persons, if an identifier names them. What is not, where no identifier is
+declared: rows that differ in several columns, or in rows and columns at once; and a small part of a
+table, or a table that is a small part of another.
 Marks catch a mistake. They do not stop a holder who means to publish twice.
 """
 
@@ -79,7 +80,7 @@ def _whole(ordered: Words) -> str:
 
 
 def _tell_apart(ordered: Words) -> bool:
-    return bool(2 * (1 + np.count_nonzero(ordered[1:] != ordered[:-1])) > ordered.size)
+    return bool(2 * (1 + np.count_nonzero(ordered[1:] != ordered[:-1])) >= ordered.size)
 
 
 def _drawn(kind: str, hashes: Words) -> list[str]:

@@ -46,9 +46,10 @@ Progress = Callable[[str], None]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Release:
-    """A protected copy of a table. It cannot be changed.
+    """A protected copy of a table.
 
-    table: the rows that may leave, as the kind of data frame that came in.
+    table: the rows that may leave, as the kind of data frame that came in. It is the caller's own:
+        what `save` writes and `digest` stands for is a copy that changes to it do not touch.
     certificate: what is promised, and what is not; it may leave too.
     risk, utility: what the original and the release have to do with each other. They were computed
         from the original and are for the holder alone.

@@ -167,3 +167,12 @@ def test_columns_that_nothing_protects_are_named_and_unique_ones_said_so() -> No
     chosen = check(table, schema=declared, quasi_identifiers=["no"], confidential=["kind"])
     assert not any("Nothing protects" in text for text in chosen.notes)
     assert check(table.select(["age"]), schema=declared).notes == ()
+
+
+@pytest.mark.parametrize("names", [["17", "017", "17.0"], ["Ann", "ann", "ANN "], ["a", "b", "c"]])
+def test_spellings_of_one_person_are_remarked(tmp_path: Path, names: list[str]) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("age,who\n" + "".join(f"1,{name}\n" for name in names))
+    found = check(path, quasi_identifiers=["age"], unit="who")
+    assert found.k == 3
+    assert any("two spellings of one person" in note for note in found.notes) == (names[0] != "a")

@@ -156,3 +156,9 @@ def test_a_connection_is_a_source_like_others() -> None:
         renamed = schema().replace(table={"name": "others"})
         with pytest.raises(Conflict):
             tn.publish(rows, schema=renamed, method="swap", k=4, ledger=ledger)
+
+
+def test_rows_that_stand_twice_are_the_same_rows() -> None:
+    bare = people(200).drop_columns(["name"])
+    twice = pa.concat_tables([bare, bare])
+    assert meet(marks(twice, schema(name=None)), marks(bare, schema(name=None)))

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import tenue as tn
-from tenue.microdata.certify import COUNTED, CROSSED, GROWN, INFORMED, certify
+from tenue.microdata.certify import AS_STORED, COUNTED, CROSSED, GROWN, INFORMED, certify
 from tenue.microdata.method import chosen_method
 from unit.microdata.census import schema
 
@@ -74,6 +74,8 @@ def test_the_unit_decides_what_is_assumed() -> None:
     assert "Each person has at most one record." in certificate("swap").assumptions
     persons = certificate("swap", unit="name")
     assert persons.unit == "name"
+    for found in (persons, certificate("swap")):  # its schema declares an identifier
+        assert AS_STORED in found.assumptions
     assert "Each person has at most one record." not in persons.assumptions
 
 
