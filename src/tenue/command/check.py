@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from .asking import AsJson
+from .spoken import spoken
 
 __all__ = ["check"]
 
@@ -30,13 +31,14 @@ def check(
     """Check a file: how many look alike, and what their group gives away."""
     from ..evaluate import check as measured
 
-    found = measured(
-        table,
-        schema=schema,
-        quasi_identifiers=_names(quasi_identifiers),
-        confidential=_names(confidential),
-        unit=unit,
-    )
+    with spoken():
+        found = measured(
+            table,
+            schema=schema,
+            quasi_identifiers=_names(quasi_identifiers),
+            confidential=_names(confidential),
+            unit=unit,
+        )
     typer.echo(found.to_json() if as_json else str(found))
 
 
