@@ -38,6 +38,7 @@ class Rows:
     unreadable: how many values of a column are there and are not what the schema declares.
     infinite: how many values of a column are infinite.
     beyond: how many values of a column lie beyond its bounds, and count as the bound.
+    first: the number of the first row, from 1, in which a column is unreadable or infinite.
     """
 
     logical: pyarrow.Table
@@ -46,6 +47,7 @@ class Rows:
     unreadable: Mapping[str, int]
     infinite: Mapping[str, int]
     beyond: Mapping[str, int]
+    first: Mapping[str, int]
 
 
 def read_rows(source: object, schema: Table, folder: Path | None = None) -> Rows:
@@ -88,6 +90,11 @@ class _Reader(DuckDB):
             sql = f"SELECT {', '.join(counted)} FROM ({inside})"  # noqa: S608
             found = [int(column[0].as_py() or 0) for column in self._arrow(sql).columns]
         names = [column.name for column in bare.values() if not isinstance(column, Identifier)]
+        wrong = {
+            name: f"{tests[0]} OR {tests[1]}"
+            for i, (name, tests) in enumerate(zip(names, doubts, strict=True))
+            if found[3 * i] or found[3 * i + 1]
+        }
         hidden = [column.name for column in bare.values() if isinstance(column, Identifier)]
         return Rows(
             logical=everything.select(names),
@@ -96,7 +103,14 @@ class _Reader(DuckDB):
             unreadable=dict(zip(names, found[::3], strict=True)),
             infinite=dict(zip(names, found[1::3], strict=True)),
             beyond=dict(zip(names, found[2::3], strict=True)),
+            first={name: self._first(test, inside) for name, test in wrong.items()},
         )
+
+    def _first(self, test: str, inside: str) -> int:
+        """The number of the first row for which the test is true."""
+        numbered = f"SELECT *, row_number() OVER () AS place FROM ({inside})"  # noqa: S608
+        sql = f"SELECT min(place) FROM ({numbered}) WHERE {test}"  # noqa: S608
+        return int(self._arrow(sql).column(0)[0].as_py())
 
     def _doubts(self, column: Column, raw: str, value: str) -> tuple[str, str]:
         """Conditions: a value that is there and not understood; an infinite one."""

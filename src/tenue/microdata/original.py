@@ -1,7 +1,7 @@
 """The table as it was given, checked against its schema: what cannot be published is refused here.
 
-Publishing is the holder's act, so a refusal may say which column is at fault; it never quotes a
-value.
+Publishing is the holder's act, so a refusal may say which column is at fault, in how many rows and
+in which one first; it never quotes a value.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def read_original(source: object, schema: Schema) -> Original:
 def _check_values(column: Column, rows: Rows) -> None:
     if rows.infinite[column.name]:
         raise InvalidTable(
-            f"`{column.name}` has infinite values",
+            f"`{column.name}` has {_where(rows.infinite, column, rows)} an infinite value",
             "A value that is published is finite",
             f"Remove them from the source, or leave the cells of `{column.name}` empty",
             column=column.name,
@@ -77,13 +77,19 @@ def _check_values(column: Column, rows: Rows) -> None:
     if rows.unreadable[column.name]:
         category = isinstance(column, Category)
         raise InvalidTable(
-            f"`{column.name}` has values that the schema does not know",
+            f"`{column.name}` has {_where(rows.unreadable, column, rows)} a value that the schema "
+            "does not know",
             "Every value is one of the declared categories"
             if category
             else f"Every value of a {column.type} column can be read as such",
             f"Add what is lacking to [columns.{column.name}], or correct the source",
             column=column.name,
         )
+
+
+def _where(counts: Mapping[str, int], column: Column, rows: Rows) -> str:
+    many, first = counts[column.name], rows.first[column.name]
+    return f"in row {first}" if many == 1 else f"in {many} rows, row {first} the first,"
 
 
 def _cells(column: Column, rows: Rows) -> Cells:

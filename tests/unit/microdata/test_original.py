@@ -39,7 +39,7 @@ def test_rows_of_one_person_have_one_number() -> None:
 
 
 WRONG: dict[str, dict[str, Any]] = {
-    "infinite values": {"income": [float("inf")] + [1.0] * 59},
+    "infinite value": {"income": [float("inf")] + [1.0] * 59},
     "does not know": {"ill": ["gout"] + ["no"] * 59},
     "more than once": {"name": ["ann", "ann", *(f"b{i}" for i in range(58))]},
 }
@@ -88,3 +88,22 @@ def test_persons_must_be_known_and_within_their_limit(names: list[Any], what: st
 def test_a_table_without_rows_is_refused() -> None:
     with pytest.raises(InvalidTable):
         read_original(people(0), schema())
+
+
+@pytest.mark.parametrize(
+    ("column", "wrong", "said"),
+    [
+        ("ill", {7: "gout"}, "`ill` has in row 8 a value"),
+        ("ill", {3: "gout", 40: "gout"}, "`ill` has in 2 rows, row 4 the first, a value"),
+        ("income", {59: float("inf")}, "`income` has in row 60 an infinite value"),
+    ],
+)
+def test_a_refusal_says_where_to_look(column: str, wrong: dict[int, Any], said: str) -> None:
+    table = people()
+    values = table.column(column).to_pylist()
+    for row, value in wrong.items():
+        values[row] = value
+    with pytest.raises(InvalidTable) as refused:
+        read_original(people(**{column: values}), schema())
+    assert said in refused.value.what
+    assert "gout" not in str(refused.value)
