@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from ..errors import InvalidArgument
 from .asking import AsJson
 from .spoken import spoken
 
@@ -32,6 +33,7 @@ def check(
     from ..evaluate import check as measured
 
     with spoken():
+        _check_file(table)
         found = measured(
             table,
             schema=schema,
@@ -44,3 +46,13 @@ def check(
 
 def _names(text: str | None) -> list[str] | None:
     return None if text is None else [name.strip() for name in text.split(",") if name.strip()]
+
+
+def _check_file(table: str) -> None:
+    path = Path(table)
+    if path.is_dir() or (path.exists() and not path.is_file()):
+        raise InvalidArgument(
+            f"{table} is {'a folder' if path.is_dir() else 'no file'}",
+            "What is checked is a CSV, TSV or Parquet file, or a pattern of such files",
+            "Name one, such as out/table.csv",
+        )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,10 @@ from .shown import shown
 from .value import Values, one_array, typed
 from .verdict import Check, Confidential
 
-__all__ = ["check", "check_persons", "schema_of"]
+if TYPE_CHECKING:
+    import pyarrow
+
+__all__ = ["check", "check_persons", "schema_of", "tells_apart"]
 
 _RECORD = "record"
 
@@ -146,7 +149,7 @@ def _checked(
             *_renamed([person] if person and names else []),
             *_merged(merged),
             *(() if declared is None else _notes(rows, declared, columns, most)),
-            *_loose(loose, [name for name in loose if _tells_apart(read[name])]),
+            *_loose(loose, [name for name in loose if tells_apart(read[name])]),
         ),
     )
 
@@ -242,12 +245,12 @@ def _unprotected(rows: Rows, schema: Table, used: list[str]) -> list[str]:
     return [found for found in map(rows.find, names) if found is not None and found not in used]
 
 
-def _tells_apart(column: Any) -> bool:
+def tells_apart(column: pyarrow.ChunkedArray) -> bool:
     """Whether every row has a value of its own; one row is told apart by anything."""
-    import pyarrow
+    import pyarrow as pa
 
     array = one_array(column)
-    if array.null_count or pyarrow.types.is_nested(array.type):
+    if array.null_count or pa.types.is_nested(array.type):
         return False
     return coded(array, ordered=False).count == len(array) > 1
 

@@ -11,6 +11,7 @@ import textwrap
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from ..evaluate.check import tells_apart
 from ..evaluate.screen import percent, short
 from ..promise import ProbabilisticKAnonymity
 
@@ -66,7 +67,9 @@ def full_text(release: Release) -> str:
         _section("Not promised", certificate.does_not_promise, "* "),
         _section(f"What was done ({_ALONE})", map(str, release.history)),
         *([_section(f"WARNING ({_ALONE})", warnings, "* ")] if warnings else []),
-        _section(f"What an intruder could do ({_ALONE})", release.risk.sentences()),
+        _section(
+            f"What an intruder could do ({_ALONE})", [*release.risk.sentences(), *_why(release)]
+        ),
         *_look_alikes(release),
         _section(
             f"What it is still good for ({_ALONE})", [_AGAINST, *str(release.utility).splitlines()]
@@ -91,15 +94,36 @@ def release_html(release: Release) -> str:
     )
 
 
-def warnings_of(release: Release) -> list[str]:
-    """What the holder should think about before the release leaves."""
+def _why(release: Release) -> list[str]:
+    """Why one who knows less of a swapped table may link more of it."""
     if not isinstance(release.certificate.promise, ProbabilisticKAnonymity):
         return []
-    kept = {name: share for name, share in release.risk.own_values.items() if share > _MUCH}
     return [
+        "A swap leaves quasi-identifiers as they are, so whoever has them finds rows; what stands "
+        "there besides may come from others. Whoever compares all columns is misled by it."
+    ]
+
+
+def warnings_of(release: Release) -> list[str]:
+    """What the holder should think about before the release leaves."""
+    loose = release.certificate.parameters.get("unprotected", "").split(", ")
+    alone = [
+        name
+        for name in release.columns
+        if name in loose and tells_apart(release._published.column(name))
+    ]
+    warnings = [
+        f"`{name}` has another value in every row and leaves as it is: whoever knows it of a "
+        "person finds the row. Give it another role, or remove its section from the schema."
+        for name in alone
+    ]
+    if not isinstance(release.certificate.promise, ProbabilisticKAnonymity):
+        return warnings
+    kept = {name: share for name, share in release.risk.own_values.items() if share > _MUCH}
+    return warnings + [
         f"{_sentence(percent(share))} of the rows still show their own true value of `{name}`: "
-        "whoever believes what the release shows is mostly right. "
-        "Choose a larger k, or do not publish this column."
+        "whoever believes what the release shows is mostly right. Choose a larger k if its values "
+        "are many, or do not publish it."
         for name, share in kept.items()
     ]
 

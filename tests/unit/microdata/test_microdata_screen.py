@@ -101,3 +101,19 @@ def test_a_swap_that_leaves_most_values_where_they_were_is_warned_of() -> None:
 def test_groups_are_not_warned_of_for_what_they_never_hide(averaged: Release) -> None:
     assert set(averaged.risk.own_values.values()) == {1.0}
     assert warnings_of(averaged) == []
+
+
+def test_a_column_that_tells_everybody_apart_is_warned_of(averaged: Release) -> None:
+    given = schema(note=None).to_dict()
+    given["columns"]["no"] = {"type": "number", "bounds": [0, 99], "role": "other"}
+    table = people().append_column("no", [list(range(60))])
+    release = tn.publish(table, schema=tn.Schema.from_dict(given), method="microaggregate", k=5)
+    (warning,) = warnings_of(release)
+    assert warning.startswith("`no` has another value in every row")
+    assert flat(warning) in flat(release.report())
+    assert warnings_of(averaged) == []
+
+
+def test_a_swap_explains_why_knowing_less_links_more(swapped: Release, averaged: Release) -> None:
+    assert "leaves quasi-identifiers as they are, so" in flat(swapped.report())
+    assert "leaves quasi-identifiers as they are, so" not in flat(averaged.report())

@@ -101,3 +101,12 @@ def test_upper_and_lower_case_do_not_make_another_table() -> None:
     with pytest.raises(Conflict):
         register(ledger, shouted, chosen(), "b" * 64)
     assert list(ledger.datasets()) == ["people"]
+
+
+def test_a_ledger_of_releases_alone_says_so() -> None:
+    ledger = Memory()
+    register(ledger, schema(), chosen(), "a" * 64)
+    text = str(ledger.balance("people"))
+    assert "no budget" in text
+    assert "releases registered: 1" in text
+    assert "epsilon 0 of 0" not in text
