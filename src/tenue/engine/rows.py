@@ -5,6 +5,7 @@ Only the holder calls this. A question never does: it gets measures (`duckdb.py`
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,9 +21,14 @@ from .source import locate
 if TYPE_CHECKING:
     import pyarrow
 
-__all__ = ["Rows", "read_rows"]
+__all__ = ["Rows", "broken_line", "read_rows"]
 
 _DAY, _MICRO = 24 * 60 * 60, 10**6
+_BROKEN = {
+    "not utf-8 encoded": "has bytes that are not UTF-8",
+    "unterminated quote": "opens a quote that is never closed",
+    "Expected Number of Columns": "has too many or too few values",
+}
 _LENIENT, _STRICT = "ignore_errors = true", "ignore_errors = false"
 
 
@@ -138,14 +144,26 @@ class _Reader(DuckDB):
         with self._lock:
             try:
                 return None if self._store is None else self._store.arrow(sql)
-            except duckdb.Error:
-                pass
+            except duckdb.Error as error:
+                told = broken_line(str(error))
         # raised out of reach of the error above, which quotes a value
         raise InvalidTable(
-            "The rows of the source could not be read",
+            told or "The rows of the source could not be read",
             "Every line has as many values as the first line has names, and the file is whole",
             "Mend the file, or save the table again as Parquet or CSV",
         )
+
+
+def broken_line(message: str) -> str | None:
+    """Which line of a CSV file is no row, and why, from DuckDB's message; never what stands there.
+
+    Example
+        >>> broken_line("CSV Error on Line: 3: secret. Expected Number of Columns: 2")
+        'Line 3 has too many or too few values'
+    """
+    line = re.search(r"CSV Error on Line: ([0-9]+)", message)
+    why = next((words for sign, words in _BROKEN.items() if sign in message), None)
+    return None if line is None or why is None else f"Line {line[1]} {why}"
 
 
 def _beyond(column: Column, raw: str) -> str:

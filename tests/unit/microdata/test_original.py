@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
+import tenue as tn
 from tenue.errors import InvalidTable
 from tenue.microdata.original import read_original
 from unit.microdata.census import people, schema
@@ -107,3 +109,27 @@ def test_a_refusal_says_where_to_look(column: str, wrong: dict[int, Any], said: 
         read_original(people(**{column: values}), schema())
     assert said in refused.value.what
     assert "gout" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        (b"31,caf\xe9", "Line 3 has bytes that are not UTF-8."),
+        (b'31,"secret', "Line 3 opens a quote that is never closed."),
+        (b"31", "Line 3 has too many or too few values."),
+        (b"31,secret,secret", "Line 3 has too many or too few values."),
+    ],
+)
+def test_a_broken_line_is_named_and_not_quoted(tmp_path: Path, line: bytes, said: str) -> None:
+    path = tmp_path / "a.csv"
+    path.write_bytes(b"age,ill\n30,no\n" + line + b"\n32,no\n")
+    for read in (
+        lambda: read_original(
+            path, schema(**dict.fromkeys(("name", "job", "sex", "income", "note")))
+        ),
+        lambda: tn.evaluate.check(path, quasi_identifiers=["age"], confidential=["ill"]),
+    ):
+        with pytest.raises(InvalidTable) as refused:
+            read()
+        assert refused.value.what == said
+        assert "secret" not in str(refused.value)
