@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from ..errors import InvalidArgument
 from ..number import checked_call
-from ..schema import Bounded, Column, Schema, Table
+from ..schema import Column, Schema, Table
+from . import note
 from .beside import certificate_beside, quoted
 from .closeness import earth_movers, ratio
 from .code import Codes, coded
@@ -145,11 +146,11 @@ def _checked(
         homogeneous_share=float(groups.sizes[homogeneous].sum() / size),
         confidential=tuple(column for column, _ in found),
         notes=(
-            *_respelled(respelled),
-            *_renamed([person] if person and names else []),
-            *_merged(merged),
-            *(() if declared is None else _notes(rows, declared, columns, most)),
-            *_loose(loose, [name for name in loose if tells_apart(read[name])]),
+            *note.respelled(respelled),
+            *note.renamed([person] if person and names else []),
+            *note.merged_values(merged),
+            *(() if declared is None else note.about_schema(rows, declared, columns, most)),
+            *note.unprotected(loose, [name for name in loose if tells_apart(read[name])]),
         ),
     )
 
@@ -253,75 +254,3 @@ def tells_apart(column: pyarrow.ChunkedArray) -> bool:
     if array.null_count or pa.types.is_nested(array.type):
         return False
     return coded(array, ordered=False).count == len(array) > 1
-
-
-def _loose(names: list[str], alone: list[str]) -> list[str]:
-    if not names:
-        return []
-    told = f"Nothing protects {_names(names)}: no role is stated, or the role is other."
-    if alone:
-        told += (
-            f" {_names(alone)} {'has' if len(alone) == 1 else 'have'} another value in every row: "
-            "whoever knows it of a person finds the row, whatever k is."
-        )
-    return [told]
-
-
-def _respelled(names: list[str]) -> list[str]:
-    if not names:
-        return []
-    return [
-        f"Some values of {_names(names)} are written in more than one way, as 7 and 07 are, or a "
-        "blank and what is declared for it. An intruder can tell them apart, so they count as "
-        "different; written alike, k may be larger."
-    ]
-
-
-def _renamed(names: list[str]) -> list[str]:
-    if not names:
-        return []
-    return [
-        f"Some values of {_names(names)} may be two spellings of one person's, as 17 and 017 are, "
-        "or Ann and ann. Names are compared as they are stored, so each counts as a person: k and "
-        "l may be smaller."
-    ]
-
-
-def _merged(names: list[str]) -> list[str]:
-    if not names:
-        return []
-    return [
-        f"Some values of {_names(names)} are written in more than one way, as flu and Flu are, or "
-        "7 and 7.0. They mean the same to whoever reads them, so they count as one for l and t."
-    ]
-
-
-def _notes(rows: Rows, schema: Table, columns: list[Values], most: int) -> list[str]:
-    notes = []
-    if most > 1:
-        notes.append(
-            f"The table has no column `{schema.unit}`. One may have {most} rows, so k is the "
-            "number of rows divided by that, rounded up, and l and t count rows."
-        )
-    kept = [column.name for column in schema.identifiers if rows.find(column.name)]
-    if kept:
-        notes.append(f"The table still has what names a person: {_names(kept)}.")
-    declared = (*schema.quasi_identifiers, *schema.confidential)
-    absent = [column.name for column in declared if not rows.find(column.name)]
-    if absent:
-        notes.append(f"Declared, but not in the table: {_names(absent)}.")
-    hidden = [name for name in rows.names if name not in schema.columns]
-    if hidden:
-        notes.append(f"Not declared, so not looked at: {_names(hidden)}.")
-    for secret in columns:
-        column = schema.columns.get(secret.name)
-        if isinstance(column, Bounded) and secret.kind == "category":
-            notes.append(
-                f"`{secret.name}` is declared a {column.type}, and some of it is something else: "
-                "its values were compared as categories, numbers and days by what they mean."
-            )
-    return notes
-
-
-def _names(names: list[str]) -> str:
-    return ", ".join(f"`{name}`" for name in names)
