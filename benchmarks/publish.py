@@ -236,7 +236,7 @@ def main() -> None:
     ways: list[dict[str, Any]] = [
         {"method": "microaggregate"},
         {"method": "swap"},
-        {"method": "swap", "by": "each-confidential"},
+        {"method": "swap", "by": "each-confidential", "override": "homogeneous-groups"},
     ]
     for how in ways:
         name = "publish, 100,000 x 7, k = 5, " + ", ".join(how.values()) + ", evaluated"

@@ -4,7 +4,7 @@
     Approximate(epsilon, delta)    differential privacy but for delta
     Individual(epsilon)            the same for the actual table only: not differential privacy
     KAnonymity(k)                  groups of k that share their quasi-identifiers
-    ProbabilisticKAnonymity(k)     a link is right with probability at most 1/k
+    ProbabilisticKAnonymity(k)     a value came from a unit's record with probability at most 1/k
     TCloseness(t)                  groups distributed like the whole, up to a factor t
 
 A promise is a value. It says nothing about how it is kept; the `Certificate` that travels with
@@ -180,7 +180,12 @@ class KAnonymity(Promise):
 
 @dataclass(frozen=True, init=False)
 class ProbabilisticKAnonymity(Promise):
-    """A confidential value is linked to its unit with probability at most 1/k."""
+    """A confidential value in a unit's row came from that unit's record with probability at most
+    1/k.
+
+    It is about records, not about what they say: where a whole group has one value, that value is
+    everybody's, whoever's record it came from.
+    """
 
     kind: ClassVar[str] = "probabilistic k-anonymity"
     k: int
@@ -191,8 +196,10 @@ class ProbabilisticKAnonymity(Promise):
 
     def sentence(self) -> str:
         return (
-            "Whoever knows a unit's quasi-identifiers links a confidential value to it with "
-            f"probability at most 1/{self.k}; other columns may identify its row."
+            "Whoever finds a unit's row by its quasi-identifiers sees confidential values in it, "
+            f"each of which came from that unit's record with probability at most 1/{self.k}. The "
+            "value itself may be the same for all of its group, as it often is with yes and no or "
+            "few categories, and is then known all the same."
         )
 
 

@@ -488,7 +488,7 @@ def test_the_same_rows_under_another_name_are_refused(ledger: Ledger) -> None:
 def test_a_release_that_never_left_stands_in_nobodys_way(ledger: Ledger) -> None:
     ledger.open_dataset("others", 1, neighbours="replace")
     marks = ("whole:ab", *ROWS)
-    ledger.register_release("census", "r1", method="swap", marks=marks)
+    ledger.register_release("census", "r1", method="swap", marks=marks, draft=True)
     ledger.withdraw_release("census", "r1", reason="disk full")
     assert ledger.balance("census").releases == 0
     ledger.withdraw_release("census", "r1", reason="again")  # has no effect
@@ -508,11 +508,27 @@ def test_to_withdraw_one_release_leaves_the_marks_of_another(ledger: Ledger) -> 
     ledger.open_dataset("others", 1, neighbours="replace")
     marks = ("whole:ab", *ROWS)
     ledger.register_release("census", "r1", method="swap", marks=marks)
-    ledger.register_release("census", "r2", method="swap", marks=marks, override=True)
+    ledger.register_release("census", "r2", method="swap", marks=marks, override=True, draft=True)
     ledger.withdraw_release("census", "r2", reason="disk full")
     with pytest.raises(Conflict):
         ledger.register_release("others", "r3", method="swap", marks=marks)
     assert ledger.balance("census").releases == 1
+    assert ledger.verify()
+
+
+def test_what_may_have_left_cannot_be_withdrawn(ledger: Ledger) -> None:
+    """The mutant withdraws anything: a second release would then pass as the first."""
+    ledger.register_release("census", "r1", method="swap")
+    ledger.register_release("census", "r1", method="swap", draft=True)  # is the first one still
+    with pytest.raises(NotPromised):
+        ledger.withdraw_release("census", "r1", reason="regret")
+    ledger.register_release("census", "r2", method="swap", override=True, draft=True)
+    ledger.release_left("census", "r2")
+    with pytest.raises(NotPromised):
+        ledger.withdraw_release("census", "r2", reason="regret")
+    assert ledger.balance("census").releases == 2
+    with pytest.raises(Conflict):
+        ledger.register_release("census", "r3", method="swap")
     assert ledger.verify()
 
 

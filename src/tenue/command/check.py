@@ -7,7 +7,9 @@ from typing import Annotated
 
 import typer
 
+from ..errors import InvalidArgument
 from .asking import AsJson
+from .spoken import spoken
 
 __all__ = ["check"]
 
@@ -30,15 +32,27 @@ def check(
     """Check a file: how many look alike, and what their group gives away."""
     from ..evaluate import check as measured
 
-    found = measured(
-        table,
-        schema=schema,
-        quasi_identifiers=_names(quasi_identifiers),
-        confidential=_names(confidential),
-        unit=unit,
-    )
+    with spoken():
+        _check_file(table)
+        found = measured(
+            table,
+            schema=schema,
+            quasi_identifiers=_names(quasi_identifiers),
+            confidential=_names(confidential),
+            unit=unit,
+        )
     typer.echo(found.to_json() if as_json else str(found))
 
 
 def _names(text: str | None) -> list[str] | None:
     return None if text is None else [name.strip() for name in text.split(",") if name.strip()]
+
+
+def _check_file(table: str) -> None:
+    path = Path(table)
+    if path.is_dir() or (path.exists() and not path.is_file()):
+        raise InvalidArgument(
+            f"{table} is {'a folder' if path.is_dir() else 'no file'}",
+            "What is checked is a CSV, TSV or Parquet file, or a pattern of such files",
+            "Name one, such as out/table.csv",
+        )

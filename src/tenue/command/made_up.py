@@ -35,6 +35,7 @@ role = "confidential"
 
 [columns.employed]
 type = "boolean"
+role = "quasi-identifier"
 
 [budget]
 total = 5.0

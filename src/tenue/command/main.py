@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import sys
 from typing import NoReturn
 
@@ -12,6 +11,7 @@ import typer
 from ..errors import Fault, InvalidArgument, Refused
 from ..version import VERSION
 from . import ask, check, demo, explain, init, ledger, publish
+from .spoken import in_options
 
 __all__ = ["app", "main"]
 
@@ -72,24 +72,13 @@ def main() -> None:
     raise SystemExit(code if isinstance(code, int) else 0)
 
 
-_FLAGS = "individual|fresh"
-_OPTIONS = "epsilon|accuracy|minimise|interval|mechanism|key|delta|analyst|ledger|schema"
-
-
 def _refuse(refusal: Refused, *, as_json: bool) -> NoReturn:
-    said = {key: _spoken(text) for key, text in refusal.to_dict().items()}
+    said = {key: in_options(text) for key, text in refusal.to_dict().items()}
     if as_json:
         sys.stdout.write(json.dumps({"refused": said}) + "\n")
     else:
         sys.stderr.write(f"Refused: {said['what']}\n{said['allowed']}\n{said['fix']}\n")
     raise SystemExit(2) from None
-
-
-def _spoken(text: str) -> str:
-    """A sentence for Python in the words of the command line: epsilon=0.5 is --epsilon 0.5."""
-    text = re.sub(rf"\b({_FLAGS})=True\b", lambda m: f"--{m[1]}", text)
-    text = re.sub(r"\bprior=(tn\.prior\.\w+\([^)]*\)|\.\.\.)", "--prior FILE", text)
-    return re.sub(rf"\b({_OPTIONS})=(\S+?)(?=[,;.]?(\s|$))", r"--\1 \2", text)
 
 
 def _misused(wrong: Exception) -> Refused:

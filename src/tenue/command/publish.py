@@ -10,6 +10,7 @@ import typer
 
 from ..errors import InvalidArgument
 from .asking import AsJson, SchemaOption
+from .spoken import spoken
 
 __all__ = ["publish"]
 
@@ -18,22 +19,42 @@ def publish(
     schema: SchemaOption,
     method: Annotated[str, typer.Option(help="microaggregate or swap.")],
     k: Annotated[
-        str, typer.Option("-k", "--k", help="Least units in a group; or income=12,tax=5.")
+        str,
+        typer.Option(
+            "-k", "--k", help="Least units in a group, 5 to start with; or income=12,tax=12."
+        ),
     ],
     out: Annotated[Path, typer.Option(help="A new or empty folder for the release.")],
     by: Annotated[
         str | None,
-        typer.Option(help="mdav, v-mdav; quasi-identifiers, each-confidential, other-attributes."),
+        typer.Option(
+            help="How groups are formed. microaggregate: mdav, or v-mdav if people form clusters. "
+            "swap: quasi-identifiers; each-confidential, which moves numbers and dates least; "
+            "other-attributes, which fits values to all other columns."
+        ),
     ] = None,
     diversity: Annotated[
-        str | None, typer.Option("-l", "--l", help="Different values in each group, at least.")
+        str | None,
+        typer.Option(
+            "-l", "--l", help="Different values in each group, at least; groups grow for it."
+        ),
     ] = None,
     closeness: Annotated[
-        str | None, typer.Option("-t", "--t", help="Earth mover's distance, at most.")
+        str | None,
+        typer.Option(
+            "-t", "--t", help="Earth mover's distance of a group from the table, at most: 0 to 1."
+        ),
     ] = None,
     gamma: Annotated[str | None, typer.Option(help="The gain factor of v-mdav.")] = None,
     source: Annotated[str | None, typer.Option(help="The table, instead of the schema's.")] = None,
-    ledger: Annotated[Path | None, typer.Option(help="Where the release is registered.")] = None,
+    ledger: Annotated[
+        Path | None,
+        typer.Option(help="Where the release is registered; beside the schema if not given."),
+    ] = None,
+    no_register: Annotated[
+        bool,
+        typer.Option("--no-register", help="Register it nowhere; the certificate says so."),
+    ] = False,
     override: Annotated[
         list[str] | None, typer.Option(help="second-release or homogeneous-groups; is recorded.")
     ] = None,
@@ -47,10 +68,12 @@ def publish(
     from ..microdata.leaving import Target
     from ..microdata.release import publish_into
     from ..microdata.saving import check_target
+    from ..microdata.screen import warnings_of
     from .waiting import Waiting
 
-    check_target(out, kind, replace=replace)
-    with Waiting(steps=4) as waiting:
+    with spoken(), Waiting(steps=4) as waiting:
+        check_target(out, kind, replace=replace)
+        _check_apart(out, ledger)
         release, manifest = publish_into(
             Target(out, kind, replace),
             source,
@@ -61,7 +84,7 @@ def publish(
             l=diversity,
             t=closeness,
             gamma=gamma,
-            ledger=ledger,
+            ledger=False if no_register else ledger,
             override=tuple(override or ()),
             progress=waiting,
         )
@@ -71,6 +94,7 @@ def publish(
             "manifest": manifest,
             "certificate": release.certificate.to_dict(),
             "risk": json.loads(release.risk.to_json()),
+            "warnings": warnings_of(release),
             "utility": json.loads(release.utility.to_json()),
             "history": [{"step": step.name, "text": step.text} for step in release.history],
         }
@@ -79,6 +103,16 @@ def publish(
     typer.echo(release.report())
     typer.echo(f"\nWrote {', '.join([*manifest['files'], 'manifest.json'])} to {out}.")
     typer.echo("Keep this screen: only the files may leave.")
+
+
+def _check_apart(out: Path, ledger: Path | None) -> None:
+    """What may leave and what must stay do not lie in one folder."""
+    if ledger is not None and ledger.resolve().is_relative_to(out.resolve()):
+        raise InvalidArgument(
+            f"The ledger {ledger.name} would lie in {out}, among what leaves",
+            "A ledger is for the holder alone",
+            "Name another place with --ledger or --out",
+        )
 
 
 def _sizes(text: str) -> object:

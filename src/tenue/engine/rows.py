@@ -5,6 +5,7 @@ Only the holder calls this. A question never does: it gets measures (`duckdb.py`
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,9 +21,14 @@ from .source import locate
 if TYPE_CHECKING:
     import pyarrow
 
-__all__ = ["Rows", "read_rows"]
+__all__ = ["Rows", "broken_line", "read_rows"]
 
 _DAY, _MICRO = 24 * 60 * 60, 10**6
+_BROKEN = {
+    "not utf-8 encoded": "has bytes that are not UTF-8",
+    "unterminated quote": "opens a quote that is never closed",
+    "Expected Number of Columns": "has too many or too few values",
+}
 _LENIENT, _STRICT = "ignore_errors = true", "ignore_errors = false"
 
 
@@ -38,6 +44,7 @@ class Rows:
     unreadable: how many values of a column are there and are not what the schema declares.
     infinite: how many values of a column are infinite.
     beyond: how many values of a column lie beyond its bounds, and count as the bound.
+    first: the number of the first row, from 1, in which a column is unreadable or infinite.
     """
 
     logical: pyarrow.Table
@@ -46,6 +53,7 @@ class Rows:
     unreadable: Mapping[str, int]
     infinite: Mapping[str, int]
     beyond: Mapping[str, int]
+    first: Mapping[str, int]
 
 
 def read_rows(source: object, schema: Table, folder: Path | None = None) -> Rows:
@@ -88,6 +96,11 @@ class _Reader(DuckDB):
             sql = f"SELECT {', '.join(counted)} FROM ({inside})"  # noqa: S608
             found = [int(column[0].as_py() or 0) for column in self._arrow(sql).columns]
         names = [column.name for column in bare.values() if not isinstance(column, Identifier)]
+        wrong = {
+            name: f"{tests[0]} OR {tests[1]}"
+            for i, (name, tests) in enumerate(zip(names, doubts, strict=True))
+            if found[3 * i] or found[3 * i + 1]
+        }
         hidden = [column.name for column in bare.values() if isinstance(column, Identifier)]
         return Rows(
             logical=everything.select(names),
@@ -96,7 +109,14 @@ class _Reader(DuckDB):
             unreadable=dict(zip(names, found[::3], strict=True)),
             infinite=dict(zip(names, found[1::3], strict=True)),
             beyond=dict(zip(names, found[2::3], strict=True)),
+            first={name: self._first(test, inside) for name, test in wrong.items()},
         )
+
+    def _first(self, test: str, inside: str) -> int:
+        """The number of the first row for which the test is true."""
+        numbered = f"SELECT *, row_number() OVER () AS place FROM ({inside})"  # noqa: S608
+        sql = f"SELECT min(place) FROM ({numbered}) WHERE {test}"  # noqa: S608
+        return int(self._arrow(sql).column(0)[0].as_py())
 
     def _doubts(self, column: Column, raw: str, value: str) -> tuple[str, str]:
         """Conditions: a value that is there and not understood; an infinite one."""
@@ -124,14 +144,26 @@ class _Reader(DuckDB):
         with self._lock:
             try:
                 return None if self._store is None else self._store.arrow(sql)
-            except duckdb.Error:
-                pass
+            except duckdb.Error as error:
+                told = broken_line(str(error))
         # raised out of reach of the error above, which quotes a value
         raise InvalidTable(
-            "The rows of the source could not be read",
+            told or "The rows of the source could not be read",
             "Every line has as many values as the first line has names, and the file is whole",
             "Mend the file, or save the table again as Parquet or CSV",
         )
+
+
+def broken_line(message: str) -> str | None:
+    """Which line of a CSV file is no row, and why, from DuckDB's message; never what stands there.
+
+    Example
+        >>> broken_line("CSV Error on Line: 3: secret. Expected Number of Columns: 2")
+        'Line 3 has too many or too few values'
+    """
+    line = re.search(r"CSV Error on Line: ([0-9]+)", message)
+    why = next((words for sign, words in _BROKEN.items() if sign in message), None)
+    return None if line is None or why is None else f"Line {line[1]} {why}"
 
 
 def _beyond(column: Column, raw: str) -> str:

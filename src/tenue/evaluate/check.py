@@ -4,25 +4,31 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InvalidArgument
 from ..number import checked_call
-from ..schema import Bounded, Column, Schema, Table
-from .beside import explained, promised_beside
+from ..schema import Column, Schema, Table
+from . import note
+from .beside import certificate_beside, quoted
 from .closeness import earth_movers, ratio
-from .code import Codes
+from .code import Codes, coded
 from .diversity import distinct_values, effective_values
 from .group import Groups, counted, grouped
+from .meant import meant
 from .person import holdings, needed_values
 from .rows import Rows, open_rows
 from .shown import shown
-from .value import Values, typed
+from .value import Values, one_array, typed
 from .verdict import Check, Confidential
 
-__all__ = ["check", "check_persons", "schema_of"]
+if TYPE_CHECKING:
+    import pyarrow
+
+__all__ = ["check", "check_persons", "schema_of", "tells_apart"]
 
 _RECORD = "record"
 
@@ -53,8 +59,9 @@ def check(
 
     Quasi-identifiers are compared as the file shows them: 30, 30.0 and 030 are different in a CSV
     file, and so are a blank and the value that the schema declares for blanks; a note says where
-    that happens. Two blanks are equal. Confidential values are read as what they mean; those that
-    are missing are left out, unless the schema says what they stand for.
+    that happens. Two blanks are equal. Confidential values are read as what they mean, whatever
+    their case, spaces and ways of writing a number; those that are missing are left out, unless the
+    schema says what they stand for.
 
     Example
         >>> import pyarrow
@@ -67,7 +74,7 @@ def check(
         Thesis, sections 2.8 and 7.2; soundness.md, sections 6 and 8.
     """
     found = _checked(table, schema, quasi_identifiers, confidential, unit, None)
-    return explained(found, promised_beside(table))
+    return quoted(found, certificate_beside(table))
 
 
 def check_persons(
@@ -96,7 +103,9 @@ def _checked(
     wanted = _chosen(rows, declared, confidential, "confidential")
     _check_roles(known, wanted)
     person = _person(rows, declared, unit) if persons is None else None
-    read = rows.read(list(dict.fromkeys([*known, *wanted, *([person] if person else [])])))
+    loose = [] if declared is None else _unprotected(rows, declared, [*known, *wanted])
+    used = [*known, *wanted, *loose, *([person] if person else [])]
+    read = rows.read(list(dict.fromkeys(used)))
 
     def values(name: str, *, guess: bool) -> Values:
         column = _column(declared, name)
@@ -105,12 +114,21 @@ def _checked(
     size = len(next(iter(read.values())))
     seen = {name: shown(name, read[name], _column(declared, name)) for name in known}
     groups = grouped([column.codes for column in seen.values()], size)
+    respelled = [name for name, column in seen.items() if column.respelled]
+    names = person is not None and shown(person, read[person]).respelled
     if person:
         persons = values(person, guess=False).coded()
     most = 1 if persons or unit else _rows_per_unit(declared)
     units = -(-groups.sizes // most) if persons is None else groups.units(persons)
     columns = [values(name, guess=True) for name in wanted]
-    found = [_measured(groups, secret, persons) for secret in columns]
+    meanings = [
+        meant(secret, _column(declared, secret.name), written=rows.written) for secret in columns
+    ]
+    found = [
+        _measured(groups, secret, meaning.codes, persons)
+        for secret, meaning in zip(columns, meanings, strict=True)
+    ]
+    merged = [s.name for s, meaning in zip(columns, meanings, strict=True) if meaning.merged]
     homogeneous = np.zeros(groups.count, np.bool_)
     for _, one_value in found:
         homogeneous |= one_value
@@ -122,13 +140,17 @@ def _checked(
         groups=groups.count,
         k=k,
         smallest_groups=int((units == k).sum()),
+        smallest_rows=int(groups.sizes.min()),
         unique_share=float(groups.sizes[units == 1].sum() / size),
         homogeneous_groups=int(homogeneous.sum()),
         homogeneous_share=float(groups.sizes[homogeneous].sum() / size),
         confidential=tuple(column for column, _ in found),
         notes=(
-            *_respelled([name for name, column in seen.items() if column.respelled]),
-            *(() if declared is None else _notes(rows, declared, columns, most)),
+            *note.respelled(respelled),
+            *note.renamed([person] if person and names else []),
+            *note.merged_values(merged),
+            *(() if declared is None else note.about_schema(rows, declared, columns, most)),
+            *note.unprotected(loose, [name for name in loose if tells_apart(read[name])]),
         ),
     )
 
@@ -145,10 +167,9 @@ def schema_of(given: object) -> Table | None:
 
 
 def _measured(
-    groups: Groups, values: Values, persons: Codes | None
+    groups: Groups, values: Values, codes: Codes, persons: Codes | None
 ) -> tuple[Confidential, NDArray[np.bool_]]:
     """What is found of one column, and in which groups everybody shares a value of it."""
-    codes = values.coded()
     if persons is None:
         counts = counted(groups, codes)
         distinct = distinct_values(counts)
@@ -218,42 +239,18 @@ def _rows_per_unit(schema: Table | None) -> int:
     return schema.rows_per_unit or 1
 
 
-def _respelled(names: list[str]) -> list[str]:
-    if not names:
-        return []
-    return [
-        f"Some values of {_names(names)} are written in more than one way, as 7 and 07 are, or a "
-        "blank and what is declared for it. An intruder can tell them apart, so they count as "
-        "different; written alike, k may be larger."
-    ]
+def _unprotected(rows: Rows, schema: Table, used: list[str]) -> list[str]:
+    """The declared columns in the table that are neither looked at nor known to be harmless."""
+    loose = [column for column in schema.columns.values() if column.role == "other"]
+    names = [column.name for column in loose if column.name.lower() != schema.unit.lower()]
+    return [found for found in map(rows.find, names) if found is not None and found not in used]
 
 
-def _notes(rows: Rows, schema: Table, columns: list[Values], most: int) -> list[str]:
-    notes = []
-    if most > 1:
-        notes.append(
-            f"The table has no column `{schema.unit}`. One may have {most} rows, so k is the "
-            "number of rows divided by that, rounded up, and l and t count rows."
-        )
-    kept = [column.name for column in schema.identifiers if rows.find(column.name)]
-    if kept:
-        notes.append(f"The table still has what names a person: {_names(kept)}.")
-    declared = (*schema.quasi_identifiers, *schema.confidential)
-    absent = [column.name for column in declared if not rows.find(column.name)]
-    if absent:
-        notes.append(f"Declared, but not in the table: {_names(absent)}.")
-    hidden = [name for name in rows.names if name not in schema.columns]
-    if hidden:
-        notes.append(f"Not declared, so not looked at: {_names(hidden)}.")
-    for secret in columns:
-        column = schema.columns.get(secret.name)
-        if isinstance(column, Bounded) and secret.kind == "category":
-            notes.append(
-                f"`{secret.name}` is declared a {column.type}, and some of it is something else: "
-                "its values were compared as categories."
-            )
-    return notes
+def tells_apart(column: pyarrow.ChunkedArray) -> bool:
+    """Whether every row has a value of its own; one row is told apart by anything."""
+    import pyarrow as pa
 
-
-def _names(names: list[str]) -> str:
-    return ", ".join(f"`{name}`" for name in names)
+    array = one_array(column)
+    if array.null_count or pa.types.is_nested(array.type):
+        return False
+    return coded(array, ordered=False).count == len(array) > 1

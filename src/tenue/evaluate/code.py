@@ -91,6 +91,20 @@ def _used(codes: NDArray[np.int64], span: int) -> Codes:
     return Codes(rank[codes], count)
 
 
+def _each_once(array: Any) -> Any:
+    """The same values, each in the dictionary once, and a blank in it as a missing value."""
+    import pyarrow
+
+    words = array.dictionary
+    if pyarrow.types.is_string_view(words.type):
+        words = words.cast(pyarrow.large_string())
+    places = words.dictionary_encode()
+    if len(places.dictionary) == len(words):
+        return array
+    indices = places.indices.take(array.indices)
+    return pyarrow.DictionaryArray.from_arrays(indices, places.dictionary)
+
+
 def _dictionary(array: Any, *, ordered: bool) -> Codes:
     import pyarrow
     import pyarrow.compute as pc
@@ -101,6 +115,8 @@ def _dictionary(array: Any, *, ordered: bool) -> Codes:
         if pyarrow.types.is_null(array.type):
             return Codes(np.full(len(array), -1, np.int64), 0)
         array = array.dictionary_encode()
+    else:
+        array = _each_once(array)
     indices = array.indices
     if indices.null_count:
         indices = pc.fill_null(pc.cast(indices, pyarrow.int64()), -1)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 from ..errors import InvalidArgument
@@ -32,6 +34,7 @@ class Risk:
     within_1_percent, within_5_percent: the share of confidential numbers that lie so close to the
         truth, record by record; None without such a column.
     unchanged: the share of confidential values of any type that are the truth; None likewise.
+    own_values: for each confidential column, the share of rows that show their own true value.
     rows_tried: how many records these shares were measured on, and how many originals the intruder
         looked among; fewer than the table has if it is large. k, l and t are of all rows.
     """
@@ -42,6 +45,7 @@ class Risk:
     within_1_percent: float | None
     within_5_percent: float | None
     unchanged: float | None
+    own_values: Mapping[str, float]
     rows_tried: int
 
     def to_dict(self) -> dict[str, Any]:
@@ -53,6 +57,7 @@ class Risk:
             "within_1_percent": self.within_1_percent,
             "within_5_percent": self.within_5_percent,
             "unchanged": self.unchanged,
+            "own_values": dict(self.own_values),
             "rows_tried": self.rows_tried,
         }
 
@@ -76,8 +81,10 @@ class Risk:
                 f"Confidential numbers: {percent(self.within_1_percent)} lie within 1 % of the "
                 f"truth, {percent(self.within_5_percent)} within 5 %."
             )
-        if self.unchanged is not None:
-            lines.append(f"Confidential values: {percent(self.unchanged)} are unchanged.")
+        lines += [
+            f"`{name}`: {percent(share)} of the rows show their own true value."
+            for name, share in self.own_values.items()
+        ]
         if self.check is not None and self.check.rows > self.rows_tried:
             lines.append(
                 f"These shares were measured on {self.rows_tried:,} of {self.check.rows:,} rows, "
@@ -119,6 +126,7 @@ def risk(original: object, masked: object, schema: object) -> Risk:
         within_1_percent=within_of(numbers, 1) if numbers else None,
         within_5_percent=within_of(numbers, 5) if numbers else None,
         unchanged=_unchanged(secret) if secret else None,
+        own_values=MappingProxyType({one.name: _unchanged([one]) for one in secret}),
         rows_tried=int(attributes[0].original.size),
     )
 

@@ -18,6 +18,7 @@ from ..engine.header import read_header
 from ..engine.limit import check_size
 from ..engine.logical import literal, quoted
 from ..engine.reader import prepare
+from ..engine.rows import broken_line
 from ..engine.source import Database, Files, Frame, Relation, locate
 from ..errors import InvalidArgument, InvalidTable, nearest
 
@@ -233,11 +234,11 @@ def _queried(run: Callable[[], Any]) -> Any:
 
     try:
         return run()
-    except duckdb.Error:
-        pass
+    except duckdb.Error as error:
+        told = broken_line(str(error))
     # raised out of reach of the error above, which may quote a row
     raise InvalidTable(
-        "The file could not be read to its end",
+        told or "The file could not be read to its end",
         f"Every line is one row. {_UNREADABLE}",
         "Mend the file, or save it again as CSV or Parquet",
     )

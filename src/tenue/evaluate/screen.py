@@ -87,7 +87,11 @@ def _alone(share: float) -> str:
 
 def _diversity(column: Confidential, *, swapped: bool) -> str:
     if column.l > 1:
-        return f"every group has at least {column.l} different values; none gives its value away."
+        return (
+            f"every group has at least {column.l} different values, so none shows one value for "
+            "all. A group that was made larger to reach that may still give away what its first "
+            "members had in common."
+        )
     groups = column.homogeneous_groups
     what = "has one value only" if groups == 1 else "have one value only"
     told = (

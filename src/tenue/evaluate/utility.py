@@ -80,7 +80,11 @@ class Utility:
         if len(kept) < len(self.columns):
             lines = [
                 f"Values that may change moved by {percent(self.relative_error)} of the width of "
-                f"their domain (root mean square); sum of squared errors {short(self.sse)}."
+                "their domain (root mean square). By column: "
+                + ", ".join(
+                    f"{name} {percent(moved)}" for name, moved in self.relative_by_column if moved
+                )
+                + "."
             ]
             if kept:
                 lines.append(f"Unchanged: {', '.join(kept)}.")

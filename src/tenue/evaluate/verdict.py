@@ -50,6 +50,7 @@ class Check:
     groups: how many groups there are.
     k: the least number of units in a group; 1 is bad.
     smallest_groups: how many groups have no more than k units.
+    smallest_rows: how many rows the group with the fewest has.
     unique_share: the share of rows whose group has one unit only, from 0 (good) to 1.
     homogeneous_groups, homogeneous_share: how many groups, and the share of rows in them, have only
         one value of some confidential column.
@@ -65,6 +66,7 @@ class Check:
     groups: int
     k: int
     smallest_groups: int
+    smallest_rows: int
     unique_share: float
     homogeneous_groups: int
     homogeneous_share: float

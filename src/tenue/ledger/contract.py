@@ -9,10 +9,11 @@ from __future__ import annotations
 import abc
 import os
 from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Protocol, Self, TextIO, TypeVar
 
-from ..errors import InvalidArgument
+from ..errors import InvalidArgument, NotPromised
 from ..number import checked_call
 from . import cashier, holder, settlement
 from .amount import cap, delta_cap
@@ -215,12 +216,17 @@ class Ledger(abc.ABC):
         method: str,
         override: bool = False,
         marks: Sequence[str] = (),
+        draft: bool = False,
     ) -> int:
         """Records that a protected copy of the table leaves; returns the entry's number.
 
         A second release of the same data set overlaps the first and is refused unless
         `override=True`, which is recorded. So is one of a data set of another name whose `marks`
         say that rows are the same (`overlap`). The same release registered again is the first one.
+
+        Parameters
+            draft: it has not left yet. Until `release_left` says that it has, this ledger object,
+                and no other, may withdraw it.
         """
         name = given_text(dataset, "dataset")
         digest = given_text(release_digest, "release_digest")
@@ -239,21 +245,47 @@ class Ledger(abc.ABC):
             wanted = ReleaseRegistered(
                 dataset=name, release_digest=digest, method=how, override=bool(override)
             )
-        return self._write(lambda desk: holder.register_release(desk, wanted))
+
+        def registered(desk: Desk) -> tuple[int, bool]:
+            known = digest in desk.books.releases_of(name)
+            return holder.register_release(desk, wanted), not known
+
+        number, new = self._write(registered)
+        if draft and new:
+            self._drafts.add((name, digest))
+        return number
+
+    @cached_property
+    def _drafts(self) -> set[tuple[str, str]]:
+        """The releases that were registered through this object and have not left."""
+        return set()
+
+    def release_left(self, dataset: str, release_digest: str) -> None:
+        """Says that a draft has left: from now on nobody can withdraw it."""
+        self._drafts.discard((dataset, release_digest))
 
     @checked_call
     def withdraw_release(self, dataset: str, release_digest: str, *, reason: str) -> None:
-        """Records that a registered release was never handed to anybody, and why.
+        """Records that a draft was never handed to anybody, and why.
 
-        It no longer stands in the way of another. Never call it for a table that somebody may have
-        seen: two releases then reveal the records in which they differ.
+        It no longer stands in the way of another. Refused for a release that may have left: two
+        releases reveal the records in which they differ, whatever a ledger says.
         """
+        if (dataset, release_digest) not in self._drafts and self._read(
+            lambda rows: release_digest in standing(rows.releases(dataset))
+        ):
+            raise NotPromised(
+                "A release that may have left cannot be withdrawn",
+                "Only a draft can, by the one who registered it, before it has left",
+                'A further release needs override="second-release", which is recorded',
+            )
         wanted = ReleaseWithdrawn(
             dataset=given_text(dataset, "dataset"),
             release_digest=given_text(release_digest, "release_digest"),
             reason=given_text(reason, "reason"),
         )
         self._write(lambda desk: holder.withdraw_release(desk, wanted))
+        self._drafts.discard((wanted.dataset, wanted.release_digest))
 
     def released_before(self, marks: Sequence[str]) -> int | None:
         """The entry under which rows with these marks were released last, under any name."""

@@ -92,10 +92,13 @@ class Balance:
         return None if total is None else max(Fraction(0), total - self.individual)
 
     def __str__(self) -> str:
-        lines = [
-            f"{self.dataset} ({self.neighbours}): epsilon {decimal(self.spent)} of "
-            f"{decimal(self.total)} spent, {decimal(self.remaining)} remains"
-        ]
+        said = (
+            f"epsilon {decimal(self.spent)} of {decimal(self.total)} spent, "
+            f"{decimal(self.remaining)} remains"
+            if self.total or self.spent
+            else "no budget, so nothing may be asked"
+        )
+        lines = [f"{self.dataset} ({self.neighbours}): {said}"]
         if self.protocol:
             lines.append(f"  protocol: {self.protocol}")
         if self.total_delta:

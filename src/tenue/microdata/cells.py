@@ -7,6 +7,7 @@ only at the very end, the one nearest to its multiple of the grid.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fractions import Fraction
@@ -16,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..engine.steps import first_step, last_step
+from ..number import exact
 from ..schema import Bounded, Category, Column, Date, Number
 
 if TYPE_CHECKING:
@@ -28,6 +30,7 @@ Flags = NDArray[np.bool_]
 
 _EXACT = 2**53
 _MICRO = 10**6
+_DIGITS = 38
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,7 +105,7 @@ class Cells:
         numbers = np.where(self.present, self.numbers, self.first)
         column = self.column
         if isinstance(column, Number):
-            return _numbers(column.grid, numbers, absent, self.type)
+            return _numbers(column.grid, numbers, absent, _holding(column, self.type))
         if isinstance(column, Bounded):
             return _times(column, numbers, absent, self.type)
         if isinstance(column, Category):
@@ -112,6 +115,35 @@ class Cells:
         flags = pa.array(numbers.astype(bool), pa.bool_(), mask=absent)
         keeps = self.type is not None and _is_number(self.type)
         return flags.cast(pa.int8()).cast(self.type) if keeps else flags
+
+
+def _holding(column: Number, kind: Any) -> Any:
+    """The stored type, or a wider one if a value that may have to be written does not fit into it.
+
+    Decided by the schema alone, never by rows: by what stands for missing values, and by the ends
+    of the type itself once they are on the grid and between the bounds.
+    """
+    import pyarrow as pa
+
+    if kind is not None and pa.types.is_integer(kind):
+        bits = kind.bit_width - pa.types.is_signed_integer(kind)
+        ends = Fraction(-(2**bits) if bits < kind.bit_width else 0), Fraction(2**bits - 1)
+        wider = [pa.int64(), pa.decimal128(_DIGITS, 0)]
+    elif kind is not None and pa.types.is_decimal(kind):
+        most = Fraction(10**kind.precision - 1, 10**kind.scale)
+        ends, wider = (-most, most), [pa.decimal128(_DIGITS, kind.scale)]
+    else:
+        return kind
+    half = Fraction(1, 2)
+    steps = [(end - column.low) / column.grid for end in ends]
+    outer = math.ceil(steps[0] - half), math.floor(steps[1] + half)
+    needed = [min(max(column.low + n * column.grid, column.low), column.high) for n in outer]
+    if column.missing is not None:
+        needed.append(exact(column.missing, column.name))
+    if all(ends[0] <= value <= ends[1] for value in needed):
+        return kind
+    small = all(abs(value) < 2**63 for value in needed)
+    return wider[0] if small else wider[-1]
 
 
 def _is_number(kind: Any) -> bool:

@@ -35,7 +35,14 @@ _SOURCES = {
 }
 STREAM = "The AES-256 stream keyed by the operating system cannot be told from uniform bits."
 ONE_RECORD = "Each person has at most one record."
-KNOWN = "The intruder may know all columns but the one that is wanted, and no value of that one."
+AS_STORED = (
+    "Identifiers are compared as they are stored, byte by byte: two spellings of one name are two "
+    "persons."
+)
+KNOWN = (
+    "The intruder knows quasi-identifiers and how groups are formed, and of confidential columns "
+    "nothing by which some records of a group are likelier than others."
+)
 
 NOT_PRIVACY = "It is not differential privacy."
 TWICE = (
@@ -51,12 +58,12 @@ PRESENCE = (
 )
 LEFT_OUT = "Completeness: rows without a value in {names} are not in the release."
 UNPROTECTED = (
-    "Nothing protects {names}: without a role, published as it is. Whoever knows it of a person "
-    "may find the person's row by it."
+    "Nothing protects {names}: its role is other, and it is published as it is. Whoever knows it "
+    "of a person may find the person's row by it."
 )
 UNPROTECTED_ALL = (
-    "Nothing protects {names}: without a role, published as they are. Whoever knows them of a "
-    "person may find the person's row by them."
+    "Nothing protects {names}: their role is other, and they are published as they are. Whoever "
+    "knows them of a person may find the person's row by them."
 )
 CLOSE = "A published value can be close to the true one, or equal to it."
 VERY_CLOSE = (
@@ -68,6 +75,25 @@ GUESS = (
     "Whoever can guess a value from what else is known of a person may recognise it among the "
     "values of the group."
 )
+INFORMED = (
+    "Groups were formed from confidential columns too. Whoever knows one of them may see in the "
+    "release who shared a group, and with it learn about the columns by which groups were formed: "
+    "more than 1/k, up to certainty in small groups."
+)
+GROWN = (
+    "Groups were made larger where {asked} was not reached. Whoever knows the method can tell "
+    "which groups were, and so that their first members lacked it: with a small l that can be the "
+    "one value which they share."
+)
+CROSSED = (
+    "Columns have groups of different sizes. Where one column tells much about another, as income "
+    "does about tax, the groups of both together leave fewer than k records, down to one; equal "
+    "sizes, or groups nested in each other, do not."
+)
+UNREGISTERED = (
+    "It is registered in no ledger, so nothing keeps a second release of the table from leaving."
+)
+COUNTED = "The number of published rows is not hidden, whatever neighbours the schema declares."
 LAST = "Whoever knows the values of all other members of a group knows the last one."
 RELATIONS = (
     "Each confidential column changes places on its own: relations between them inside a group are "
@@ -92,7 +118,7 @@ def certify(method: Method, schema: Schema, *, registered: bool) -> Certificate:
         "k": _sizes(method),
         "quasi-identifiers": ", ".join(method.quasi),
         "confidential": ", ".join(method.confidential),
-        "without a role": ", ".join(method.unprotected),
+        "unprotected": ", ".join(method.unprotected),
     }
     grown = ", ".join(method.sensitive or method.confidential)
     if method.gamma is not None:
@@ -106,13 +132,22 @@ def certify(method: Method, schema: Schema, *, registered: bool) -> Certificate:
         )
     if method.override:
         parameters["override"] = ", ".join(sorted(method.override))
-    parameters["registered"] = "yes" if registered else "no: no ledger was given"
+    parameters["registered"] = "yes" if registered else "no, in no ledger"
     assumptions = [STREAM]
     if schema.unit == RECORD:
         assumptions.append(ONE_RECORD)
+    if schema.identifiers or schema.unit != RECORD:
+        assumptions.append(AS_STORED)
     if swaps:
         assumptions.append(KNOWN)
     limits = [NOT_PRIVACY, TWICE, HOMOGENEOUS]
+    asked = [name for name, given in (("l", method.l), ("t", method.t)) if given is not None]
+    if asked:
+        limits.append(GROWN.format(asked=" or ".join(asked)))
+    if method.by == "other-attributes":
+        limits.append(INFORMED)
+    if len(set(method.k.values())) > 1:
+        limits.append(CROSSED)
     if swaps:
         near = VERY_CLOSE if method.by == "each-confidential" else CLOSE
         limits += [PRESENCE, near, GUESS, LAST, RELATIONS]
@@ -126,6 +161,9 @@ def certify(method: Method, schema: Schema, *, registered: bool) -> Certificate:
         limits.append(LEFT_OUT.format(names=_listed(gaps)))
     if schema.unit != RECORD:
         limits.append(ROWS_OF_ONE)
+    limits.append(COUNTED)
+    if not registered:
+        limits.append(UNREGISTERED)
     return Certificate(
         promise=promise,
         neighbours=checked_neighbours(schema.neighbours),

@@ -53,7 +53,10 @@ def _pandas(table: Any, source: Any) -> Any:
         # a source's own categories may name what is in no row that leaves
         kind = "category" if isinstance(dtype, pandas.CategoricalDtype) else dtype
         try:
-            frame[name] = frame[name].astype(kind)
+            kept = frame[name].astype(kind)
         except (TypeError, ValueError):
             continue
+        # a whole number that does not fit would become another one without a word
+        if getattr(dtype, "kind", "") not in "iu" or (kept == frame[name]).all():
+            frame[name] = kept
     return frame

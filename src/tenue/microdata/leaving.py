@@ -11,11 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..ledger.contract import Ledger
 from ..promise import Certificate
 from ..schema import Schema
 from .method import Method
-from .registry import register, withdraw
+from .registry import Register, register, withdraw
 from .saving import Draft
 
 __all__ = ["Registration", "Target", "digest_of", "file_kind", "leave"]
@@ -36,16 +35,22 @@ class Target:
 class Registration:
     """What a release is registered with: the ledger, what was released, and marks of its rows."""
 
-    ledger: Ledger
+    books: Register
     schema: Schema
     method: Method
     marks: tuple[str, ...]
 
-    def write(self, digest: str) -> None:
-        register(self.ledger, self.schema, self.method, digest, self.marks)
+    def write(self, digest: str, *, draft: bool = False) -> None:
+        ledger = self.books.made()
+        register(ledger, self.schema, self.method, digest, self.marks, draft=draft)
+
+    def left(self, digest: str) -> None:
+        """Nobody can withdraw it any more."""
+        ledger = self.books.made()
+        ledger.release_left(ledger.known_as(self.schema.name), digest)
 
     def withdraw(self, digest: str) -> None:
-        withdraw(self.ledger, self.schema, digest, _LOST)
+        withdraw(self.books.made(), self.schema, digest, _LOST)
 
 
 def leave(
@@ -72,9 +77,12 @@ def leave(
     registered = False
     try:
         if registration is not None:
-            registration.write(digest)
+            registration.write(digest, draft=True)
             registered = True
-        return draft.place()
+        manifest = draft.place()
+        if registration is not None:
+            registration.left(digest)
+        return manifest
     except BaseException:
         # files that have their name have left, whatever failed afterwards
         if registration is not None and registered and not draft.placed:

@@ -6,9 +6,10 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from ..errors import InvalidArgument, InvalidSchema, nearest
-from ..number import exact, whole
-from ..schema import Column, Number, Schema
+from ..errors import InvalidArgument, InvalidSchema, NotPromised, nearest
+from ..number import above_zero, exact, whole
+from ..schema import Boolean, Category, Column, Number, Schema
+from ..schema.literal import key
 
 __all__ = ["OVERRIDES", "Method", "chosen_method"]
 
@@ -29,7 +30,7 @@ class Method:
     k: how many units each group has at least; for a swap, by column.
     l, t: what else must hold of each group.
     gamma: the gain factor of V-MDAV.
-    unprotected: the columns without a role, which leave as they are.
+    unprotected: the columns of role other, which leave as they are.
     """
 
     name: str
@@ -71,6 +72,7 @@ def chosen_method(
 ) -> Method:
     """The method that was asked for; refused if it is none, or does not suit the schema."""
     name = _one_of(method, "method", tuple(WAYS))
+    _check_roles(schema)
     way = WAYS[name][0] if by is None else _one_of(by, "by", WAYS[name])
     quasi = _published(schema, schema.quasi_identifiers)
     confidential = _published(schema, schema.confidential)
@@ -95,19 +97,38 @@ def chosen_method(
         )
     if (l is not None or t is not None) and not confidential:
         raise _no_role(schema, "confidential", "l and t speak of confidential columns")
+    overrides, sizes = _overrides(override), _sizes(k, name, way, confidential)
+    if way == "each-confidential" and "homogeneous-groups" not in overrides:
+        _check_ordered(schema, confidential)
     return Method(
         name=name,
         by=way,
-        k=_sizes(k, name, way, confidential),
+        k=sizes,
         quasi=quasi,
         confidential=confidential,
         sensitive=tuple(name for name in confidential if schema.columns[name].sensitive),
-        unprotected=_without_a_role(schema),
+        unprotected=_unprotected(schema),
         l=None if l is None else whole(l, "l", least=2),
         t=None if t is None else _distance(t),
-        gamma=None if gamma is None else exact(gamma, "gamma"),
-        override=_overrides(override),
+        gamma=None if gamma is None else above_zero(gamma, "gamma"),
+        override=overrides,
     )
+
+
+def _check_roles(schema: Schema) -> None:
+    lacking = schema.without_role
+    if lacking:
+        raise InvalidSchema(
+            f"No role is stated for {', '.join(f'`{name}`' for name in lacking)}",
+            "Every column that is published has a role: an intruder may know it "
+            "(quasi-identifier), wants to know it (confidential), or it is neither (other) and "
+            "leaves as it is",
+            f'Write role = "quasi-identifier", "confidential", "other" or "identifier" in '
+            f"[columns.{key(lacking[0])}]"
+            + (" and in the others" if lacking[1:] else "")
+            + ", or remove the section of a column that shall not leave",
+            columns=lacking,
+        )
 
 
 def _one_of(given: object, name: str, known: tuple[str, ...]) -> str:
@@ -117,6 +138,26 @@ def _one_of(given: object, name: str, known: tuple[str, ...]) -> str:
     raise InvalidArgument(
         f"`{name}` is {given!r}", f"`{name}` is one of {listed}", nearest(str(given), known)
     )
+
+
+def _check_ordered(schema: Schema, confidential: tuple[str, ...]) -> None:
+    """Groups of similar values of a column without order hold one value each, and hide nothing."""
+    flat = [name for name in confidential if _without_order(schema.columns[name])]
+    if flat:
+        names = ", ".join(f"`{name}`" for name in flat)
+        raise NotPromised(
+            f'The values of {names} have no order, and groups are formed by="each-confidential"',
+            "Groups of similar values of such a column have one value each, so nearly everybody "
+            "keeps the true one: it takes numbers, dates or a taxonomy",
+            'Use by="quasi-identifiers", or state override="homogeneous-groups", which is recorded',
+            code="homogeneous-groups",
+            columns=tuple(flat),
+        )
+
+
+def _without_order(column: Column) -> bool:
+    flat = isinstance(column, Category) and isinstance(column.stated, tuple)
+    return flat or isinstance(column, Boolean)
 
 
 def _published(schema: Schema, columns: tuple[Column, ...]) -> tuple[str, ...]:
@@ -133,7 +174,7 @@ def _published(schema: Schema, columns: tuple[Column, ...]) -> tuple[str, ...]:
     return tuple(column.name for column in columns if column.name.lower() != unit)
 
 
-def _without_a_role(schema: Schema) -> tuple[str, ...]:
+def _unprotected(schema: Schema) -> tuple[str, ...]:
     unit = schema.unit.lower()
     return tuple(
         column.name
@@ -165,6 +206,12 @@ def _sizes(k: object, name: str, way: str, confidential: tuple[str, ...]) -> Map
         )
     known = {column.lower(): column for column in confidential}
     given = {str(column).lower(): size for column, size in k.items()}
+    if len(given) < len(k):
+        raise InvalidArgument(
+            "`k` names a column twice, in upper and lower case",
+            "`k` names each confidential column once",
+            "Leave one of them out",
+        )
     for column in given:
         if column not in known:
             raise InvalidArgument(

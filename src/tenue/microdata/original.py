@@ -1,7 +1,7 @@
 """The table as it was given, checked against its schema: what cannot be published is refused here.
 
-Publishing is the holder's act, so a refusal may say which column is at fault; it never quotes a
-value.
+Publishing is the holder's act, so a refusal may say which column is at fault, in how many rows and
+in which one first; it never quotes a value.
 """
 
 from __future__ import annotations
@@ -28,12 +28,15 @@ class Original:
 
     persons: whose each row is, numbered from 0; None if each row is a person.
     beyond: how many values of a column lay beyond its bounds when they were read.
+    names: the stored values of each identifier, by which a register knows persons again; only of
+        the table as it was read.
     """
 
     cells: Mapping[str, Cells]
     persons: Numbers | None
     size: int
     beyond: Mapping[str, int] = field(default_factory=dict)
+    names: tuple[Any, ...] = field(default=(), repr=False)
 
     def take(self, rows: NDArray[Any]) -> Original:
         """These rows, in this order."""
@@ -59,13 +62,14 @@ def read_original(source: object, schema: Schema) -> Original:
         column = schema.columns[name]
         _check_values(column, rows)
         cells[name] = _cells(column, rows)
-    return Original(cells, _persons(schema, rows), size, rows.beyond)
+    names = tuple(column.combine_chunks() for column in rows.identifiers.columns)
+    return Original(cells, _persons(schema, rows), size, rows.beyond, names)
 
 
 def _check_values(column: Column, rows: Rows) -> None:
     if rows.infinite[column.name]:
         raise InvalidTable(
-            f"`{column.name}` has infinite values",
+            f"`{column.name}` has {_where(rows.infinite, column, rows)} an infinite value",
             "A value that is published is finite",
             f"Remove them from the source, or leave the cells of `{column.name}` empty",
             column=column.name,
@@ -73,13 +77,19 @@ def _check_values(column: Column, rows: Rows) -> None:
     if rows.unreadable[column.name]:
         category = isinstance(column, Category)
         raise InvalidTable(
-            f"`{column.name}` has values that the schema does not know",
+            f"`{column.name}` has {_where(rows.unreadable, column, rows)} a value that the schema "
+            "does not know",
             "Every value is one of the declared categories"
             if category
             else f"Every value of a {column.type} column can be read as such",
             f"Add what is lacking to [columns.{column.name}], or correct the source",
             column=column.name,
         )
+
+
+def _where(counts: Mapping[str, int], column: Column, rows: Rows) -> str:
+    many, first = counts[column.name], rows.first[column.name]
+    return f"in row {first}" if many == 1 else f"in {many} rows, row {first} the first,"
 
 
 def _cells(column: Column, rows: Rows) -> Cells:

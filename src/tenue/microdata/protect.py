@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InvalidTable, NotPromised, Unreachable
+from ..evaluate.meant import word_codes
 from ..noise.source import Source
 from ..schema import Category
 from .cells import Cells, Numbers
@@ -127,9 +128,17 @@ def _space(records: Records) -> Space:
 
 
 def places(column: Cells) -> Numbers:
-    """The place of each value among the different values, in order; -1 where it is missing."""
+    """The place of each value among the different values, in order; -1 where it is missing.
+
+    Categories that differ only in the way they are written, as flu and Flu do, are one value, as
+    they are to `check`.
+    """
+    import pyarrow
+
     codes = np.full(column.size, -1, np.int64)
     values = column.numbers[column.present]
+    if isinstance(column.column, Category):
+        values = word_codes(pyarrow.array(column.labels), column.column)[values]
     codes[column.present] = np.unique(values, return_inverse=True)[1].reshape(-1)
     return codes
 
@@ -199,8 +208,15 @@ def _check_homogeneous(original: Original, method: Method, groups: Mapping[str, 
             raise Unreachable(
                 f"Some groups have one single value of `{name}`, which is declared sensitive",
                 "Whoever knows that a person is in such a group knows the value",
-                'Add l=2, choose a larger k, or state override="homogeneous-groups", '
+                f'{_way_out(method)}, choose a larger k, or state override="homogeneous-groups", '
                 "which is recorded",
                 code="homogeneous-groups",
                 column=name,
             )
+
+
+def _way_out(method: Method) -> str:
+    """What makes groups of several values: where no group grows for l, other groups."""
+    if method.by in ("each-confidential", "other-attributes"):
+        return 'Use by="quasi-identifiers" with l=2'
+    return "Add l=2"

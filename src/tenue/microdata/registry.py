@@ -1,6 +1,6 @@
 """The register of releases: a second one of the same table is refused unless insisted on.
 
-A table is known by its name, and by marks of its rows under any other name.
+A table is known by its name, and as far as `mark` says by its rows under any other name.
 """
 
 from __future__ import annotations
@@ -8,32 +8,74 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 
-from ..errors import Conflict, InvalidArgument
+from ..errors import Conflict, Fault, InvalidArgument
 from ..ledger import SQLite
 from ..ledger.contract import Ledger
 from ..promise import checked_neighbours
 from ..schema import Schema
 from .method import Method
 
-__all__ = ["check_first", "check_rows", "opened", "register", "withdraw"]
+__all__ = ["Register", "check_first", "check_rows", "opened", "register", "withdraw"]
 
 _WHY = "Two releases of overlapping data reveal the records in which they differ"
 _INSIST = 'Publish the first release again, or state override="second-release", which is recorded'
 
 
+class Register:
+    """The ledger of a release. One whose file is not there yet is made when it is written to, so
+    that a refusal leaves nothing behind.
+    """
+
+    def __init__(self, ledger: Ledger | None, path: Path | None = None) -> None:
+        self._ledger, self._path = ledger, path
+
+    @property
+    def known(self) -> Ledger | None:
+        """The ledger; None as long as there is none, so that nothing is in it."""
+        if self._ledger is None and self._path is not None and self._path.exists():
+            return self.made()
+        return self._ledger
+
+    def made(self) -> Ledger:
+        """The ledger, its file made if it must be."""
+        if self._ledger is None:
+            if self._path is None:
+                raise Fault("there is neither a ledger nor a path for one")
+            self._ledger = SQLite(self._path)
+        return self._ledger
+
+    def close(self) -> None:
+        if self._path is not None and self._ledger is not None:
+            self._ledger.close()
+
+
 @contextmanager
-def opened(given: object) -> Iterator[Ledger | None]:
-    """The ledger that was given, or the one in the file that was named, closed afterwards."""
-    if given is None or isinstance(given, Ledger):
-        yield given
+def opened(given: object, beside: Path | None = None) -> Iterator[Register | None]:
+    """The register to be used, closed afterwards if it was opened here; None for none.
+
+    Parameters
+        given: a ledger or the path of its file; False for none; None for the one beside the schema,
+            or for none if the schema has no file.
+        beside: the schema's file.
+    """
+    if given is None and beside is not None:
+        given = beside.with_suffix(".ledger")
+    if given is None or given is False:
+        yield None
+    elif isinstance(given, Ledger):
+        yield Register(given)
     elif isinstance(given, str | os.PathLike):
-        with SQLite(given) as ledger:
-            yield ledger
+        register = Register(None, Path(given))
+        try:
+            yield register
+        finally:
+            register.close()
     else:
         raise InvalidArgument(
-            f"`ledger` is of type {type(given).__name__}",
-            "`ledger` is a ledger or the path of its file",
+            f"`ledger` is {given!r}" if given is True else f"`ledger` is a {type(given).__name__}",
+            "`ledger` is a ledger, the path of its file, or False for none",
             'Write ledger="census.ledger"',
         )
 
@@ -58,7 +100,7 @@ def check_rows(ledger: Ledger, schema: Schema, method: Method, marks: Sequence[s
     if earlier is None or "second-release" in method.override:
         return
     raise Conflict(
-        f"Most rows of `{schema.name}` have been released before, under another name "
+        f"Rows or persons of `{schema.name}` have been released before, under another name "
         f"(entry {earlier} of the ledger)",
         _WHY,
         _INSIST,
@@ -68,9 +110,18 @@ def check_rows(ledger: Ledger, schema: Schema, method: Method, marks: Sequence[s
 
 
 def register(
-    ledger: Ledger, schema: Schema, method: Method, digest: str, marks: Sequence[str] = ()
+    ledger: Ledger,
+    schema: Schema,
+    method: Method,
+    digest: str,
+    marks: Sequence[str] = (),
+    *,
+    draft: bool = False,
 ) -> int:
-    """Records the release durably; returns the number of its entry."""
+    """Records the release durably; returns the number of its entry.
+
+    A draft may still be withdrawn, by the same ledger object.
+    """
     name = ledger.known_as(schema.name)
     if name not in ledger.datasets():
         budget = schema.budget
@@ -89,6 +140,7 @@ def register(
         method=f"{method.name} by {method.by}",
         override="second-release" in method.override,
         marks=marks,
+        draft=draft,
     )
 
 

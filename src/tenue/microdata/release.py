@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from ..errors import Fault, InvalidArgument
 from ..evaluate import check
@@ -46,9 +46,10 @@ Progress = Callable[[str], None]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Release:
-    """A protected copy of a table. It cannot be changed.
+    """A protected copy of a table.
 
-    table: the rows that may leave, as the kind of data frame that came in.
+    table: the rows that may leave, as the kind of data frame that came in. It is the caller's own:
+        what `save` writes and `digest` stands for is a copy that changes to it do not touch.
     certificate: what is promised, and what is not; it may leave too.
     risk, utility: what the original and the release have to do with each other. They were computed
         from the original and are for the holder alone.
@@ -122,7 +123,7 @@ def publish(
     l: int | None = None,
     t: object = None,
     gamma: object = None,
-    ledger: Ledger | str | os.PathLike[str] | None = None,
+    ledger: Ledger | str | os.PathLike[str] | Literal[False] | None = None,
     override: str | tuple[str, ...] = (),
     progress: Progress | None = None,
 ) -> Release:
@@ -130,9 +131,11 @@ def publish(
 
     Guarantee
         "microaggregate": every combination of quasi-identifiers is shared by at least `k` units.
-        "swap": a confidential value is linked to its unit with probability at most 1/k, by whoever
-        knows all other columns and the groups. Both count units, not rows. Identifiers and columns
-        that the schema does not declare are not in the release, and rows are in random order.
+        "swap": a confidential value in a unit's row came from that unit's record with probability
+        at most 1/k, for whoever knows the quasi-identifiers and the groups. The value itself may be
+        the same for all of a group, and is then known. Both count units, not rows. Identifiers and
+        columns that the schema does not declare are not in the release, and rows are in random
+        order.
         Numbers and dates are on the declared grid and within the declared bounds, as they are for
         questions. What is not promised stands in the certificate.
 
@@ -142,16 +145,21 @@ def publish(
         method: "microaggregate" (centres of groups of similar people instead of their
             quasi-identifiers) or "swap" (confidential values change places inside such groups).
         k: the least number of units in a group. For a swap in which each column has its own groups,
-            also a mapping from column to k; the certificate then promises the least.
+            also a mapping from column to k. The certificate then promises the least, of each column
+            by itself: columns that tell much about each other leave fewer records together, unless
+            their k are equal.
         by: how groups are formed. "microaggregate": "mdav" or "v-mdav". "swap":
             "quasi-identifiers" (MDAV-SWAP), "each-confidential" (IR-SWAP: similar values of the
-            column itself) or "other-attributes" (all other columns, in turn, against intruders who
-            know every column but one). None for the first.
+            column itself; none for columns without order) or "other-attributes" (all other columns,
+            in turn: values then stay plausible beside them, and whoever knows a confidential column
+            may learn about others from who shared a group). None for the first.
         l, t: groups grow until each has at least l different values, or is within earth mover's
             distance t of the table, in each sensitive column, or each confidential one if none is
-            declared sensitive.
+            declared sensitive. That a group had to grow tells something of its first members.
         gamma: the gain factor of "v-mdav".
-        ledger: where the release is registered; a second one under its name is then refused.
+        ledger: where the release is registered, so that a second one of the table is refused: a
+            ledger or its path. None for `<schema>.ledger` beside the schema's file, as for
+            questions; a schema without a file is then not registered. False for none at all.
         override: "second-release" or "homogeneous-groups", to insist; recorded in the certificate.
         progress: is told the name of each step when it begins.
 
@@ -160,7 +168,7 @@ def publish(
     """
     described = _schema(schema)
     way = chosen_method(described, method, k, by, l, t, gamma, override)
-    return _journey(source, described, way, ledger, progress, None)[0]
+    return _journey(source, described, way, (ledger, _file(schema)), progress, None)[0]
 
 
 def publish_into(
@@ -168,7 +176,7 @@ def publish_into(
     source: object = None,
     *,
     schema: Schema | str | os.PathLike[str] | Mapping[str, Any],
-    ledger: Ledger | str | os.PathLike[str] | None = None,
+    ledger: Ledger | str | os.PathLike[str] | Literal[False] | None = None,
     progress: Progress | None = None,
     **settings: Any,
 ) -> tuple[Release, dict[str, Any]]:
@@ -184,27 +192,27 @@ def publish_into(
     """
     described = _schema(schema)
     way = chosen_method(described, **settings)
-    return _journey(source, described, way, ledger, progress, target)
+    return _journey(source, described, way, (ledger, _file(schema)), progress, target)
 
 
 def _journey(
     source: object,
     described: Schema,
     way: Method,
-    ledger: object,
+    ledger: tuple[object, Path | None],
     progress: Progress | None,
     target: Target | None,
 ) -> tuple[Release, dict[str, Any]]:
     tell = progress or (lambda _: None)
-    with opened(ledger) as books:
-        if books is not None:
-            check_first(books, described, way)
+    with opened(*ledger) as books:
+        if books is not None and books.known is not None:
+            check_first(books.known, described, way)
         tell("read")
         given = source if source is not None else described.location
         read = read_original(given, described)
         marks = () if books is None else marks_of(given, read, described.name)
-        if books is not None:
-            check_rows(books, described, way, marks)
+        if books is not None and books.known is not None:
+            check_rows(books.known, described, way, marks)
         original, left_out = prepared(read, way, SYSTEM)
         tell("partition and publish")
         safe = protected(original, way, SYSTEM)
@@ -229,6 +237,10 @@ def _journey(
         registered = None if books is None else Registration(books, described, way, marks)
         manifest = leave(leaving, certificate, kind, registered, target)
     return release, manifest
+
+
+def _file(schema: object) -> Path | None:
+    return Path(schema) if isinstance(schema, str | os.PathLike) else None
 
 
 def _schema(given: object) -> Schema:

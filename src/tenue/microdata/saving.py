@@ -32,21 +32,28 @@ def check_target(folder: Path, kind: str | None, *, replace: bool) -> None:
         raise InvalidArgument(
             f"`kind` is {kind!r}", "`kind` is csv or parquet", nearest(str(kind), KINDS)
         )
+    name = folder.absolute().name or str(folder)
+    if folder.is_symlink():
+        raise InvalidArgument(
+            f"{name} is a link to another place",
+            "A release is written into a folder of its own",
+            "Name the folder itself",
+        )
     if folder.is_dir() and any(folder.iterdir()) and not replace:
         raise InvalidArgument(
-            f"{folder.name} is not empty",
+            f"{name} is not empty",
             "A release is written into a folder of its own",
             "Name another folder, or say that it may be replaced",
         )
     if folder.is_dir() and not _is_release(folder):
         raise InvalidArgument(
-            f"{folder.name} holds something that is no release",
+            f"{name} holds something that is no release",
             "Only a folder with nothing but a release in it is replaced",
             "Name another folder",
         )
     if folder.exists() and not folder.is_dir():
         raise InvalidArgument(
-            f"{folder.name} is a file", "A release is written into a folder", "Name another one"
+            f"{name} is a file", "A release is written into a folder", "Name another one"
         )
     above = next(parent for parent in folder.absolute().parents if parent.exists())
     if not os.access(above, os.W_OK) or not above.is_dir():
@@ -156,7 +163,11 @@ def _take_place(draft: Path, target: Path, *, replace: bool) -> None:
     # what has appeared since the folder was looked at makes the rename below fail
     if replace and target.is_dir() and any(target.iterdir()) and _is_release(target):
         old = Path(tempfile.mkdtemp(prefix=f".{target.name}.old.", dir=target.parent))
-        target.rename(old)
+        try:
+            target.rename(old)
+        except OSError:
+            old.rmdir()
+            raise
     try:
         draft.rename(target)
     except OSError:

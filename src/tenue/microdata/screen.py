@@ -11,6 +11,7 @@ import textwrap
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from ..evaluate.check import tells_apart
 from ..evaluate.screen import percent, short
 from ..promise import ProbabilisticKAnonymity
 
@@ -18,10 +19,11 @@ if TYPE_CHECKING:
     from ..evaluate import Check
     from .release import Release
 
-__all__ = ["brief_text", "full_text", "release_html"]
+__all__ = ["brief_text", "full_text", "release_html", "warnings_of"]
 
 _WIDTH = 88
 _FEW = 3
+_MUCH = 0.5
 _ALONE = "for you alone"
 _AGAINST = (
     "Compared with the rows as the schema reads them: on their grid, between their bounds, without "
@@ -50,6 +52,7 @@ def full_text(release: Release) -> str:
     """The screen of `tenue publish`: every promise, limit, step and figure."""
     certificate = release.certificate
     unit = "a row" if certificate.unit == "record" else f"whoever has one `{certificate.unit}`"
+    warnings = warnings_of(release)
     parts = [
         _title(release),
         _section("Promised", [str(certificate.promise), certificate.promise.sentence()]),
@@ -63,7 +66,10 @@ def full_text(release: Release) -> str:
         _section("Assumed", certificate.assumptions, "* "),
         _section("Not promised", certificate.does_not_promise, "* "),
         _section(f"What was done ({_ALONE})", map(str, release.history)),
-        _section(f"What an intruder could do ({_ALONE})", release.risk.sentences()),
+        *([_section(f"WARNING ({_ALONE})", warnings, "* ")] if warnings else []),
+        _section(
+            f"What an intruder could do ({_ALONE})", [*release.risk.sentences(), *_why(release)]
+        ),
         *_look_alikes(release),
         _section(
             f"What it is still good for ({_ALONE})", [_AGAINST, *str(release.utility).splitlines()]
@@ -88,6 +94,40 @@ def release_html(release: Release) -> str:
     )
 
 
+def _why(release: Release) -> list[str]:
+    """Why one who knows less of a swapped table may link more of it."""
+    if not isinstance(release.certificate.promise, ProbabilisticKAnonymity):
+        return []
+    return [
+        "A swap leaves quasi-identifiers as they are, so whoever has them finds rows; what stands "
+        "there besides may come from others. Whoever compares all columns is misled by it."
+    ]
+
+
+def warnings_of(release: Release) -> list[str]:
+    """What the holder should think about before the release leaves."""
+    loose = release.certificate.parameters.get("unprotected", "").split(", ")
+    alone = [
+        name
+        for name in release.columns
+        if name in loose and tells_apart(release._published.column(name))
+    ]
+    warnings = [
+        f"`{name}` has another value in every row and leaves as it is: whoever knows it of a "
+        "person finds the row. Give it another role, or remove its section from the schema."
+        for name in alone
+    ]
+    if not isinstance(release.certificate.promise, ProbabilisticKAnonymity):
+        return warnings
+    kept = {name: share for name, share in release.risk.own_values.items() if share > _MUCH}
+    return warnings + [
+        f"{_sentence(percent(share))} of the rows still show their own true value of `{name}`: "
+        "whoever believes what the release shows is mostly right. Choose a larger k if its values "
+        "are many, or do not publish it."
+        for name, share in kept.items()
+    ]
+
+
 def _title(release: Release) -> str:
     rows, columns = release.rows, len(release.columns)
     return f"Release: {rows:,} row{'' if rows == 1 else 's'}, {columns} columns"
@@ -106,11 +146,14 @@ def _facts(release: Release) -> list[tuple[str, str]]:
         known = percent(risk.linkage_by_quasi_identifiers)
         linked += f", one who has its quasi-identifiers {known}"
     facts.append((f"Risk ({_ALONE})", f"{linked}."))
+    facts += [(f"WARNING ({_ALONE})", text) for text in warnings_of(release)]
     moved = percent(release.utility.relative_error)
     facts.append((f"Loss ({_ALONE})", f"Changed columns moved by {moved} of their domain."))
-    unprotected = release.certificate.parameters.get("without a role")
+    if release.certificate.parameters.get("registered", "yes") != "yes":
+        facts.append(("Register", "In no ledger: a second release would not be noticed."))
+    unprotected = release.certificate.parameters.get("unprotected")
     if unprotected:
-        facts.append(("Unprotected", f"{unprotected}: without a role, published as it is."))
+        facts.append(("Unprotected", f"{unprotected}: role other, published as it is."))
     return facts
 
 

@@ -21,8 +21,16 @@ _HEAD = f"""\
 """
 _LEGEND = """\
 # A column without a section is invisible. A column that names a person or a row has
-# type = "identifier" and nothing else. Missing values are skipped, unless missing = 0 (or another
-# value) says what stands for them.
+# type = "identifier" and nothing else. Numbers that are names, such as postcodes and codes of
+# illnesses, are categories (or identifiers), not numbers. Missing values are skipped, unless
+# missing = 0 (or another value) says what stands for them.
+#
+# Asking needs no roles. Publishing needs one for every column that is no identifier:
+#   identifier        names a person; never leaves
+#   quasi-identifier  an intruder may know it of a person: age, postcode, occupation, dates
+#   confidential      an intruder wants to know it: income, illness. Add sensitive = true if no
+#                     group of people may be known to have one and the same value
+#   other             neither; it leaves as it is, unprotected
 """
 _NOT_PRIVATE = """\
 # NOT PRIVATE: bounds or categories below were read from the rows, so what they show is already
@@ -61,7 +69,7 @@ def draft(columns: Iterable[DraftColumn], *, name: str, source: str | None = Non
         type = "number"
         bounds = ["FILL IN", "FILL IN"]  # least and greatest value that any row could hold
         grid = 1  # values and answers are multiples of this
-        role = "other"  # identifier | quasi-identifier | confidential | other
+        # role = ...  # needed to publish: identifier | quasi-identifier | confidential | other
         <BLANKLINE>
         <BLANKLINE>
     """
@@ -120,9 +128,16 @@ def _column(column: DraftColumn) -> str:
     lines = [f"[columns.{key(column.name)}]", f"type = {literal(column.type)}"]
     lines += _domain(column)
     if column.type != "identifier":
-        role = literal(column.role or "other")
-        lines.append(f"role = {role}  # {' | '.join(ROLES)}")
+        lines.append(_role(column))
     return "\n".join(lines) + "\n"
+
+
+def _role(column: DraftColumn) -> str:
+    """None is written that nobody has thought of: it would publish the column unprotected."""
+    choices = " | ".join(ROLES)
+    if column.role is None:
+        return f"# role = ...  # needed to publish: {choices}"
+    return f"role = {literal(column.role)}  # {choices}"
 
 
 def _domain(column: DraftColumn) -> Iterator[str]:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InvalidArgument
+from .column import Number
 from .fingerprint import fingerprint
 from .lines import Lines
 from .literal import plain, show
@@ -129,6 +130,23 @@ class Schema(Table):
         if self.source is None or "://" in self.source:
             return self.source
         return str(self.folder / self.source)
+
+    @property
+    def without_role(self) -> tuple[str, ...]:
+        """The declared columns of which nobody has said what they are to an intruder.
+
+        A column that names a person needs no role, and neither does one that is derived from
+        others: no release has them.
+        """
+        stated = self.stated["columns"]
+        return tuple(
+            name
+            for name, column in self.columns.items()
+            if "role" not in stated[name]
+            and column.role != "identifier"
+            and name.lower() != self.unit.lower()
+            and not (isinstance(column, Number) and column.expression is not None)
+        )
 
     def replace(self, **sections: Mapping[str, Any] | None) -> Schema:
         """A schema in which the given keys have new values; None removes a key or a section.

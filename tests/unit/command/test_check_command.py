@@ -80,3 +80,10 @@ def test_a_refusal_is_one_object_and_exit_code_two(words: list[str], files: dict
     assert done.returncode == 2
     assert set(json.loads(done.stdout)["refused"]) == {"code", "what", "allowed", "fix"}
     assert "Traceback" not in done.stderr
+
+
+def test_what_is_no_file_is_called_what_it_is(tmp_path: Path) -> None:
+    for path, word in ((tmp_path, "a folder"), (Path("/dev/null"), "no file")):
+        with pytest.raises(tn.errors.InvalidArgument) as refused:
+            run(str(path), "--quasi-identifiers", "age")
+        assert f"{path} is {word}" in refused.value.what

@@ -54,7 +54,7 @@ def test_a_release_is_written_and_told_about(folder: Path) -> None:
 
 def test_people_read_sentences(folder: Path) -> None:
     words = ("--method", "swap", "--by", "each-confidential", "-k", "income=12,ill=5", "--out", "o")
-    done = run(folder, *words, "--kind", "csv")
+    done = run(folder, *words, "--kind", "csv", "--override", "homogeneous-groups")
     assert done.returncode == 0
     assert "probabilistic k-anonymity (k = 5)" in done.stdout
     assert "only the files may leave" in done.stdout
@@ -97,3 +97,30 @@ def test_a_second_release_is_refused_unless_insisted_on(folder: Path) -> None:
     assert run(folder, *words, "two", "--override", "second-release").returncode == 0
     with tn.ledger.SQLite(folder / "people.ledger") as ledger:
         assert ledger.balance("people").releases == 2
+
+
+def test_a_release_is_registered_beside_the_schema_unless_told_otherwise(folder: Path) -> None:
+    words = ("--method", "microaggregate", "-k", "5", "--out")
+    assert run(folder, *words, "one").returncode == 0
+    assert (folder / "people.ledger").exists()
+    second = run(folder, *words, "two")
+    assert second.returncode == 2
+    assert "--override second-release" in second.stderr
+    loose = run(folder, *words, "three", "--no-register")
+    assert loose.returncode == 0
+    assert "registered in no ledger" in " ".join(loose.stdout.split())
+
+
+def test_the_screen_speaks_of_options(folder: Path) -> None:
+    (folder / "out").mkdir()
+    (folder / "out" / "table.parquet").write_text("the old release")
+    done = run(folder, "--method", "swap", "-k", "5", "--out", "out")
+    assert "add --replace" in done.stderr
+    flat = run(folder, "--method", "swap", "-k", "5", "--by", "each-confidential", "--out", "x")
+    assert "--by quasi-identifiers" in flat.stderr
+    assert "--override homogeneous-groups" in flat.stderr
+    assert 'by="' not in flat.stderr
+    inside = run(folder, "--method", "swap", "-k", "5", "--out", "x", "--ledger", "x/people.ledger")
+    assert inside.returncode == 2
+    assert "among what leaves" in inside.stderr
+    assert not (folder / "x").exists()

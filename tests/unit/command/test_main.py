@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tenue.command.main import _spoken
+from tenue.command.spoken import in_options
 
 
 def tenue(*words: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
@@ -71,7 +71,7 @@ def test_no_words_show_what_can_be_said() -> None:
     ],
 )
 def test_refusals_speak_the_words_of_the_command_line(said: str, spoken: str) -> None:
-    assert _spoken(said) == spoken
+    assert in_options(said) == spoken
 
 
 def test_help_has_no_types_of_flags() -> None:

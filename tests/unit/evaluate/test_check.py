@@ -153,3 +153,26 @@ def test_declared_types_rule() -> None:
     assert check(rows, schema=schema({"age": AGE, "code": category})).t == 0.5
     number = {"type": "number", "bounds": [0, 9], "role": "confidential"}
     assert check(rows, schema=schema({"age": AGE, "code": number})).t == pytest.approx(1 / 3)
+
+
+def test_columns_that_nothing_protects_are_named_and_unique_ones_said_so() -> None:
+    number = {"type": "number", "bounds": [0, 99]}
+    declared = schema({"no": number, "kind": {**number, "role": "other"}, "age": AGE})
+    table = pa.table({"no": [1, 2, 3], "kind": [5, 5, 6], "age": [30, 30, 30]})
+    (note,) = check(table, schema=declared).notes
+    assert "Nothing protects `no`, `kind`" in note
+    assert "`no` has another value in every row" in note
+    (calm,) = check(table.set_column(0, "no", pa.array([1, 1, 3])), schema=declared).notes
+    assert "another value" not in calm
+    chosen = check(table, schema=declared, quasi_identifiers=["no"], confidential=["kind"])
+    assert not any("Nothing protects" in text for text in chosen.notes)
+    assert check(table.select(["age"]), schema=declared).notes == ()
+
+
+@pytest.mark.parametrize("names", [["17", "017", "17.0"], ["Ann", "ann", "ANN "], ["a", "b", "c"]])
+def test_spellings_of_one_person_are_remarked(tmp_path: Path, names: list[str]) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("age,who\n" + "".join(f"1,{name}\n" for name in names))
+    found = check(path, quasi_identifiers=["age"], unit="who")
+    assert found.k == 3
+    assert any("two spellings of one person" in note for note in found.notes) == (names[0] != "a")

@@ -27,6 +27,8 @@ def test_every_figure_is_the_one_measured_alone() -> None:
     assert found.within_1_percent == pytest.approx(5 / 7)
     assert found.within_5_percent == pytest.approx(6 / 7)
     assert found.unchanged == pytest.approx((7 + 4) / 14)
+    assert dict(found.own_values) == pytest.approx({"ill": 1.0, "pay": 4 / 7})
+    assert found.to_dict()["own_values"] == dict(found.own_values)
 
 
 def test_names_do_not_link() -> None:

@@ -60,3 +60,12 @@ def test_numbers_are_short() -> None:
     ]
     assert short(float("inf")) == "infinite"
     assert short(2 / 3) == "0.6667"
+
+
+def test_many_values_are_not_said_to_give_nothing_away() -> None:
+    """Groups that grew to reach l can tell what they were before (the minimality attack)."""
+    table = pa.table({"age": [30, 30, 40, 40], "ill": ["flu", "cold", "flu", "cold"]})
+    found = tn.evaluate.check(table, quasi_identifiers=["age"], confidential=["ill"])
+    text = " ".join(str(found).split())
+    assert "none gives its value away" not in text
+    assert "made larger to reach that may still give away" in text

@@ -17,7 +17,7 @@ COLUMNS: dict[str, dict[str, Any]] = {
     "sex": {"type": "category", "categories": ["f", "m"], "role": "quasi-identifier"},
     "income": {"type": "number", "bounds": [0, 1000], "grid": 0.01, "role": "confidential"},
     "ill": {"type": "category", "categories": ["no", "flu", "cold"], "role": "confidential"},
-    "note": {"type": "category", "categories": ["=1+1", "plain", "-2"]},
+    "note": {"type": "category", "categories": ["=1+1", "plain", "-2"], "role": "other"},
 }
 
 

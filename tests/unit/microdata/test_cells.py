@@ -147,3 +147,33 @@ def test_without_a_declaration_nothing_is_filled_in() -> None:
     column = cells(WHOLE, [3, None])
     assert column.filled() is column
     assert column.take(np.array([1, 0])).to_arrow().to_pylist() == [None, 3]
+
+
+@pytest.mark.parametrize(
+    ("declared", "kind", "number", "held", "value"),
+    [
+        ({"bounds": [0, 999], "missing": 999}, pa.int8(), 999, pa.int64(), 999),
+        ({"bounds": [0, 999], "missing": 9}, pa.int8(), 9, pa.int8(), 9),
+        ({"bounds": [0, 999]}, pa.int8(), 100, pa.int8(), 100),  # 999 is in no row
+        ({"bounds": [200, 300]}, pa.int8(), 200, pa.int64(), 200),  # each value becomes 200
+        ({"bounds": [-5, -1]}, pa.uint8(), -1, pa.int64(), -1),
+        ({"bounds": [0, 200], "grid": 10}, pa.int8(), 13, pa.int64(), 130),  # 127 becomes 130
+        ({"bounds": [0, 120], "grid": 10}, pa.int8(), 12, pa.int8(), 120),
+        (
+            {"bounds": [0, 1000], "missing": 1000},
+            pa.decimal128(4, 2),
+            1000,
+            pa.decimal128(38, 2),
+            Decimal("1000.00"),
+        ),
+    ],
+)
+def test_a_type_that_cannot_hold_what_the_schema_says_is_widened(
+    declared: dict[str, Any], kind: Any, number: int, held: Any, value: object
+) -> None:
+    """And by the schema alone: were it by rows, the type would tell of them."""
+    made = cells({"type": "number", **declared}, [number, None], kind).to_arrow()
+    assert made.type == held
+    assert made.to_pylist() == [value, None]
+    nothing = cells({"type": "number", **declared}, [None], kind).to_arrow()
+    assert nothing.type == held

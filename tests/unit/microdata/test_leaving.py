@@ -54,7 +54,7 @@ def test_at_the_moment_of_registering_nothing_has_its_name_yet(
     """The mutant saves first: a release would be there while the ledger still may refuse it."""
     seen = []
 
-    def watching(*given: Any) -> None:
+    def watching(*given: Any, **how: Any) -> None:
         (draft,) = hidden(tmp_path)
         seen.append((draft.stat().st_mode & 0o777, sorted(p.name for p in draft.iterdir())))
         assert not (tmp_path / "out").exists()

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import tenue as tn
-from tenue.microdata.certify import certify
+from tenue.microdata.certify import AS_STORED, COUNTED, CROSSED, GROWN, INFORMED, certify
 from tenue.microdata.method import chosen_method
 from unit.microdata.census import schema
 
@@ -16,6 +16,8 @@ def certificate(method: str, k: object = 7, unit: str = "record", **changes: Any
     settings: dict[str, Any] = {"by": None, "l": None, "t": None, "gamma": None, "override": ()}
     declared = schema(unit)
     settings.update(changes)
+    if settings["by"] == "each-confidential":
+        settings["override"] = "homogeneous-groups"
     return certify(chosen_method(declared, method, k, **settings), declared, registered=False)
 
 
@@ -45,7 +47,8 @@ def test_every_certificate_states_promise_and_limits(method: str, by: str) -> No
 def test_swaps_say_how_close_values_stay_and_what_an_intruder_may_know() -> None:
     near = certificate("swap", by="each-confidential")
     assert any("95 %" in limit for limit in near.does_not_promise)
-    assert any("no value of that one" in text for text in near.assumptions)
+    assert any("knows quasi-identifiers" in text for text in near.assumptions)
+    assert not any("all columns but" in text for text in near.assumptions)
     far = certificate("swap", by="quasi-identifiers")
     assert not any("95 %" in limit for limit in far.does_not_promise)
 
@@ -71,18 +74,20 @@ def test_the_unit_decides_what_is_assumed() -> None:
     assert "Each person has at most one record." in certificate("swap").assumptions
     persons = certificate("swap", unit="name")
     assert persons.unit == "name"
+    for found in (persons, certificate("swap")):  # its schema declares an identifier
+        assert AS_STORED in found.assumptions
     assert "Each person has at most one record." not in persons.assumptions
 
 
-def test_columns_without_a_role_are_named_as_unprotected() -> None:
+def test_columns_of_role_other_are_named_as_unprotected() -> None:
     for method, by in WAYS:
         found = certificate(method, by=by)
-        assert found.parameters["without a role"] == "note"
+        assert found.parameters["unprotected"] == "note"
         assert any("Nothing protects `note`" in limit for limit in found.does_not_promise)
     bare = schema(note=None)
     settings: dict[str, Any] = {"by": None, "l": None, "t": None, "gamma": None, "override": ()}
     found = certify(chosen_method(bare, "swap", 5, **settings), bare, registered=False)
-    assert "without a role" not in found.parameters
+    assert "unprotected" not in found.parameters
     assert not any("Nothing protects" in limit for limit in found.does_not_promise)
 
 
@@ -94,8 +99,37 @@ def test_rows_that_may_be_left_out_are_not_said_to_be_in_the_release() -> None:
     assert "every confidential value of a published row" in limits
     assert "rows without a value in `income`, `ill` are not in the release" in limits
     filled = schema(income={"missing": 0}, ill={"missing": "no"})
-    settings: dict[str, Any] = {"l": None, "t": None, "gamma": None, "override": ()}
+    settings: dict[str, Any] = {
+        "l": None,
+        "t": None,
+        "gamma": None,
+        "override": "homogeneous-groups",
+    }
     way = chosen_method(filled, "swap", 5, "each-confidential", **settings)
     assert "rows without a value" not in " ".join(
         certify(way, filled, registered=False).does_not_promise
     )
+
+
+def limits(found: tn.Certificate) -> str:
+    return " ".join(found.does_not_promise)
+
+
+def test_groups_that_grew_are_said_to_tell_something() -> None:
+    assert GROWN.format(asked="l") in limits(certificate("microaggregate", l=2))
+    assert GROWN.format(asked="t") in limits(certificate("swap", t="0.3"))
+    assert GROWN.format(asked="l or t") in limits(certificate("microaggregate", l=2, t="0.3"))
+    assert "made larger" not in limits(certificate("microaggregate"))
+
+
+def test_different_k_are_said_to_cross() -> None:
+    mixed = certificate("swap", {"income": 9, "ill": 3}, by="other-attributes")
+    assert CROSSED in mixed.does_not_promise
+    same = certificate("swap", {"income": 9, "ill": 9}, by="other-attributes")
+    assert CROSSED not in same.does_not_promise
+
+
+@pytest.mark.parametrize(("method", "by"), WAYS)
+def test_the_number_of_rows_is_said_to_be_public(method: str, by: str) -> None:
+    assert COUNTED in certificate(method, by=by).does_not_promise
+    assert (INFORMED in certificate(method, by=by).does_not_promise) == (by == "other-attributes")

@@ -53,3 +53,12 @@ def test_polars_and_arrow() -> None:
     assert dict(got.schema) == {"a": pl.Int16, "c": pl.Enum(["x", "y"])}
     assert native(OUT, OUT, "arrow") is OUT
     assert native(OUT, "t.csv", "csv") is OUT
+
+
+def test_a_number_that_does_not_fit_is_not_bent() -> None:
+    """numpy turns 200 into -56 where eight bits are asked for, without a word."""
+    source = pd.DataFrame({"a": pd.array([7, 8], "int8")})
+    got = native(pa.table({"a": [200, 3]}), source, "pandas")
+    assert got["a"].tolist() == [200, 3]
+    kept = native(pa.table({"a": [20, 3]}), source, "pandas")
+    assert kept["a"].dtype == "int8"

@@ -8,6 +8,7 @@ import pytest
 
 import tenue as tn
 from tenue.microdata.release import Release
+from tenue.microdata.screen import warnings_of
 from unit.microdata.census import people, schema
 
 
@@ -69,10 +70,50 @@ def test_a_notebook_shows_a_table_in_which_all_is_escaped(averaged: Release) -> 
     certificate = replace(
         averaged.certificate,
         does_not_promise=(hostile,),
-        parameters={"without a role": hostile},
+        parameters={"unprotected": hostile},
     )
     shown = replace(averaged, certificate=certificate)._repr_html_()
     assert hostile not in shown
     assert shown.count("&lt;script&gt;") == 2
     assert shown.startswith("<table")
     assert "k-anonymity (k = 5)" in shown
+
+
+def test_a_swap_that_leaves_most_values_where_they_were_is_warned_of() -> None:
+    """One in ten says yes: shuffled among five, four in five rows still tell the truth."""
+    given = schema(ill=None, income=None).to_dict()
+    given["columns"]["hiv"] = {"type": "boolean", "role": "confidential"}
+    table = people(200).append_column("hiv", [[i % 10 == 0 for i in range(200)]])
+    release = tn.publish(table, schema=tn.Schema.from_dict(given), method="swap", k=5)
+    share = release.risk.own_values["hiv"]
+    assert share > 0.6
+    (warning,) = warnings_of(release)
+    assert "`hiv`" in warning
+    for text in (repr(release), release.report()):
+        assert flat(warning) in flat(text)
+        assert "WARNING (for you alone)" in text
+    assert "own true value" not in release.certificate.to_json()  # the holder's fact, of rows
+    sentence = release.certificate.promise.sentence()
+    assert "came from that unit's record" in sentence
+    assert "may be the same for all of its group" in sentence
+
+
+def test_groups_are_not_warned_of_for_what_they_never_hide(averaged: Release) -> None:
+    assert set(averaged.risk.own_values.values()) == {1.0}
+    assert warnings_of(averaged) == []
+
+
+def test_a_column_that_tells_everybody_apart_is_warned_of(averaged: Release) -> None:
+    given = schema(note=None).to_dict()
+    given["columns"]["no"] = {"type": "number", "bounds": [0, 99], "role": "other"}
+    table = people().append_column("no", [list(range(60))])
+    release = tn.publish(table, schema=tn.Schema.from_dict(given), method="microaggregate", k=5)
+    (warning,) = warnings_of(release)
+    assert warning.startswith("`no` has another value in every row")
+    assert flat(warning) in flat(release.report())
+    assert warnings_of(averaged) == []
+
+
+def test_a_swap_explains_why_knowing_less_links_more(swapped: Release, averaged: Release) -> None:
+    assert "leaves quasi-identifiers as they are, so" in flat(swapped.report())
+    assert "leaves quasi-identifiers as they are, so" not in flat(averaged.report())

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
+import tenue as tn
 from tenue.errors import InvalidTable
 from tenue.microdata.original import read_original
 from unit.microdata.census import people, schema
@@ -39,7 +41,7 @@ def test_rows_of_one_person_have_one_number() -> None:
 
 
 WRONG: dict[str, dict[str, Any]] = {
-    "infinite values": {"income": [float("inf")] + [1.0] * 59},
+    "infinite value": {"income": [float("inf")] + [1.0] * 59},
     "does not know": {"ill": ["gout"] + ["no"] * 59},
     "more than once": {"name": ["ann", "ann", *(f"b{i}" for i in range(58))]},
 }
@@ -88,3 +90,46 @@ def test_persons_must_be_known_and_within_their_limit(names: list[Any], what: st
 def test_a_table_without_rows_is_refused() -> None:
     with pytest.raises(InvalidTable):
         read_original(people(0), schema())
+
+
+@pytest.mark.parametrize(
+    ("column", "wrong", "said"),
+    [
+        ("ill", {7: "gout"}, "`ill` has in row 8 a value"),
+        ("ill", {3: "gout", 40: "gout"}, "`ill` has in 2 rows, row 4 the first, a value"),
+        ("income", {59: float("inf")}, "`income` has in row 60 an infinite value"),
+    ],
+)
+def test_a_refusal_says_where_to_look(column: str, wrong: dict[int, Any], said: str) -> None:
+    table = people()
+    values = table.column(column).to_pylist()
+    for row, value in wrong.items():
+        values[row] = value
+    with pytest.raises(InvalidTable) as refused:
+        read_original(people(**{column: values}), schema())
+    assert said in refused.value.what
+    assert "gout" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        (b"31,caf\xe9", "Line 3 has bytes that are not UTF-8."),
+        (b'31,"secret', "Line 3 opens a quote that is never closed."),
+        (b"31", "Line 3 has too many or too few values."),
+        (b"31,secret,secret", "Line 3 has too many or too few values."),
+    ],
+)
+def test_a_broken_line_is_named_and_not_quoted(tmp_path: Path, line: bytes, said: str) -> None:
+    path = tmp_path / "a.csv"
+    path.write_bytes(b"age,ill\n30,no\n" + line + b"\n32,no\n")
+    for read in (
+        lambda: read_original(
+            path, schema(**dict.fromkeys(("name", "job", "sex", "income", "note")))
+        ),
+        lambda: tn.evaluate.check(path, quasi_identifiers=["age"], confidential=["ill"]),
+    ):
+        with pytest.raises(InvalidTable) as refused:
+            read()
+        assert refused.value.what == said
+        assert "secret" not in str(refused.value)

@@ -62,18 +62,34 @@ def test_another_table_is_another_matter() -> None:
 
 
 def test_a_ledger_from_a_path_is_closed_and_a_given_one_is_not(tmp_path: Path) -> None:
-    with opened(tmp_path / "a.ledger") as ledger:
+    with opened(tmp_path / "a.ledger") as books:
+        assert books is not None
+        assert books.known is None
+        assert list(tmp_path.iterdir()) == []  # made when something is written, not before
+        ledger = books.made()
         assert isinstance(ledger, SQLite)
+        assert books.known is ledger
     with pytest.raises(InvalidArgument):
         ledger.datasets()
     held = Memory()
-    with opened(held) as ledger:
-        assert ledger is held
+    with opened(held) as books:
+        assert books is not None
+        assert books.known is books.made() is held
     held.datasets()
-    with opened(None) as ledger:
-        assert ledger is None
-    with pytest.raises(InvalidArgument), opened(3):
-        pass
+    for wrong in (3, True):
+        with pytest.raises(InvalidArgument), opened(wrong):
+            pass
+
+
+def test_the_register_lies_beside_the_schema_unless_told_otherwise(tmp_path: Path) -> None:
+    beside = tmp_path / "people.toml"
+    with opened(None, beside) as books:
+        assert books is not None
+        books.made()
+    assert (tmp_path / "people.ledger").exists()
+    for given, file in ((None, None), (False, None), (False, beside)):
+        with opened(given, file) as books:
+            assert books is None
 
 
 def test_upper_and_lower_case_do_not_make_another_table() -> None:
@@ -85,3 +101,12 @@ def test_upper_and_lower_case_do_not_make_another_table() -> None:
     with pytest.raises(Conflict):
         register(ledger, shouted, chosen(), "b" * 64)
     assert list(ledger.datasets()) == ["people"]
+
+
+def test_a_ledger_of_releases_alone_says_so() -> None:
+    ledger = Memory()
+    register(ledger, schema(), chosen(), "a" * 64)
+    text = str(ledger.balance("people"))
+    assert "no budget" in text
+    assert "releases registered: 1" in text
+    assert "epsilon 0 of 0" not in text

@@ -16,6 +16,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import tenue as tn
+from tenue.errors import InvalidArgument
+from tenue.microdata.saving import check_target
 from unit.microdata.census import people, schema
 
 saving = importlib.import_module("tenue.microdata.saving")
@@ -183,3 +185,19 @@ def test_a_folder_that_is_no_path_is_refused(release: Any) -> None:
 def test_others_may_read_what_may_leave(release: Any, tmp_path: Path) -> None:
     release.save(tmp_path / "out")
     assert (tmp_path / "out").stat().st_mode & 0o777 == 0o755
+
+
+def test_a_link_is_no_folder_and_the_folder_here_has_a_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The mutant renames the link, fails, and leaves an empty hidden folder behind."""
+    (tmp_path / "held").mkdir()
+    (tmp_path / "held" / "x").touch()
+    (tmp_path / "link").symlink_to(tmp_path / "held")
+    with pytest.raises(InvalidArgument) as refused:
+        check_target(tmp_path / "link", None, replace=True)
+    assert "link is a link" in refused.value.what
+    monkeypatch.chdir(tmp_path / "held")
+    with pytest.raises(InvalidArgument) as refused:
+        check_target(Path(), None, replace=False)
+    assert refused.value.what == "held is not empty."

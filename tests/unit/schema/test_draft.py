@@ -61,12 +61,18 @@ def test_a_filled_draft_loads() -> None:
     assert schema.private
 
 
-def test_every_column_but_an_identifier_gets_a_role_to_think_about() -> None:
+def test_no_role_is_written_that_nobody_has_thought_about() -> None:
+    """A draft with role = "other" everywhere would publish every column unprotected."""
     text = draft([*COLUMNS, DraftColumn(name="hiv", type="boolean", role="confidential")], name="t")
     roles = {name: column.get("role") for name, column in tomllib.loads(text)["columns"].items()}
-    assert roles.pop("id") is None
     assert roles.pop("hiv") == "confidential"
-    assert set(roles.values()) == {"other"}
+    assert set(roles.values()) == {None}
+    asked = (
+        "# role = ...  # needed to publish: identifier | quasi-identifier | confidential | other"
+    )
+    assert text.count(asked) == len(COLUMNS) - 1  # an identifier needs none
+    assert "postcodes" in text
+    assert "sensitive = true" in text
 
 
 def test_bounds_from_the_rows_are_marked() -> None:

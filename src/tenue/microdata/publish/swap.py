@@ -1,8 +1,9 @@
 """Confidential values change places inside groups: probabilistic k-anonymity.
 
 A value stays in the table; only whose it is becomes uncertain. Inside a group of |G| units every
-assignment of values to units is equally likely, so whoever knows the groups and all other columns
-links a value to its unit with probability 1/|G|, at most 1/k.
+assignment of records to units is equally likely, so a value in a unit's row came from that unit's
+record with probability 1/|G|, at most 1/k. What the value is may be known all the same: all of a
+group may have it, and whoever knows more than quasi-identifiers may weigh the assignments.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ def swap(
         cells: the columns, by name.
         confidential: which of them are permuted, in this order.
         grouping: gives the groups of a column. It sees the columns permuted before it as they are
-            by then, which is what an informed intruder sees (thesis, section 3.3.2).
+            by then, as in the thesis, section 3.3.2.
         source: where uniform words come from.
         persons: whose each row is; values then move between persons, and a person's rows must agree
             in each confidential column. None if each row is a person.

@@ -1,0 +1,83 @@
+"""A refusal in the words of the command line: `--by quasi-identifiers`, not by="quasi-identifiers".
+
+The library refuses in the words of Python. Whoever typed options is told about options.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from ..errors import InvalidArgument, Refused
+
+__all__ = ["in_options", "spoken"]
+
+_OPTIONS = {
+    "by": "--by",
+    "confidential": "--confidential",
+    "gamma": "--gamma",
+    "k": "-k",
+    "kind": "--kind",
+    "l": "--l",
+    "ledger": "--ledger",
+    "method": "--method",
+    "override": "--override",
+    "quasi_identifiers": "--quasi-identifiers",
+    "schema": "--schema",
+    "t": "--t",
+    "unit": "--unit",
+}
+_NAME = "|".join(_OPTIONS)
+_GIVEN = re.compile(rf"""\b({_NAME})=(\[[^\]]*\]|"[^"]*"|'[^']*'|[0-9.]+)""")
+_NAMED = re.compile(rf"`({_NAME})`")
+_FLAG = re.compile(r"\b(individual|fresh)=True\b")
+_PRIOR = re.compile(r"\bprior=(tn\.prior\.\w+\([^)]*\)|\.\.\.)")
+_ASKED = re.compile(
+    r"\b(epsilon|accuracy|minimise|interval|mechanism|key|delta|analyst|ledger|schema)=(\S+?)"
+    r"(?=[,;.]?(\s|$))"
+)
+_SENTENCES = {
+    "or say that it may be replaced": "or add --replace",
+    "l and t speak of": "--l and --t speak of",
+    "leave l and t out": "leave --l and --t out",
+}
+
+
+def in_options(text: str) -> str:
+    """What a sentence says of the arguments of `ask` and `explain`, as options.
+
+    Example
+        >>> in_options("Add epsilon=0.5, or ask without individual=True.")
+        'Add --epsilon 0.5, or ask without --individual.'
+    """
+    text = _FLAG.sub(lambda found: f"--{found[1]}", text)
+    text = _PRIOR.sub("--prior FILE", text)
+    return _ASKED.sub(r"--\1 \2", text)
+
+
+@contextmanager
+def spoken() -> Iterator[None]:
+    """Whatever is refused inside is refused in the words of the command line."""
+    try:
+        yield
+    except Refused as refusal:
+        arguments = isinstance(refusal, InvalidArgument)  # elsewhere `k` may be a column
+        for part in ("what", "allowed", "fix"):
+            setattr(refusal, part, _translated(getattr(refusal, part), names=arguments))
+        raise
+
+
+def _translated(text: str, *, names: bool) -> str:
+    text = _GIVEN.sub(lambda found: f"{_OPTIONS[found[1]]} {_value(found[2])}", text)
+    if names:
+        text = _NAMED.sub(lambda found: _OPTIONS[found[1]], text)
+    for python, words in _SENTENCES.items():
+        text = text.replace(python, words)
+    return text
+
+
+def _value(text: str) -> str:
+    """A list as the command line has it, with commas; text without its quotes."""
+    items = text.strip("[]").split(",")
+    return ",".join(item.strip().strip("\"'") for item in items)

@@ -1,0 +1,41 @@
+"""Whoever types options is told about options."""
+
+from __future__ import annotations
+
+import pytest
+
+from tenue.command.spoken import spoken
+from tenue.errors import InvalidArgument, InvalidTable, Refused, Unreachable
+
+SAID = [
+    ('Use by="quasi-identifiers" with l=2', "Use --by quasi-identifiers with --l 2."),
+    ("Publish with method='microaggregate'", "Publish with --method microaggregate."),
+    ('state override="second-release"', "state --override second-release."),
+    ("Give one number, such as k=5", "Give one number, such as -k 5."),
+    ("Try t=0.3", "Try --t 0.3."),
+    ('Give quasi_identifiers=["age", "zip"]', "Give --quasi-identifiers age,zip."),
+    (
+        "Name another folder, or say that it may be replaced",
+        "Name another folder, or add --replace.",
+    ),
+    ("Choose k = 60 at most", "Choose k = 60 at most."),
+]
+
+
+@pytest.mark.parametrize(("python", "words"), SAID)
+def test_python_becomes_options(python: str, words: str) -> None:
+    with pytest.raises(Unreachable) as refused, spoken():
+        raise Unreachable("x", "y", python, code="c")
+    assert refused.value.fix == words
+    assert refused.value.code == "c"
+
+
+def test_names_of_arguments_do_and_names_of_columns_do_not() -> None:
+    def fails(kind: type[Refused]) -> str:
+        with pytest.raises(kind) as refused, spoken():
+            raise kind("`k` is 1", "`income` stays", "z")
+        assert refused.value.allowed == "`income` stays."
+        return refused.value.what
+
+    assert fails(InvalidArgument) == "-k is 1."
+    assert fails(InvalidTable) == "`k` is 1."

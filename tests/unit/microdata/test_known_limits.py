@@ -1,0 +1,134 @@
+"""Attacks that a release does not stop: each succeeds here, and the certificate says so."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from tenue.microdata import individual_ranking, mdav
+from tenue.microdata.certify import CROSSED, GROWN, INFORMED, certify
+from tenue.microdata.method import Method, chosen_method
+from tenue.microdata.original import read_original
+from tenue.microdata.protect import Protected, prepared, protected
+from tenue.noise import Seeded
+from tenue.schema import Schema
+
+NUMBER = {"type": "number", "role": "confidential"}
+AGE = {"type": "number", "bounds": [0, 120], "role": "quasi-identifier"}
+
+
+def declared(**columns: dict[str, Any]) -> Schema:
+    table = {"name": "t", "unit": "record", "neighbours": "replace"}
+    return Schema.from_dict({"table": table, "columns": {"age": AGE, **columns}})
+
+
+TWO = declared(income={**NUMBER, "bounds": [0, 100]}, load={**NUMBER, "bounds": [0, 1000]})
+
+
+def way(schema: Schema, method: str, k: object, **given: Any) -> Method:
+    settings = {"by": None, "l": None, "t": None, "gamma": None, "override": (), **given}
+    return chosen_method(schema, method, k, **settings)
+
+
+def released(table: pa.Table, schema: Schema, chosen: Method, seed: int) -> Protected:
+    """In the order of the source: whose each row is, the intruder knows by age."""
+    original, _ = prepared(read_original(table, schema), chosen, Seeded(seed))
+    safe = protected(original, chosen, Seeded(seed + 1))
+    order = np.argsort(original.cells["age"].numbers)
+    return Protected(
+        {name: column.take(order) for name, column in safe.cells.items()},
+        {name: labels[order] for name, labels in safe.groups.items()},
+    )
+
+
+def believed(seed: int) -> Any:
+    """What one who knows age and income of all believes of each person's load: exactly."""
+    k, n = 3, 12
+    income = [5, 37, 71, 11, 43, 77, 17, 49, 83, 23, 55, 89]
+    load = [990, 991, 992, 1, 2, 3, 4, 5, 6, 7, 8, 9]
+    table = pa.table({"age": list(range(40, 52)), "income": income, "load": load})
+    chosen = way(TWO, "swap", k, by="other-attributes")
+    age = np.arange(40, 52) / 120
+
+    def groups(values: Any) -> Any:
+        return mdav(np.column_stack([age, values]), k).labels
+
+    safe = released(table, TWO, chosen, seed)
+    shown = {name: safe.cells[name].numbers for name in ("income", "load")}
+    giver = [income.index(value) for value in shown["income"]]  # whose income each row shows
+    visible = groups(shown["income"] / 100)  # the groups of load are seen in the release
+    members = [np.flatnonzero(visible == group) for group in range(visible.max() + 1)]
+    belief, total = np.zeros((n, n)), 0.0
+    for orders in itertools.product(*(itertools.permutations(group) for group in members)):
+        guess = np.empty(n, np.int64)
+        for group, order in zip(members, orders, strict=True):
+            guess[group] = shown["load"][list(order)]
+        labels = groups(guess / 1000)
+        if (labels == labels[giver]).all():
+            weight = 1 / math.prod(math.factorial(size) for size in np.bincount(labels).tolist())
+            total += weight
+            belief[np.arange(n), [load.index(value) for value in guess]] += weight
+    return belief / total
+
+
+def test_whoever_knows_one_confidential_column_learns_of_another() -> None:
+    """Far more than 1/3 of one person's load: the release promises less than the thesis says."""
+    belief = believed(0)
+    assert belief.max() > 0.9
+    assert np.diag(belief).max() > 0.9  # and it is the truth
+    chosen = way(TWO, "swap", 3, by="other-attributes")
+    assert INFORMED in certify(chosen, TWO, registered=False).does_not_promise
+
+
+def test_a_group_that_grew_tells_what_its_first_members_share() -> None:
+    """Of all tables that give this release, each has the same illness in the first three rows."""
+    ages = [10, 11, 12, 40, 41, 42, 60, 61, 62, 100, 101, 102]
+    ill = ["hiv"] * 3 + ["flu", "cold", "hiv", "ok", "flu", "cold", "ok", "cold", "flu"]
+    kinds = {"type": "category", "categories": ["flu", "cold", "hiv", "ok"]}
+    schema = declared(ill={**kinds, "role": "confidential", "sensitive": True})
+    chosen = way(schema, "microaggregate", 3, l=2)
+
+    def grouping(values: list[str]) -> Any:
+        safe = released(pa.table({"age": ages, "ill": values}), schema, chosen, 1)
+        return [(age, kind) for age, kind in zip(safe.cells["age"].numbers, values, strict=True)]
+
+    shown = sorted(grouping(ill))
+    assert len({kind for age, kind in shown if age == shown[0][0]}) == 3  # l is 3 in that group
+    possible = {
+        (*first, *ill[6:])
+        for first in set(itertools.permutations(ill[:6]))
+        if sorted(grouping([*first, *ill[6:]])) == shown
+    }
+    assert len(possible) > 1
+    assert {values[:3] for values in possible} == {("hiv", "hiv", "hiv")}
+    assert GROWN.format(asked="l") in certify(chosen, schema, registered=False).does_not_promise
+
+
+def test_columns_that_tell_each_other_cross_below_k() -> None:
+    """tax = 3 * income, with k of 5 and 7: some records are found with certainty."""
+    n = 120
+    income = np.cumsum(np.arange(n) % 17 + 1)
+    table = pa.table({"age": np.arange(n), "income": income, "tax": 3 * income})
+    schema = declared(income={**NUMBER, "bounds": [0, 2000]}, tax={**NUMBER, "bounds": [0, 6000]})
+
+    def most_certain(k: dict[str, int]) -> float:
+        chosen = way(schema, "swap", k, by="each-confidential")
+        safe = released(table, schema, chosen, 2)
+        by = {name: individual_ranking(table[name].to_numpy(), k[name]).labels for name in k}
+        place = {name: {v: i for i, v in enumerate(table[name].to_pylist())} for name in k}
+        best = 0.0
+        for a, b in zip(safe.cells["income"].numbers, safe.cells["tax"].numbers, strict=True):
+            both = (by["income"] == by["income"][place["income"][a]]) & (
+                by["tax"] == by["tax"][place["tax"][b]]
+            )
+            best = max(best, 1 / both.sum())
+        said = CROSSED in certify(chosen, schema, registered=False).does_not_promise
+        assert said == (len(set(k.values())) > 1)
+        return best
+
+    assert most_certain({"income": 5, "tax": 7}) > 1 / 3
+    assert most_certain({"income": 5, "tax": 5}) == 1 / 5
