@@ -16,7 +16,7 @@ from ..schema import Schema
 from ..version import VERSION
 from .belief import BeliefPlan
 from .parse import parse
-from .personal import Personal, read_personal
+from .personal import Personal, names_once, read_personal
 from .price import affordable
 from .protocol import allow_prior
 from .refining import plan_personal
@@ -100,10 +100,14 @@ def believe_for(
     )
 
 
-def person_of(plan: BeliefPlan) -> str | None:
-    """The person a question is about, as the ledger knows people; None for a statistic."""
+def person_of(plan: BeliefPlan, schema: Schema) -> str | None:
+    """The person a question is about, as the ledger knows people; None for a statistic.
+
+    None as well where one person may have several names: such questions add up like statistics,
+    for two of them may be about the same person.
+    """
     question = plan.question
-    if not isinstance(question, Personal):
+    if not isinstance(question, Personal) or not names_once(schema):
         return None
     return hashlib.sha256(f"{question.unit.lower()}\n{question.name}".encode()).hexdigest()
 

@@ -21,7 +21,7 @@ from .spelling import refuse_lost
 from .text import read_tokens, read_tree
 from .tree import Tree
 
-__all__ = ["Personal", "read_personal", "unit_in_words"]
+__all__ = ["Personal", "names_once", "read_personal", "unit_in_words"]
 
 
 @dataclass(frozen=True)
@@ -98,15 +98,20 @@ def unit_in_words(schema: Schema) -> str:
     return "each record" if named is None else f"each record by {named.name.lower()}"
 
 
+def names_once(schema: Schema) -> bool:
+    """Whether a person has one name only: records with two identifiers have two."""
+    return schema.unit != RECORD or _identifier(schema) is not None
+
+
 def _identifier(schema: Schema) -> Column | None:
-    """The one column that names records; two would name one record twice, as if it were two."""
+    """The one column that names records; None if there is none, or several."""
     found = [column for column in schema.columns.values() if isinstance(column, Identifier)]
     return found[0] if len(found) == 1 else None
 
 
 def _names_people(column: Column, schema: Schema) -> bool:
     if schema.unit == RECORD:
-        return column is _identifier(schema)
+        return isinstance(column, Identifier)
     return column.name.lower() == schema.unit.lower()
 
 

@@ -310,7 +310,7 @@ class Session:
             return Believed(
                 plan, noisy.certificate, noisy.price, replayed=noisy.replayed, noisy=noisy
             )
-        person, cache_key = person_of(plan), identity_of(plan, self.schema)
+        person, cache_key = person_of(plan, self.schema), identity_of(plan, self.schema)
         stored = self.ledger.cached(self._dataset, cache_key)
         known = key is not None and self.ledger.has_key(self._dataset, self.analyst, key)
         if stored is not None and not fresh and not known:
@@ -322,12 +322,13 @@ class Session:
                 cache_key,
                 lambda: answer_refined(plan, self._engine, self.schema),
                 person=person,
+                proved=self._proved(plan),
                 atto=atto(plan.delta),
                 cache_key=cache_key if stored is None else None,
                 asked=plan.for_the_ledger,
             )
         # replacing a person is removing one and adding another
-        kept, proved = self._neighbours, self._proved(person)
+        kept, proved = self._neighbours, self._proved(plan)
         price, delta = Fraction(0), Fraction(0)
         if not before:
             price = in_epsilon(charge_in(kept, proved, plan.nano))
@@ -399,9 +400,9 @@ class Session:
     def _neighbours(self) -> Neighbours:
         return checked_neighbours(self.schema.neighbours)
 
-    def _proved(self, person: str | None) -> Neighbours:
+    def _proved(self, plan: BeliefPlan) -> Neighbours:
         """A question about one person is proved under add-or-remove; the ledger knows its price."""
-        return self._neighbours if person is None else "add-or-remove"
+        return self._neighbours if plan.kind == "statistical" else "add-or-remove"
 
     def _paid(
         self,
@@ -410,6 +411,7 @@ class Session:
         question: str,
         draw: Callable[[], bytes],
         person: str | None = None,
+        proved: Neighbours | None = None,
         atto: int = 0,
         **options: Any,
     ) -> tuple[bytes, bool]:
@@ -417,7 +419,7 @@ class Session:
 
         The price stays spent whatever goes wrong after it was paid: a row may have been read.
         """
-        charge = Charge(price, atto, self._proved(person), person)
+        charge = Charge(price, atto, proved or self._neighbours, person)
         reservation = self.ledger.reserve(
             self._dataset, self.analyst, charge, key, question, **options
         )

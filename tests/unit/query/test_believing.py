@@ -35,9 +35,9 @@ def test_the_text_decides_the_kind() -> None:
 
 def test_a_person_has_one_name() -> None:
     one, two = plan("SELECT x FROM t WHERE id = 1"), plan("SELECT y FROM t WHERE id = '1'")
-    assert person_of(one) == person_of(two) is not None
-    assert person_of(plan("SELECT x FROM t WHERE id = 2")) != person_of(one)
-    assert person_of(plan("SELECT SUM(x) FROM t")) is None
+    assert person_of(one, SCHEMA) == person_of(two, SCHEMA) is not None
+    assert person_of(plan("SELECT x FROM t WHERE id = 2"), SCHEMA) != person_of(one, SCHEMA)
+    assert person_of(plan("SELECT SUM(x) FROM t"), SCHEMA) is None
 
 
 def test_everything_that_changes_the_law_changes_the_identity() -> None:
