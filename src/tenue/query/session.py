@@ -237,9 +237,8 @@ class Session:
         if plan.free:
             return self._answer(plan, Released(((),)), Fraction(0), replayed=False)
         cache_key = self._cache_key(plan)
-        stored = self.ledger.cached(self._dataset, cache_key)
-        known = key is not None and self.ledger.has_key(self._dataset, self.analyst, key)
-        if stored is not None and not fresh and not known:
+        stored, again = self._stored(cache_key, key, fresh)
+        if stored is not None and again:
             return self._answer(plan, Released.from_bytes(stored), Fraction(0), replayed=True)
         for part in plan.parts:
             part.draw(1)  # whatever a law may refuse, it refuses before anything is paid
@@ -284,9 +283,8 @@ class Session:
         cache_key = hashlib.sha256(
             "\n".join(map(self._cache_key, batch.plans)).encode()
         ).hexdigest()
-        stored = self.ledger.cached(self._dataset, cache_key)
-        known = key is not None and self.ledger.has_key(self._dataset, self.analyst, key)
-        if stored is not None and not fresh and not known:
+        stored, again = self._stored(cache_key, key, fresh)
+        if stored is not None and again:
             return self._answers(batch, stored, Fraction(0), replayed=True)
         for part in {part for plan in batch.plans for part in plan.parts}:
             part.draw(1)
@@ -311,9 +309,8 @@ class Session:
                 plan, noisy.certificate, noisy.price, replayed=noisy.replayed, noisy=noisy
             )
         person, cache_key = person_of(plan, self.schema), identity_of(plan, self.schema)
-        stored = self.ledger.cached(self._dataset, cache_key)
-        known = key is not None and self.ledger.has_key(self._dataset, self.analyst, key)
-        if stored is not None and not fresh and not known:
+        stored, again = self._stored(cache_key, key, fresh)
+        if stored is not None and again:
             found, before = stored, True
         else:
             found, before = self._paid(
@@ -370,13 +367,11 @@ class Session:
                 f"Ask with epsilon={show(least)}",
             )
         cache_key = self._cache_key(plan)
-        stored = self.ledger.cached(self._dataset, cache_key)
-        known = key is not None and self.ledger.has_key(self._dataset, self.analyst, key)
-        replayed = stored is not None and not fresh and not known
-        found, before = (
-            (stored or b"", True)
-            if replayed
-            else self._paid(
+        stored, again = self._stored(cache_key, key, fresh)
+        if stored is not None and again:
+            found, before = stored, True
+        else:
+            found, before = self._paid(
                 plan.nano,
                 key,
                 cache_key,
@@ -387,7 +382,6 @@ class Session:
                 times=None if approved is None else approved.times,
                 asked=plan.sql,
             )
-        )
         answer = self._answer(
             plan,
             Released.from_bytes(found),
@@ -403,6 +397,12 @@ class Session:
     def _proved(self, plan: BeliefPlan) -> Neighbours:
         """A question about one person is proved under add-or-remove; the ledger knows its price."""
         return self._neighbours if plan.kind == "statistical" else "add-or-remove"
+
+    def _stored(self, cache_key: str, key: str | None, fresh: bool) -> tuple[bytes | None, bool]:
+        """What is stored for a question, and whether it is said again: a known key has its own."""
+        stored = self.ledger.cached(self._dataset, cache_key)
+        known = key is not None and self.ledger.has_key(self._dataset, self.analyst, key)
+        return stored, not fresh and not known
 
     def _paid(
         self,
