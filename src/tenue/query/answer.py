@@ -438,7 +438,7 @@ def _reach(value: Cell | None, found: tuple[Fraction, Fraction] | None) -> str:
     if found is None or not isinstance(value, int | Fraction):
         return ""
     low, high = (float(abs(end - value)) for end in found)
-    if max(low, high) <= 1.05 * min(low, high):
+    if max(low, high) <= 1.25 * min(low, high):  # rounding to the grid moves the middle a little
         return shown(max(low, high))
     return f"{_readable(found[0])} to {_readable(found[1])}"
 
