@@ -95,7 +95,7 @@ def people(n: int) -> tuple[pa.Table, tn.Schema]:
                 "region": {"type": "category", "categories": regions, **quasi},
                 "height": {"type": "number", "bounds": [100, 250], "grid": 0.1, **quasi},
                 "weight": {"type": "number", "bounds": [0, 300], "grid": 0.1, **quasi},
-                "job": {"type": "category", "taxonomy": JOBS},
+                "job": {"type": "category", "taxonomy": JOBS, "role": "other"},
                 "income": {"type": "number", "bounds": [0, 10**6], **secret},
                 "ill": {"type": "category", "categories": ["no", "flu", "cold"], **secret},
             },
