@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
+from functools import lru_cache
 
 from ..mechanism.error import Term
 from ..mechanism.part import Component, Part
@@ -60,6 +61,12 @@ def _ways(builder: _Builder) -> list[Strategy]:
     if not builder.paired and len(builder.atoms) == 1 and builder.sums and not builder.scattered:
         found.append(builder.in_pairs(law="discrete Laplace"))
     return [strategy for strategy in found if strategy is not None]
+
+
+@lru_cache(maxsize=256)
+def _optimal(sensitivity: int, epsilon: Fraction, wanted: Criterion) -> GridLaw:
+    """The same law for the same numbers: to find its core takes longer than all else of a plan."""
+    return Optimal(sensitivity=sensitivity, epsilon=epsilon, minimise=wanted).on_grid(1)
 
 
 class _Builder:
@@ -169,7 +176,7 @@ class _Builder:
             law: GridLaw = DiscreteLaplace(sensitivity=sensitivity, epsilon=epsilon)
             name = "discrete Laplace"
         else:
-            law = Optimal(sensitivity=sensitivity, epsilon=epsilon, minimise=self.wanted).on_grid(1)
+            law = _optimal(sensitivity, epsilon, self.wanted)
             name = "optimal"
         ends = self.cut(column)
         if ends is None:
