@@ -17,7 +17,7 @@ import pytest
 
 from tenue.mechanism.smooth import Smooth, smooth_mechanism
 from tenue.noise.exact import LARGEST
-from tenue.noise.heavy_tail_steps import HeavyTailSteps
+from tenue.noise.heavy_tail.steps import HeavyTailSteps
 from tenue.sensitivity import smooth
 from unit.sensitivity.oracle import neighbours
 

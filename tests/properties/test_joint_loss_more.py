@@ -19,8 +19,8 @@ import pytest
 from tenue.mechanism.bernstein import Bernstein, powers_of
 from tenue.mechanism.selection import Selection
 from tenue.mechanism.vote import Vote
+from tenue.noise.box.law import OptimalBox
 from tenue.noise.criterion import VARIANCE
-from tenue.noise.optimal_box import OptimalBox
 from tenue.query.batch import plan_batch
 from tenue.query.chosen import Span
 from tenue.query.parse import parse

@@ -22,10 +22,10 @@ import pytest
 
 from tenue.errors import Refused
 from tenue.noise import DiscreteLaplace, HeavyTail, Optimal, OptimalBox, Seeded
-from tenue.noise.ball import Box
+from tenue.noise.box.ball import Box
+from tenue.noise.box.same_sign_ball import SameSign
+from tenue.noise.box.shell_series import differences
 from tenue.noise.optimal_steps import OptimalSteps
-from tenue.noise.same_sign_ball import SameSign
-from tenue.noise.shell_series import differences
 
 Array = np.ndarray[Any, Any]
 GRIDS = [Fraction(1), Fraction(1, 10), Fraction(7, 100), Fraction(1, 64), Fraction(3), Fraction(25)]

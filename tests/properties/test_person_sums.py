@@ -11,8 +11,8 @@ import pytest
 
 import tenue as tn
 from tenue.mechanism.part import Component, Part
+from tenue.noise.box.law import OptimalBox
 from tenue.noise.optimal import Optimal
-from tenue.noise.optimal_box import OptimalBox
 from tenue.query.batch import plan_batch
 from tenue.query.parse import parse
 from tenue.query.plan import Plan, make_plan

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ..errors import InvalidArgument, NotPromised
-from ..noise.heavy_tail import HeavyTail
-from ..noise.heavy_tail_steps import HeavyTailSteps
+from ..noise.heavy_tail.law import HeavyTail
+from ..noise.heavy_tail.steps import HeavyTailSteps
 from ..promise import Approximate, Individual, Pure
 
 __all__ = ["require_free"]

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import InvalidArgument
-from ..noise.optimal_box_steps import OptimalBoxSteps
+from ..noise.box.steps import OptimalBoxSteps
 from ..number import Number, checked_call, whole
 
 __all__ = ["Margin"]

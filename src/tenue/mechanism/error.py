@@ -8,9 +8,9 @@ from fractions import Fraction
 from functools import cached_property, lru_cache
 from typing import Protocol
 
+from ..noise.box.law import OptimalBox
 from ..noise.discrete_laplace import DiscreteLaplace
 from ..noise.laplace_sum import LaplaceSum
-from ..noise.optimal_box import OptimalBox
 from .part import Part
 
 __all__ = ["Error", "Term", "half_width", "linear_error"]

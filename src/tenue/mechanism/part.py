@@ -10,10 +10,10 @@ from typing import Literal
 
 import numpy as np
 
+from ..noise.box.law import OptimalBox
+from ..noise.box.steps import OptimalBoxSteps
 from ..noise.discrete_laplace import DiscreteLaplace
 from ..noise.law import GridLaw
-from ..noise.optimal_box import OptimalBox
-from ..noise.optimal_box_steps import OptimalBoxSteps
 from ..noise.source import SYSTEM, Source, require_safe
 from .bernstein import Axis, Bernstein, Powers
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from ..errors import InvalidArgument, InvalidTable
 from ..noise.exact import LARGEST
-from ..noise.heavy_tail import HeavyTail
-from ..noise.heavy_tail_steps import HeavyTailSteps
+from ..noise.heavy_tail.law import HeavyTail
+from ..noise.heavy_tail.steps import HeavyTailSteps
 from ..noise.source import SYSTEM, Source, require_safe
 from ..number import checked_call, exact, law_epsilon, whole
 from ..sensitivity import ROUNDING, admissible_beta, smooth

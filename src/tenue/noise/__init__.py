@@ -8,13 +8,13 @@ HeavyTail                    smooth sensitivity
 Seeded                       a repeatable source, for tests only
 """
 
+from .box.law import OptimalBox
 from .discrete_laplace import DiscreteLaplace
-from .heavy_tail import HeavyTail
+from .heavy_tail.law import HeavyTail
 from .independent import IndependentLaplace
 from .laplace import Laplace
 from .law import GridLaw, Law
 from .optimal import Optimal
-from .optimal_box import OptimalBox
 from .source import Seeded
 
 __all__ = [

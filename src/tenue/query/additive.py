@@ -19,11 +19,11 @@ from functools import lru_cache
 
 from ..mechanism.error import Term
 from ..mechanism.part import Component, Part
+from ..noise.box.law import OptimalBox, Signs
 from ..noise.criterion import Criterion
 from ..noise.discrete_laplace import DiscreteLaplace
 from ..noise.law import GridLaw
 from ..noise.optimal import Optimal
-from ..noise.optimal_box import OptimalBox, Signs
 from ..number import NANO
 from ..sensitivity import worst_case
 from .question import Aggregate

@@ -20,8 +20,8 @@ from fractions import Fraction
 from ..errors import InvalidArgument
 from ..mechanism.error import Term
 from ..mechanism.part import Component, Part
+from ..noise.box.law import OptimalBox, Signs
 from ..noise.criterion import Criterion, criterion
-from ..noise.optimal_box import OptimalBox, Signs
 from ..number import NANO
 from ..schema import Schema
 from ..schema.table import RECORD

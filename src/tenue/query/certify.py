@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..mechanism.bernstein import Bernstein
 from ..mechanism.part import Component
-from ..noise.optimal_box import OptimalBox
+from ..noise.box.law import OptimalBox
 from ..promise import Certificate, Pure, show
 from ..schema import Schema
 from ..schema.table import RECORD

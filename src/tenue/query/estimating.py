@@ -10,9 +10,9 @@ from ..errors import NotPromised
 from ..estimate import Margin, count, require_free, total
 from ..mechanism.error import Term
 from ..mechanism.part import Component, Part
+from ..noise.box.law import OptimalBox
+from ..noise.box.steps import OptimalBoxSteps
 from ..noise.discrete_laplace import DiscreteLaplace
-from ..noise.optimal_box import OptimalBox
-from ..noise.optimal_box_steps import OptimalBoxSteps
 from ..noise.optimal_steps import OptimalSteps
 from .reading import Linear
 

@@ -14,9 +14,9 @@ from functools import cached_property, lru_cache
 
 from ..mechanism.error import Error, Term, half_width, linear_error
 from ..mechanism.part import Component, Part
-from ..noise.box_combination import SameSignCombination
+from ..noise.box.combination import SameSignCombination
+from ..noise.box.law import OptimalBox
 from ..noise.laplace_sum import LaplaceSum
-from ..noise.optimal_box import OptimalBox
 from .chosen import Chosen
 from .question import Aggregate, Constant, Expression
 from .spread import Spread

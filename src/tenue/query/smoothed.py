@@ -10,7 +10,7 @@ from fractions import Fraction
 from ..errors import Refused
 from ..mechanism.smooth import LEAST
 from ..noise.exact import LARGEST
-from ..noise.heavy_tail import GAMMAS, HeavyTail
+from ..noise.heavy_tail.law import GAMMAS, HeavyTail
 from .chosen import Span
 from .question import Aggregate
 

@@ -12,7 +12,7 @@ import pytest
 import tenue as tn
 from tenue.errors import OverBudget, Refused
 from tenue.noise import DiscreteLaplace, Laplace
-from tenue.noise.optimal_box import OptimalBox
+from tenue.noise.box.law import OptimalBox
 from tenue.query.session import Session
 
 TABLE = pd.DataFrame(

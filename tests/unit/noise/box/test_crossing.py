@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tenue.noise.crossing import crossing
+from tenue.noise.box.crossing import crossing
 
 
 @pytest.mark.parametrize(

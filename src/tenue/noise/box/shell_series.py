@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from itertools import pairwise
 
-from .enclosure import exp_minus
+from ..enclosure import exp_minus
 
 __all__ = ["differences", "exact_series", "log_product_series", "ratio_of"]
 

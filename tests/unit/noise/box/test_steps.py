@@ -13,7 +13,7 @@ import pytest
 from lattice import box_margin, same_margin
 from tenue.errors import Fault, Refused
 from tenue.noise import OptimalBox, Seeded
-from tenue.noise.optimal_box_steps import OptimalBoxSteps
+from tenue.noise.box.steps import OptimalBoxSteps
 
 
 def law_of(s: list[int], core: list[int], epsilon: Any, signs: Any = "any") -> Any:

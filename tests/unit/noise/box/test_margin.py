@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tenue.noise.box_margin import AnyMargin, Levels, SameMargin
+from tenue.noise.box.margin import AnyMargin, Levels, SameMargin
 
 
 def draw(signs: str, offsets: list[float], epsilon: float, size: int, seed: int) -> Any:

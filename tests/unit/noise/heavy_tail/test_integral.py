@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from mpmath import mp, mpf, quad
 
-from tenue.noise.heavy_tail_integral import half_line, tail_integral
+from tenue.noise.heavy_tail.integral import half_line, tail_integral
 
 
 @pytest.mark.parametrize("gamma", range(2, 7))

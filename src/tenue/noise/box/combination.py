@@ -7,8 +7,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from .box_margin import Levels, Real
 from .crossing import crossing
+from .margin import Levels, Real
 
 __all__ = ["SameSignCombination"]
 

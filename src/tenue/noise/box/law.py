@@ -11,16 +11,16 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import InvalidArgument
-from ..number import Number, checked_call, fraction_of_one, law_epsilon, moderate, whole
+from ...errors import InvalidArgument
+from ...number import Number, checked_call, fraction_of_one, law_epsilon, moderate, whole
+from ..criterion import Criterion, criterion
+from ..law import checked_steps, power_of_two_below, real_array, vector
+from ..source import Source
 from .ball import Ball, Box
-from .box_margin import AnyMargin, Levels, SameMargin
-from .criterion import Criterion, criterion
-from .law import checked_steps, power_of_two_below, real_array, vector
-from .optimal_box_steps import OptimalBoxSteps
+from .margin import AnyMargin, Levels, SameMargin
 from .same_sign_ball import SameSign
 from .shell_series import log_product_series
-from .source import Source
+from .steps import OptimalBoxSteps
 
 __all__ = ["OptimalBox"]
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from tenue.noise import Seeded
-from tenue.noise.ball import Box
-from tenue.noise.same_sign_ball import SameSign
+from tenue.noise.box.ball import Box
+from tenue.noise.box.same_sign_ball import SameSign
 
 Array = np.ndarray[Any, Any]
 

@@ -11,17 +11,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import Fault, InvalidArgument
-from ..number import Number, fraction_of_one, whole
+from ...errors import Fault, InvalidArgument
+from ...number import Number, fraction_of_one, whole
+from ..enclosure import Enclosure, exp_minus
+from ..exact import LARGEST, geometric
+from ..law import Ints, Real, as_value, as_values, drawn_in_chunks, vector
+from ..source import Source
+from ..table import Table
 from .ball import Ball
-from .box_margin import AnyMargin, Levels, SameMargin
-from .enclosure import Enclosure, exp_minus
-from .exact import LARGEST, geometric
-from .law import Ints, Real, as_value, as_values, drawn_in_chunks, vector
+from .margin import AnyMargin, Levels, SameMargin
 from .same_sign_ball import SameSign
 from .shell_series import differences, exact_series, ratio_of
-from .source import Source
-from .table import Table
 
 __all__ = ["OptimalBoxSteps"]
 

@@ -10,10 +10,10 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from ..exact import uniform
+from ..law import Ints, Real
+from ..source import Source
 from .ball import sum_of_sizes, sum_of_squares
-from .exact import uniform
-from .law import Ints, Real
-from .source import Source
 
 __all__ = ["SameSign"]
 

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InvalidArgument
-from ..number import Number, checked_call, exact, fraction_of_one, law_epsilon, moderate, whole
-from .heavy_tail_integral import half_line, tail_integral
-from .heavy_tail_steps import HeavyTailSteps, peak_of_rise, rise
-from .law import like, power_of_two_below, real_array
-from .source import Source
+from ...errors import InvalidArgument
+from ...number import Number, checked_call, exact, fraction_of_one, law_epsilon, moderate, whole
+from ..law import like, power_of_two_below, real_array
+from ..source import Source
+from .integral import half_line, tail_integral
+from .steps import HeavyTailSteps, peak_of_rise, rise
 
 __all__ = ["HeavyTail"]
 

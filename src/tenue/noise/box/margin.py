@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..number import Number, fraction_of_one
+from ...number import Number, fraction_of_one
+from ..law import like, real_array
 from .crossing import crossing
-from .law import like, real_array
 from .shell_series import log_product_series
 
 __all__ = ["AnyMargin", "Levels", "SameMargin"]

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from .exact import LARGEST, signs
-from .heavy_tail_integral import tail_integral
-from .law import GridLaw, Ints, Real, like, real_array
-from .source import Source
+from ..exact import LARGEST, signs
+from ..law import GridLaw, Ints, Real, like, real_array
+from ..source import Source
+from .integral import tail_integral
 
 __all__ = ["HeavyTailSteps", "peak_of_rise", "rise"]
 

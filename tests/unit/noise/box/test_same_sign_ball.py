@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from tenue.noise import Seeded
-from tenue.noise.same_sign_ball import SameSign
+from tenue.noise.box.same_sign_ball import SameSign
 
 Array = np.ndarray[Any, Any]
 
@@ -79,7 +79,7 @@ def test_every_proposal_of_the_same_sign_ball_leads_to_a_different_point(
             assert (taken < counts).all()
             return taken
 
-        monkeypatch.setattr("tenue.noise.same_sign_ball.uniform", chosen)
+        monkeypatch.setattr("tenue.noise.box.same_sign_ball.uniform", chosen)
         points, kept = getattr(ball, proposer)(np.array([[radius]]), np.array(s), Seeded(1))
         if kept[0]:
             found.append(tuple(points[0].tolist()))

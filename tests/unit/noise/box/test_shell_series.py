@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from mpmath import mp, mpf
 
-from tenue.noise.shell_series import differences, exact_series, log_product_series, ratio_of
+from tenue.noise.box.shell_series import differences, exact_series, log_product_series, ratio_of
 
 
 def summed(offsets: list[float], epsilon: float) -> float:

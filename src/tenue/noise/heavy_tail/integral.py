@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from .law import Real
+from ..law import Real
 
 __all__ = ["half_line", "tail_integral"]
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tenue.noise import OptimalBox
-from tenue.noise.box_combination import SameSignCombination
+from tenue.noise.box.combination import SameSignCombination
 
 WIDTH = 40
 

@@ -17,9 +17,9 @@ from typing import Protocol
 
 import numpy as np
 
-from .exact import uniform
-from .law import Ints, Real
-from .source import Source
+from ..exact import uniform
+from ..law import Ints, Real
+from ..source import Source
 
 __all__ = ["Ball", "Box", "sum_of_sizes", "sum_of_squares"]
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from mpmath import fsum, mp, mpf, zeta
 
-from tenue.noise.heavy_tail_steps import HeavyTailSteps
+from tenue.noise.heavy_tail.steps import HeavyTailSteps
 
 SCALES = [Fraction(1, 10), Fraction(1), Fraction(7, 3), Fraction(60), Fraction(255), Fraction(257)]
 SCALES += [Fraction(5000), Fraction(10**6), Fraction(10**10)]

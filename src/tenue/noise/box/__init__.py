@@ -1,0 +1,1 @@
+"""Noise for several answers at once, by the norm of what one unit can change."""

@@ -1,0 +1,1 @@
+"""Noise with a polynomial tail, for smooth sensitivity."""
