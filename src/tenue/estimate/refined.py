@@ -19,9 +19,9 @@ from ..mechanism.refinement_factor import float_factors
 from ..number import checked_call
 from ..prior.counts import Counts
 from ..prior.density import Density
+from ..prior.distance.metric import Distance, metric
 from ..prior.finite import Finite, shown_value
 from ..prior.mass import MOST_POINTS
-from ..prior.metric import Distance, metric
 from ..prior.points import Points, numeric_place
 from .posterior import Posterior
 

@@ -18,7 +18,7 @@ from ..mechanism.refinement_factor import float_factors
 from ..number import checked_call
 from ..prior.counts import Counts
 from ..prior.density import Density
-from ..prior.distance import Line
+from ..prior.distance.value import Line
 from ..prior.points import Points
 from .posterior import Real
 from .refined import as_points

@@ -8,8 +8,8 @@ from ..errors import InvalidPrior
 from ..number import checked_call
 from ..prior.counts import Counts
 from ..prior.density import Density
+from ..prior.distance.metric import Distance, metric, require_absolute
 from ..prior.finite import Finite
-from ..prior.metric import Distance, metric, require_absolute
 from .refinement_density import RefinedDensity
 from .refinement_factor import factors
 from .refinement_points import RefinedPoints

@@ -17,9 +17,9 @@ from ..errors import InvalidPrior
 from ..number import checked_call
 from ..prior.counts import Counts
 from ..prior.density import Density
-from ..prior.distance import Equal, Line, Metric
+from ..prior.distance.metric import Distance, metric, require_absolute
+from ..prior.distance.value import Equal, Line, Metric
 from ..prior.finite import Finite
-from ..prior.metric import Distance, metric, require_absolute
 from .refinement_factor import Factors, float_factors
 
 __all__ = ["core_balls", "expected_error", "response_factors"]

@@ -25,7 +25,7 @@ from tenue.prior import (
     Uniform,
     normalised,
 )
-from tenue.prior.metric import metric
+from tenue.prior.distance.metric import metric
 from tenue.taxonomy import Taxonomy
 
 TREE = Taxonomy.from_nested({"any": {"lung": ["flu", "cold"], "skin": ["rash", "burn"]}})

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tenue.prior import Categorical, Independent, Ordinal, Points, Table
-from tenue.prior.joint_distance import Combined
+from tenue.prior.distance.joint import Combined
 
 LADDER = Ordinal(["low", "mid", "top", "never"], ["0.5", "0.25", "0.25", 0])
 NUMBERS = Points({0: "0.25", 1: "0.25", 4: "0.5"})

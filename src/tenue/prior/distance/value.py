@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import InvalidPrior, Refused
-from ..taxonomy import Taxonomy
-from .categorical import Categorical, Ordinal
-from .finite import Finite
-from .points import Points, numeric_place
+from ...errors import InvalidPrior, Refused
+from ...taxonomy import Taxonomy
+from ..categorical import Categorical, Ordinal
+from ..finite import Finite
+from ..points import Points, numeric_place
 
 __all__ = ["SAFE", "Equal", "Keys", "Line", "Metric", "Semantic"]
 

@@ -13,14 +13,14 @@ All are rational, so no float decides what is near.
 
 from __future__ import annotations
 
-from ..errors import InvalidPrior
-from ..taxonomy import Taxonomy
-from .categorical import Categorical, Ordinal
-from .distance import Equal, Line, Metric, Semantic
-from .finite import Finite
-from .joint import Joint
-from .joint_distance import Combined
-from .points import Points
+from ...errors import InvalidPrior
+from ...taxonomy import Taxonomy
+from ..categorical import Categorical, Ordinal
+from ..finite import Finite
+from ..joint import Joint
+from ..points import Points
+from .joint import Combined
+from .value import Equal, Line, Metric, Semantic
 
 __all__ = ["Distance", "metric", "require_absolute"]
 

@@ -10,7 +10,7 @@ import pytest
 
 from tenue.errors import InvalidPrior
 from tenue.prior import Categorical, Independent, Ordinal, Points, Table, normalised
-from tenue.prior.metric import metric
+from tenue.prior.distance.metric import metric
 from tenue.taxonomy import Taxonomy
 
 TREE = Taxonomy.from_nested({"any": {"lung": ["flu", "cold"], "skin": ["rash"]}})

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .categorical import Ordinal
-from .distance import SAFE, Keys, Line, Metric
-from .joint import Independent, Joint, Table
-from .points import Points
+from ..categorical import Ordinal
+from ..joint import Independent, Joint, Table
+from ..points import Points
+from .value import SAFE, Keys, Line, Metric
 
 __all__ = ["Combined"]
 
