@@ -14,7 +14,7 @@ import pandas as pd
 
 import tenue as tn
 from tenue.engine.open import open_engine
-from tenue.mechanism.refinement_factor import power_above
+from tenue.mechanism.refinement.factor import power_above
 
 Row = tuple[int, int | None, str]
 """A person, a number that may be missing, and a group."""

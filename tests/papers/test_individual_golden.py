@@ -11,9 +11,9 @@ from fractions import Fraction
 import pytest
 
 from papers.test_individual_dp import BOUNDS, LOCAL, SMOOTH
-from tenue.mechanism.calibrated import FINER, calibrate
+from tenue.mechanism.individual.calibration import FINER, calibrate
+from tenue.mechanism.individual.statistic import Statistic, columns_of
 from tenue.mechanism.smooth import smooth_mechanism
-from tenue.mechanism.statistic import Statistic, columns_of
 
 LN2 = Fraction("0.6931471805599453094172321214581765680755")
 

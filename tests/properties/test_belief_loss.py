@@ -24,7 +24,7 @@ from small_tables import (
 )
 from tenue.mechanism import refine
 from tenue.mechanism.part import Part
-from tenue.mechanism.refinement_factor import power_above, power_below
+from tenue.mechanism.refinement.factor import power_above, power_below
 from tenue.prior import Binomial, Categorical, Points, Table, Uniform
 
 EPSILON = Fraction(7, 10)

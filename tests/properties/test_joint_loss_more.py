@@ -17,8 +17,8 @@ from typing import Any
 import pytest
 
 from tenue.mechanism.bernstein import Bernstein, powers_of
-from tenue.mechanism.selection import Selection
-from tenue.mechanism.vote import Vote
+from tenue.mechanism.choose.selection import Selection
+from tenue.mechanism.choose.vote import Vote
 from tenue.noise.box.law import OptimalBox
 from tenue.noise.criterion import VARIANCE
 from tenue.query.batch import plan_batch

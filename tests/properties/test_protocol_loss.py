@@ -13,7 +13,7 @@ from small_tables import TABLES, Rows, largest_ratio, neighbouring, session
 from tenue.errors import OverBudget
 from tenue.mechanism import refine
 from tenue.mechanism.part import Part
-from tenue.mechanism.refinement_factor import power_above
+from tenue.mechanism.refinement.factor import power_above
 from tenue.noise import DiscreteLaplace
 from tenue.prior import Points
 

@@ -13,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import InvalidArgument, InvalidPrior
-from ..mechanism.refinement import refine
-from ..mechanism.refinement_error import response_factors
-from ..mechanism.refinement_factor import float_factors
+from ..mechanism.refinement.error import response_factors
+from ..mechanism.refinement.factor import float_factors
+from ..mechanism.refinement.refine import refine
 from ..number import checked_call
 from ..prior.counts import Counts
 from ..prior.density import Density

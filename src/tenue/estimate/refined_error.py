@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import InvalidPrior
-from ..mechanism.refinement_error import core_balls
-from ..mechanism.refinement_factor import float_factors
+from ..mechanism.refinement.error import core_balls
+from ..mechanism.refinement.factor import float_factors
 from ..number import checked_call
 from ..prior.counts import Counts
 from ..prior.density import Density

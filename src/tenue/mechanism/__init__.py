@@ -8,14 +8,14 @@ individual_steps           the same on sorted whole steps
 smooth_release             an answer calibrated to the smooth sensitivity of this table
 """
 
-from .individual import INDIVIDUAL_ASSUMES, INDIVIDUAL_LIMITS, individual
-from .individual_steps import individual_steps
+from .individual.outcome import Released
+from .individual.steps import individual_steps
+from .individual.value import INDIVIDUAL_ASSUMES, INDIVIDUAL_LIMITS, individual
 from .part import Atoms, Component, Part
-from .refinement import refine
-from .refinement_density import RefinedDensity
-from .refinement_error import expected_error
-from .refinement_points import RefinedPoints
-from .released import Released
+from .refinement.density import RefinedDensity
+from .refinement.error import expected_error
+from .refinement.points import RefinedPoints
+from .refinement.refine import refine
 from .smooth import smooth_release
 
 __all__ = [

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from ..errors import InvalidArgument
-from ..mechanism import rank_score
+from ..mechanism.choose import rank_score
+from ..mechanism.choose.rank_score import RankScore
+from ..mechanism.choose.selection import Selection
 from ..mechanism.part import Part
-from ..mechanism.rank_score import RankScore
-from ..mechanism.selection import Selection
 from ..noise.exact import LARGEST
 from .question import Aggregate
 

@@ -14,7 +14,7 @@ from ..engine.contract import Engine
 from ..engine.request import Request
 from ..errors import NotPromised, Refused
 from ..mechanism import INDIVIDUAL_ASSUMES, INDIVIDUAL_LIMITS, individual_steps
-from ..mechanism.individual_steps import release_mode
+from ..mechanism.individual.steps import release_mode
 from ..noise.criterion import VARIANCE
 from ..noise.source import SYSTEM
 from ..number import NANO

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from ..mechanism.vote import Vote
+from ..mechanism.choose.vote import Vote
 
 __all__ = ["VOTE", "Ballot", "Voted"]
 

@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from ..mechanism.bernstein import Axis, basis
+from ..mechanism.choose.vote import Vote
 from ..mechanism.error import Term
 from ..mechanism.part import Component, Part
-from ..mechanism.vote import Vote
 from ..noise.criterion import Criterion
 from ..noise.discrete_laplace import DiscreteLaplace
 from ..number import NANO

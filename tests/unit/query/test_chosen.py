@@ -13,7 +13,7 @@ from functools import lru_cache
 import pytest
 
 from tenue.errors import InvalidArgument
-from tenue.mechanism.selection import Selection
+from tenue.mechanism.choose.selection import Selection
 from tenue.query.chosen import BOUGHT, Bought, Choice, Chosen, Span, choices_for
 from tenue.query.question import Aggregate
 

@@ -9,14 +9,14 @@ from itertools import pairwise
 from math import lcm
 from typing import Any
 
-from ..errors import InvalidPrior
-from ..noise.source import Source
-from ..number import exact, law_epsilon
-from ..prior.density import Density
-from ..prior.histogram import Histogram
-from ..prior.points import numeric_place
-from .refinement_factor import Factors, power_below
-from .refinement_points import log_of
+from ...errors import InvalidPrior
+from ...noise.source import Source
+from ...number import exact, law_epsilon
+from ...prior.density import Density
+from ...prior.histogram import Histogram
+from ...prior.points import numeric_place
+from .factor import Factors, power_below
+from .points import log_of
 
 __all__ = ["RefinedDensity"]
 

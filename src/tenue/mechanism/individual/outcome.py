@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from fractions import Fraction
 
-from ..promise import Certificate
+from ...promise import Certificate
 
 __all__ = ["Released"]
 

@@ -10,7 +10,7 @@ from fractions import Fraction
 
 import pytest
 
-from tenue.mechanism.vote import Vote
+from tenue.mechanism.choose.vote import Vote
 from tenue.noise import Seeded
 
 TABLES = list(itertools.product(range(5), repeat=3))

@@ -11,8 +11,8 @@ import pytest
 
 from tenue.errors import InvalidPrior
 from tenue.mechanism import expected_error, refine
-from tenue.mechanism.refinement_error import response_factors
-from tenue.mechanism.refinement_factor import factors
+from tenue.mechanism.refinement.error import response_factors
+from tenue.mechanism.refinement.factor import factors
 from tenue.prior import (
     Binomial,
     Categorical,

@@ -7,8 +7,8 @@ from fractions import Fraction
 import pytest
 
 from tenue.errors import InvalidArgument
-from tenue.mechanism.calibrated import FINER, Calibrated, calibrate, release
-from tenue.mechanism.statistic import Statistic, columns_of
+from tenue.mechanism.individual.calibration import FINER, Calibrated, calibrate, release
+from tenue.mechanism.individual.statistic import Statistic, columns_of
 from tenue.noise import Seeded
 
 ONE = Fraction(1)

@@ -11,7 +11,7 @@ import pytest
 from refinement_oracle import divergence, power
 from tenue.errors import InvalidPrior
 from tenue.mechanism import refine
-from tenue.mechanism.refinement_points import log_of
+from tenue.mechanism.refinement.points import log_of
 from tenue.noise import Seeded
 from tenue.prior import Categorical, Points, Uniform, normalised
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from tenue.mechanism.exponential import exponential_table
+from tenue.mechanism.choose.exponential import exponential_table
 from tenue.noise import Seeded
 
 

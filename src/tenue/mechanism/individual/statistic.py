@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import NotPromised
-from ..number import above_zero
-from ..sensitivity.column import Column, domain, exact_column, exact_pair
-from ..sensitivity.local import local_given
-from ..sensitivity.order_statistic import PARAMETERS, order_statistic
-from ..sensitivity.parameters import Parameters
+from ...errors import NotPromised
+from ...number import above_zero
+from ...sensitivity.column import Column, domain, exact_column, exact_pair
+from ...sensitivity.local import local_given
+from ...sensitivity.order_statistic import PARAMETERS, order_statistic
+from ...sensitivity.parameters import Parameters
 
 __all__ = ["PAIRS", "Columns", "Statistic", "columns_of"]
 

@@ -9,7 +9,7 @@ from itertools import combinations_with_replacement
 
 import pytest
 
-from tenue.mechanism.mode import ModeChoice, calibrate_mode, winner
+from tenue.mechanism.individual.mode import ModeChoice, calibrate_mode, winner
 from tenue.noise import Seeded
 from tenue.sensitivity import local
 from unit.sensitivity.oracle import neighbours

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..errors import InvalidPrior
-from ..number import checked_call
-from ..prior.counts import Counts
-from ..prior.density import Density
-from ..prior.distance.metric import Distance, metric, require_absolute
-from ..prior.finite import Finite
-from .refinement_density import RefinedDensity
-from .refinement_factor import factors
-from .refinement_points import RefinedPoints
+from ...errors import InvalidPrior
+from ...number import checked_call
+from ...prior.counts import Counts
+from ...prior.density import Density
+from ...prior.distance.metric import Distance, metric, require_absolute
+from ...prior.finite import Finite
+from .density import RefinedDensity
+from .factor import factors
+from .points import RefinedPoints
 
 __all__ = ["refine"]
 

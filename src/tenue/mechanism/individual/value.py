@@ -11,18 +11,18 @@ from __future__ import annotations
 from collections import Counter
 from fractions import Fraction
 
-from ..noise.law import as_value
-from ..noise.source import SYSTEM, Source, require_safe
-from ..number import above_zero, checked_call, law_epsilon, moderate
-from ..promise import Certificate, Individual, show
-from ..sensitivity import local
-from ..sensitivity.column import Column, as_list, domain
-from ..sensitivity.parameters import Parameters
-from ..version import VERSION
-from .calibrated import FINER, release
-from .individual_steps import TRUNCATABLE, check_options, release_mode
-from .released import Released
+from ...noise.law import as_value
+from ...noise.source import SYSTEM, Source, require_safe
+from ...number import above_zero, checked_call, law_epsilon, moderate
+from ...promise import Certificate, Individual, show
+from ...sensitivity import local
+from ...sensitivity.column import Column, as_list, domain
+from ...sensitivity.parameters import Parameters
+from ...version import VERSION
+from .calibration import FINER, release
+from .outcome import Released
 from .statistic import Statistic, columns_of
+from .steps import TRUNCATABLE, check_options, release_mode
 
 __all__ = ["INDIVIDUAL_ASSUMES", "INDIVIDUAL_LIMITS", "individual"]
 
@@ -94,7 +94,7 @@ def individual(
         noise: "discrete-laplace": the truth is rounded to the grid, then gets whole steps of noise.
             "laplace": continuous noise, drawn on a grid 2**20 times finer, then rounded to the
             grid; better where one record moves the answer by much less than a step, as in means.
-            The mode takes neither, nor a grid: see `mechanism/mode.py`.
+            The mode takes neither, nor a grid: see `mechanism/individual/mode.py`.
         truncated: for "range-count" and "mode": only answers that this table or a neighbour has.
 
     Example

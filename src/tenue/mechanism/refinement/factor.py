@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
-from ..errors import InvalidArgument
-from ..noise.enclosure import exp_minus
-from ..number import exact, fraction_of_one, law_epsilon
+from ...errors import InvalidArgument
+from ...noise.enclosure import exp_minus
+from ...number import exact, fraction_of_one, law_epsilon
 
 __all__ = ["Factors", "Kind", "factors", "float_factors", "power_above", "power_below"]
 

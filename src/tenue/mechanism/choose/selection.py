@@ -20,12 +20,12 @@ from itertools import accumulate, pairwise
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import InvalidArgument
-from ..noise.exact import LARGEST, uniform
-from ..noise.source import SYSTEM, Source, require_safe
-from ..noise.table import Table
-from ..number import Number, above_zero, checked_call, exact, fraction_of_one, law_epsilon
-from ..promise import checked_neighbours
+from ...errors import InvalidArgument
+from ...noise.exact import LARGEST, uniform
+from ...noise.source import SYSTEM, Source, require_safe
+from ...noise.table import Table
+from ...number import Number, above_zero, checked_call, exact, fraction_of_one, law_epsilon
+from ...promise import checked_neighbours
 from . import rank_score
 from .exponential import exponential_table
 from .rank_score import RankScore

@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from ..noise.exact import uniform
-from ..noise.source import SYSTEM, Source
+from ...noise.exact import uniform
+from ...noise.source import SYSTEM, Source
 from .exponential import exponential_table
 
 __all__ = ["Vote"]

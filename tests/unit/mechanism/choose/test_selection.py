@@ -14,9 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tenue.errors import Refused
-from tenue.mechanism import rank_score
-from tenue.mechanism.rank_score import RankScore
-from tenue.mechanism.selection import Selection, _near, quantile
+from tenue.mechanism.choose import rank_score
+from tenue.mechanism.choose.rank_score import RankScore
+from tenue.mechanism.choose.selection import Selection, _near, quantile
 from tenue.noise import Seeded
 
 HALF = Fraction(1, 2)

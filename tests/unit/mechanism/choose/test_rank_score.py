@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import pytest
 
-from tenue.mechanism.rank_score import (
+from tenue.mechanism.choose.rank_score import (
     RankScore,
     above_quantile,
     below_quantile,

@@ -13,14 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InvalidPrior
-from ..noise.law import checked_source
-from ..noise.source import Source
-from ..number import law_epsilon
-from ..prior.distance.value import Metric
-from ..prior.draw import checked_size, picks
-from ..prior.finite import Finite, shown_value, shown_values
-from .refinement_factor import Factors, power_below
+from ...errors import InvalidPrior
+from ...noise.law import checked_source
+from ...noise.source import Source
+from ...number import law_epsilon
+from ...prior.distance.value import Metric
+from ...prior.draw import checked_size, picks
+from ...prior.finite import Finite, shown_value, shown_values
+from .factor import Factors, power_below
 
 __all__ = ["RefinedPoints", "log_of"]
 

@@ -6,10 +6,10 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
-from ..errors import InvalidArgument
-from ..noise.discrete_laplace import DiscreteLaplace
-from ..noise.exact import LARGEST
-from ..noise.source import Source
+from ...errors import InvalidArgument
+from ...noise.discrete_laplace import DiscreteLaplace
+from ...noise.exact import LARGEST
+from ...noise.source import Source
 from .statistic import Columns, Statistic
 
 __all__ = ["FINER", "NOISES", "Calibrated", "calibrate", "release"]

@@ -10,12 +10,7 @@ from hypothesis import strategies as st
 
 from refinement_oracle import power
 from tenue.errors import InvalidArgument, Refused
-from tenue.mechanism.refinement_factor import (
-    factors,
-    float_factors,
-    power_above,
-    power_below,
-)
+from tenue.mechanism.refinement.factor import factors, float_factors, power_above, power_below
 
 EPSILONS = st.decimals("1e-12", 40, places=12).filter(lambda x: x > 0)
 

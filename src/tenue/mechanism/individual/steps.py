@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InvalidArgument, InvalidTable, nearest
-from ..noise.source import SYSTEM, Source, require_safe
-from ..number import checked_call, law_epsilon, moderate
-from ..sensitivity.parameters import Parameters
-from .calibrated import NOISES, release
+from ...errors import InvalidArgument, InvalidTable, nearest
+from ...noise.source import SYSTEM, Source, require_safe
+from ...number import checked_call, law_epsilon, moderate
+from ...sensitivity.parameters import Parameters
+from .calibration import NOISES, release
 from .mode import calibrate_mode, winner
 from .statistic import PAIRS, Statistic, columns_of
 

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tenue.errors import NotPromised
-from tenue.mechanism.statistic import Statistic, _nearest_root, columns_of
+from tenue.mechanism.individual.statistic import Statistic, _nearest_root, columns_of
 from unit.sensitivity import oracle
 
 VALUES: list[tuple[Statistic, Callable]] = [

@@ -23,10 +23,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
-from ..noise.enclosure import Enclosure, exp_minus
-from ..noise.exact import uniform
-from ..noise.source import Source
-from ..noise.table import Table
+from ...noise.enclosure import Enclosure, exp_minus
+from ...noise.exact import uniform
+from ...noise.source import Source
+from ...noise.table import Table
 
 __all__ = ["ModeChoice", "calibrate_mode", "winner"]
 

@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import InvalidPrior
-from ..number import checked_call
-from ..prior.counts import Counts
-from ..prior.density import Density
-from ..prior.distance.metric import Distance, metric, require_absolute
-from ..prior.distance.value import Equal, Line, Metric
-from ..prior.finite import Finite
-from .refinement_factor import Factors, float_factors
+from ...errors import InvalidPrior
+from ...number import checked_call
+from ...prior.counts import Counts
+from ...prior.density import Density
+from ...prior.distance.metric import Distance, metric, require_absolute
+from ...prior.distance.value import Equal, Line, Metric
+from ...prior.finite import Finite
+from .factor import Factors, float_factors
 
 __all__ = ["core_balls", "expected_error", "response_factors"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from ..noise.enclosure import Enclosure, exp_minus
-from ..noise.table import Table
+from ...noise.enclosure import Enclosure, exp_minus
+from ...noise.table import Table
 
 __all__ = ["exponential_table"]
 

@@ -1,0 +1,1 @@
+"""One value or category, chosen with exponentially falling weights."""

@@ -1,0 +1,1 @@
+"""Individual differential privacy: noise scaled to the table at hand."""
