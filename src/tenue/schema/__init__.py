@@ -8,14 +8,14 @@ Mistake           one thing to correct in a file that was refused
 draft             a first schema, with marked blanks for what the holder must decide
 """
 
-from .blank import BLANK
 from .column import Boolean, Bounded, Category, Column, Date, Datetime, Identifier, Number
-from .draft import DraftColumn, draft
 from .expression import Expression
-from .file import Schema
-from .mistake import Mistake
+from .file.blank import BLANK
+from .file.draft import DraftColumn, draft
+from .file.mistake import Mistake
 from .named import Named
 from .protocol import Protocol
+from .schema import Schema
 from .table import Budget, Question, Table
 
 __all__ = [

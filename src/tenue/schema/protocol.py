@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from ..number import moderate
+from .file.section import Section
 from .literal import show
-from .section import Section
 
 __all__ = ["FIXED_NOISE", "PROTOCOLS", "REFINEMENT", "Protocol", "read_protocol"]
 

@@ -8,8 +8,8 @@ from fractions import Fraction
 import pytest
 
 from tenue.number import whole
-from tenue.schema.mistake import Mistakes
-from tenue.schema.section import Section, is_text
+from tenue.schema.file.mistake import Mistakes
+from tenue.schema.file.section import Section, is_text
 
 
 def section(**values: object) -> Section:

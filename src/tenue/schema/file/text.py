@@ -7,9 +7,9 @@ import tomllib
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 
-from ..errors import InvalidSchema
+from ...errors import InvalidSchema
+from ..literal import plain
 from .lines import Lines, find_lines
-from .literal import plain
 from .mistake import Mistake, refusal
 
 __all__ = ["read_file", "read_text", "too_deep", "within_limit"]

@@ -15,8 +15,8 @@ import tomlkit
 from tomlkit.exceptions import TOMLKitError
 from tomlkit.items import InlineTable
 
-from ..errors import InvalidArgument
-from .literal import key, literal, same
+from ...errors import InvalidArgument
+from ..literal import key, literal, same
 
 __all__ = ["edited", "write_whole", "written"]
 

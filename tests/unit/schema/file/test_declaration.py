@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tenue.schema import Boolean, Column, Identifier, Schema
-from tenue.schema.declaration import KEYS
+from tenue.schema.file.declaration import KEYS
 from unit.schema.wrong import mistakes, places, with_column
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tenue.errors import InvalidArgument, InvalidSchema
-from tenue.schema.lines import find_lines
-from tenue.schema.mistake import Mistake, Mistakes, refusal
+from tenue.schema.file.lines import find_lines
+from tenue.schema.file.mistake import Mistake, Mistakes, refusal
 
 
 def test_a_mistake_reads_as_one_line() -> None:

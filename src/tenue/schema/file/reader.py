@@ -7,17 +7,17 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from ..errors import nearest
-from ..number import above_zero, fraction_of_one, whole
-from .column import Column, Number
+from ...errors import nearest
+from ...number import above_zero, fraction_of_one, whole
+from ..column import Column, Number
+from ..literal import show
+from ..named import COLUMN_NAME, IDENTIFIER, Named, is_column_name, is_identifier
+from ..protocol import read_protocol
+from ..table import NEIGHBOURS, PROMISES, RECORD, Budget, Question, Table
 from .declaration import read_column
 from .lines import Lines
-from .literal import show
 from .mistake import Mistakes
-from .named import COLUMN_NAME, IDENTIFIER, Named, is_column_name, is_identifier
-from .protocol import read_protocol
 from .section import Section
-from .table import NEIGHBOURS, PROMISES, RECORD, Budget, Question, Table
 
 __all__ = ["read_table"]
 

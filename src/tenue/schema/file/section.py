@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import TypeVar
 
-from ..errors import Refused, nearest
+from ...errors import Refused, nearest
+from ..literal import show
 from .blank import hint, is_blank
 from .lines import Path
-from .literal import show
 from .mistake import Mistakes
 
 __all__ = ["Section", "is_text"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from ..column import ROLES, Boolean, Column, Identifier, Shared
 from .categories import read_category
-from .column import ROLES, Boolean, Column, Identifier, Shared
 from .interval import read_date, read_datetime, read_number
 from .section import Section
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tenue.schema.lines import Lines, find_lines
+from tenue.schema.file.lines import Lines, find_lines
 from tenue.schema.literal import same
 from unit.schema.layout import layouts
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from ..errors import InvalidArgument
-from ..number import checked_call
+from ...errors import InvalidArgument
+from ...number import checked_call
+from ..column import ROLES
+from ..literal import key, literal, plain
+from ..named import is_column_name, is_identifier
 from .blank import BLANK
-from .column import ROLES
 from .declaration import KEYS
-from .literal import key, literal, plain
-from .named import is_column_name, is_identifier
 
 __all__ = ["DraftColumn", "draft"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from ..errors import InvalidSchema, Refused
+from ...errors import InvalidSchema, Refused
 from .lines import Lines, Path
 
 __all__ = ["Mistake", "Mistakes", "refusal"]

@@ -12,13 +12,13 @@ from typing import Any
 
 from ..errors import InvalidArgument
 from .column import Number
+from .file.lines import Lines
+from .file.reader import read_table
+from .file.text import read_file, read_text, too_deep, within_limit
+from .file.writer import edited, write_whole, written
 from .fingerprint import fingerprint
-from .lines import Lines
 from .literal import plain, show
-from .reader import read_table
 from .table import Table
-from .text import read_file, read_text, too_deep, within_limit
-from .writer import edited, write_whole, written
 
 __all__ = ["Schema"]
 

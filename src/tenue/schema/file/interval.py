@@ -7,11 +7,11 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TypeVar
 
-from ..errors import InvalidArgument, Refused, nearest
-from ..number import above_zero, exact, step_count, whole
-from .column import Bounded, Date, Datetime, Number, Shared
-from .expression import Expression
-from .literal import show
+from ...errors import InvalidArgument, Refused, nearest
+from ...number import above_zero, exact, step_count, whole
+from ..column import Bounded, Date, Datetime, Number, Shared
+from ..expression import Expression
+from ..literal import show
 from .section import Section
 
 __all__ = ["read_date", "read_datetime", "read_number"]

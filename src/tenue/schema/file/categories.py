@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from ..errors import Refused
-from ..taxonomy import Taxonomy
-from .column import Category, Shared
-from .literal import show
+from ...errors import Refused
+from ...taxonomy import Taxonomy
+from ..column import Category, Shared
+from ..literal import show
 from .section import Section, is_text
 
 __all__ = ["read_category"]

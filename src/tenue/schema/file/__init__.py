@@ -1,0 +1,1 @@
+"""A schema as TOML: read with every mistake at once, and written."""
