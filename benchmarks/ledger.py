@@ -22,9 +22,11 @@ from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
 
-from tenue.ledger import Charge, Reservation, SQLite, cashier, digest, settlement
-from tenue.ledger.desk import Desk
-from tenue.ledger.purchase import Purchase
+from tenue.ledger import Charge, Reservation, SQLite, digest
+from tenue.ledger.transaction import payment as cashier
+from tenue.ledger.transaction import settlement
+from tenue.ledger.transaction.journal import Desk
+from tenue.ledger.transaction.purchase import Purchase
 
 CHARGE = Charge.of(epsilon="0.000001", neighbours="replace")
 QUESTION = digest("SELECT COUNT(*) FROM census")

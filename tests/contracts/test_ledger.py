@@ -23,7 +23,7 @@ import pytest
 import tenue
 from tenue.errors import Conflict, InvalidArgument, LedgerFault, NotPromised, OverBudget, Refused
 from tenue.ledger import LARGEST_ANSWER, Charge, Ledger, Memory, Reservation, SQLite, digest
-from tenue.ledger.chain import GENESIS
+from tenue.ledger.proof.chain import GENESIS
 
 QUESTION = digest("SELECT COUNT(*) FROM census")
 OTHER = digest("SELECT SUM(income) FROM census")
@@ -565,7 +565,7 @@ def test_order_is_by_number_whatever_the_clock_says(
             cls.step += 1
             return datetime(2030, 1, 1) - timedelta(days=cls.step)
 
-    monkeypatch.setattr("tenue.ledger.desk.datetime", Backwards)
+    monkeypatch.setattr("tenue.ledger.transaction.journal.datetime", Backwards)
     for key in "abc":
         ask(ledger, price("0.1"), key)
     entries = list(ledger.entries())[1:]

@@ -19,13 +19,13 @@ Example
     Fraction(1, 2)
 """
 
-from .anchor import Anchor
 from .composition import Charge, charge_in, delta_in
 from .contract import LARGEST_ANSWER, Ledger
 from .fact import Entry
 from .memory import Memory
+from .proof.anchor import Anchor
 from .record import Balance, Quota, Reservation, Verification
-from .sqlite import SQLite
+from .sqlite.ledger import SQLite
 from .text import digest
 
 __all__ = [

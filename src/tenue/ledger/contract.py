@@ -15,17 +15,18 @@ from typing import Protocol, Self, TextIO, TypeVar
 
 from ..errors import InvalidArgument, NotPromised
 from ..number import checked_call
-from . import cashier, holder, settlement
 from .amount import cap, delta_cap
-from .anchor import Anchor
 from .composition import Charge, Column, Neighbours, given_neighbours
-from .desk import Desk
 from .fact import DatasetOpened, Entry, Fact, ReleaseRegistered, ReleaseWithdrawn, RowsReleased
 from .overlap import overlapped
-from .purchase import purchase
+from .proof.anchor import Anchor
 from .record import Balance, Reservation, Verification, balance_of
 from .row import EVERYONE, Account, Dataset, Shelf, cache_name, standing, ticket_name
 from .text import given_text
+from .transaction import holder, settlement
+from .transaction import payment as cashier
+from .transaction.journal import Desk
+from .transaction.purchase import purchase
 
 __all__ = ["LARGEST_ANSWER", "Ledger", "Rows", "closed"]
 

@@ -9,14 +9,14 @@ from itertools import count
 from typing import TypeVar
 
 from ..errors import LedgerFault, Refused
-from . import chain
-from .anchor import Anchor
 from .contract import Ledger, Rows, closed
-from .desk import Desk
 from .fact import Entry, Reserved
-from .inspection import Line, Totals, inspect
+from .proof import chain
+from .proof.anchor import Anchor
+from .proof.inspection import Line, Totals, inspect
 from .record import Verification
 from .row import ANSWERED, OPEN, RETURNED, Account, Dataset, Person, Ticket
+from .transaction.journal import Desk
 
 __all__ = ["Memory"]
 

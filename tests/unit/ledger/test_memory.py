@@ -9,7 +9,7 @@ import pytest
 
 import tenue
 from tenue.ledger import Memory
-from tenue.ledger.desk import Desk
+from tenue.ledger.transaction.journal import Desk
 
 # in a process of its own: a fork of the one that runs the tests would copy its threads' locks
 FORK = """

@@ -7,14 +7,14 @@ anyway: that a reservation's owner is dead.)
 
 from __future__ import annotations
 
-from ..errors import Conflict, InvalidArgument, OverBudget, Refused
-from .amount import decimal, in_delta, in_epsilon
-from .composition import charge_in, delta_in
-from .desk import Desk
-from .fact import Asked, Reserved
+from ...errors import Conflict, InvalidArgument, OverBudget, Refused
+from ..amount import decimal, in_delta, in_epsilon
+from ..composition import charge_in, delta_in
+from ..fact import Asked, Reserved
+from ..record import Reservation
+from ..row import ANSWERED, EVERYONE, OPEN, Dataset, ticket_name
+from .journal import Desk
 from .purchase import Purchase
-from .record import Reservation
-from .row import ANSWERED, EVERYONE, OPEN, Dataset, ticket_name
 from .settlement import bury
 
 __all__ = ["known_dataset", "replay", "reserve"]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tenue.errors import LedgerFault
-from tenue.ledger.connection import Connections, begin, is_busy
+from tenue.ledger.sqlite.connection import Connections, begin, is_busy
 
 
 @pytest.fixture
@@ -74,7 +74,7 @@ def test_beginning_waits_for_the_other_process(connections: Connections) -> None
 def test_a_fork_behind_pythons_back_is_a_fault(
     connections: Connections, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tenue.ledger.connection.os.getpid", lambda: -1)
+    monkeypatch.setattr("tenue.ledger.sqlite.connection.os.getpid", lambda: -1)
     with pytest.raises(LedgerFault, match="forked"), connections.take("read"):
         pass
 

@@ -16,16 +16,16 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
-from ..errors import InvalidArgument, LedgerFault, Refused
-from . import chain
-from .anchor import Anchor
+from ...errors import InvalidArgument, LedgerFault, Refused
+from ..contract import closed
+from ..proof import chain
+from ..proof.anchor import Anchor
+from ..proof.inspection import inspect
+from ..record import Verification
+from ..transaction.journal import Desk
 from .connection import Connections, begin, is_busy
-from .contract import closed
-from .desk import Desk
 from .fork import watch
-from .inspection import inspect
 from .owner import Owners
-from .record import Verification
 from .tables import APPLICATION, BEFORE, VERSION, Tables, create, schema_of, upgrade
 from .writer import Request, Writer
 

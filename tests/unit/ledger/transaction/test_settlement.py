@@ -4,8 +4,8 @@ import pytest
 
 from tenue.errors import Conflict
 from tenue.ledger import Charge, Memory
-from tenue.ledger.desk import Desk
-from tenue.ledger.settlement import abandon, recover
+from tenue.ledger.transaction.journal import Desk
+from tenue.ledger.transaction.settlement import abandon, recover
 
 CHARGE = Charge.of(epsilon=1, neighbours="replace")
 
@@ -16,8 +16,8 @@ def test_recovery_settles_the_dead_and_spares_the_living() -> None:
     rows = ledger._rows
     for owner in ("dead", "alive", "dead"):
         desk = Desk(rows, rows.head(), lambda owner=owner: owner, lambda name: True)  # type: ignore[misc]
-        from tenue.ledger.cashier import reserve
-        from tenue.ledger.purchase import purchase
+        from tenue.ledger.transaction.payment import reserve
+        from tenue.ledger.transaction.purchase import purchase
 
         reserve(desk, purchase("d", "ann", CHARGE, None, "q", None, "dp", None, None))
         rows.take(desk)

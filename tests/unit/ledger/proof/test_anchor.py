@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tenue.errors import LedgerFault
-from tenue.ledger.anchor import Anchor
+from tenue.ledger.proof.anchor import Anchor
 
 LINK = bytes(range(32))
 

@@ -6,12 +6,12 @@ import json
 import sqlite3
 from collections.abc import Iterable, Iterator
 
-from ..errors import LedgerFault
-from . import chain
-from .desk import Desk
-from .fact import Reserved
-from .inspection import Line, Totals
-from .row import Account, Dataset, Person, Ticket
+from ...errors import LedgerFault
+from ..fact import Reserved
+from ..proof import chain
+from ..proof.inspection import Line, Totals
+from ..row import Account, Dataset, Person, Ticket
+from ..transaction.journal import Desk
 
 __all__ = ["APPLICATION", "BEFORE", "VERSION", "Tables", "create", "schema_of", "upgrade"]
 

@@ -20,7 +20,7 @@ import os
 import time
 from pathlib import Path
 
-from ..errors import LedgerFault
+from ...errors import LedgerFault
 
 __all__ = ["Owners"]
 

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import tenue
-from tenue.ledger.owner import Owners
+from tenue.ledger.sqlite.owner import Owners
 
 HOLD = """
 import sys

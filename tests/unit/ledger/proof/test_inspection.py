@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from tenue.errors import LedgerFault
-from tenue.ledger import Charge, SQLite, chain
+from tenue.ledger import Charge, SQLite
+from tenue.ledger.proof import chain
 
 CHARGE = Charge.of(epsilon="0.5", neighbours="replace")
 ABOUT = Charge.of(epsilon="0.1", neighbours="add-or-remove", person="17")
@@ -135,7 +136,8 @@ def test_a_broken_head_is_not_opened(path: Path) -> None:
 
 def test_a_history_beyond_the_cap_is_seen() -> None:
     """Even if every hash and total agrees: what a ledger with a broken cashier would leave."""
-    from tenue.ledger import Memory, cashier
+    from tenue.ledger import Memory
+    from tenue.ledger.transaction import payment as cashier
 
     ledger = Memory()
     ledger.open_dataset("census", 1, neighbours="replace")

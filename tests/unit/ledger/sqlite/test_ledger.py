@@ -20,7 +20,7 @@ import tenue
 from tenue.errors import Conflict, Fault, InvalidArgument, LedgerFault, OverBudget, Refused
 from tenue.ledger import Charge, SQLite
 from tenue.ledger.row import ticket_name
-from tenue.ledger.writer import Request
+from tenue.ledger.sqlite.writer import Request
 
 CHARGE = Charge.of(epsilon="0.5", neighbours="replace")
 
@@ -171,8 +171,8 @@ def test_a_fork_shares_the_file_and_not_the_connection(path: Path) -> None:
 
 def test_a_refusal_does_not_spoil_its_batch(path: Path) -> None:
     with SQLite(path) as ledger:
-        from tenue.ledger.cashier import reserve
-        from tenue.ledger.purchase import purchase
+        from tenue.ledger.transaction.payment import reserve
+        from tenue.ledger.transaction.purchase import purchase
 
         def request(epsilon: int, key: str) -> Request[object]:
             charge = Charge.of(epsilon=epsilon, neighbours="replace")
@@ -199,9 +199,9 @@ def test_a_refusal_does_not_spoil_its_batch(path: Path) -> None:
 
 
 def test_a_key_given_back_is_free_within_the_same_batch(path: Path) -> None:
-    from tenue.ledger.cashier import reserve
-    from tenue.ledger.purchase import purchase
-    from tenue.ledger.settlement import commit, release_unread
+    from tenue.ledger.transaction.payment import reserve
+    from tenue.ledger.transaction.purchase import purchase
+    from tenue.ledger.transaction.settlement import commit, release_unread
 
     with SQLite(path) as ledger:
         wanted = purchase("census", "ann", CHARGE, "key", "q", None, "dp", None, None)
@@ -472,13 +472,13 @@ def test_a_busy_file_is_waited_for_and_then_a_fault_without_poison(
 ) -> None:
     import sqlite3
 
-    monkeypatch.setattr("tenue.ledger.connection._PATIENCE", 0.05)
+    monkeypatch.setattr("tenue.ledger.sqlite.connection._PATIENCE", 0.05)
     with SQLite(path) as ledger:
         blocker = sqlite3.connect(path, isolation_level=None)
         blocker.execute("BEGIN IMMEDIATE")
         with pytest.raises(LedgerFault, match="busy"):
             ledger.reserve("census", "ann", CHARGE, "key", "q")
-        monkeypatch.setattr("tenue.ledger.connection._PATIENCE", 30)
+        monkeypatch.setattr("tenue.ledger.sqlite.connection._PATIENCE", 30)
         done: list[object] = []
         waiting = threading.Thread(
             target=lambda: done.append(ledger.reserve("census", "ann", CHARGE, "key", "q"))

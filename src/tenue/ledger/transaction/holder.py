@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from ..errors import Conflict, NotPromised
-from .amount import decimal, in_epsilon
-from .cashier import known_dataset
-from .composition import REPLACE, Neighbours
-from .desk import Desk
-from .fact import (
+from ...errors import Conflict, NotPromised
+from ..amount import decimal, in_epsilon
+from ..composition import REPLACE, Neighbours
+from ..fact import (
     CapChanged,
     DataChanged,
     DatasetOpened,
@@ -21,8 +19,10 @@ from .fact import (
     SchemaChanged,
     UnitStated,
 )
-from .overlap import overlapped
-from .row import EVERYONE
+from ..overlap import overlapped
+from ..row import EVERYONE
+from .journal import Desk
+from .payment import known_dataset
 
 __all__ = ["BY", "open_dataset", "register_release", "withdraw_release"]
 

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Literal
 
-from ..errors import LedgerFault
+from ...errors import LedgerFault
 
 __all__ = ["Connections", "Role", "begin", "is_busy"]
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import hashlib
 
-from ..errors import Conflict, Refused
-from .desk import Desk
-from .fact import Answered, Returned, Unanswered
-from .record import Reservation
-from .row import ANSWERED, OPEN, RETURNED, Ticket
+from ...errors import Conflict, Refused
+from ..fact import Answered, Returned, Unanswered
+from ..record import Reservation
+from ..row import ANSWERED, OPEN, RETURNED, Ticket
+from .journal import Desk
 
 __all__ = ["abandon", "bury", "commit", "recover", "release_unread"]
 

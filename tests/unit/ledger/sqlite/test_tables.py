@@ -6,8 +6,8 @@ import pytest
 
 from tenue.errors import LedgerFault
 from tenue.ledger import Charge, Memory
-from tenue.ledger.desk import Desk
-from tenue.ledger.tables import APPLICATION, VERSION, Tables, create, schema_of
+from tenue.ledger.sqlite.tables import APPLICATION, VERSION, Tables, create, schema_of
+from tenue.ledger.transaction.journal import Desk
 
 
 @pytest.fixture

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..errors import InvalidArgument, NotPromised
-from ..number import whole
-from .composition import Charge, Column
-from .text import given_text, readable
+from ...errors import InvalidArgument, NotPromised
+from ...number import whole
+from ..composition import Charge, Column
+from ..text import given_text, readable
 
 __all__ = ["Purchase", "purchase"]
 

@@ -12,8 +12,8 @@ from contextlib import suppress
 from queue import Empty, SimpleQueue
 from typing import Any, Generic, TypeVar
 
-from ..errors import LedgerFault
-from .desk import Desk
+from ...errors import LedgerFault
+from ..transaction.journal import Desk
 
 __all__ = ["Request", "Writer"]
 

@@ -6,13 +6,10 @@ import hashlib
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from ..errors import LedgerFault, Refused
-from . import chain
-from .anchor import Anchor
-from .books import Books
-from .fact import Answered, Fact, Reserved, Returned, Unanswered
-from .record import Verification
-from .row import (
+from ...errors import LedgerFault, Refused
+from ..fact import Answered, Fact, Reserved, Returned, Unanswered
+from ..record import Verification
+from ..row import (
     ANSWERED,
     EVERYONE,
     OPEN,
@@ -24,6 +21,9 @@ from .row import (
     Shelf,
     Ticket,
 )
+from ..totals import Books
+from . import chain
+from .anchor import Anchor
 
 __all__ = ["Blank", "Line", "Totals", "inspect"]
 

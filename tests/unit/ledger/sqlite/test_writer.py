@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from tenue.errors import InvalidArgument, LedgerFault
-from tenue.ledger.desk import Desk
-from tenue.ledger.writer import Request, Writer
+from tenue.ledger.sqlite.writer import Request, Writer
+from tenue.ledger.transaction.journal import Desk
 
 
 class Disk:

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 from tenue.errors import LedgerFault, OverBudget
 from tenue.ledger import Charge, Ledger, Memory, Reservation, SQLite
-from tenue.ledger.books import Books
 from tenue.ledger.fact import Answered, CapChanged, Fact, Reserved
-from tenue.ledger.inspection import Blank
+from tenue.ledger.proof.inspection import Blank
 from tenue.ledger.row import Person
+from tenue.ledger.totals import Books
 
 TOTAL, QUOTA, NANO = 40, 25, 10**9
 Step = tuple[str, str, str | None, int]

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import UTC, datetime
 
-from . import chain
-from .books import Books
-from .fact import Fact
-from .row import Shelf
+from ..fact import Fact
+from ..proof import chain
+from ..row import Shelf
+from ..totals import Books
 
 __all__ = ["Desk"]
 

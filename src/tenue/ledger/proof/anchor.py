@@ -13,8 +13,8 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from ..errors import LedgerFault
-from .text import canonical
+from ...errors import LedgerFault
+from ..text import canonical
 
 __all__ = ["Anchor"]
 

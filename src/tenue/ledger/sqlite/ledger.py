@@ -7,16 +7,16 @@ import weakref
 from collections.abc import Callable, Iterator
 from typing import TypeVar
 
-from ..errors import LedgerFault
-from ..number import checked_call
-from . import chain
-from .anchor import Anchor
-from .contract import Ledger, Rows
-from .desk import Desk
-from .fact import Entry
+from ...errors import LedgerFault
+from ...number import checked_call
+from ..contract import Ledger, Rows
+from ..fact import Entry
+from ..proof import chain
+from ..proof.anchor import Anchor
+from ..record import Verification
+from ..transaction.journal import Desk
+from ..transaction.settlement import recover
 from .file import File
-from .record import Verification
-from .settlement import recover
 from .tables import Tables
 
 __all__ = ["SQLite"]

@@ -1,0 +1,1 @@
+"""That the entries are those that were written: chain, anchor, recount."""

@@ -1,0 +1,1 @@
+"""What may be written in a ledger, and in which order."""
