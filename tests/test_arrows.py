@@ -87,7 +87,7 @@ def test_a_wrong_arrow_is_seen() -> None:
     path = SOURCE / "noise" / "laplace.py"
     assert arrows(path, "from ..query import session") == ["noise imports query"]
     assert arrows(path, "from .. import ledger") == ["noise imports ledger"]
-    assert arrows(path, "import tenue.engine.duckdb") == ["noise imports engine"]
+    assert arrows(path, "import tenue.engine.duckdb.engine") == ["noise imports engine"]
     assert arrows(path, "def f():\n    from ..command.main import app") == ["noise imports command"]
     assert arrows(path, "from .law import Law\nfrom ..number import exact") == []
 

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from engine_tables import Example, arrow_of, examples, numbers, requests
 from oracle_engine import OracleEngine
 from tenue.engine.contract import Cells
-from tenue.engine.duckdb import DuckDB
+from tenue.engine.duckdb.engine import DuckDB
 from tenue.engine.request import Factor, Measure, Request
-from tenue.engine.source import Frame, Relation
+from tenue.engine.source.location import Frame, Relation
 from tenue.errors import InvalidTable
 from tenue.schema import Bounded, Number, Schema
 

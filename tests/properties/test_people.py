@@ -24,9 +24,9 @@ from engine_tables import arrow_of, examples, moments, people, requests
 from every_order import Orders, law
 from oracle_engine import OracleEngine, Placed
 from tenue.engine.contract import Engine
-from tenue.engine.duckdb import DuckDB
+from tenue.engine.duckdb.engine import DuckDB
 from tenue.engine.request import Group, Measure, Missing, Not, People, Request
-from tenue.engine.source import Relation
+from tenue.engine.source.location import Relation
 from tenue.errors import InvalidTable
 from tenue.schema import Schema
 
@@ -184,7 +184,7 @@ def test_the_law_of_what_is_kept_is_the_defined_one(
     rows: list[Row], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def drawing(order: Sequence[Row], orders: Orders) -> Engine:
-        monkeypatch.setattr("tenue.engine.duckdb.SYSTEM", orders)
+        monkeypatch.setattr("tenue.engine.duckdb.engine.SYSTEM", orders)
         return opened(order)
 
     check_law(drawing, rows)

@@ -32,7 +32,7 @@ def init(
     as_json: AsJson = False,
 ) -> None:
     """Draft a schema: types from the file, a marked blank for all that you must decide."""
-    from ..engine.describe import describe
+    from ..engine.duckdb.describe import describe
     from ..schema import BLANK, draft
 
     target = out or data.parent / f"{data.stem or 'data'}.toml"

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from ..schema import Table
 from .contract import Engine
-from .duckdb import DuckDB
-from .source import locate
+from .duckdb.engine import DuckDB
+from .source.location import locate
 
 __all__ = ["open_engine"]
 

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..engine.source import Files, locate
+from ..engine.source.location import Files, locate
 from ..schema import Bounded, Category
 from .cells import Cells
 from .original import Original

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..engine.rows import Rows, read_rows
+from ..engine.duckdb.rows import Rows, read_rows
 from ..errors import InvalidTable
 from ..schema import Category, Column, Schema
 from ..schema.table import RECORD

@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..engine.logical import literal, quoted
-from ..engine.reader import prepare
-from ..engine.scratch import Scratch
-from ..engine.source import Database, Files, locate
+from ..engine.duckdb.reader import prepare
+from ..engine.duckdb.scratch import Scratch
+from ..engine.source.location import Database, Files, locate
+from ..engine.sql.logical import literal, quoted
 from ..errors import InvalidArgument, InvalidTable, nearest
 from ..noise.source import SYSTEM, Source
 from ..number import checked_call, whole

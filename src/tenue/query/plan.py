@@ -11,8 +11,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from ..engine.product import check_product
 from ..engine.request import Factor, Measure, Request
+from ..engine.sql.product import check_product
 from ..errors import InvalidArgument, NotPromised, Refused, nearest
 from ..mechanism.bernstein import Axis, Bernstein, powers_of
 from ..mechanism.part import Component

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tenue.engine.duckdb import DuckDB
+from tenue.engine.duckdb.engine import DuckDB
 from tenue.engine.open import open_engine
 from tenue.engine.request import Measure, Request
 from tenue.errors import InvalidArgument, InvalidTable

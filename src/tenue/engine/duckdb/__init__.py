@@ -1,0 +1,1 @@
+"""The engine that comes with Tenue. Only this room imports DuckDB."""

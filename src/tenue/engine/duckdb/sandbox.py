@@ -1,0 +1,163 @@
+"""A DuckDB that can reach one table and nothing else, and the holder's own DuckDB, as it is.
+
+The sandbox is a database in memory. Once the table is open, no other file, no network, no
+extension and no setting can be reached from it. What must be put on disk goes, encrypted, to a
+private folder that is removed (`scratch.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+from ...errors import InvalidTable
+from ..source.limit import MOST_SPILL
+from ..source.location import Database, Files, Frame
+from ..sql.logical import literal
+from ..storage import Storage, storage
+from .reader import Readable, prepare
+from .scratch import Scratch
+
+if TYPE_CHECKING:
+    import duckdb
+    import pyarrow
+
+__all__ = ["SETTINGS", "Borrowed", "Rows", "Sandbox", "Store"]
+
+Rows = list[tuple[Any, ...]]
+
+SETTINGS: dict[str, str | bool | int | float | list[str]] = {
+    "allow_community_extensions": False,
+    "allow_persistent_secrets": False,
+    "autoinstall_known_extensions": False,
+    "autoload_known_extensions": False,
+    "max_temp_directory_size": MOST_SPILL,
+    "python_enable_replacements": False,
+    "temp_file_encryption": True,
+}
+"""What every database of ours is opened with."""
+_RELATION = "tenue_source"
+
+
+class Store(Protocol):
+    """Where statements run.
+
+    sql: the table, as it stands after FROM.
+    columns: the names it has and how each is stored.
+    """
+
+    sql: str
+    columns: tuple[tuple[str, Storage], ...]
+
+    def enumeration(self, words: Sequence[str]) -> str:
+        """The SQL of a type whose values are these words, numbered from 0."""
+        ...
+
+    def run(self, sql: str) -> Rows:
+        """The rows of a SELECT."""
+        ...
+
+    def arrow(self, sql: str) -> pyarrow.Table:
+        """The rows of a SELECT, as an Arrow table."""
+        ...
+
+    def close(self) -> None:
+        """Lets go of everything."""
+        ...
+
+
+class Sandbox:
+    """A database in memory that holds one table open."""
+
+    def __init__(self, source: Files | Database | Frame, wanted: Mapping[str, str]) -> None:
+        self._scratch = Scratch()
+        self._connection: duckdb.DuckDBPyConnection | None = None
+        self._types = 0
+        readable = self._opened(source, wanted)
+        if readable is None:
+            self.close()
+            raise InvalidTable(
+                "The source could not be opened as a table",
+                "A source is a whole file of the kind its name says, or a table of a DuckDB file "
+                "that nothing else is writing",
+                "Check that the file can be read, and that the table or view exists",
+            )
+        self.sql, self.columns = readable.sql, readable.columns
+        self._kept = readable.kept
+
+    def _opened(
+        self, source: Files | Database | Frame, wanted: Mapping[str, str]
+    ) -> Readable | None:
+        import duckdb
+
+        try:
+            folder = str(self._scratch.path / "spill")
+            settings = {**SETTINGS, "temp_directory": folder, "secret_directory": folder}
+            self._connection = duckdb.connect(":memory:", config=settings)
+            readable = prepare(self._connection, source, wanted)
+            allowed = ", ".join(literal(str(path)) for path in readable.paths)
+            self._connection.execute(f"SET allowed_paths = [{allowed}]")
+            self._connection.execute("SET enable_external_access = false")
+            self._connection.execute("SET lock_configuration = true")
+            return readable
+        except (duckdb.Error, OSError):
+            # refused by the caller, out of reach of an error that may quote what the file holds
+            return None
+        except BaseException:
+            self.close()
+            raise
+
+    def enumeration(self, words: Sequence[str]) -> str:
+        """The name of a new type; as a literal, many words would take long to parse."""
+        name = f"memory.main.words_{self._types}"
+        self._types += 1
+        assert self._connection is not None  # noqa: S101 - open since __init__
+        self._connection.execute(f"CREATE TYPE {name} AS ENUM (SELECT unnest(?))", [list(words)])
+        return name
+
+    def run(self, sql: str) -> Rows:
+        """The rows of a SELECT."""
+        assert self._connection is not None  # noqa: S101 - open since __init__
+        return self._connection.execute(sql).fetchall()
+
+    def arrow(self, sql: str) -> pyarrow.Table:
+        """The rows of a SELECT, as an Arrow table."""
+        assert self._connection is not None  # noqa: S101 - open since __init__
+        return self._connection.sql(sql).to_arrow_table()
+
+    def close(self) -> None:
+        """Closes the database and removes what it put on disk."""
+        if self._connection is not None:
+            self._connection.close()
+        self._scratch.close()
+
+
+class Borrowed:
+    """A relation of the holder's connection, with all that the connection may do."""
+
+    sql = _RELATION
+
+    def __init__(self, relation: duckdb.DuckDBPyRelation) -> None:
+        self._relation = relation
+        self.columns = tuple(
+            (name, storage(str(kind)))
+            for name, kind in zip(relation.columns, relation.types, strict=True)
+        )
+
+    def enumeration(self, words: Sequence[str]) -> str:
+        """A literal: nothing is left behind in the holder's database."""
+        return f"ENUM({', '.join(map(literal, words))})"
+
+    def run(self, sql: str) -> Rows:
+        """The rows of a SELECT."""
+        found = self._relation.query(_RELATION, sql)
+        return [] if found is None else found.fetchall()
+
+    def arrow(self, sql: str) -> pyarrow.Table:
+        """The rows of a SELECT, as an Arrow table."""
+        found = self._relation.query(_RELATION, sql)
+        assert found is not None  # noqa: S101 - every SELECT has a result
+        return found.to_arrow_table()
+
+    def close(self) -> None:
+        """Leaves the connection to its holder."""

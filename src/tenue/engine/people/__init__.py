@@ -1,0 +1,1 @@
+"""Few rows of each person."""

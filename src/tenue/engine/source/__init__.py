@@ -1,0 +1,1 @@
+"""The one door for tables: what may be given, and how large it may be."""

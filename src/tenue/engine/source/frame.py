@@ -1,0 +1,86 @@
+"""A data frame as Arrow data, without a copy where its own storage allows that."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import TYPE_CHECKING, Any
+
+from ...errors import InvalidTable, Refused
+
+if TYPE_CHECKING:
+    import pyarrow
+
+__all__ = ["arrow_table"]
+
+_ALLOWED = "A data frame is pandas, polars, pyarrow, or anything with the Arrow PyCapsule interface"
+
+
+def arrow_table(data: Any, wanted: Collection[str]) -> pyarrow.Table:
+    """The columns whose names, in lower case, are `wanted`; refused if it is no table."""
+    import narwhals
+    import pyarrow
+
+    try:
+        frame = narwhals.from_native(data, pass_through=True)
+        if isinstance(frame, narwhals.LazyFrame):
+            raise InvalidTable("The data frame is lazy", _ALLOWED, "Collect it first")
+        if isinstance(frame, narwhals.DataFrame):
+            chosen = _chosen(frame.columns, wanted)
+            return _typed({name: _column(frame, name) for name in chosen})
+        if hasattr(data, "__arrow_c_stream__"):
+            table = pyarrow.table(data)
+            chosen = _chosen(table.column_names, wanted)
+            return _typed({name: table.column(name) for name in chosen})
+    except Refused:
+        raise
+    except (
+        narwhals.exceptions.NarwhalsError,
+        pyarrow.ArrowException,
+        TypeError,
+        ValueError,
+        OverflowError,
+    ):
+        pass
+    raise InvalidTable(
+        f"The source is of type {type(data).__name__}, and its columns could not be read",
+        _ALLOWED,
+        "Give such a data frame, in which every column has a name of its own",
+    )
+
+
+def _chosen(names: list[str], wanted: Collection[str]) -> list[str]:
+    chosen = [name for name in names if isinstance(name, str) and name.lower() in wanted]
+    folded = [name.lower() for name in chosen]
+    for name in chosen:
+        if folded.count(name.lower()) > 1:
+            raise InvalidTable(
+                f"The data frame has more than one column `{name}`",
+                "Names must differ by more than upper and lower case",
+                "Rename one of them",
+            )
+    return chosen
+
+
+def _column(frame: Any, name: str) -> Any:
+    import pyarrow
+
+    try:
+        return pyarrow.table(frame.select(name).to_native()).column(name)
+    except (pyarrow.ArrowException, TypeError, ValueError, OverflowError):
+        pass
+    # raised out of reach of the error above, which quotes a value
+    raise InvalidTable(
+        f"The column `{name}` of the data frame holds values of several types",
+        "A column has values of one type, which Arrow knows",
+        f"Convert `{name}` to one type",
+        column=name,
+    )
+
+
+def _typed(columns: dict[str, Any]) -> pyarrow.Table:
+    import pyarrow
+
+    for name, column in columns.items():
+        if pyarrow.types.is_float16(column.type):
+            columns[name] = column.cast(pyarrow.float32())
+    return pyarrow.table(columns).unify_dictionaries()

@@ -1,0 +1,60 @@
+"""The first line of a CSV file, which names its columns and is no row.
+
+How fields are separated is decided by that line and the schema, not by looking at rows: a file is
+read alike whatever its rows hold.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+
+from ...errors import InvalidTable
+from .limit import MOST_COLUMNS
+
+__all__ = ["Header", "read_header"]
+
+_LONGEST = 2**20
+_SEPARATORS = {"csv": (",", ";", "\t", "|"), "tsv": ("\t",)}
+
+
+@dataclass(frozen=True)
+class Header:
+    """The names in a first line, and the sign between them."""
+
+    names: tuple[str, ...]
+    separator: str
+
+
+def read_header(path: Path, kind: str, *, zipped: bool, wanted: Collection[str]) -> Header:
+    """The header of a file: separated so that most `wanted` names, in lower case, are found."""
+    opened = gzip.open if zipped else open
+    try:
+        with opened(path, "rb") as file:
+            start = file.read(_LONGEST)
+        found = [_split(start, separator) for separator in _SEPARATORS[kind]]
+    except (OSError, EOFError, csv.Error, StopIteration):
+        found = []
+    headers = [header for header in found if len(header.names) <= MOST_COLUMNS]
+    if not headers:
+        raise InvalidTable(
+            f"{path.name} has no first line that names its columns",
+            f"A CSV file begins with the names of its columns, at most {MOST_COLUMNS}",
+            "Add such a line",
+        )
+    return max(headers, key=lambda header: _known(header, wanted))
+
+
+def _split(start: bytes, separator: str) -> Header:
+    # strictness would be about rows: an odd byte further down is none of the header's business
+    text = start.decode("utf-8-sig", errors="replace")
+    names = next(csv.reader(io.StringIO(text, newline=""), delimiter=separator))
+    return Header(tuple(name.strip() for name in names), separator)
+
+
+def _known(header: Header, wanted: Collection[str]) -> int:
+    return len({name.lower() for name in header.names} & set(wanted))

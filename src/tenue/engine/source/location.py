@@ -1,0 +1,184 @@
+"""What a holder may give as the table: files, a DuckDB database, a data frame, a relation.
+
+Nothing here reads a row. A message names a file by its last part only, and never repeats an
+address, which may hold a password.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from ...errors import InvalidArgument, InvalidTable
+from .limit import MOST_FILES
+
+if TYPE_CHECKING:
+    import duckdb
+
+__all__ = ["Database", "Files", "Frame", "Relation", "Source", "locate"]
+
+Kind = Literal["csv", "tsv", "parquet", "json", "jsonl"]
+
+_KINDS: dict[str, Kind] = {
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".json": "json",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+}
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
+_LATER = {"spark://": "Spark", "postgresql://": "PostgreSQL", "postgres://": "PostgreSQL"}
+_ALLOWED = (
+    "A source is a path or pattern of .csv, .tsv, .parquet, .json or .jsonl files, "
+    "duckdb://file#table, a data frame, or a DuckDB connection or relation"
+)
+
+
+@dataclass(frozen=True)
+class Files:
+    """Files of one kind; `paths` are whole and sorted."""
+
+    kind: Kind
+    paths: tuple[Path, ...]
+    zipped: bool = False
+
+
+@dataclass(frozen=True)
+class Database:
+    """A table or view in a DuckDB file; `table` has its schema's name first, if it was said."""
+
+    path: Path
+    table: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A data frame, or anything that hands out Arrow data."""
+
+    data: Any
+
+
+@dataclass(frozen=True)
+class Relation:
+    """A relation of the holder's own DuckDB connection, in which questions then run."""
+
+    relation: duckdb.DuckDBPyRelation
+
+
+Source = Files | Database | Frame | Relation
+
+
+def locate(source: object, name: str, folder: Path | None = None) -> Source:
+    """The source that was given; refused if it is none.
+
+    Parameters
+        source: a path, an address, a data frame, a connection or a relation.
+        name: the table's name, which a connection or database is asked for if none is said.
+        folder: where a relative path starts; None for the working folder.
+    """
+    if isinstance(source, str | os.PathLike):
+        return _address(os.fspath(source), name, folder or Path())
+    if type(source).__module__.split(".")[0] in ("duckdb", "_duckdb"):
+        return _connected(source, name)
+    if source is None:
+        raise InvalidArgument(
+            f"`{name}` has no source", _ALLOWED, 'Write source = "census.parquet" in [table]'
+        )
+    return Frame(source)
+
+
+def _address(text: str | bytes, name: str, folder: Path) -> Source:
+    if not isinstance(text, str) or "\0" in text or not text.strip():
+        raise InvalidTable("The source is not the name of a file", _ALLOWED, "Give a path as text")
+    scheme = _SCHEME.match(text)
+    if scheme is None:
+        return _files(text, folder)
+    if scheme[0].lower() == "duckdb://":
+        file, _, table = text[scheme.end() :].partition("#")
+        return Database(_existing(file, folder), tuple((table or name).split(".", 1)))
+    later = _LATER.get(scheme[0].lower())
+    if later is not None:
+        raise InvalidTable(
+            f"The source is a table in {later}",
+            f"This version reads files, data frames and DuckDB; its {later} engine comes later",
+            "Export the table to Parquet, and name that file as the source",
+        )
+    raise InvalidTable(
+        "The source is an address on a network", _ALLOWED, "Download the table first"
+    )
+
+
+def _existing(text: str, folder: Path) -> Path:
+    path = folder / text
+    try:
+        if path.is_file():
+            return path.resolve()
+        found = "is a folder" if path.is_dir() else "does not exist"
+    except (OSError, ValueError):
+        found = "cannot be looked at"
+    fix = "Correct the path; a relative one starts at the schema's folder"
+    if found == "is a folder":
+        fix = f'Write "{path.name}/*.parquet"'
+    raise InvalidTable(f"The source {path.name} {found}", _ALLOWED, fix)
+
+
+def _files(text: str, folder: Path) -> Files:
+    paths = [folder / text]
+    if glob.has_magic(text) and not paths[0].exists():
+        paths = [Path(found) for found in glob.iglob(str(folder / text), recursive=True)]
+        paths = sorted(path.resolve() for path in paths if path.is_file())
+        if not paths:
+            what = f"No file has a name like {Path(text).name}"
+            raise InvalidTable(what, _ALLOWED, "Correct the pattern")
+    else:
+        paths = [_existing(text, folder)]
+    if len(paths) > MOST_FILES:
+        what = f"{len(paths)} files have a name like {Path(text).name}"
+        raise InvalidTable(what, f"A table may have {MOST_FILES} files", "Merge some of them")
+    kinds = {_kind(path) for path in paths}
+    if len(kinds) > 1:
+        raise InvalidTable(
+            f"The files like {Path(text).name} are of several kinds",
+            "All files of one table have the same ending",
+            "Write a pattern that ends like the files, such as part-*.parquet",
+        )
+    ((kind, zipped),) = kinds
+    return Files(kind, tuple(paths), zipped)
+
+
+def _kind(path: Path) -> tuple[Kind, bool]:
+    name = path.name.lower()
+    zipped = name.endswith(".gz")
+    kind = _KINDS.get(Path(name.removesuffix(".gz")).suffix)
+    if kind is None or (zipped and kind == "parquet"):
+        fix = "Save the table as Parquet or CSV"
+        if Path(name).suffix in (".duckdb", ".db", ".ddb"):
+            fix = f"Write duckdb://{path.name}#table, with the table's name"
+        raise InvalidTable(f"{path.name} does not end like a table", _ALLOWED, fix)
+    return kind, zipped
+
+
+def _connected(source: object, name: str) -> Relation:
+    import duckdb
+
+    if isinstance(source, duckdb.DuckDBPyRelation):
+        return Relation(source)
+    relation = None
+    if isinstance(source, duckdb.DuckDBPyConnection):
+        try:
+            relation = source.table(f'"{name}"')
+        except duckdb.Error:
+            relation = None
+    if relation is None:
+        raise InvalidTable(
+            f"The connection has no table or view `{name}`",
+            "A connection is asked for the table that has the schema's name",
+            'Give the relation itself, such as connection.table("people")',
+        )
+    return Relation(relation)

@@ -1,0 +1,1 @@
+"""A request, written anew in SQL."""

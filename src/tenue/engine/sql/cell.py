@@ -1,0 +1,83 @@
+"""The cell that a row is in, in DuckDB's SQL."""
+
+from __future__ import annotations
+
+from datetime import date
+
+from ...schema import Boolean, Bounded, Category, Date, Datetime
+from ..request import Bin, Calendar, Group, Key
+from .logical import Logical, unfit
+from .moment import DAY, counts
+from .steps import first_step, last_step
+from .whole import Whole, integer
+
+__all__ = ["cell", "stored_cell"]
+
+_HOUR = DAY // 24
+_DAY_ZERO = date(1970, 1, 1).toordinal()
+
+
+def stored_cell(key: Key, logical: Logical) -> str:
+    """The SQL of a cell's number, or for a `Group` that of the stored value; NULL in no cell."""
+    column = logical.column(key.column)
+    if not isinstance(key, Group):
+        return cell(key, logical)
+    if not isinstance(column, Category | Boolean):
+        raise unfit(column, "has no declared cells")
+    return logical.raw(column.name)
+
+
+def cell(key: Key, logical: Logical) -> str:
+    """The SQL of a cell's number; NULL in no cell."""
+    column = logical.column(key.column)
+    if isinstance(key, Group):
+        if not isinstance(column, Category | Boolean):
+            raise unfit(column, "has no declared cells")
+        return f"CAST({logical.value(column.name)} AS INTEGER)"
+    if isinstance(key, Bin):
+        if not isinstance(column, Bounded):
+            raise unfit(column, "has no bins")
+        steps = Whole(logical.value(column.name), first_step(column), last_step(column))
+        return _cell(steps.floor_divide(key.width), key)
+    if not isinstance(column, Date | Datetime):
+        raise unfit(column, "has no calendar")
+    return _cell(_calendar(key, column, logical), key)
+
+
+def _cell(index: Whole, key: Bin | Calendar) -> str:
+    if key.first <= index.low and index.high < key.first + key.cells:
+        return index.plus(-key.first).sql
+    first, last = max(key.first, index.low), min(key.first + key.cells - 1, index.high)
+    if first > last:
+        return "CAST(NULL AS BIGINT)"
+    ends = f"{integer(first)} AND {integer(last)}"
+    return f"CASE WHEN {index.sql} BETWEEN {ends} THEN {index.plus(-key.first).sql} END"
+
+
+def _calendar(key: Calendar, column: Date | Datetime, logical: Logical) -> Whole:
+    low, _, grid = counts(column)
+    steps = Whole(logical.value(column.name), 0, column.steps)
+    count = steps.times(grid).plus(low)
+    if key.part == "hour":
+        return count.floor_divide(_HOUR) if isinstance(column, Datetime) else count.times(24)
+    days = count if isinstance(column, Date) else count.floor_divide(DAY)
+    if key.part == "day":
+        return days
+    if key.part == "week":
+        return days.plus(3).floor_divide(7)
+    day = logical.stage(column.name, [lambda _: f"make_date(CAST({days.sql} AS INTEGER))"])
+    sql = {
+        "year": f"year({day})",
+        "quarter": f"(year({day}) * 4 + quarter({day}) - 1)",
+        "month": f"(year({day}) * 12 + month({day}) - 1)",
+    }[key.part]
+    return Whole(sql, _index(key.part, days.low), _index(key.part, days.high))
+
+
+def _index(part: str, days: int) -> int:
+    day = date.fromordinal(days + _DAY_ZERO)
+    if part == "year":
+        return day.year
+    return (
+        day.year * 4 + (day.month - 1) // 3 if part == "quarter" else day.year * 12 + day.month - 1
+    )

@@ -1,0 +1,268 @@
+"""The logical table, in DuckDB's SQL: stored columns become steps, category numbers and booleans.
+
+Guarantee
+    The SQL is made of names that this file invents, the source's own column names in quotes, and
+    constants from the schema. Nothing an analyst typed is in it, and no value of any row makes it
+    fail.
+
+A category is compared as text, byte by byte; stored whole numbers and booleans as their text (`7`,
+`true`). A boolean is true for 1, `1`, `true`, `t`, `yes`, `y` and false for 0, `0`, `false`, `f`,
+`no`, `n`, in upper or lower case and with spaces around; anything else is missing. A derived column
+is computed in doubles from its columns' steps·grid, in the order its expression is written; its
+result is then treated as a stored double. Division by 0 is missing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from ...errors import InvalidArgument
+from ...schema import Boolean, Bounded, Category, Column, Date, Datetime, Identifier, Number
+from ...schema.expression import Constant, Name, Negative, Tree
+from ..storage import Integer, Nothing, Storage, Text, Truth, Written
+from .identity import identity_stages
+from .moment import time_stages
+from .steps import Stage, double, number_stages, value_stages, with_missing
+
+__all__ = ["Held", "Logical", "literal", "quoted", "unfit"]
+
+_TRUE = ("true", "t", "yes", "y", "1")
+_FALSE = ("false", "f", "no", "n", "0")
+_EXACT = 2**53
+
+
+@dataclass(frozen=True)
+class Held:
+    """A declared column as a source holds it.
+
+    name: how the source spells it.
+    enum: for a category, the SQL of an enumeration of its declared categories, in order.
+    """
+
+    column: Column
+    name: str
+    stored: Storage
+    enum: str = ""
+
+
+def literal(text: str) -> str:
+    """The literal of a text.
+
+    Example
+        >>> literal("it's")
+        "'it''s'"
+    """
+    return "'" + text.replace("'", "''") + "'"
+
+
+def quoted(name: str) -> str:
+    """A name in quotes.
+
+    Example
+        >>> quoted('hours "per" week')
+        '"hours ""per"" week"'
+    """
+    return '"' + name.replace('"', '""') + '"'
+
+
+def unfit(column: Column, what: str) -> InvalidArgument:
+    """The refusal of a request that asks a column for what its type has not."""
+    return InvalidArgument(
+        f"`{column.name}` is a {column.type} and {what}",
+        "A request fits the types of its columns",
+        "Make requests from questions that were checked against the schema",
+    )
+
+
+@dataclass
+class Logical:
+    """Collects the columns that one request needs, and writes the table that holds them.
+
+    Parameters
+        source: the SQL of the table that is read.
+        held: the source's columns, by declared name in lower case.
+        declared: all declared columns, by name in any case.
+    """
+
+    source: str
+    held: Mapping[str, Held]
+    declared: Mapping[str, Column]
+    _raw: dict[str, str] = field(default_factory=dict)
+    _layers: list[dict[str, str]] = field(default_factory=list)
+    _ready: dict[str, tuple[str, int]] = field(default_factory=dict)
+
+    def column(self, name: str | None) -> Column:
+        """The declared column of that name."""
+        if name is None or name not in self.declared:
+            raise InvalidArgument(
+                "A request names a column that is not declared",
+                "An engine reads declared columns only",
+                "Make requests from questions that were checked against the schema",
+            )
+        return self.declared[name]
+
+    def raw(self, name: str) -> str:
+        """The name under which the stored value of a column is found."""
+        folded = name.lower()
+        return self._raw.setdefault(folded, f"r{len(self._raw)}")
+
+    def value(self, name: str) -> str:
+        """The name under which the logical value is found: steps, category number or boolean."""
+        return self._prepared(self.column(name))[0]
+
+    def present(self, name: str) -> str:
+        """A name that is NULL just where the logical value is missing, and quick to count."""
+        column = self.column(name)
+        stored = None if column.name.lower() not in self.held else self._held(column).stored
+        if isinstance(column, Number) and isinstance(stored, Integer) and not column.expression:
+            return self.raw(name)  # a stored whole number is never NaN
+        return self.value(name)
+
+    def unit(self, name: str) -> str:
+        """The name under which the unit of a row is found; NULL where it belongs to nobody."""
+        column = self.column(name)
+        if not isinstance(column, Identifier | Category):
+            raise unfit(column, "names nobody")
+        if isinstance(column, Category):
+            return self.value(name)
+        stages = identity_stages(column, self._held(column).stored)
+        return self._staged(self.raw(name), 0, stages)[0]
+
+    def stored(self, name: str) -> Storage:
+        """How the source stores a column."""
+        return self._held(self.column(name)).stored
+
+    def stage(self, name: str, stages: list[Stage]) -> str:
+        """The name of something made from the logical value of a column."""
+        return self._staged(*self._prepared(self.column(name)), stages)[0]
+
+    def number(self, name: str, stored: str) -> str:
+        """The SQL of a category's or boolean's number, given that of its stored value."""
+        column = self.column(name)
+        if isinstance(column, Category):
+            return self._category(column)(stored)
+        return f"CAST({_truth(self._held(column))(stored)} AS INTEGER)"
+
+    def write(self) -> str:
+        """The SQL of the table that has every name asked for."""
+        chosen = [f"{_plain(self.held[name])} AS {alias}" for name, alias in self._raw.items()]
+        sql = f"SELECT {', '.join(chosen) or '1 AS one'} FROM {self.source}"  # noqa: S608
+        for layer in self._layers:
+            made = ", ".join(f"{expression} AS {alias}" for alias, expression in layer.items())
+            sql = f"SELECT *, {made} FROM ({sql})"  # noqa: S608
+        return sql
+
+    def _held(self, column: Column) -> Held:
+        return self.held[column.name.lower()]
+
+    def _prepared(self, column: Column) -> tuple[str, int]:
+        folded = column.name.lower()
+        if folded not in self._ready:
+            self._ready[folded] = self._prepare(column)
+        return self._ready[folded]
+
+    def _prepare(self, column: Column) -> tuple[str, int]:
+        if isinstance(column, Number) and column.expression is not None:
+            inputs = {name: self._prepared(self.column(name)) for name in column.expression.names}
+            value = _arithmetic(column.expression.tree, self, inputs)
+            stages = value_stages(column, lambda _: value)
+            depth = max(depth for _, depth in inputs.values())
+            return self._staged("", depth, with_missing(column, stages))
+        if isinstance(column, Identifier):
+            raise InvalidArgument(
+                f"`{column.name}` is an identifier",
+                "No question counts, filters or groups by an identifier",
+                "Ask about another column",
+            )
+        return self._staged(self.raw(column.name), 0, self._stages(column))
+
+    def _stages(self, column: Column) -> list[Stage]:
+        held = self._held(column)
+        if isinstance(column, Number):
+            return with_missing(column, number_stages(column, held.stored))
+        if isinstance(column, Date | Datetime):
+            return with_missing(column, time_stages(column, held.stored))
+        if isinstance(column, Category):
+            return [self._category(column)]
+        return [_truth(held)]
+
+    def _staged(self, name: str, depth: int, stages: list[Stage]) -> tuple[str, int]:
+        for stage in stages:
+            if depth == len(self._layers):
+                self._layers.append({})
+            alias = f"c{depth}_{len(self._layers[depth])}"
+            self._layers[depth][alias] = stage(name)
+            name, depth = alias, depth + 1
+        return name, depth
+
+    def _category(self, column: Category) -> Stage:
+        held = self._held(column)
+        default = None if column.missing is None else column.categories.index(str(column.missing))
+
+        def code(name: str) -> str:
+            text = name if held.stored in (Text(), Written()) else f"CAST({name} AS VARCHAR)"
+            number = f"CAST(enum_code(TRY_CAST({text} AS {held.enum})) AS INTEGER)"
+            return number if default is None else f"COALESCE({number}, {default})"
+
+        return code
+
+
+def _plain(held: Held) -> str:
+    """The stored column, compared byte by byte whatever collation its table gave it."""
+    name = quoted(held.name)
+    return f'{name} COLLATE "binary"' if held.stored == Text() else name
+
+
+def _truth(held: Held) -> Stage:
+    assert isinstance(held.column, Boolean)  # noqa: S101 - all other columns are told apart before
+    default = held.column.missing
+
+    def flag(name: str) -> str:
+        if isinstance(held.stored, Truth):
+            made = name
+        elif isinstance(held.stored, Nothing):
+            made = "CAST(NULL AS BOOLEAN)"
+        elif isinstance(held.stored, Text | Written):
+            word = f"lower(trim(CAST({name} AS VARCHAR)))"
+            made = f"CASE WHEN {word} IN ({_words(_TRUE)}) THEN TRUE "
+            made += f"WHEN {word} IN ({_words(_FALSE)}) THEN FALSE END"
+        else:
+            made = f"CASE WHEN {name} = 1 THEN TRUE WHEN {name} = 0 THEN FALSE END"
+        return made if default is None else f"COALESCE({made}, {'TRUE' if default else 'FALSE'})"
+
+    return flag
+
+
+def _words(words: tuple[str, ...]) -> str:
+    return ", ".join(map(literal, words))
+
+
+def _arithmetic(tree: Tree, logical: Logical, inputs: Mapping[str, tuple[str, int]]) -> str:
+    if isinstance(tree, Constant):
+        return double(_nearest(tree.value))
+    if isinstance(tree, Name):
+        column = logical.column(tree.name)
+        assert isinstance(column, Bounded)  # noqa: S101 - the schema lets in numbers only
+        p, q = column.grid.numerator, column.grid.denominator
+        steps = f"CAST({inputs[tree.name][0]} AS DOUBLE)"
+        if max(p, q) > _EXACT:
+            return f"({steps} * {double(float(column.grid))})"
+        times = "" if p == 1 else f" * {double(float(p))}"
+        over = "" if q == 1 else f" / {double(float(q))}"
+        return f"({steps}{times}{over})"
+    if isinstance(tree, Negative):
+        return f"(-{_arithmetic(tree.of, logical, inputs)})"
+    left, right = (_arithmetic(part, logical, inputs) for part in (tree.left, tree.right))
+    return (
+        f"({left} / NULLIF({right}, 0e0))" if tree.sign == "/" else f"({left} {tree.sign} {right})"
+    )
+
+
+def _nearest(number: Fraction) -> float:
+    try:
+        return float(number)
+    except OverflowError:
+        return math.inf if number > 0 else -math.inf

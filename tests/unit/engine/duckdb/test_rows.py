@@ -1,0 +1,134 @@
+"""Every row as whole numbers, and what in them is not as declared."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+from tenue.engine.duckdb.rows import read_rows
+from tenue.errors import InvalidTable
+from tenue.schema import Schema
+
+SCHEMA = Schema.from_dict(
+    {
+        "table": {"name": "people", "unit": "record", "neighbours": "replace"},
+        "columns": {
+            "Age": {"type": "number", "bounds": [0, 100], "grid": 0.5, "missing": 7},
+            "kind": {"type": "category", "categories": ["a", "b"], "missing": "b"},
+            "id": {"type": "identifier"},
+            "day": {"type": "date", "bounds": ["2020-01-01", "2021-01-01"]},
+            "ok": {"type": "boolean"},
+            "twice": {"type": "number", "bounds": [0, 200], "expression": "Age * 2"},
+        },
+    }
+)
+FRAME = pd.DataFrame(
+    {
+        "age": [1.26, np.nan, np.inf, -3.0],
+        "kind": ["a", "z", None, "b"],
+        "id": ["x", "y", "x", "w"],
+        "day": pd.to_datetime(["2020-01-05", None, "2020-03-01", "2030-01-01"]),
+        "ok": [True, False, True, False],
+        "secret": [1, 2, 3, 4],
+    }
+)
+CSV = """\
+age,kind,id,day,ok
+1.26,a,x,2020-01-05,yes
+x,z,y,,no
+inf,,x,2020-03-01,1
+-3,b,w,2030-01-01,0
+"""
+
+
+def expect(logical: dict[str, Any]) -> None:
+    assert logical == {
+        "Age": [3, None, 200, 0],  # rounded to the grid, clamped, and nothing filled in
+        "kind": [0, None, None, 1],
+        "day": [4, None, 60, 366],
+        "ok": [1, 0, 1, 0],
+    }
+
+
+def test_a_frame_becomes_whole_numbers() -> None:
+    rows = read_rows(FRAME, SCHEMA)
+    expect(rows.logical.to_pydict())
+    assert rows.identifiers.to_pydict() == {"id": ["x", "y", "x", "w"]}
+    assert rows.unreadable == {"Age": 0, "kind": 1, "day": 0, "ok": 0}
+    assert rows.infinite == {"Age": 1, "kind": 0, "day": 0, "ok": 0}
+    assert rows.types["Age"] == pa.float64()
+    assert rows.types["ok"] == pa.bool_()
+
+
+def test_a_csv_file_becomes_the_same_numbers(tmp_path: Path) -> None:
+    path = tmp_path / "people.csv"
+    path.write_text(CSV)
+    rows = read_rows(path, SCHEMA)
+    expect(rows.logical.to_pydict())
+    assert rows.unreadable == {"Age": 1, "kind": 1, "day": 0, "ok": 0}
+    assert rows.infinite["Age"] == 1
+    assert set(rows.types.values()) == {None}
+
+
+def test_json_and_a_database_become_the_same_numbers(tmp_path: Path) -> None:
+    path = tmp_path / "people.jsonl"
+    path.write_text(
+        '{"Age": 1.26, "kind": "a", "id": "x", "day": "2020-01-05", "ok": true}\n'
+        '{"kind": "z", "id": "y", "ok": false}\n'
+        '{"Age": 1e999, "kind": null, "id": "x", "day": "2020-03-01", "ok": true}\n'
+        '{"Age": -3, "kind": "b", "id": "w", "day": "2030-01-01", "ok": false}\n'
+    )
+    rows = read_rows(path, SCHEMA)
+    expect(rows.logical.to_pydict())
+    assert rows.unreadable["kind"] == 1
+    assert rows.infinite["Age"] == 1
+    with duckdb.connect(str(tmp_path / "people.db")) as connection:
+        connection.register("given", FRAME)
+        connection.execute("CREATE TABLE people AS SELECT * FROM given")
+    expect(read_rows(f"duckdb://{tmp_path / 'people.db'}", SCHEMA).logical.to_pydict())
+
+
+def test_a_relation_of_the_holders_own_is_read() -> None:
+    with duckdb.connect() as connection:
+        connection.register("people", FRAME)
+        expect(read_rows(connection, SCHEMA).logical.to_pydict())
+        expect(read_rows(connection.table("people"), SCHEMA).logical.to_pydict())
+
+
+@pytest.mark.parametrize("line", ["1,a\n", "1,a,x,2020-01-05,yes,more\n"])
+def test_a_line_that_is_no_row_is_refused_not_skipped(tmp_path: Path, line: str) -> None:
+    path = tmp_path / "people.csv"
+    path.write_text(CSV + line)
+    with pytest.raises(InvalidTable) as refused:
+        read_rows(path, SCHEMA)
+    assert "2020-01-05" not in str(refused.value)
+    assert refused.value.__cause__ is None
+    assert refused.value.__context__ is None
+
+
+@pytest.mark.parametrize("name", ["people.parquet", "people.csv", "people.json"])
+def test_a_file_that_is_no_table_is_refused(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    path.write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(range(256)))
+    with pytest.raises(InvalidTable):
+        read_rows(path, SCHEMA)
+
+
+def test_values_beyond_the_bounds_are_counted(tmp_path: Path) -> None:
+    path = tmp_path / "people.csv"
+    path.write_text(CSV)
+    for source in (FRAME, path):
+        beyond = read_rows(source, SCHEMA).beyond
+        assert beyond == {"Age": 2, "kind": 0, "day": 1, "ok": 0}
+    edges = pd.DataFrame({"age": [0.0, 100.0, np.nan, 100.1], "kind": "a", "id": 1, "ok": True})
+    edges["day"] = pd.to_datetime(
+        format="mixed",
+        arg=["2020-01-01", "2021-01-01 23:59:59", "2021-01-02", "2019-12-31 23:59:59"],
+    )
+    assert read_rows(edges, SCHEMA).beyond == {"Age": 1, "kind": 0, "day": 2, "ok": 0}

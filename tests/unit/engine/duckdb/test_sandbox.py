@@ -1,0 +1,154 @@
+# ruff: noqa: S608 - tests write their own SQL
+"""From inside the sandbox nothing but the table can be reached."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from tenue.engine.duckdb.sandbox import Borrowed, Sandbox
+from tenue.engine.source.location import Database, Files, Frame
+from tenue.errors import InvalidTable
+
+
+@pytest.fixture
+def sandbox(tmp_path: Path) -> Iterator[Sandbox]:
+    pq.write_table(pa.table({"x": [1, 2]}), tmp_path / "t.parquet")
+    pq.write_table(pa.table({"x": ["canary"]}), tmp_path / "other.parquet")
+    opened = Sandbox(Files("parquet", (tmp_path / "t.parquet",)), {"x": "x"})
+    yield opened
+    opened.close()
+
+
+def hostile(folder: Path) -> list[str]:
+    other, own = folder / "other.parquet", folder / "t.parquet"
+    return [
+        f"SELECT * FROM '{other}'",
+        f"SELECT * FROM read_parquet('{folder}/*.parquet')",
+        f"SELECT * FROM glob('{folder}/*')",
+        "SELECT * FROM read_text('/etc/passwd')",
+        "SELECT * FROM read_csv('/etc/passwd')",
+        "SELECT * FROM sniff_csv('/etc/passwd')",
+        "SELECT * FROM read_parquet('http://127.0.0.1:1/x.parquet')",
+        f"COPY (SELECT 1) TO '{folder}/out.csv'",
+        f"COPY (SELECT 1) TO '{own}'",
+        f"ATTACH '{folder}/new.duckdb'",
+        f"EXPORT DATABASE '{folder}/out'",
+        "INSTALL httpfs",
+        "LOAD httpfs",
+        "SET enable_external_access = true",
+        "SET allowed_paths = ['/etc/passwd']",
+        "SET lock_configuration = false",
+        "RESET enable_external_access",
+        "SET temp_directory = '/tmp'",
+        "PRAGMA enable_logging",
+        "CREATE PERSISTENT SECRET s (TYPE s3)",
+    ]
+
+
+def test_hostile_statements_fail(sandbox: Sandbox, tmp_path: Path) -> None:
+    before = {path.name: path.stat().st_size for path in tmp_path.iterdir()}
+    for statement in hostile(tmp_path):
+        with pytest.raises(duckdb.Error):
+            sandbox.run(statement)
+    assert {path.name: path.stat().st_size for path in tmp_path.iterdir()} == before
+    assert sandbox.run(f"SELECT SUM(x) FROM {sandbox.sql}") == [(3,)]
+
+
+def test_the_same_statements_run_without_a_sandbox(tmp_path: Path) -> None:
+    pq.write_table(pa.table({"x": [1]}), tmp_path / "other.parquet")
+    pq.write_table(pa.table({"x": [1]}), tmp_path / "t.parquet")
+    ran = 0
+    with duckdb.connect() as connection:
+        for statement in hostile(tmp_path)[:4]:
+            connection.execute(statement)
+            ran += 1
+    assert ran == 4, "if these failed everywhere, the test above would prove nothing"
+
+
+def test_what_is_put_on_disk_is_private_and_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    opened = Sandbox(Frame(pa.table({"x": [1]})), {"x": "x"})
+    (folder,) = tmp_path.iterdir()
+    settings = dict(opened.run("SELECT name, value FROM duckdb_settings()"))
+    assert Path(settings["temp_directory"]).parent == folder
+    assert settings["temp_file_encryption"] == "true"
+    assert "available" not in settings["max_temp_directory_size"], "the disk is not all ours"
+    for name in ("python_enable_replacements", "autoload_known_extensions"):
+        assert settings[name] == "false"
+    assert folder.stat().st_mode & 0o777 == 0o700
+    opened.close()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_spilling_question_still_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from tenue.engine.duckdb import sandbox as room
+
+    monkeypatch.setitem(room.SETTINGS, "memory_limit", "60MB")
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    values = pa.array([f"word {i} of many that fill the memory" for i in range(400_000)])
+    opened = Sandbox(Frame(pa.table({"x": values})), {"x": "x"})
+    sql = f"SELECT COUNT(*) FROM (SELECT x, COUNT(*) FROM {opened.sql} GROUP BY x)"
+    assert opened.run(sql) == [(400_000,)]
+    opened.close()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_database_is_read_only_and_its_views_reach_no_file(tmp_path: Path) -> None:
+    pq.write_table(pa.table({"x": ["canary"]}), tmp_path / "other.parquet")
+    file = tmp_path / "held.duckdb"
+    with duckdb.connect(file) as connection:
+        connection.execute("CREATE TABLE t AS SELECT 1 AS x")
+        connection.execute(f"CREATE VIEW far AS SELECT * FROM '{tmp_path}/other.parquet'")
+    opened = Sandbox(Database(file, ("t",)), {"x": "x"})
+    with pytest.raises(duckdb.Error):
+        opened.run("INSERT INTO tenue_held.main.t VALUES (2)")
+    with pytest.raises(duckdb.Error):
+        opened.run("SELECT * FROM tenue_held.main.far")
+    opened.close()
+    with pytest.raises(InvalidTable, match="could not be opened"):
+        Sandbox(Database(file, ("none",)), {"x": "x"})
+
+
+def test_a_refused_source_leaves_nothing_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "scratch").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "scratch"))
+    (tmp_path / "bad.parquet").write_bytes(b"canary")
+    with pytest.raises(InvalidTable):
+        Sandbox(Files("parquet", (tmp_path / "bad.parquet",)), {})
+    with pytest.raises(InvalidTable):
+        Sandbox(Frame(object()), {})
+    assert os.listdir(tmp_path / "scratch") == []
+
+
+def test_words_are_numbered_in_the_order_given(sandbox: Sandbox) -> None:
+    words = ["z", "a", "Ä", "it's", 'say "x"', "back\\slash", "new\nline", " ", "😀", "A", "\u2028"]
+    kind = sandbox.enumeration(words)
+    borrowed = Borrowed(duckdb.connect().sql("SELECT 1 AS x"))
+    inline = borrowed.enumeration(words)
+    for place, word in enumerate(words):
+        quoted = "'" + word.replace("'", "''") + "'"
+        assert sandbox.run(f"SELECT enum_code(TRY_CAST({quoted} AS {kind}))") == [(place,)]
+        assert borrowed.run(f"SELECT enum_code(TRY_CAST({quoted} AS {inline}))") == [(place,)]
+
+
+def test_a_borrowed_relation_leaves_nothing_in_the_holders_database() -> None:
+    with duckdb.connect() as connection:
+        connection.execute("CREATE TABLE t AS SELECT 5 AS x")
+        before = connection.execute("SELECT COUNT(*) FROM duckdb_views()").fetchall()
+        borrowed = Borrowed(connection.table("t"))
+        assert borrowed.run(f"SELECT SUM(x) FROM {borrowed.sql}") == [(5,)]
+        borrowed.close()
+        assert connection.execute("SELECT COUNT(*) FROM duckdb_views()").fetchall() == before
+        assert connection.execute("SELECT x FROM t").fetchall() == [(5,)]

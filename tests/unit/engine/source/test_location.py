@@ -1,0 +1,101 @@
+"""What may be given as a table, and how everything else is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from tenue.engine.source import location as sources
+from tenue.engine.source.location import Database, Files, Frame, Relation, locate
+from tenue.errors import InvalidArgument, InvalidTable
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for name in ("a.csv", "b.csv", "c.parquet", "d.JSONL", "e.tsv.gz", "f.json", "g.xlsx"):
+        (tmp_path / name).write_text("x")
+    (tmp_path / "h.duckdb").write_text("x")
+    (tmp_path / "odd [1]*.csv").write_text("x")
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / "i.csv").write_text("x")
+    return tmp_path
+
+
+def test_paths_start_at_the_folder(folder: Path) -> None:
+    assert locate("a.csv", "t", folder) == Files("csv", (folder / "a.csv",))
+    assert locate(folder / "c.parquet", "t") == Files("parquet", (folder / "c.parquet",))
+    assert locate("d.JSONL", "t", folder) == Files("jsonl", (folder / "d.JSONL",))
+    assert locate("e.tsv.gz", "t", folder) == Files("tsv", (folder / "e.tsv.gz",), zipped=True)
+
+
+def test_patterns_find_files_of_one_kind_in_order(folder: Path) -> None:
+    assert locate("?.csv", "t", folder) == Files("csv", (folder / "a.csv", folder / "b.csv"))
+    deep = locate("**/i.csv", "t", folder)
+    assert deep == Files("csv", (folder / "sub" / "i.csv",))
+    assert locate("odd [1]*.csv", "t", folder) == Files("csv", (folder / "odd [1]*.csv",))
+    with pytest.raises(InvalidTable, match="several kinds"):
+        locate("[ac].*", "t", folder)
+    with pytest.raises(InvalidTable, match="No file"):
+        locate("z*.csv", "t", folder)
+
+
+def test_too_many_files_are_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sources, "MOST_FILES", 1)
+    with pytest.raises(InvalidTable, match="2 files"):
+        locate("?.csv", "t", folder)
+
+
+def test_a_database_has_a_table(folder: Path) -> None:
+    file = folder / "h.duckdb"
+    assert locate("duckdb://h.duckdb", "people", folder) == Database(file, ("people",))
+    assert locate("duckdb://h.duckdb#x", "people", folder) == Database(file, ("x",))
+    assert locate("DUCKDB://h.duckdb#s.x", "people", folder) == Database(file, ("s", "x"))
+    with pytest.raises(InvalidTable, match="does not exist"):
+        locate("duckdb://none.duckdb", "t", folder)
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ("none.csv", "none.csv does not exist"),
+        ("sub", "sub is a folder"),
+        ("g.xlsx", "does not end like a table"),
+        ("h.duckdb", "duckdb://h.duckdb#table"),
+        ("postgresql://u:canary@h/db", "PostgreSQL"),
+        ("spark://canary", "Spark"),
+        ("https://canary/x.parquet", "network"),
+        ("s3://canary/x.parquet", "network"),
+        ("file:///etc/passwd", "network"),
+        ("", "not the name of a file"),
+        ("x\0.csv", "not the name of a file"),
+        (b"a.csv", "of type bytes"),
+    ],
+)
+def test_everything_else_is_refused(folder: Path, given: object, says: str) -> None:
+    if isinstance(given, bytes):
+        assert isinstance(locate(given, "t", folder), Frame), "which no data frame will turn out"
+        return
+    with pytest.raises(InvalidTable, match=says) as refused:
+        locate(given, "t", folder)
+    assert "canary" not in str(refused.value)
+    assert str(folder) not in str(refused.value), "a message names a file by its last part"
+
+
+def test_nothing_is_refused_with_what_to_write() -> None:
+    with pytest.raises(InvalidArgument, match="`people` has no source"):
+        locate(None, "people")
+
+
+def test_connections_and_relations() -> None:
+    with duckdb.connect() as connection:
+        connection.execute("CREATE TABLE people AS SELECT 1 AS x")
+        assert isinstance(locate(connection, "people"), Relation)
+        assert isinstance(locate(connection.sql("SELECT 1 AS x"), "people"), Relation)
+        with pytest.raises(InvalidTable, match="no table or view `others`"):
+            locate(connection, "others")
+
+
+def test_anything_else_may_be_a_data_frame() -> None:
+    assert isinstance(locate([1], "t"), Frame)

@@ -1,0 +1,210 @@
+# ruff: noqa: S608 - tests write their own SQL
+"""Stored numbers become the right steps at every edge, and wrong ways to do it are told apart."""
+
+from __future__ import annotations
+
+import math
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import duckdb
+import pytest
+
+from oracle_engine import OracleEngine
+from tenue.engine.sql.steps import double, number_stages, with_missing
+from tenue.engine.storage import Storage, storage
+from tenue.errors import InvalidTable
+from tenue.schema import Number, Schema
+
+CONNECTION = duckdb.connect()
+INF, NAN = math.inf, math.nan
+
+
+def column(low: object, high: object, grid: object = 1, **more: object) -> Number:
+    low, high, grid = (Decimal(n) if isinstance(n, str) else n for n in (low, high, grid))
+    stated = {"type": "number", "bounds": [low, high], "grid": grid, **more}
+    table = {"name": "t", "unit": "record", "neighbours": "replace"}
+    found = Schema.from_dict({"table": table, "columns": {"x": stated}}).column("x")
+    assert isinstance(found, Number)
+    return found
+
+
+def computed(number: Number, stored: Storage, values: list[str]) -> list[Any]:
+    sql = "SELECT * FROM (VALUES " + ", ".join(f"({v})" for v in values) + ") AS t(s0)"
+    name = "s0"
+    for place, stage in enumerate(with_missing(number, number_stages(number, stored))):
+        sql = f"SELECT *, {stage(name)} AS s{place + 1} FROM ({sql})"
+        name = f"s{place + 1}"
+    return [row[0] for row in CONNECTION.execute(f"SELECT {name} FROM ({sql})").fetchall()]
+
+
+def typed(number: Number, kind: str, values: list[object]) -> list[Any]:
+    texts = [f"CAST({'NULL' if v is None else repr(str(v))} AS {kind})" for v in values]
+    return computed(number, storage(kind), texts)
+
+
+def oracle(number: Number, values: list[Any]) -> list[Any]:
+    table = {"name": "t", "unit": "record", "neighbours": "replace"}
+    stated: dict[str, Any] = {
+        "type": "number",
+        "bounds": [number.low, number.high],
+        "grid": number.grid,
+        "missing": number.missing,
+    }
+    schema = Schema.from_dict({"table": table, "columns": {"x": stated}})
+    return [OracleEngine(schema, []).value("x", {"x": value}) for value in values]
+
+
+DOUBLES = [0.0, -0.0, 0.5, 1.5, 2.5, -0.5, -1.5, INF, -INF, NAN, None, 1e308, -1e308, 5e-324]
+DOUBLES += [0.49999999999999994, 1.005, 99.995, 2.0**52 + 1, 2.0**53 + 2, 2.0**62, -(2.0**63)]
+
+
+@pytest.mark.parametrize(
+    "number",
+    [
+        column(0, 100),
+        column(-100, 100, "0.01"),
+        column(-100, 100, 5),
+        column(-5, 5, "2.5"),
+        column("0.3", "3", "0.3"),
+        column(0, 2**52),
+        column(-(2**62), 2**62),
+        column(-(2**62) + 1, 2**62 - 1),
+        column(0, Fraction(2**62, 10**30), Decimal("1e-30")),
+        column(0, 100, 1, missing=7),
+        column(
+            Decimal("1.00000000000000000001"),
+            Decimal("4.00000000000000000004"),
+            Decimal("1.00000000000000000001"),
+        ),
+    ],
+)
+def test_doubles_follow_the_rule(number: Number) -> None:
+    assert typed(number, "DOUBLE", DOUBLES) == oracle(number, DOUBLES)
+
+
+def test_rounding_is_half_up_and_whole_doubles_stay_what_they_are() -> None:
+    halves = [0.5, 1.5, 2.5, -0.5, -1.5]
+    assert typed(column(-9, 9), "DOUBLE", halves) == [1, 2, 3, 0, -1]
+    assert [round(x) for x in halves] != [1, 2, 3, 0, -1], "half to even is another rule"
+    # beyond 2^52 adding one half would itself round, and turn an odd number into the next even one
+    odd = 2.0**52 + 1
+    assert math.floor(odd + 0.5) != odd
+    assert typed(column(0, 2**62), "DOUBLE", [odd]) == [int(odd)]
+
+
+def test_sql_without_care_would_count_null_and_nan() -> None:
+    # the mutant that stack.md warns of: LEAST and GREATEST skip NULL, and order NaN above all
+    sql = "SELECT LEAST(GREATEST(x, 2), 9) FROM (VALUES (NULL::DOUBLE), ('nan'::DOUBLE)) t(x)"
+    assert CONNECTION.execute(sql).fetchall() == [(2.0,), (9.0,)]
+    assert typed(column(2, 9), "DOUBLE", [None, NAN]) == [None, None]
+    assert typed(column(2, 9), "INTEGER", [None]) == [None]
+    assert typed(column(2, 9), "BIGINT", [None]) == [None]
+
+
+def test_single_precision_is_widened_first() -> None:
+    # 0.1f is a little above 0.1
+    number = column(0, 1, Decimal("1e-9"))
+    assert typed(number, "FLOAT", [0.1]) == [100000001]
+    assert typed(number, "DOUBLE", [0.1]) == [100000000]
+
+
+INTEGERS = {
+    kind: storage(kind)
+    for kind in [
+        "TINYINT",
+        "UTINYINT",
+        "SMALLINT",
+        "USMALLINT",
+        "INTEGER",
+        "UINTEGER",
+        "BIGINT",
+        "UBIGINT",
+        "HUGEINT",
+        "UHUGEINT",
+    ]
+}
+
+
+@pytest.mark.parametrize("kind", INTEGERS)
+@pytest.mark.parametrize(
+    "number",
+    [
+        column(-3, 300),
+        column(5, 7),
+        column(-(2**62), 2**62),
+        column(0, 100, missing=3),
+        column("-0.5", "2.5", "0.5"),
+        column("0.2", "0.8", "0.2"),
+        column(-294, 315, 21),
+        column(0, 10**30 * 5, 10**30),
+        column(-5, 5, "2.5"),
+        column(10**9, 10**9 + 1),
+        column(-(10**9) - 1, -(10**9)),
+        column(2**125, 2**125 + 2**100, 2**100),
+    ],
+)
+def test_integers_are_exact_at_the_ends_of_their_type(kind: str, number: Number) -> None:
+    stored: Any = INTEGERS[kind]
+    middle = [stored.low + 1, 0, 1, 2, 6, 10, 11, 127, 2**62, stored.high - 1]
+    values = [None, stored.low, *(v for v in middle if stored.low <= v <= stored.high), stored.high]
+    assert typed(number, kind, values) == oracle(number, values)
+
+
+def test_integers_beyond_2_to_53_would_be_wrong_as_doubles() -> None:
+    number = column(0, 2**62)
+    odd = 2**53 + 1
+    assert int(float(odd)) != odd
+    assert typed(number, "BIGINT", [odd]) == [odd]
+    assert typed(number, "UHUGEINT", [odd]) == [odd]
+
+
+@pytest.mark.parametrize(
+    ("kind", "number"),
+    [
+        ("DECIMAL(4,2)", column(-5, 5, "0.5")),
+        ("DECIMAL(4,2)", column(0, 1)),
+        ("DECIMAL(4,4)", column(0, "0.9999", "0.0003")),
+        ("DECIMAL(18,2)", column(-(10**6), 10**6, "0.01")),
+        ("DECIMAL(38,10)", column(-(3 * 10**6), 3 * 10**6, "0.3")),
+        ("DECIMAL(38,0)", column(-(2**62), 2**62)),
+        ("DECIMAL(9,4)", column(10**6, 10**7)),
+        ("DECIMAL(9,4)", column(-(10**7), -(10**6), missing=-(10**6))),
+        ("DECIMAL(5,0)", column("0.5", "2.5", "0.5")),
+        ("DECIMAL(16,0)", column("1885930159999825.408", "1885930159999825.409", "0.001")),
+        ("DECIMAL(18,9)", column(-(10**9), 10**9, "0.000001")),
+        ("DECIMAL(10,0)", column(0, 10**10, "0.00000001")),
+    ],
+)
+def test_decimals_are_exact(kind: str, number: Number) -> None:
+    stored: Any = storage(kind)
+    unit, most = 10**stored.scale, 10**stored.width - 1
+    units = [0, 1, -1, unit // 2, unit, 3 * unit // 2, -unit // 4, most, -most, most // 2]
+    values = [None, *(Decimal(n).scaleb(-stored.scale) for n in units if abs(n) <= most)]
+    assert typed(number, kind, values) == oracle(number, values)
+
+
+def test_decimals_would_be_wrong_as_doubles() -> None:
+    number = column(0, 3, "0.01")
+    value = Decimal("1.005")
+    assert oracle(number, [float(value)]) == [100]
+    assert typed(number, "DECIMAL(9,3)", [value]) == [101]
+
+
+def test_what_no_integer_holds_is_refused_and_not_wrapped() -> None:
+    with pytest.raises(InvalidTable, match="too many digits"):
+        typed(column(0, 100, "0.01"), "DECIMAL(38,37)", [1])
+    with pytest.raises(InvalidTable, match="too many digits"):
+        typed(column(0, 10**40, 10**40), "UHUGEINT", [1])
+
+
+def test_booleans_count_as_0_and_1() -> None:
+    assert typed(column(0, 1), "BOOLEAN", [True, False, None]) == [1, 0, None]
+
+
+def test_literals_of_doubles_come_back_bit_by_bit() -> None:
+    numbers = [0.1, -0.1, 1e22, 5e-324, 1.7976931348623157e308, 2.0**53, 123456.789, INF, -INF]
+    for number in numbers:
+        (row,) = CONNECTION.execute(f"SELECT {double(number)}, typeof({double(number)})").fetchall()
+        assert row == (number, "DOUBLE")

@@ -1,0 +1,100 @@
+"""A column is readable, or not, by its storage type alone."""
+
+from __future__ import annotations
+
+import duckdb
+import pytest
+
+from tenue.engine.storage import (
+    Fixed,
+    Floating,
+    Integer,
+    Moment,
+    Nothing,
+    Opaque,
+    Text,
+    Written,
+    check_readable,
+    storage,
+)
+from tenue.errors import InvalidTable
+from tenue.schema import Schema
+
+SCHEMA = Schema.from_dict(
+    {
+        "table": {"name": "t", "unit": "id", "neighbours": "replace", "rows_per_unit": 1},
+        "columns": {
+            "id": {"type": "identifier"},
+            "n": {"type": "number", "bounds": [0, 1]},
+            "c": {"type": "category", "categories": ["a"]},
+            "b": {"type": "boolean"},
+            "d": {"type": "date", "bounds": ["2000-01-01", "2000-01-02"]},
+            "s": {"type": "datetime", "bounds": ["2000-01-01T00:00:00", "2000-01-01T00:00:01"]},
+        },
+    }
+)
+TYPES = {
+    "TINYINT": "ncb",
+    "UBIGINT": "ncb",
+    "HUGEINT": "ncb",
+    "UHUGEINT": "ncb",
+    "DECIMAL(18, 3)": "nb",
+    "FLOAT": "nb",
+    "DOUBLE": "nb",
+    "BOOLEAN": "ncb",
+    "VARCHAR": "cb",
+    "ENUM('x', 'y')": "cb",
+    "UUID": "cb",
+    "DATE": "ds",
+    "TIMESTAMP": "ds",
+    "TIMESTAMP_S": "ds",
+    "TIMESTAMP_MS": "ds",
+    "TIMESTAMP_NS": "ds",
+    "TIMESTAMPTZ": "ds",
+    "TIME": "",
+    "BLOB": "",
+    "INTEGER[]": "",
+    "STRUCT(a INTEGER)": "",
+    "INTERVAL": "",
+}
+
+
+@pytest.mark.parametrize("kind", TYPES)
+def test_each_type_of_duckdb_is_read_where_it_fits_and_refused_elsewhere(kind: str) -> None:
+    with duckdb.connect() as connection:
+        rows = connection.execute(f"DESCRIBE SELECT CAST(NULL AS {kind}) AS x").fetchall()
+    stored = storage(rows[0][1])
+    check_readable(SCHEMA.column("id"), stored)
+    for name in "ncbds":
+        column = SCHEMA.column(name)
+        if name in TYPES[kind]:
+            check_readable(column, stored)
+        else:
+            with pytest.raises(
+                InvalidTable, match=f"`{name}` is a {column.type} column"
+            ) as refused:
+                check_readable(column, stored)
+            assert refused.value.column == name
+
+
+def test_a_column_of_nothing_and_written_values_fit_every_column() -> None:
+    for name in "ncbds":
+        check_readable(SCHEMA.column(name), Nothing())
+        check_readable(SCHEMA.column(name), Written())
+
+
+def test_names_become_types() -> None:
+    assert storage("DECIMAL(38,0)") == Fixed(38, 0)
+    assert storage("INTEGER") == Integer("INTEGER", -(2**31), 2**31 - 1)
+    assert storage("FLOAT") == Floating(single=True)
+    assert storage("ENUM('a')") == Text("ENUM")
+    assert storage("TIMESTAMP WITH TIME ZONE") == Moment("TIMESTAMP WITH TIME ZONE")
+    assert storage("MAP(VARCHAR, INTEGER)") == Opaque()
+
+
+def test_a_number_stored_as_text_is_refused_with_what_is_allowed() -> None:
+    with pytest.raises(InvalidTable) as refused:
+        check_readable(SCHEMA.column("n"), Text())
+    assert "the source stores text" in refused.value.what
+    assert "whole numbers" in refused.value.allowed
+    assert "view" in refused.value.fix
