@@ -23,7 +23,7 @@ from tenue.mechanism import expected_error as refined_error
 from tenue.mechanism import refine
 from tenue.noise import DiscreteLaplace, Optimal
 from tenue.prior import Binomial, Categorical, Normal, Points, Uniform, normalised
-from tenue.query.believing import plan_belief
+from tenue.query.belief.plan import plan_belief
 from tenue.schema import Schema
 
 ROUNDS = 31

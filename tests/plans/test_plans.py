@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from tenue.errors import InvalidQuestion
-from tenue.query.parse import parse
 from tenue.query.question import Question
+from tenue.query.read.parse import parse
 from tenue.schema import Schema
 
 HERE = Path(__file__).parent

@@ -66,7 +66,7 @@ def ask_all(
         laws.append(drawn_with(*given, **more))
         return laws[-1]
 
-    monkeypatch.setattr("tenue.query.refining.refine", caught)
+    monkeypatch.setattr("tenue.query.belief.refine.refine", caught)
     found = {}
     for rows in TABLES:
         with session(rows, neighbours, **REFINEMENT) as data:
@@ -140,7 +140,7 @@ def test_a_mean_refined_over_a_density(monkeypatch: pytest.MonkeyPatch) -> None:
         laws.append(refine(*given, **more))
         return laws[-1]
 
-    monkeypatch.setattr("tenue.query.refining.refine", caught)
+    monkeypatch.setattr("tenue.query.belief.refine.refine", caught)
     found = []
     for rows in TABLES[::4]:
         with session(rows, "add-or-remove", **REFINEMENT) as data:

@@ -18,9 +18,9 @@ from tenue.mechanism.part import Atoms, Part
 from tenue.noise import DiscreteLaplace, Optimal, OptimalBox
 from tenue.noise.criterion import VARIANCE, Criterion
 from tenue.number import NANO
+from tenue.query.plan.strategy import Range, Setting, Strategy
+from tenue.query.plan.ways import strategies
 from tenue.query.question import Aggregate
-from tenue.query.strategy import Range, Setting, Strategy
-from tenue.query.ways import strategies
 
 Row = tuple[int, int | None, int, bool]
 """Group, a column that may be missing, a column that is never missing, does the filter hold."""

@@ -21,15 +21,15 @@ from tenue.mechanism.choose.selection import Selection
 from tenue.mechanism.choose.vote import Vote
 from tenue.noise.box.law import OptimalBox
 from tenue.noise.criterion import VARIANCE
-from tenue.query.batch import plan_batch
-from tenue.query.chosen import Span
-from tenue.query.parse import parse
-from tenue.query.plan import Plan, make_plan
+from tenue.query.family.mode import Ballot
+from tenue.query.family.rank import Span
+from tenue.query.plan.make import Plan, make_plan
+from tenue.query.plan.strategy import Range, Setting
+from tenue.query.plan.ways import strategies
 from tenue.query.question import Aggregate
-from tenue.query.render import render
-from tenue.query.strategy import Range, Setting
-from tenue.query.voted import Ballot
-from tenue.query.ways import strategies
+from tenue.query.read.parse import parse
+from tenue.query.workload.batch import plan_batch
+from tenue.query.write.question import render
 from tenue.schema import Schema
 
 NANO = 1_000_000_000

@@ -20,9 +20,9 @@ from sqlglot.dialects.duckdb import DuckDB
 
 from tenue.engine.request import All, Among, Any_, Missing, Not, Predicate
 from tenue.errors import InvalidQuestion
-from tenue.query.parse import parse
 from tenue.query.question import Question
-from tenue.query.render import render
+from tenue.query.read.parse import parse
+from tenue.query.write.question import render
 from tenue.schema import Bounded, Number, Schema
 from unit.query.asked import CENSUS
 from unit.query.generated import asked, tables

@@ -137,7 +137,7 @@ def test_refinement_adds_up_while_the_budget_lasts(monkeypatch: pytest.MonkeyPat
         laws.append(refine(*given, **more))
         return laws[-1]
 
-    monkeypatch.setattr("tenue.query.refining.refine", caught)
+    monkeypatch.setattr("tenue.query.belief.refine.refine", caught)
     belief = Points({0: 0.25, 1: 0.25, 3: 0.25, 6: 0.25})
     policy = {"protocol": {"kind": "refinement"}, "budget": {"total": 1}}
     joint: dict[Rows, dict[Any, Fraction]] = {}

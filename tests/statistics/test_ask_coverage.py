@@ -19,10 +19,10 @@ from alarm import SHARE, budget, claim
 from tenue.mechanism.part import Atoms
 from tenue.noise import Seeded
 from tenue.noise.criterion import VARIANCE
+from tenue.query.family.reading import Reading
+from tenue.query.plan.strategy import Range, Setting, Strategy
+from tenue.query.plan.ways import strategies
 from tenue.query.question import Aggregate
-from tenue.query.reading import Reading
-from tenue.query.strategy import Range, Setting, Strategy
-from tenue.query.ways import strategies
 
 FILE = "statistics/test_ask_coverage.py"
 DRAWS = 10_000

@@ -9,7 +9,7 @@ import pytest
 
 from alarm import SHARE, budget, claim
 from tenue.noise import Seeded
-from tenue.query.chosen import Chosen, Span, choices_for
+from tenue.query.family.rank import Chosen, Span, choices_for
 from tenue.query.question import Aggregate
 
 FILE = "statistics/test_value_interval.py"

@@ -22,8 +22,8 @@ from .asking import (
 )
 
 if TYPE_CHECKING:
-    from ..query.belief import BeliefPlan
-    from ..query.plan import Plan
+    from ..query.belief.answer import BeliefPlan
+    from ..query.plan.make import Plan
 
 __all__ = ["explain"]
 
@@ -41,7 +41,7 @@ def explain(
     as_json: AsJson = False,
 ) -> None:
     """Show every admissible mechanism with its expected error. Opens no table, costs nothing."""
-    from ..query.believing import believe_for
+    from ..query.belief.plan import believe_for
     from ..query.session import explain_for
     from ..schema import Schema
 

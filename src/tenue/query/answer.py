@@ -17,12 +17,12 @@ from ..number import Number as Given
 from ..number import fraction_of_one
 from ..promise import Certificate, show
 from ..schema import Boolean, Category, Date, Datetime, Number, Schema
-from .chosen import Chosen
+from .family.mode import Voted
+from .family.rank import Chosen
+from .family.value_only import Told
 from .page import html_table
-from .plan import Plan, shown
+from .plan.make import Plan, shown
 from .question import Aggregate, Comparison, KeyOutput, Output
-from .told import Told
-from .voted import Voted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -232,7 +232,7 @@ class Answer:
             `data.ask("SELECT COUNT(*) FROM census WHERE sick", epsilon=0.1)
             .estimate(tn.prior.Binomial(1080, 0.3)).mean`
         """
-        from .estimating import estimate
+        from .belief.posterior import estimate
 
         return estimate(self, prior)
 

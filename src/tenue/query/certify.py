@@ -9,9 +9,9 @@ from ..promise import Certificate, Pure, show
 from ..schema import Schema
 from ..schema.table import RECORD
 from ..version import VERSION
-from .plan import DECLARED, Plan
-from .smoothed import SMOOTH, SMOOTH_LIMITS
-from .voted import VOTE, Ballot
+from .family.mode import VOTE, Ballot
+from .family.smooth import SMOOTH, SMOOTH_LIMITS
+from .plan.make import DECLARED, Plan
 
 __all__ = ["assumptions_of", "certify"]
 

@@ -17,14 +17,14 @@ from ..mechanism.smooth import smooth_release
 from ..noise.source import SYSTEM, Source, require_safe
 from ..schema import Schema
 from ..schema.table import RECORD
-from .all_rows import column_steps
 from .answer import Released
-from .batch import Batch
-from .chosen import Choice
-from .plan import Plan, moment_of, request_for
+from .family.mode import Ballot
+from .family.rank import Choice
+from .family.smooth import Smoothed
+from .individual.all_rows import column_steps
+from .plan.make import Plan, moment_of, request_for
 from .question import Aggregate, Question
-from .smoothed import Smoothed
-from .voted import Ballot
+from .workload.batch import Batch
 
 __all__ = ["refuse_other_rows", "release", "release_batch", "true_numbers"]
 

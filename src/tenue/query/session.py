@@ -25,22 +25,22 @@ from ..number import NANO, Number, checked_call, flag
 from ..promise import Neighbours, checked_neighbours, show
 from ..schema import Schema
 from ..version import VERSION
-from .accuracy import epsilon_for
 from .answer import Answer, Answers, Released
-from .batch import Batch, plan_batch
-from .belief import BeliefPlan, Believed
-from .believing import believe_for, identity_of, person_of
+from .belief.answer import BeliefPlan, Believed
+from .belief.person import unit_in_words
+from .belief.plan import believe_for, identity_of, person_of
+from .belief.protocol import allow_without_protocol, plan_fixed_noise, priced_by
+from .belief.refine import answer_refined, certify_refined, stored_sample
 from .certify import certify
-from .individual import approval, certify_individual, plan_individual, release_individual
+from .individual.question import approval, certify_individual, plan_individual, release_individual
 from .opening import given_ledger, given_schema
-from .parse import parse
-from .personal import unit_in_words
-from .plan import Plan, make_plan
-from .price import affordable
-from .protocol import allow_without_protocol, plan_fixed_noise, priced_by
-from .refining import answer_refined, certify_refined, stored_sample
+from .plan.accuracy import epsilon_for
+from .plan.make import Plan, make_plan
+from .plan.price import affordable
+from .read.parse import parse
 from .release import refuse_other_rows, release, release_batch
-from .render import render
+from .workload.batch import Batch, plan_batch
+from .write.question import render
 
 __all__ = ["Session", "explain_for", "protect"]
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from tenue.errors import InvalidQuestion
-from tenue.query.parse import parse
 from tenue.query.question import Question
+from tenue.query.read.parse import parse
 from tenue.schema import Schema
 
 CENSUS = Schema.load(Path(__file__).parents[2] / "plans" / "census.toml")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tenue as tn
 from tenue.query.certify import certify
-from tenue.query.plan import make_plan
+from tenue.query.plan.make import make_plan
 from unit.query.stated import BY_REGION, MEAN, ONE_COUNT, schema
 
 

@@ -1,0 +1,1 @@
+"""Questions asked with a prior."""

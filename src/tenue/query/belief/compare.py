@@ -1,0 +1,260 @@
+"""Noise, noise with Bayes' rule, or refinement: weighed under the analyst's own prior.
+
+Refinement of a statistic is private whatever its sensitivity: the masses of any two truths stay
+within e^ε of each other (soundness section 4). That holds for a mean as well, although it is a
+quotient: the exact quotient is the truth, and a mean of no rows leaves the belief as it is, whose
+masses lie between those of any two truths.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+from ...errors import InvalidPrior, NotPromised
+from ...estimate import expected_error as bayes_error
+from ...estimate import guess_error, refined_error
+from ...mechanism import expected_error, refine
+from ...noise.criterion import criterion
+from ...prior.counts import Counts
+from ...prior.joint import Joint
+from ...prior.mass import MOST_POINTS
+from ...schema import Number, Schema
+from ..family.reading import fold
+from ..plan.make import Plan, candidate_for, make_plan, request_for, setting_of, shown
+from ..plan.person import counted
+from ..plan.ways import strategies
+from ..question import Aggregate, Output, Question
+from .answer import REFINEMENT, BeliefPlan, Way
+from .fit import fit_statistics
+from .posterior import noise_of
+
+__all__ = ["plan_statistic"]
+
+_KINDS = ("count", "units", "sum", "avg")
+_TIE = 1e-9
+_NOTHING = Fraction(1, 10**9)
+_FEW = 1024
+
+
+def plan_statistic(
+    question: Question,
+    sql: str,
+    schema: Schema,
+    prior: object,
+    nano: int,
+    epsilon: Fraction,
+    delta: Fraction,
+    minimise: object,
+    *,
+    refinement_only: bool = False,
+) -> BeliefPlan:
+    """Every way to answer, and the one with the least error under the prior.
+
+    refinement_only: the data set's protocol allows no noise.
+    """
+    asked = _asked(question)
+    names = tuple(o.alias for o in question.outputs)
+    belief = fit_statistics(prior, names, [_grid(a, schema) for a in asked])
+    noises = _noises(question, sql, schema, nano, minimise)
+    without = _without(belief)
+    refined = _refined_ways(belief, epsilon, delta, without)
+    if not refined and refinement_only:
+        raise _too_many()
+    ways = [] if refinement_only else [w for noise in noises for w in _noise_ways(noise, belief)]
+    chosen = _best(ways, refined, belief)
+    ways += refined
+    return BeliefPlan(
+        kind="statistical",
+        question=question,
+        sql=sql,
+        names=names,
+        neighbours=schema.neighbours,
+        unit=schema.unit,
+        stated=prior,
+        prior=belief,
+        distance=None,
+        nano=nano,
+        epsilon=epsilon,
+        delta=delta,
+        candidates=tuple(sorted(ways, key=_error)),
+        chosen=chosen,
+        reason=_reason(chosen, ways, belief, refinement_only),
+        without=without,
+    )
+
+
+def _asked(question: Question) -> list[Aggregate]:
+    """The aggregates, if nothing else is asked."""
+    asked = [
+        output.expression
+        for output in question.outputs
+        if isinstance(output, Output) and isinstance(output.expression, Aggregate)
+    ]
+    plain = len(asked) == len(question.outputs) and all(a.kind in _KINDS for a in asked)
+    after = question.keys or question.having or question.order or question.limit is not None
+    if plain and not after and len(set(asked)) == len(asked):
+        return asked
+    raise NotPromised(
+        "A prior is given for a question that is neither about one person nor about a statistic",
+        "A belief is about COUNT, SUM or AVG of one table, without GROUP BY, or about columns of "
+        "one person: SELECT disease FROM patients WHERE id = 17",
+        "Leave `prior` out; a count or sum can still have .estimate(prior)",
+    )
+
+
+def _grid(aggregate: Aggregate, schema: Schema) -> Fraction | None:
+    """The grid of the answer; a mean has none."""
+    if aggregate.kind == "avg":
+        return None
+    if aggregate.kind != "sum":
+        return Fraction(1)
+    column = schema.column(aggregate.column or "")
+    assert isinstance(column, Number)  # noqa: S101 - only numbers are added up
+    return column.grid
+
+
+# -- the ways --------------------------------------------------------------------------------------
+
+
+def _noises(
+    question: Question, sql: str, schema: Schema, nano: int, minimise: object
+) -> list[Plan]:
+    """A plan for every admissible noise."""
+    base = make_plan(question, schema, nano, minimise, sql)
+    if not base.nano:
+        raise NotPromised(
+            "The prior is about the number of rows, which is public and stated in the schema",
+            "What is public needs no belief",
+            "Leave `prior` out: the answer is exact and free",
+        )
+    wanted = criterion(minimise)
+    outputs = [output for output in question.outputs if isinstance(output, Output)]
+    rows = schema.rows if question.where is None else None
+    plans = []
+    for strategy in strategies(question.aggregates(), setting_of(question, schema), nano, wanted):
+        components = [c for part in strategy.parts for c in part.components]
+        plans.append(
+            replace(
+                base,
+                strategy=strategy,
+                chosen=candidate_for(strategy, outputs, wanted, rows),
+                request=request_for(question, components),
+                readings=tuple(fold(o.expression, strategy.readings) for o in outputs),
+                counted=counted(strategy, schema, grouped=False),
+            )
+        )
+    return plans
+
+
+def _noise_ways(plan: Plan, belief: Any) -> list[Way]:
+    name = plan.chosen.mechanism
+    noise = None if isinstance(belief, Joint) else noise_of(plan)
+    if noise is None:
+        return [Way(name, _alone(plan, belief), plan)]
+    return [
+        Way(f"{name} + Bayes", bayes_error(noise.law, belief), plan, bayes=True),
+        Way(name, float(noise.law.mean_absolute_error), plan),
+    ]
+
+
+def _alone(plan: Plan, belief: Any) -> float | None:
+    """The error of noise alone, in the prior's distance; None where it depends on rows."""
+    errors = [expectation.expected_error for expectation in plan.chosen.expectations]
+    if not isinstance(belief, Joint):
+        return errors[0]
+    total = 0.0
+    for place, error in enumerate(errors):
+        values = [value[place] for value in belief.values]
+        widest = float(max(values) - min(values))
+        if error is None or not widest:
+            return None
+        total += error / widest
+    return total
+
+
+def _refined_ways(
+    belief: Any, epsilon: Fraction, delta: Fraction, without: float | None
+) -> list[Way]:
+    """Refinement, unless the belief is of a family with too many points."""
+    if isinstance(belief, Counts) and belief.n >= MOST_POINTS:
+        return []
+    refine(belief, None, epsilon, kind="statistical", delta=delta)
+    alone = Way(REFINEMENT, expected_error(belief, epsilon, kind="statistical"))
+    if isinstance(belief, Joint):
+        return [alone]
+    error = refined_error(belief, epsilon, kind="statistical")
+    bound = error if without is None else min(error, without)
+    return [Way(f"{REFINEMENT} + Bayes", bound, bayes=True), alone]
+
+
+def _without(belief: Any) -> float | None:
+    """The error of who does not ask: of the best guess, or of a draw where there are several.
+
+    None where it takes too long to know.
+    """
+    if isinstance(belief, Counts) and belief.n >= MOST_POINTS:
+        return None
+    if not isinstance(belief, Joint):
+        return guess_error(belief)
+    few = len(belief.values) <= _FEW
+    return expected_error(belief, _NOTHING, kind="statistical") if few else None
+
+
+# -- the choice ------------------------------------------------------------------------------------
+
+
+def _error(way: Way) -> float:
+    return float("inf") if way.expected_error is None else way.expected_error
+
+
+def _best(noises: list[Way], refined: list[Way], belief: Any) -> Way:
+    """Several values must be possible together, so they are refined; one has the least error.
+
+    What depends on rows, as the error of a mean does, cannot be weighed: then noise is taken, for
+    refinement is seldom better where one unit moves little, and never by much.
+    """
+    if refined and isinstance(belief, Joint):
+        return refined[0]
+    with_bayes = [way for way in noises if way.bayes]
+    noises = sorted(with_bayes or noises, key=_error)
+    if noises and noises[0].expected_error is None:
+        return noises[0]
+    if not refined or (noises and _error(noises[0]) <= _error(refined[0]) * (1 + _TIE)):
+        return noises[0]
+    return refined[0]
+
+
+def _reason(chosen: Way, ways: list[Way], belief: Any, refinement_only: bool) -> str:
+    if refinement_only:
+        return "Refinement, for the data set's protocol answers in no other way."
+    if isinstance(belief, Joint):
+        return "Refinement, for noise would answer combinations that the prior holds impossible."
+    refined = [way for way in ways if way.noise is None]
+    if chosen.noise is not None and chosen.expected_error is None:
+        return (
+            "Noise, though its error depends on the number of rows and is told with the answer: "
+            "one unit moves a mean of many rows little."
+        )
+    if chosen.noise is None:
+        others = sorted((way for way in ways if way.noise is not None), key=_error)
+        return (
+            "Refinement, for one unit may move this statistic so far that noise tells less: "
+            f"{shown(chosen.expected_error)} against {shown(others[0].expected_error)}."
+        )
+    what = "Noise and Bayes' rule" if chosen.bayes else "Noise"
+    if not refined:
+        return f"{what}, for the prior has more than {MOST_POINTS:,} points: too many to refine."
+    return (
+        f"{what}, for one unit moves this statistic so little that noise tells more: "
+        f"{shown(chosen.expected_error)} against {shown(refined[0].expected_error)}."
+    )
+
+
+def _too_many() -> InvalidPrior:
+    return InvalidPrior(
+        f"The prior has more than {MOST_POINTS:,} points",
+        "The data set's protocol answers by refinement, of a prior with fewer points or a density",
+        "Use Normal with the same mean and deviation",
+    )

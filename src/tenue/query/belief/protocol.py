@@ -1,0 +1,167 @@
+"""The interactive protocols of the thesis, as policies of a data set.
+
+Fixed noise (protocol 1): the holder fixes the scale λ; an answer has discrete Laplace noise of
+exactly that scale in each of its numbers, and costs Δ/λ. Here Δ is what one unit can move all
+numbers of the answer by together, so the groups of one question cost what one group costs. The
+sensitivities of successive questions are added up, which is never too little:
+Δ(f₁ … fᵢ) ≤ Δ(f₁) + … + Δ(fᵢ). Whether questions asked at different times are about different
+rows is not looked for; ask them as the groups of one question instead.
+
+Refinement (protocol 2): every question comes with a prior and its own epsilon, and is answered by
+refinement, while the epsilons add up to no more than the budget.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from fractions import Fraction
+
+from ...errors import InvalidArgument, NotPromised, OverBudget
+from ...mechanism.error import Term
+from ...mechanism.part import Component, Part
+from ...noise.criterion import criterion
+from ...noise.discrete_laplace import DiscreteLaplace
+from ...number import NANO
+from ...promise import show
+from ...schema import Schema
+from ...schema.protocol import FIXED_NOISE, REFINEMENT
+from ...schema.table import RECORD
+from ..family.additive import atom_sensitivity
+from ..family.reading import Basic, Linear, fold
+from ..plan.make import Plan, candidate_for, request_for, setting_of
+from ..plan.person import counted
+from ..plan.strategy import Setting, Strategy
+from ..question import Aggregate, Output, Question
+
+__all__ = ["allow_prior", "allow_without_protocol", "plan_fixed_noise", "priced_by"]
+
+
+def allow_without_protocol(schema: Schema, what: str) -> None:
+    """Refuses what no protocol has a rule for."""
+    if schema.protocol is not None:
+        raise NotPromised(
+            f"`{schema.name}` is asked under the protocol {schema.protocol}, without {what}",
+            "Under a protocol every question is answered in the one way it states",
+            "Ask one question at a time" if what == "ask_many" else "Leave it out",
+        )
+
+
+def allow_prior(schema: Schema) -> bool:
+    """Whether a belief may be refined only; refused where every answer has fixed noise."""
+    if schema.protocol is None:
+        return False
+    if schema.protocol.kind == FIXED_NOISE:
+        raise NotPromised(
+            f"`{schema.name}` is asked under the protocol {schema.protocol}, without a prior",
+            "Under fixed noise every answer has the same noise, whatever is believed",
+            "Leave `prior` out, and give it to the answer: .estimate(prior)",
+        )
+    return True
+
+
+@contextmanager
+def priced_by(schema: Schema) -> Iterator[None]:
+    """Where the noise is fixed nobody chooses an epsilon, so a refusal advises something else."""
+    try:
+        yield
+    except OverBudget as refusal:
+        if schema.protocol is None or schema.protocol.kind != FIXED_NOISE:
+            raise
+        raise OverBudget(
+            refusal.what,
+            refusal.allowed,
+            "Ask what one unit moves less, repeat an answered question, which is free, or let the "
+            "holder raise budget or scale",
+            code=refusal.code,
+            **refusal.facts,
+        ) from None
+
+
+def plan_fixed_noise(
+    question: Question,
+    sql: str,
+    schema: Schema,
+    *,
+    epsilon: object,
+    accuracy: object,
+    minimise: object,
+) -> Plan:
+    """The plan under the data set's protocol: the noise is stated, and the price follows from it.
+
+    Guarantee
+        Each number of the answer has discrete Laplace noise of exactly the protocol's scale. The
+        loss of the whole answer is at most the price, which is the sum of sensitivities over the
+        scale, rounded up to whole nano-epsilon.
+    """
+    protocol = schema.protocol
+    assert protocol is not None  # noqa: S101 - narrows the type
+    if protocol.kind == REFINEMENT or protocol.scale is None:
+        raise NotPromised(
+            f"`{schema.name}` is asked under the protocol {protocol}, and no prior is given",
+            "Under refinement every question comes with what the analyst believes",
+            "Add prior=tn.prior.Uniform(low, high), for instance",
+        )
+    if epsilon is not None or accuracy is not None or minimise != "variance":
+        raise InvalidArgument(
+            "`epsilon`, `accuracy` or `minimise` is given under fixed noise",
+            f"The holder fixed the noise at scale {show(protocol.scale)}; the price follows",
+            "Leave them out",
+        )
+    if schema.unit != RECORD and schema.rows_per_unit is None:
+        raise NotPromised(
+            f"The unit of `{schema.name}` is `{schema.unit}`, who may have any number of rows",
+            "What a person can change must be limited",
+            "Add rows_per_unit = 10, or what you decide, to [table]",
+        )
+    strategy = _strategy(question, setting_of(question, schema), protocol.scale)
+    outputs = [output for output in question.outputs if isinstance(output, Output)]
+    wanted = criterion(minimise)
+    candidate = candidate_for(strategy, outputs, wanted, None)
+    return Plan(
+        question=question,
+        sql=sql,
+        neighbours=schema.neighbours,
+        unit=schema.unit,
+        criterion=wanted,
+        nano=math.ceil(strategy.epsilon * NANO),
+        candidates=(candidate,),
+        chosen=candidate,
+        strategy=strategy,
+        request=request_for(question, [c for part in strategy.parts for c in part.components]),
+        readings=tuple(fold(o.expression, strategy.readings) for o in outputs),
+        needs_row_count=False,
+        counted=counted(strategy, schema, grouped=bool(question.keys)),
+    )
+
+
+def _strategy(question: Question, setting: Setting, scale: Fraction) -> Strategy:
+    parts: list[Part] = []
+    readings: dict[Aggregate, Basic] = {}
+    for aggregate in question.aggregates():
+        moved, component, grid = _moved(aggregate, setting)
+        # a step of the grid costs grid / scale, whatever the sensitivity
+        law = DiscreteLaplace(sensitivity=moved, epsilon=moved * grid / scale)
+        readings[aggregate] = Linear((Term(len(parts), 0, grid),), grid=grid)
+        parts.append(Part("discrete Laplace", (component,), law, law.epsilon))
+    return Strategy(f"discrete Laplace of scale {show(scale)}", tuple(parts), readings)
+
+
+def _moved(aggregate: Aggregate, setting: Setting) -> tuple[int, Component, Fraction]:
+    """By how many steps one unit moves a count or sum, over all groups together."""
+    native = setting.native_replace
+    # with groups, to replace is to leave one and enter another
+    times = 2 if setting.neighbours == "replace" and not native else 1
+    if aggregate.kind == "units":
+        return times * setting.cells_per_unit, Component("units"), Fraction(1)
+    if aggregate.kind not in ("count", "sum"):
+        raise NotPromised(
+            f"{aggregate.name} is asked under fixed noise",
+            "Under fixed noise COUNT and SUM are answered, and what is computed from them",
+            "Ask SUM(column) / COUNT(column) for a mean",
+        )
+    found = atom_sensitivity(aggregate, setting, signs="any", native=native)
+    assert found is not None  # noqa: S101 - None is for signs="same" only
+    moved, component, _, grid = found
+    return times * moved, component, grid

@@ -1,0 +1,188 @@
+"""Questions answered with individual differential privacy, which is not differential privacy.
+
+Own column of the ledger, own certificate, and nothing beside the value: neither scale nor interval
+nor error, for each would be a fact about the rows (soundness section 3).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+
+from ...engine.contract import Engine
+from ...engine.request import Request
+from ...errors import NotPromised, Refused
+from ...mechanism import INDIVIDUAL_ASSUMES, INDIVIDUAL_LIMITS, individual_steps
+from ...mechanism.individual.steps import release_mode
+from ...noise.criterion import VARIANCE
+from ...noise.source import SYSTEM
+from ...number import NANO
+from ...promise import Certificate, Individual, show
+from ...schema import Category, Column, Number, Schema
+from ...schema.table import RECORD
+from ...schema.table import Question as Approved
+from ...version import VERSION
+from ..answer import Released
+from ..family.value_only import Told
+from ..plan.make import Candidate, Expectation, Plan
+from ..plan.strategy import Strategy
+from ..question import Aggregate, Output, Question
+from ..read.parse import parse
+from .all_rows import column_steps, ends, pair_steps, votes
+
+__all__ = ["approval", "certify_individual", "plan_individual", "release_individual"]
+
+MECHANISM = "individual differential privacy"
+_STATISTICS = {"min": "min", "max": "max", "avg": "mean", "sum": "sum", "var_pop": "variance"}
+_STATISTICS |= {"corr": "correlation", "regr_slope": "slope", "mode": "mode"}
+_FINER = {
+    "median": Fraction(1, 2),
+    "mean": Fraction(1, 1000),
+    "correlation": Fraction(1, 1000),
+}
+"""The grid of an answer, in steps of the column; 1 for the others, a correlation has no steps."""
+_RIDGE = 1
+"""What is added to a slope's sum of squares, in squared steps: so little that it hardly shows, and
+enough for the slope to be protected whatever the rows are."""
+
+
+def approval(question: Question, schema: Schema) -> Approved | None:
+    """The approved question that asks the same of the rows, whatever is done with the answer."""
+    asked = _asked(question, schema)
+    for approved in schema.questions.values():
+        if approved.promise != "individual":
+            continue
+        try:
+            same = _asked(parse(approved.sql, schema), schema) == asked
+        except Refused:
+            same = False
+        if same:
+            return approved
+    return None
+
+
+def plan_individual(question: Question, sql: str, schema: Schema, nano: int) -> Plan:
+    """The plan of a question that individual differential privacy may answer, or a refusal."""
+    reading = Told(_unit(*_asked(question, schema)))
+    candidate = Candidate(
+        mechanism=MECHANISM,
+        epsilon=Fraction(nano, NANO),
+        expectations=(Expectation(question.outputs[0].alias, None, None, None),),
+        score=0.0,
+    )
+    return Plan(
+        question=question,
+        sql=sql,
+        neighbours=schema.neighbours,
+        unit=schema.unit,
+        criterion=VARIANCE,
+        nano=nano,
+        candidates=(candidate,),
+        chosen=candidate,
+        strategy=Strategy(MECHANISM, (), {}),
+        request=Request(()),
+        readings=(reading,),
+        needs_row_count=False,
+    )
+
+
+def release_individual(plan: Plan, engine: Engine, schema: Schema) -> Released:
+    """The statistic of this table with noise for this table."""
+    asked, columns = _asked(plan.question, schema)
+    statistic, (column, *_) = _statistic(asked), columns
+    if isinstance(column, Category):
+        place = release_mode(votes(engine, column), plan.epsilon, truncated=False, source=SYSTEM)
+        return Released((((place, 1),),))
+    numbers = [c for c in columns if isinstance(c, Number)]
+    grid = _grid(statistic, numbers)
+    if len(numbers) == 2:
+        answer = individual_steps(
+            statistic,
+            pair_steps(engine, *numbers),
+            [ends(c)[0] for c in numbers],
+            [ends(c)[1] for c in numbers],
+            plan.epsilon,
+            grid=grid,
+            ridge=_RIDGE if statistic == "slope" else None,
+        )
+    else:
+        q = asked.q if statistic == "quantile" else None
+        steps = column_steps(engine, column.name)
+        answer = individual_steps(statistic, steps, *ends(numbers[0]), plan.epsilon, grid=grid, q=q)
+    return Released((((answer.numerator, answer.denominator),),))
+
+
+def certify_individual(plan: Plan, schema: Schema) -> Certificate:
+    """What is promised, and at length what is not."""
+    asked, columns = _asked(plan.question, schema)
+    facts = {"question": plan.sql, "epsilon": show(plan.epsilon)}
+    if asked.kind == "regr_slope" and isinstance(columns[0], Number):
+        facts["ridge"] = f"{show(_RIDGE * columns[0].grid ** 2)} is added to the sum of squares"
+    return Certificate(
+        promise=Individual(plan.epsilon),
+        neighbours=schema.neighbours,  # type: ignore[arg-type]
+        unit=schema.unit,
+        mechanism=MECHANISM,
+        parameters=facts,
+        source="Soria-Comas et al. 2017; limits: soundness section 3",
+        assumptions=INDIVIDUAL_ASSUMES,
+        does_not_promise=INDIVIDUAL_LIMITS,
+        schema_hash=schema.digest,
+        version=VERSION,
+    )
+
+
+def _statistic(asked: Aggregate) -> str:
+    if asked.kind == "quantile":
+        return "median" if asked.q == Fraction(1, 2) else "quantile"
+    return _STATISTICS[asked.kind]
+
+
+def _unit(asked: Aggregate, columns: Sequence[Column]) -> Fraction:
+    """What one step of the answer is worth."""
+    grids = [c.grid for c in columns if isinstance(c, Number)]
+    if asked.kind == "var_pop":
+        return grids[0] ** 2
+    if asked.kind == "regr_slope":
+        return grids[1] / grids[0]
+    return Fraction(1) if asked.kind in ("corr", "mode") else grids[0]
+
+
+def _grid(statistic: str, columns: Sequence[Number]) -> Fraction:
+    """The grid of an answer in steps; that of a slope tells it to four digits of the steepest line
+    through the bounds, in decimals of the columns' own units."""
+    if statistic != "slope":
+        return _FINER.get(statistic, Fraction(1))
+    x, y = columns
+    steepest = (y.high - y.low) / (x.high - x.low)
+    power = math.floor(math.log10(steepest)) - 4
+    return Fraction(10) ** power * x.grid / y.grid
+
+
+def _asked(question: Question, schema: Schema) -> tuple[Aggregate, list[Column]]:
+    """The one statistic and its columns; for a slope the column it is taken over comes first."""
+    outputs = [o for o in question.outputs if isinstance(o, Output)]
+    plain = len(question.outputs) == 1 and len(outputs) == 1
+    asked = outputs[0].expression if plain else None
+    known = isinstance(asked, Aggregate) and asked.kind in (*_STATISTICS, "quantile")
+    if not isinstance(asked, Aggregate) or not known:
+        raise NotPromised(
+            "The question is not one that individual differential privacy answers",
+            "It answers one MEDIAN, QUANTILE, MIN, MAX, AVG, SUM, VAR_POP, CORR, REGR_SLOPE or "
+            "MODE of the whole table",
+            "Ask without individual=True: counts cost the same and get real differential privacy",
+        )
+    names = (asked.other, asked.column)
+    columns = [schema.column(name) for name in names if name is not None]
+    public = schema.unit == RECORD and schema.neighbours == "replace" and question.where is None
+    unfit = [c for c in columns if c.missing is None or not isinstance(c, Number | Category)]
+    if not public or unfit:
+        raise NotPromised(
+            "The number of rows that the question is about is not public",
+            'Individual differential privacy needs unit = "record", neighbours = "replace", no '
+            "WHERE, and number or category columns that declare what stands for missing values",
+            f"Add missing = … to [columns.{(unfit or columns)[0].name}], or ask without "
+            "individual=True",
+        )
+    return asked, columns

@@ -1,0 +1,1 @@
+"""Question → every admissible way and the best one, without rows."""

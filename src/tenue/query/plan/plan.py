@@ -1,0 +1,221 @@
+"""A question with every way to answer it and the one chosen, as people and programs see it."""
+
+from __future__ import annotations
+
+import json
+import math
+import textwrap
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from ...engine.request import Request
+from ...mechanism.part import Part
+from ...noise.criterion import Criterion
+from ...number import NANO
+from ...promise import show
+from ..family.rank import BOUGHT
+from ..family.reading import Reading
+from ..family.smooth import SMOOTH
+from ..page import html_table
+from ..question import Question
+from .strategy import Strategy
+
+__all__ = ["DECLARED", "Candidate", "Expectation", "Plan", "shown"]
+
+DECLARED = "declared by the schema"
+"""The mechanism of what is public: no row is read, and nothing is paid."""
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """How far one output will be off; None where that depends on rows.
+
+    rank: for a value with a rank, by how many ranks it is off at most with 95 %.
+    votes: for the most frequent category, by how many rows it is behind at most with 95 %.
+    """
+
+    alias: str
+    expected_error: float | None
+    half_width: float | None
+    standard_deviation: float | None
+    rank: float | None = None
+    votes: float | None = None
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One admissible way to answer."""
+
+    mechanism: str
+    epsilon: Fraction
+    expectations: tuple[Expectation, ...]
+    score: float
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "mechanism": self.mechanism,
+            "epsilon": show(self.epsilon),
+            "outputs": [
+                {
+                    "alias": e.alias,
+                    "expected_error": e.expected_error,
+                    "interval_95": e.half_width,
+                    "standard_deviation": e.standard_deviation,
+                    "rank_95": e.rank,
+                    "votes_95": e.votes,
+                }
+                for e in self.expectations
+            ],
+        }
+
+
+@dataclass(frozen=True, repr=False)
+class Plan:
+    """A question with its candidates and the chosen one. Reads no rows."""
+
+    question: Question
+    sql: str
+    neighbours: str
+    unit: str
+    criterion: Criterion
+    nano: int
+    candidates: tuple[Candidate, ...]
+    chosen: Candidate
+    strategy: Strategy
+    request: Request
+    readings: tuple[Reading, ...]
+    needs_row_count: bool
+    interval: Fraction | None = None
+    counted: str = ""
+
+    @property
+    def interval_epsilon(self) -> Fraction:
+        """The part of the price that went into the ends of value intervals."""
+        bought = (c.epsilon for c in self.strategy.choices if c.name == BOUGHT)
+        return sum(bought, start=Fraction(0))
+
+    @property
+    def epsilon(self) -> Fraction:
+        """The price."""
+        return Fraction(self.nano, NANO)
+
+    @property
+    def free(self) -> bool:
+        """Whether the answer is public: no row is read for it."""
+        return self.strategy.name == DECLARED
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        return self.strategy.parts
+
+    @property
+    def cells(self) -> int:
+        return self.question.cells
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "question": self.sql,
+            "epsilon": show(self.epsilon),
+            "neighbours": self.neighbours,
+            "unit": self.unit,
+            "cells": self.cells,
+            "counted": self.counted,
+            "criterion": str(self.criterion),
+            "interval": None
+            if self.interval is None
+            else {"level": show(self.interval), "epsilon": show(self.interval_epsilon)},
+            "chosen": self.chosen.to_dict(),
+            "candidates": [candidate.to_dict() for candidate in self.candidates],
+        }
+
+    def to_json(self) -> str:
+        return json.dumps(self.to_dict(), ensure_ascii=False)
+
+    def _head(self) -> str:
+        cells = f", {self.cells:,} cells" if self.question.keys else ""
+        price = f"epsilon {show(self.epsilon)}"
+        return f"{price}, neighbours {self.neighbours}, unit {self.unit}{cells}"
+
+    def _table(self) -> list[list[str]]:
+        """What people see: a header, and a row for each output of each candidate."""
+        rows = [["", "mechanism", "output", "mean |error|", "95 % within ±"]]
+        for candidate in self.candidates:
+            mark = "→" if candidate is self.chosen else " "
+            for place, e in enumerate(candidate.expectations):
+                name = [mark, candidate.mechanism] if place == 0 else ["", ""]
+                rows.append([*name, e.alias, *_errors(e, candidate)])
+        return rows
+
+    def _notes(self) -> list[str]:
+        """What the table leaves to be said."""
+        notes = []
+        chosen = self.chosen.expectations
+        words = {word for row in self._table() for word in row}
+        if "after" in words:
+            notes.append("“after” is told with the answer: it depends on the number of rows.")
+        if self.counted:
+            notes.append(f"{self.counted[0].upper()}{self.counted[1:]}; ± is for what counts.")
+        if any(e.rank is not None for e in chosen):
+            notes.append(
+                "How many ranks a value is off can be told; how far in value depends on rows."
+            )
+        if self.interval is not None:
+            notes.append(self._bought())
+        if self.free:
+            notes.append(
+                "The number of rows is public (neighbours replace, all rows) and the schema states "
+                "it: no row is read, and it costs nothing."
+            )
+        if "untold" in words:
+            notes.append(
+                "“untold”: how far smooth sensitivity is off would be a fact about the rows."
+            )
+        return notes
+
+    def __str__(self) -> str:
+        rows = self._table()
+        widths = [max(len(row[i]) for row in rows) for i in range(5)]
+        lines = []
+        for row in rows:
+            names = [row[i].ljust(widths[i]) for i in range(3)]
+            numbers = [row[i].rjust(widths[i]) for i in (3, 4)]
+            lines.append("  ".join(names + numbers).rstrip())
+        notes = [line for note in self._notes() for line in ("", *textwrap.wrap(note, 96))]
+        return "\n".join([self.sql, self._head(), "", *lines, *notes])
+
+    def _repr_html_(self) -> str:
+        return html_table(self._table(), [self.sql, self._head()], self._notes())
+
+    def _bought(self) -> str:
+        part = f"epsilon {show(self.interval_epsilon)} of {show(self.epsilon)} buys them"
+        return (
+            f"The answer has intervals in values at {float(self.interval or 0):.10g}: "
+            + (part if self.interval_epsilon else "an extreme and its bound cost nothing more")
+            + "."
+        )
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def shown(number: float | None) -> str:
+    """A number to three digits, or "after" where it can only be told with the answer."""
+    if number is None:
+        return "after"
+    if math.isinf(number):
+        return "infinite"
+    return f"{number:,.0f}" if abs(number) >= 1000 else f"{number:.3g}"
+
+
+def _errors(e: Expectation, candidate: Candidate) -> tuple[str, str]:
+    """The mean error and the 95 % reach of one output, as the table shows them."""
+    if e.rank is not None:
+        return "", f"{shown(e.rank)} ranks"
+    if e.votes is not None:
+        return "", f"{shown(e.votes)} rows behind"
+    return _told(e.expected_error, candidate), _told(e.half_width, candidate)
+
+
+def _told(number: float | None, candidate: Candidate) -> str:
+    return "untold" if number is None and candidate.mechanism.startswith(SMOOTH) else shown(number)

@@ -1,0 +1,346 @@
+"""Aggregates, and arithmetic on them.
+
+Arithmetic is done on private answers and costs nothing. It is exact, so it may be put in order:
+constants are computed, and the sides of + and * stand in one order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal
+
+from sqlglot import exp
+
+from ...errors import InvalidQuestion, nearest
+from ...schema import Boolean, Bounded, Category, Column, Number
+from ...schema.literal import show
+from ...schema.table import RECORD
+from ..question import Aggregate, Arithmetic, Constant, Expression, Kind
+from .constant import limited, read_constant
+from .scope import Scope, find_column, read_name, read_reference
+from .tree import Tree
+from .unsupported import GRAMMAR, MOST_NESTED, list_words, refuse, refuse_word, too_deep
+
+__all__ = [
+    "AGGREGATES",
+    "FUNCTIONS",
+    "Rule",
+    "has_aggregate",
+    "needs_parentheses",
+    "read_expression",
+    "refuse_function",
+]
+
+_LONGEST_CHAIN = 100
+_FINEST = 10**6  # a quantile's denominator is the unit its ranks are counted in
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What one aggregate takes.
+
+    kind: what it asks.
+    name: the SQL function.
+    rows: whether it takes * for all rows.
+    fits: whether it takes the column.
+    columns: how many columns it takes.
+    ordered: whether it matters which of two columns stands first.
+    share: whether it takes a number between 0 and 1 besides.
+    """
+
+    kind: Kind
+    name: str
+    rows: bool = False
+    fits: Callable[[Column], bool] = lambda column: isinstance(column, Number)
+    columns: int = 1
+    ordered: bool = False
+    share: bool = False
+
+
+def _is_ordered(column: Column) -> bool:
+    return isinstance(column, Bounded)
+
+
+def _is_category(column: Column) -> bool:
+    return isinstance(column, Category)
+
+
+AGGREGATES: dict[type[exp.Expr], Rule] = {
+    exp.Count: Rule("count", "COUNT", rows=True, fits=lambda column: True),
+    exp.Sum: Rule("sum", "SUM"),
+    exp.Avg: Rule("avg", "AVG"),
+    exp.Median: Rule("quantile", "MEDIAN", fits=_is_ordered),
+    exp.Quantile: Rule("quantile", "QUANTILE", fits=_is_ordered, share=True),
+    exp.Min: Rule("min", "MIN", fits=_is_ordered),
+    exp.Max: Rule("max", "MAX", fits=_is_ordered),
+    exp.Variance: Rule("variance", "VARIANCE"),
+    exp.VariancePop: Rule("var_pop", "VAR_POP"),
+    exp.Stddev: Rule("stddev", "STDDEV"),
+    exp.StddevSamp: Rule("stddev", "STDDEV_SAMP"),
+    exp.StddevPop: Rule("stddev_pop", "STDDEV_POP"),
+    exp.CovarSamp: Rule("covar_samp", "COVAR_SAMP", columns=2),
+    exp.CovarPop: Rule("covar_pop", "COVAR_POP", columns=2),
+    exp.Corr: Rule("corr", "CORR", columns=2),
+    exp.RegrSlope: Rule("regr_slope", "REGR_SLOPE", columns=2, ordered=True),
+    exp.Mode: Rule("mode", "MODE", fits=_is_category),
+}
+"""Every aggregate that can be asked, by the node that sqlglot makes of it."""
+
+_ARGUMENTS: dict[type[exp.Expr], tuple[str, ...]] = {
+    exp.Count: ("big_int",),
+    exp.Quantile: ("quantile",),
+    **{node: ("expression",) for node, rule in AGGREGATES.items() if rule.columns == 2},
+}
+"""What sqlglot puts beside the first argument of an aggregate."""
+
+_NAMES = tuple(rule.name for rule in AGGREGATES.values())
+FUNCTIONS = (*_NAMES, "PERCENTILE_CONT", "BIN", "DATE_TRUNC")
+"""Every function that a question may have."""
+
+_OPERATORS: dict[type[exp.Expr], Literal["+", "-", "*", "/"]] = {
+    exp.Add: "+",
+    exp.Sub: "-",
+    exp.Mul: "*",
+    exp.Div: "/",
+}
+_ZERO = Constant(Fraction(0))
+
+
+def read_expression(tree: Tree, node: exp.Expr, scope: Scope) -> Expression:
+    """An aggregate, a number, or arithmetic on them; refused if it is anything else."""
+    expression = _read(tree, node, scope, 0)
+    if _levels(expression) > MOST_NESTED:
+        raise too_deep()
+    return expression
+
+
+def _read(tree: Tree, node: exp.Expr, scope: Scope, depth: int) -> Expression:
+    node = tree.unwrap(node)
+    kind = type(node)
+    if depth > _LONGEST_CHAIN:
+        raise too_deep()
+    if kind in AGGREGATES:
+        return _aggregate(tree, node, scope, AGGREGATES[kind])
+    if kind is exp.WithinGroup:
+        return _within_group(tree, node, scope)
+    if kind is exp.Literal:
+        value = read_constant(tree, node)
+        if isinstance(value, Fraction):
+            return Constant(value)
+    if kind is exp.Neg:
+        (this,) = tree.parts(node, "this")
+        negated = _read(tree, this, scope, depth + 1)
+        _refuse_moment(negated, scope)
+        return _computed("-", _ZERO, negated)
+    if kind in _OPERATORS:
+        sides = tree.parts(node, "this", "expression")
+        left, right = (_read(tree, side, scope, depth + 1) for side in sides)
+        for side in (left, right):
+            _refuse_moment(side, scope)
+        return _computed(_OPERATORS[kind], left, right)
+    raise _not_an_aggregate(tree, node, scope)
+
+
+def _refuse_moment(side: Expression, scope: Scope) -> None:
+    """Refuses arithmetic with a date or a category."""
+    if not isinstance(side, Aggregate) or not (side.selected or side.kind == "mode"):
+        return
+    column = scope.schema.column(side.column or "")
+    if not isinstance(column, Number):
+        raise refuse(
+            "type",
+            f"{side.name}(`{column.name}`) is a {column.type}, and nothing can be added to it",
+            "+, -, * and / take numbers",
+            f"Ask {side.name}(`{column.name}`) by itself",
+        )
+
+
+def needs_parentheses(outer: Arithmetic, left: Expression) -> bool:
+    """Whether the left side of an operation must be put in parentheses."""
+    if not isinstance(left, Arithmetic):
+        return False
+    return left.left == _ZERO or (outer.operator in ("*", "/") and left.operator in ("+", "-"))
+
+
+def has_aggregate(expression: Expression) -> bool:
+    """Whether anything in it is asked of the table."""
+    if isinstance(expression, Arithmetic):
+        return has_aggregate(expression.left) or has_aggregate(expression.right)
+    return isinstance(expression, Aggregate)
+
+
+def refuse_function(node: exp.Func) -> InvalidQuestion:
+    """The refusal of a function that no question has."""
+    name = node.name.upper() if isinstance(node, exp.Anonymous) else node.sql_name()
+    return refuse(
+        "function",
+        f"The function {show(name)} cannot be asked",
+        f"{list_words(_NAMES)} can be asked; BIN and DATE_TRUNC make keys",
+        nearest(name[:100], FUNCTIONS),
+    )
+
+
+def _aggregate(tree: Tree, node: exp.Expr, scope: Scope, rule: Rule) -> Aggregate:
+    this, *rest = tree.read(node, "this", *_ARGUMENTS.get(type(node), ()))
+    this = None if this is None else tree.unwrap(this)
+    if rule.rows and type(this) is exp.Star:
+        tree.read(this)
+        return Aggregate(rule.kind)
+    if rule.rows and type(this) is exp.Literal and isinstance(read_constant(tree, this), Fraction):
+        return Aggregate(rule.kind)
+    if type(this) is exp.Distinct:
+        return _units(tree, this, scope, rule)
+    column = _taken(tree, this, scope, rule)
+    if rule.columns == 2:
+        other = _taken(tree, rest[0], scope, rule)
+        pair = [column.name, other.name]
+        first, second = pair if rule.ordered else sorted(pair)
+        return Aggregate(rule.kind, first, second)
+    if rule.kind == "quantile":
+        return Aggregate("quantile", column.name, q=_share(tree, rest[0] if rest else None, rule))
+    return Aggregate(rule.kind, column.name)
+
+
+def _within_group(tree: Tree, node: exp.Expr, scope: Scope) -> Aggregate:
+    """PERCENTILE_CONT(q) WITHIN GROUP (ORDER BY column)."""
+    rule = Rule("quantile", "PERCENTILE_CONT", fits=_is_ordered, share=True)
+    this, order = tree.parts(node, "this", "expression")
+    if type(this) is not exp.PercentileCont or type(order) is not exp.Order:
+        raise refuse(
+            "function",
+            "WITHIN GROUP does not follow PERCENTILE_CONT",
+            "PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY column) asks for a quantile",
+            "Write QUANTILE(column, 0.5)",
+        )
+    (given,) = tree.read(this, "this")
+    (ordered, *others) = tree.listed(order)
+    column_node, descending, _ = tree.read(ordered, "this", "desc", "nulls_first")
+    if others:
+        raise refuse(
+            "arguments", "WITHIN GROUP orders by several columns", "It takes one column", "Use one"
+        )
+    column = _taken(tree, column_node, scope, rule)
+    q = _share(tree, given, rule)
+    return Aggregate("quantile", column.name, q=1 - q if descending else q)
+
+
+def _share(tree: Tree, node: exp.Expr | None, rule: Rule) -> Fraction:
+    if not rule.share:
+        return Fraction(1, 2)
+    value = None if node is None else read_constant(tree, tree.unwrap(node))
+    if isinstance(value, Fraction) and 0 < value < 1 and value.denominator <= _FINEST:
+        return value
+    raise refuse(
+        "share",
+        f"{rule.name} is not given a number between 0 and 1",
+        f"A quantile lies above 0 and below 1, with at most {len(str(_FINEST)) - 1} decimals",
+        "Write QUANTILE(income, 0.25); MIN and MAX ask for the ends",
+    )
+
+
+def _taken(tree: Tree, node: exp.Expr | None, scope: Scope, rule: Rule) -> Column:
+    """The one column that stands there and fits."""
+    node = None if node is None else tree.unwrap(node)
+    if type(node) is not exp.Column or type(node.this) is not exp.Identifier:
+        takes = "one column, or *" if rule.rows else "one column"
+        takes = "two columns" if rule.columns == 2 else takes
+        raise refuse(
+            "aggregate",
+            f"{rule.name} is not followed by {takes}",
+            f"{rule.name} takes {takes}; arithmetic goes outside, as in SUM(income) * 2",
+            "Write the column alone, or ask the holder for a derived column",
+        )
+    column = find_column(tree, node, scope)
+    if not rule.fits(column):
+        takes = "a number or a date" if rule.fits is _is_ordered else "a number"
+        takes = "a category" if rule.fits is _is_category else takes
+        raise refuse(
+            "type",
+            f"{rule.name} is asked of `{column.name}`, which is a {column.type}",
+            f"{rule.name} takes {takes} column",
+            _instead(column),
+        )
+    return column
+
+
+def _instead(column: Column) -> str:
+    """What can be asked of a column that has no sum or mean."""
+    if isinstance(column, Boolean):
+        return f"Ask COUNT(*) with WHERE `{column.name}`, or GROUP BY `{column.name}`"
+    if isinstance(column, Category):
+        return f"Ask COUNT(*) with GROUP BY `{column.name}`, or MODE(`{column.name}`)"
+    if isinstance(column, Bounded) and not isinstance(column, Number):
+        return f"Ask MEDIAN(`{column.name}`), MIN or MAX"
+    if isinstance(column, Number):
+        return f"Ask COUNT(*) with GROUP BY BIN(`{column.name}`, width), or MEDIAN"
+    return f"Ask COUNT(`{column.name}`), or COUNT(*) with a condition"
+
+
+def _units(tree: Tree, node: exp.Expr, scope: Scope, rule: Rule) -> Aggregate:
+    """COUNT(DISTINCT unit): the only thing that may be asked of what names people."""
+    found = tree.listed(node)
+    unit = scope.schema.unit
+    if rule.kind == "count" and unit != RECORD and len(found) == 1:
+        column = tree.unwrap(found[0])
+        if type(column) is exp.Column and type(column.this) is exp.Identifier:
+            named = read_name(tree, read_reference(tree, column, scope))
+            known = scope.columns.get(named)
+            if known is not None and known.name.lower() == unit.lower():
+                return Aggregate("units")
+    raise refuse_word("DISTINCT")
+
+
+def _computed(
+    operator: Literal["+", "-", "*", "/"], left: Expression, right: Expression
+) -> Expression:
+    if operator == "/" and right == _ZERO:
+        raise refuse("division", "The question divides by 0", GRAMMAR, "Divide by something else")
+    if isinstance(left, Constant) and isinstance(right, Constant):
+        return Constant(limited(_OPERATION[operator](left.value, right.value)))
+    if operator in ("+", "*") and not isinstance(left, Arithmetic):
+        left, right = sorted((left, right), key=lambda side: (_is_leaf(side), repr(side)))
+    return Arithmetic(operator, left, right)
+
+
+def _is_leaf(expression: Expression) -> bool:
+    return not isinstance(expression, Arithmetic)
+
+
+def _levels(expression: Expression) -> int:
+    """How deep a text of it is nested, if chains of one operator need no parentheses."""
+    if not isinstance(expression, Arithmetic):
+        return 2
+    inside = [_levels(expression.left) + needs_parentheses(expression, expression.left)]
+    inside.append(_levels(expression.right) + 2)
+    return max(inside)
+
+
+_OPERATION: dict[str, Callable[[Fraction, Fraction], Fraction]] = {
+    "+": lambda left, right: left + right,
+    "-": lambda left, right: left - right,
+    "*": lambda left, right: left * right,
+    "/": lambda left, right: left / right,
+}
+
+
+def _not_an_aggregate(tree: Tree, node: exp.Expr, scope: Scope) -> InvalidQuestion:
+    if isinstance(node, exp.Func):
+        return refuse_function(node)
+    if isinstance(node, exp.Subquery | exp.Select):
+        return refuse_word("EXISTS")
+    if type(node) is exp.Column and type(node.this) is exp.Identifier:
+        column = find_column(tree, node, scope)
+        return refuse(
+            "no-aggregate",
+            f"`{column.name}` is asked as it stands in the rows",
+            f"Only keys of GROUP BY and {list_words(_NAMES)} can be asked",
+            f"Write COUNT(`{column.name}`), or GROUP BY",
+        )
+    return refuse(
+        "no-aggregate",
+        "The question asks for something that is not an aggregate",
+        f"{list_words(_NAMES)} can be asked, and +, -, * and / on them",
+        "Write COUNT(*), or SUM(income) / COUNT(*)",
+    )

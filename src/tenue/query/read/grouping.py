@@ -1,0 +1,163 @@
+"""GROUP BY: keys whose cells the schema declares, so that no key tells of a row."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from datetime import date, timedelta
+from fractions import Fraction
+from typing import Literal, get_args
+
+from sqlglot import exp
+
+from ...engine.request import Bin, Calendar, Group, Key
+from ...errors import nearest
+from ...schema import Boolean, Bounded, Category, Column, Date, Datetime, Number
+from ...schema.literal import show
+from .aggregate import refuse_function
+from .constant import read_constant
+from .logic import domain
+from .scope import Scope, find_column
+from .tree import Tree
+from .unsupported import list_words, refuse
+
+__all__ = [
+    "PARTS",
+    "SECONDS_PER_DAY",
+    "Part",
+    "is_key",
+    "key_of_column",
+    "read_key",
+    "refuse_cells",
+]
+
+Part = Literal["year", "quarter", "month", "week", "day", "hour"]
+PARTS: tuple[Part, ...] = get_args(Part)
+"""What DATE_TRUNC may truncate to; dates have no hour."""
+
+_MOST_CELLS = 100_000
+_KEYS = (
+    "A key is a category, a boolean, BIN(number column, width), or DATE_TRUNC('month', date column)"
+)
+SECONDS_PER_DAY = 24 * 60 * 60
+_DAY_ZERO = date(1970, 1, 1)
+
+
+def is_key(node: exp.Expr) -> bool:
+    """Whether a node is written like a key: a column, BIN or DATE_TRUNC."""
+    if type(node) is exp.Anonymous:
+        return isinstance(node.this, str) and node.this.upper() == "BIN"
+    return type(node) is exp.TimestampTrunc or (
+        type(node) is exp.Column and type(node.this) is exp.Identifier
+    )
+
+
+def read_key(tree: Tree, node: exp.Expr, scope: Scope) -> Key:
+    """The key that a node is; refused if it is none."""
+    if not is_key(node):
+        if isinstance(node, exp.Func):
+            raise refuse_function(node)
+        raise refuse("key", "GROUP BY has something that is not a key", _KEYS, "Group by a column")
+    if type(node) is exp.Column:
+        return key_of_column(find_column(tree, node, scope))
+    if type(node) is exp.TimestampTrunc:
+        this, unit = tree.parts(node, "this", "unit")
+        (part,) = tree.read(unit, "this")
+        return _calendar(_argument(tree, this, scope), str(part).lower())
+    (_, arguments) = tree.read(node, "this", "expressions")
+    if not arguments or len(arguments) != 2:
+        raise refuse("key", "BIN does not have two arguments", _KEYS, "Write BIN(age, 10)")
+    return _bin(_argument(tree, arguments[0], scope), read_constant(tree, arguments[1]))
+
+
+def key_of_column(column: Column) -> Group:
+    """The key that a column is by itself; refused if its cells must be said."""
+    if isinstance(column, Category):
+        return Group(column.name, len(column.categories))
+    if isinstance(column, Boolean):
+        return Group(column.name, 2)
+    fix = "Group by a category"
+    if isinstance(column, Number):
+        fix = (
+            f"Write BIN({column.name}, {show(column.grid)}) or a wider bin, in SELECT and GROUP BY"
+        )
+    elif isinstance(column, Bounded):
+        fix = f"Write DATE_TRUNC('month', {column.name})"
+    raise refuse("key", f"`{column.name}` is a {column.type}", _KEYS, fix)
+
+
+def refuse_cells(keys: Iterable[Key]) -> None:
+    """Refuses keys that have too many cells together."""
+    cells = math.prod(key.cells for key in keys)
+    if cells > _MOST_CELLS:
+        count = f"{cells:,}" if cells < 10**18 else "more than 10^18"
+        raise refuse(
+            "cells",
+            f"The question has {count} cells",
+            f"It may have {_MOST_CELLS:,}, and every declared cell is one",
+            "Use wider bins, longer periods or fewer keys",
+        )
+
+
+def _argument(tree: Tree, node: exp.Expr, scope: Scope) -> Column:
+    node = tree.unwrap(node)
+    if type(node) is exp.Column and type(node.this) is exp.Identifier:
+        return find_column(tree, node, scope)
+    raise refuse(
+        "key",
+        "A key is computed from something that is not a column",
+        _KEYS,
+        "Write the column alone, or ask the holder for a derived column",
+    )
+
+
+def _bin(column: Column, width: object) -> Bin:
+    if not isinstance(column, Number):
+        fix = f"Write DATE_TRUNC('month', {column.name})"
+        if not isinstance(column, Bounded):
+            fix = f"Write GROUP BY {column.name}"
+        raise refuse("key", f"BIN is asked of `{column.name}`, a {column.type}", _KEYS, fix)
+    steps = width / column.grid if type(width) is Fraction else Fraction(0)
+    if steps <= 0 or steps.denominator != 1:
+        raise refuse(
+            "width",
+            f"The width of BIN is {show(width)}" if width is not None else "BIN has no width",
+            f"It is a number above 0, in whole steps of {show(column.grid)}",
+            f"Write BIN({column.name}, {show(max(1, math.ceil(steps)) * column.grid)})",
+        )
+    low, high = domain(column)
+    first = low // int(steps)
+    return Bin(column.name, int(steps), first, high // int(steps) - first + 1)
+
+
+def _calendar(column: Column, part: str) -> Calendar:
+    if not isinstance(column, Date | Datetime):
+        fix = f"Write BIN({column.name}, 10)" if isinstance(column, Bounded) else "Group by it"
+        raise refuse("key", f"DATE_TRUNC is asked of `{column.name}`, a {column.type}", _KEYS, fix)
+    known: tuple[Part, ...] = PARTS if isinstance(column, Datetime) else PARTS[:-1]
+    for each in known:
+        if part == each:
+            first, last = (_index(column, each, end) for end in (column.low, column.high))
+            return Calendar(column.name, each, first, last - first + 1)
+    raise refuse(
+        "part",
+        f"`{column.name}` cannot be truncated to {show(part)}",
+        f"A {column.type} can be truncated to {list_words(known)}",
+        nearest(part[:100], known),
+    )
+
+
+def _index(column: Date | Datetime, part: Part, value: Fraction) -> int:
+    if part == "hour":
+        return math.floor(value / 3600)
+    days = math.floor(value if isinstance(column, Date) else value / SECONDS_PER_DAY)
+    if part == "day":
+        return days
+    if part == "week":
+        return (days + 3) // 7
+    day = _DAY_ZERO + timedelta(days=days)
+    if part == "year":
+        return day.year
+    if part == "quarter":
+        return day.year * 4 + (day.month - 1) // 3
+    return day.year * 12 + day.month - 1

@@ -1,0 +1,206 @@
+"""SELECT: the columns of the answer and their names, and which of them GROUP BY makes keys."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+
+from sqlglot import exp
+
+from ...engine.request import Bin, Calendar, Key
+from ...schema.literal import show
+from ..question import Aggregate, Expression, KeyOutput, Output
+from .aggregate import has_aggregate, read_expression
+from .constant import read_constant
+from .grouping import is_key, read_key, refuse_cells
+from .scope import Scope, read_alias, read_name, read_reference
+from .tree import Tree
+from .unsupported import GRAMMAR, refuse
+
+__all__ = ["Selected", "name_outputs", "place", "read_keys", "read_selected"]
+
+_MOST_OUTPUTS = 100
+_LONGEST = 110  # with a word and a number around it, a name is still one that may be given
+
+
+@dataclass(frozen=True)
+class Selected:
+    """One entry of SELECT: a key or an expression.
+
+    alias: its name, if the question gives one.
+    column: the first column in it, by the name that the question uses.
+    """
+
+    alias: str | None
+    column: str | None
+    key: Key | None = None
+    expression: Expression | None = None
+
+    @property
+    def usual_name(self) -> str:
+        """What it is called if the question gives no name."""
+        short = _short(self.column or "")
+        if isinstance(self.key, Bin):
+            return f"bin_{short}"
+        if isinstance(self.key, Calendar):
+            return f"{short}_{self.key.part}"
+        if self.key is not None and self.column is not None:
+            return self.column
+        if isinstance(self.expression, Aggregate):
+            asked = self.expression
+            kind = asked.name.lower() if asked.kind == "quantile" else asked.kind
+            if asked.other is not None:
+                return f"{kind}_{_short(asked.column or '')}_{_short(asked.other)}"[:_LONGEST]
+            return f"{kind}_{short}" if short and asked.column else kind
+        return "value"
+
+
+def read_selected(tree: Tree, nodes: list[exp.Expr], scope: Scope) -> tuple[Selected, ...]:
+    """The entries of SELECT, in order."""
+    if len(nodes) > _MOST_OUTPUTS:
+        raise refuse(
+            "too-many-outputs",
+            f"The question asks for {len(nodes):,} columns",
+            f"It may ask for {_MOST_OUTPUTS}",
+            "Ask several questions",
+        )
+    selected = tuple(_selected(tree, node, scope) for node in nodes)
+    if not any(entry.expression for entry in selected):
+        raise refuse(
+            "no-aggregate",
+            "The question asks for no aggregate",
+            "The keys of an answer are declared; only aggregates say something about the rows",
+            "Add COUNT(*)",
+        )
+    return selected
+
+
+def read_keys(
+    tree: Tree, group: exp.Expr | None, selected: tuple[Selected, ...], scope: Scope
+) -> tuple[Key, ...]:
+    """The keys, each once, in the order of SELECT; refused unless all are selected and grouped."""
+    chosen = tuple(dict.fromkeys(entry.key for entry in selected if entry.key is not None))
+    grouped = tuple(dict.fromkeys(_grouped(tree, group, selected, scope)))
+    for key in chosen:
+        if key not in grouped:
+            raise refuse(
+                "not-grouped",
+                f"`{key.column}` is selected and not grouped",
+                "Whatever is selected is an aggregate or a key of GROUP BY",
+                "Add it to GROUP BY as it stands in SELECT, or leave it out",
+            )
+    for key in grouped:
+        if key not in chosen:
+            raise refuse(
+                "not-selected",
+                f"`{key.column}` is grouped and not selected",
+                "Every key is selected, or the rows of the answer could not be told apart",
+                "Add the key to SELECT",
+            )
+    refuse_cells(chosen)
+    return chosen
+
+
+def name_outputs(
+    selected: tuple[Selected, ...], keys: tuple[Key, ...]
+) -> tuple[KeyOutput | Output, ...]:
+    """The columns of the answer, each under a name of its own, in upper or lower case."""
+    taken: set[str] = set()
+    for entry in selected:
+        if entry.alias is not None:
+            if entry.alias.lower() in taken:
+                raise refuse(
+                    "alias",
+                    f"Two columns of the answer are called {show(entry.alias)}",
+                    "Columns have different names",
+                    "Rename one of them with AS",
+                )
+            taken.add(entry.alias.lower())
+    outputs: list[KeyOutput | Output] = []
+    for entry in selected:
+        alias = entry.alias or _free(entry.usual_name, taken)
+        if entry.key is not None:
+            outputs.append(KeyOutput(alias, keys.index(entry.key)))
+        elif entry.expression is not None:
+            outputs.append(Output(alias, entry.expression))
+    return tuple(outputs)
+
+
+def place(tree: Tree, node: exp.Expr, count: int) -> int | None:
+    """The entry of SELECT that a number means, counted from 0; None if the node is no number."""
+    if type(node) is not exp.Literal:
+        return None
+    value = read_constant(tree, node)
+    if isinstance(value, Fraction) and value.denominator == 1 and 1 <= value <= count:
+        return int(value) - 1
+    raise refuse(
+        "position",
+        f"{show(value)} is not the place of a selected column",
+        f"Places go from 1 to {count}",
+        "Write the name of the column",
+    )
+
+
+def _selected(tree: Tree, node: exp.Expr, scope: Scope) -> Selected:
+    alias = None
+    if type(node) is exp.Alias:
+        node, name = tree.parts(node, "this", "alias")
+        alias = read_alias(tree, name)
+    node = tree.unwrap(node)
+    column = next((column.name.lower() for column in node.find_all(exp.Column)), None)
+    spelled = next((name for name in scope.columns if name.lower() == column), None)
+    if is_key(node):
+        return Selected(alias, spelled, key=read_key(tree, node, scope))
+    expression = read_expression(tree, node, scope)
+    if not has_aggregate(expression):
+        raise refuse(
+            "constant",
+            "A column of the answer is a constant",
+            "Every column is a key, or is computed from aggregates",
+            "Leave it out",
+        )
+    return Selected(alias, spelled, expression=expression)
+
+
+def _grouped(
+    tree: Tree, group: exp.Expr | None, selected: tuple[Selected, ...], scope: Scope
+) -> Iterator[Key]:
+    for node in tree.listed(group) if group is not None else ():
+        node = tree.unwrap(node)
+        at = place(tree, node, len(selected))
+        if at is None and type(node) is exp.Column and type(node.this) is exp.Identifier:
+            at = _alias_place(tree, node, selected, scope)
+        if at is None:
+            yield read_key(tree, node, scope)
+            continue
+        key = selected[at].key
+        if key is None:
+            raise refuse("key", "GROUP BY names an aggregate", GRAMMAR, "Group by a key")
+        yield key
+
+
+def _alias_place(
+    tree: Tree, node: exp.Expr, selected: tuple[Selected, ...], scope: Scope
+) -> int | None:
+    """The entry that a name means in GROUP BY, where a column of the table goes first."""
+    name = read_name(tree, read_reference(tree, node, scope)).lower()
+    if name in scope.columns or node.args.get("table") is not None:
+        return None
+    for at, entry in enumerate(selected):
+        if (entry.alias or entry.usual_name).lower() == name:
+            return at
+    return None
+
+
+def _short(name: str) -> str:
+    return name[:_LONGEST].rstrip(" ")
+
+
+def _free(name: str, taken: set[str]) -> str:
+    free, count = name, 1
+    while free.lower() in taken:
+        count += 1
+        free = f"{_short(name)}_{count}"
+    taken.add(free.lower())
+    return free

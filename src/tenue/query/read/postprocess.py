@@ -1,0 +1,240 @@
+"""HAVING, ORDER BY and LIMIT: what is done with the private answer, at no price.
+
+They see the columns of the answer and nothing else. A key in HAVING is compared with what its
+column holds: a declared category, a boolean, the low end of a bin, or the begin of a calendar
+cell, in days since 1970 began (in seconds for hours).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+
+from sqlglot import exp
+
+from ...engine.request import Calendar, Group, Key
+from ...errors import InvalidQuestion, nearest
+from ...schema import Bounded, Category, Datetime
+from ...schema.literal import show
+from ..question import Aggregate, Comparison, KeyOutput, Order, Output
+from .aggregate import has_aggregate, read_expression
+from .constant import Constant, instant, read_constant, refuse_value
+from .grouping import SECONDS_PER_DAY, is_key, read_key
+from .output import place
+from .predicate import COMPARISONS, FLIPPED, Operator, chain, find_categories
+from .scope import Scope, read_name, read_reference
+from .tree import Tree
+from .unsupported import refuse
+
+__all__ = ["Afterwards"]
+
+_MOST_COMPARISONS = 100
+_HAVING = (
+    "HAVING has comparisons of selected keys and aggregates with constants, and AND between them"
+)
+
+
+@dataclass(frozen=True)
+class Afterwards:
+    """The columns of an answer, and how HAVING and ORDER BY find them."""
+
+    tree: Tree
+    scope: Scope
+    outputs: tuple[KeyOutput | Output, ...]
+    keys: tuple[Key, ...]
+
+    def read_having(self, having: exp.Expr | None) -> tuple[Comparison, ...]:
+        """The comparisons, each once, in one order."""
+        if having is None:
+            return ()
+        (condition,) = self.tree.parts(having, "this")
+        found = set(self._comparisons(condition))
+        if len(found) > _MOST_COMPARISONS:
+            raise refuse(
+                "too-many-parts",
+                f"HAVING has {len(found):,} comparisons",
+                f"It may have {_MOST_COMPARISONS}",
+                "Leave some out, and compare the answer yourself",
+            )
+        return tuple(sorted(found, key=repr))
+
+    def read_order(self, order: exp.Expr | None) -> tuple[Order, ...]:
+        """What the answer is sorted by; a column counts where it stands first."""
+        if order is None:
+            return ()
+        if not self.keys:
+            raise refuse(
+                "one-row",
+                "ORDER BY stands in a question without GROUP BY",
+                "Without GROUP BY the answer is one row",
+                "Leave ORDER BY out",
+            )
+        orders: dict[str, Order] = {}
+        for entry in self.tree.listed(order):
+            if type(entry) is not exp.Ordered:
+                raise refuse("order", "ORDER BY has something else", _HAVING, "Order by a name")
+            this, descending = self.tree.read(entry, "this", "desc")
+            this = self.tree.unwrap(this)
+            at = place(self.tree, this, len(self.outputs))
+            output = self._find(this, aliases_first=True) if at is None else self.outputs[at]
+            alias = self._first_like(output).alias
+            orders.setdefault(alias, Order(alias, bool(descending)))
+        return tuple(orders.values())
+
+    def read_limit(self, limit: exp.Expr | None, cells: int) -> int | None:
+        """How many rows are kept; None if that is all of them."""
+        if limit is None:
+            return None
+        value = None
+        if type(limit) is exp.Limit:
+            (expression,) = self.tree.parts(limit, "expression")
+            value = read_constant(self.tree, expression)
+        least = 0 if self.keys else 1
+        if type(value) is not Fraction or value.denominator != 1 or value < least:
+            raise refuse(
+                "limit",
+                "LIMIT is not followed by a number of rows",
+                f"LIMIT takes one whole number, at least {least}",
+                "Write LIMIT 10",
+            )
+        return int(value) if value < cells else None
+
+    def _comparisons(self, condition: exp.Expr) -> Iterator[Comparison]:
+        for part in chain(self.tree, self.tree.unwrap(condition), exp.And):
+            node = self.tree.unwrap(part)
+            if type(node) is exp.And:
+                yield from self._comparisons(node)
+            elif type(node) in COMPARISONS:
+                yield self._comparison(node)
+            elif type(node) is exp.Between:
+                this, low, high = self.tree.parts(node, "this", "low", "high")
+                yield self._compared(this, ">=", read_constant(self.tree, low))
+                yield self._compared(this, "<=", read_constant(self.tree, high))
+            else:
+                raise _not_a_comparison()
+
+    def _comparison(self, node: exp.Expr) -> Comparison:
+        left, right = self.tree.parts(node, "this", "expression")
+        operator = COMPARISONS[type(node)]
+        value = read_constant(self.tree, left)
+        if value is None:
+            return self._compared(left, operator, read_constant(self.tree, right))
+        return self._compared(right, FLIPPED[operator], value)
+
+    def _compared(self, node: exp.Expr, operator: Operator, value: Constant | None) -> Comparison:
+        if value is None:
+            raise _not_a_comparison()
+        output = self._first_like(self._find(self.tree.unwrap(node), aliases_first=False))
+        return Comparison(output.alias, operator, self._typed(output, operator, value))
+
+    def _typed(
+        self, output: KeyOutput | Output, operator: Operator, value: Constant
+    ) -> Fraction | str | bool:
+        key = self.keys[output.key] if isinstance(output, KeyOutput) else None
+        if isinstance(key, Calendar):
+            return self._moment(key, value)
+        named = key.column if isinstance(key, Group) else _category(output)
+        if named is not None:
+            column = self.scope.schema.columns[named]
+            if operator not in ("=", "<>"):
+                raise refuse(
+                    "type",
+                    f"`{column.name}` is compared by order",
+                    f"A {column.type} has no order: it is compared by = and <>",
+                    "Write =, or put a condition with IN in WHERE",
+                )
+            if isinstance(column, Category):
+                find_categories(column, [value])
+            elif not isinstance(value, bool):
+                raise refuse_value(column, value)
+            if isinstance(value, str | bool):
+                return value
+        if type(value) is not Fraction:
+            raise refuse(
+                "type",
+                f"`{output.alias}` is compared with {show(value)}",
+                f"`{output.alias}` is a number",
+                "Write a number",
+            )
+        return value
+
+    def _moment(self, key: Calendar, value: Constant) -> Fraction:
+        column = self.scope.schema.columns[key.column]
+        if not isinstance(column, Bounded):
+            raise refuse_value(column, value)
+        number = instant(column, value)
+        in_seconds = isinstance(column, Datetime) and key.part != "hour"
+        return number / SECONDS_PER_DAY if in_seconds else number
+
+    def _first_like(self, output: KeyOutput | Output) -> KeyOutput | Output:
+        """The first column that holds the same, so that it does not matter which is named."""
+        if isinstance(output, KeyOutput):
+            return next(o for o in self.outputs if isinstance(o, KeyOutput) and o.key == output.key)
+        same = output.expression
+        return next(o for o in self.outputs if isinstance(o, Output) and o.expression == same)
+
+    def _find(self, node: exp.Expr, *, aliases_first: bool) -> KeyOutput | Output:
+        if type(node) is exp.Column and type(node.this) is exp.Identifier:
+            return self._find_name(node, aliases_first)
+        if is_key(node):
+            key = read_key(self.tree, node, self.scope)
+            for output in self.outputs:
+                if isinstance(output, KeyOutput) and self.keys[output.key] == key:
+                    return output
+            raise _not_selected(f"A key of `{key.column}`")
+        expression = read_expression(self.tree, node, self.scope)
+        if not has_aggregate(expression):
+            raise _not_a_comparison()
+        for output in self.outputs:
+            if isinstance(output, Output) and output.expression == expression:
+                return output
+        raise _not_selected("An aggregate")
+
+    def _find_name(self, node: exp.Expr, aliases_first: bool) -> KeyOutput | Output:
+        name = read_name(self.tree, read_reference(self.tree, node, self.scope))
+        column = self.scope.columns.get(name)
+        by_column = [
+            output
+            for output in self.outputs
+            if isinstance(output, KeyOutput)
+            and isinstance(key := self.keys[output.key], Group)
+            and column is not None
+            and key.column == column.name
+        ]
+        by_alias = [output for output in self.outputs if output.alias.lower() == name.lower()]
+        if node.args.get("table") is not None:
+            by_alias = []
+        for found in (by_alias, by_column) if aliases_first else (by_column, by_alias):
+            if found:
+                return found[0]
+        raise refuse(
+            "not-selected",
+            f"{show(name)} is not a column of the answer",
+            "HAVING and ORDER BY use keys and aggregates that are selected",
+            nearest(name[:100], (output.alias for output in self.outputs)),
+        )
+
+
+def _category(output: KeyOutput | Output) -> str | None:
+    """The column whose category an output is."""
+    asked = output.expression if isinstance(output, Output) else None
+    return asked.column if isinstance(asked, Aggregate) and asked.kind == "mode" else None
+
+
+def _not_a_comparison() -> InvalidQuestion:
+    return refuse(
+        "having",
+        "HAVING has something that is not a comparison with a constant",
+        _HAVING,
+        "Write HAVING COUNT(*) > 10, or put conditions on rows in WHERE",
+    )
+
+
+def _not_selected(what: str) -> InvalidQuestion:
+    return refuse(
+        "not-selected",
+        f"{what} stands in HAVING or ORDER BY and not in SELECT",
+        "HAVING and ORDER BY use keys and aggregates that are selected",
+        "Add it to SELECT",
+    )

@@ -1,0 +1,274 @@
+"""WHERE: conditions on columns, typed against the schema.
+
+A condition compares one column with constants and nothing else, so no row can make it fail or take
+longer. Comparisons of bounded columns become whole grid steps, counted from the column's `origin`:
+zero for numbers (value = steps · grid), the low bound for dates and datetimes (value = low +
+steps · grid, in days or seconds).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from fractions import Fraction
+from typing import Literal
+
+from sqlglot import exp
+
+from ...errors import InvalidQuestion, nearest
+from ...schema import Boolean, Bounded, Category, Column
+from ...schema.literal import show
+from .constant import Constant, instant, read_constant, refuse_value
+from .logic import Absent, Held, Rows, Span, held, negated, origin, several
+from .scope import Scope, find_column
+from .tree import Tree
+from .unsupported import CONDITION, refuse, refuse_word
+
+__all__ = [
+    "COMPARISONS",
+    "FLIPPED",
+    "Conditions",
+    "Operator",
+    "chain",
+    "find_categories",
+    "is_like",
+]
+
+Operator = Literal["=", "<>", "<", "<=", ">", ">="]
+
+COMPARISONS: dict[type[exp.Expr], Operator] = {
+    exp.EQ: "=",
+    exp.NEQ: "<>",
+    exp.LT: "<",
+    exp.LTE: "<=",
+    exp.GT: ">",
+    exp.GTE: ">=",
+}
+FLIPPED: dict[Operator, Operator] = {
+    "=": "=",
+    "<>": "<>",
+    "<": ">",
+    "<=": ">=",
+    ">": "<",
+    ">=": "<=",
+}
+"""The same comparison with its sides exchanged."""
+
+_MOST_PARTS = 1_000
+
+
+class Conditions:
+    """The conditions of one question, in its WHERE and in those of its derived tables."""
+
+    def __init__(self, tree: Tree) -> None:
+        self._tree = tree
+        self._parts = 0
+
+    def read_where(self, where: exp.Expr | None, scope: Scope) -> Rows | None:
+        """The rows that a WHERE keeps; None for all."""
+        return None if where is None else self._rows(self._tree.parts(where, "this")[0], scope)
+
+    def _rows(self, node: exp.Expr, scope: Scope) -> Rows:
+        tree, kind = self._tree, type(node)
+        if kind is exp.Paren:
+            return self._rows(tree.unwrap(node), scope)
+        if kind is exp.And or kind is exp.Or:
+            parts = (self._rows(part, scope) for part in chain(tree, node, kind))
+            return several(kind is exp.And, parts)
+        if kind is exp.Not:
+            return negated(self._rows(tree.parts(node, "this")[0], scope))
+        self._count(1)
+        if kind in COMPARISONS:
+            return self._comparison(node, scope)
+        if kind is exp.Between:
+            return self._between(node, scope)
+        if kind is exp.In:
+            return self._in(node, scope)
+        if kind is exp.Like:
+            return self._like(node, scope)
+        if kind is exp.Is:
+            return self._is(node, scope)
+        column = self._column(node, scope)
+        if not isinstance(column, Boolean):
+            raise refuse(
+                "condition",
+                f"`{column.name}` stands alone as a condition",
+                "Only a boolean column is a condition by itself",
+                f"Compare `{column.name}` with a constant",
+            )
+        return held(column, (1, 1))
+
+    def _count(self, parts: int) -> None:
+        self._parts += parts
+        if self._parts > _MOST_PARTS:
+            raise refuse(
+                "too-many-parts",
+                f"The conditions have more than {_MOST_PARTS:,} parts",
+                f"At most {_MOST_PARTS:,} comparisons; each value of a list is one",
+                "Use BETWEEN in place of long lists, or ask several questions",
+            )
+
+    def _column(self, node: exp.Expr, scope: Scope) -> Column:
+        node = self._tree.unwrap(node)
+        if type(node) is exp.Column and type(node.this) is exp.Identifier:
+            return find_column(self._tree, node, scope)
+        raise _not_a_condition(node)
+
+    def _constant(self, node: exp.Expr) -> Constant:
+        value = read_constant(self._tree, node)
+        if value is None:
+            raise _not_a_condition(self._tree.unwrap(node))
+        return value
+
+    def _comparison(self, node: exp.Expr, scope: Scope) -> Rows:
+        left, right = self._tree.parts(node, "this", "expression")
+        operator = COMPARISONS[type(node)]
+        value = read_constant(self._tree, left)
+        if value is not None:
+            left, right, operator = right, left, FLIPPED[operator]
+        column = self._column(left, scope)
+        if value is None:
+            value = self._constant(right)
+        if operator == "<>":
+            return negated(_compared(column, "=", value))
+        return _compared(column, operator, value)
+
+    def _between(self, node: exp.Expr, scope: Scope) -> Rows:
+        this, low, high = self._tree.parts(node, "this", "low", "high")
+        column = self._column(this, scope)
+        above = _compared(column, ">=", self._constant(low))
+        below = _compared(column, "<=", self._constant(high))
+        return several(True, [above, below])
+
+    def _in(self, node: exp.Expr, scope: Scope) -> Rows:
+        this, listed = self._tree.read(node, "this", "expressions")
+        column = self._column(this, scope)
+        if not listed:
+            raise refuse("condition", "A list has no value", CONDITION, "Write IN (1, 2)")
+        if isinstance(column, Bounded):  # a list of categories can only become shorter
+            self._count(len(listed) - 1)
+        values = [self._constant(value) for value in listed]
+        if isinstance(column, Category):
+            return held(column, *find_categories(column, values))
+        return several(False, [_compared(column, "=", value) for value in values])
+
+    def _like(self, node: exp.Expr, scope: Scope) -> Rows:
+        this, expression, negate = self._tree.read(node, "this", "expression", "negate")
+        column, pattern = self._column(this, scope), self._constant(expression)
+        if not isinstance(column, Category) or not isinstance(pattern, str):
+            raise refuse(
+                "type",
+                f"`{column.name}` is compared by LIKE",
+                "LIKE compares a category with a pattern in quotes",
+                f"`{column.name}` is a {column.type}",
+            )
+        found = (
+            (place, place)
+            for place, category in enumerate(column.categories)
+            if is_like(category, pattern)
+        )
+        rows = held(column, *found)
+        return negated(rows) if negate else rows
+
+    def _is(self, node: exp.Expr, scope: Scope) -> Rows:
+        this, expression = self._tree.parts(node, "this", "expression")
+        if type(expression) is not exp.Null:
+            raise refuse_word("UNKNOWN")
+        self._tree.read(expression)
+        return Absent(self._column(this, scope).name)
+
+
+def chain(tree: Tree, node: exp.Expr, kind: type[exp.Expr]) -> list[exp.Expr]:
+    """The parts of a AND b AND c, of which sqlglot makes a deep tree, in order."""
+    parts: list[exp.Expr] = []
+    while type(node) is kind:
+        node, right = tree.parts(node, "this", "expression")
+        parts.append(right)
+    return [node, *reversed(parts)]
+
+
+def find_categories(column: Category, values: Iterable[Constant]) -> list[Span]:
+    """The places of the categories; refused if one is not declared."""
+    places = {category: place for place, category in enumerate(column.categories)}
+    found = []
+    for value in values:
+        if not isinstance(value, str):
+            raise refuse_value(column, value)
+        if value not in places:
+            raise refuse(
+                "unknown-category",
+                f"{show(value)} is not a category of `{column.name}`",
+                "Categories are compared by the names that the schema declares",
+                nearest(value[:100], places),
+            )
+        found.append((places[value], places[value]))
+    return found
+
+
+def is_like(text: str, pattern: str) -> bool:
+    """Whether the text matches a pattern of LIKE, in time bounded by the product of their lengths.
+
+    Example
+        >>> is_like("Tech-support", "Tech%"), is_like("Sales", "_ales"), is_like("Sales", "ales")
+        (True, True, False)
+    """
+    at = star = mark = 0
+    place = -1
+    while at < len(text):
+        if star < len(pattern) and pattern[star] == "%":
+            place, mark = star, at
+            star += 1
+        elif star < len(pattern) and pattern[star] in ("_", text[at]):
+            at, star = at + 1, star + 1
+        elif place >= 0:
+            mark += 1
+            at, star = mark, place + 1
+        else:
+            return False
+    return pattern[star:].strip("%") == ""
+
+
+def _compared(column: Column, operator: Operator, value: Constant) -> Held:
+    if isinstance(column, Bounded):
+        steps = (instant(column, value) - origin(column)) / column.grid
+        return held(column, _steps(operator, steps))
+    if isinstance(column, Category):
+        spans = find_categories(column, [value])
+    elif isinstance(value, bool):
+        spans = [(int(value), int(value))]
+    else:
+        raise refuse_value(column, value)
+    if operator != "=":
+        raise refuse(
+            "type",
+            f"`{column.name}` is compared by order",
+            f"A {column.type} has no order: it is compared by =, <> and IN",
+            "List the values with IN",
+        )
+    return held(column, *spans)
+
+
+def _steps(operator: Operator, value: Fraction) -> tuple[int | None, int | None]:
+    if operator == "=":
+        return math.ceil(value), math.floor(value)
+    if operator in (">", ">="):
+        return math.floor(value) + 1 if operator == ">" else math.ceil(value), None
+    return None, math.ceil(value) - 1 if operator == "<" else math.floor(value)
+
+
+def _not_a_condition(node: exp.Expr) -> InvalidQuestion:
+    """The refusal of what stands where a column or a constant should."""
+    if isinstance(node, exp.Column):
+        what = "A condition compares two columns"
+    elif isinstance(node, exp.Subquery | exp.Select):
+        return refuse_word("EXISTS")
+    elif isinstance(node, exp.Literal | exp.Boolean | exp.Null):
+        what = "A condition is about constants only"
+    elif isinstance(node, exp.And | exp.Or | exp.Not | exp.Predicate):
+        what = "A condition stands inside another comparison"
+    elif isinstance(node, exp.Func):
+        what = "A condition has a function"
+    else:
+        what = "A condition computes something"
+    fix = "Compare a column with constants, or ask the holder for a derived column"
+    return refuse("condition", what, CONDITION, fix)

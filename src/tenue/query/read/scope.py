@@ -1,0 +1,98 @@
+"""The names a SELECT may use, and the rows it starts from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from ...errors import nearest
+from ...schema import Column, Identifier, Named, Table
+from ...schema.literal import show
+from ...schema.named import COLUMN_NAME, is_column_name
+from .logic import Rows, several
+from .tree import Tree
+from .unsupported import refuse
+
+__all__ = ["Scope", "find_column", "read_alias", "read_name", "read_reference", "start"]
+
+
+@dataclass(frozen=True)
+class Scope:
+    """What is visible in one SELECT.
+
+    title: the name that may stand before a column's, as in t.income.
+    columns: the declared columns by the names they have here.
+    rows: which rows are left; None for all.
+    """
+
+    schema: Table
+    title: str | None
+    columns: Named[Column]
+    rows: Rows | None = None
+
+    def named(self, title: str | None) -> Scope:
+        """The same under another title."""
+        return replace(self, title=title)
+
+    def among(self, rows: Rows | None) -> Scope:
+        """The same with fewer rows."""
+        both = [part for part in (self.rows, rows) if part is not None]
+        return replace(self, rows=several(True, both) if both else None)
+
+
+def start(schema: Table) -> Scope:
+    """The declared table as a whole."""
+    return Scope(schema, schema.name, schema.columns)
+
+
+def read_name(tree: Tree, node: exp.Expr) -> str:
+    """The text of a name, with or without quotes."""
+    name, _ = tree.read(node, "this", "quoted")
+    return str(name)
+
+
+def read_alias(tree: Tree, node: exp.Expr) -> str:
+    """A name that the question makes up; refused if no column could have it."""
+    name = read_name(tree, node)
+    if is_column_name(name):
+        return name
+    raise refuse("alias", f"{show(name)} cannot be a name", COLUMN_NAME, "Rename it")
+
+
+def read_reference(tree: Tree, node: exp.Expr, scope: Scope) -> exp.Expr:
+    """What is named in the table of the scope; refused if it is said to be of another table."""
+    this, table = tree.read(node, "this", "table")
+    if table is not None:
+        title = read_name(tree, table)
+        if scope.title is None or title.lower() != scope.title.lower():
+            raise refuse(
+                "unknown-table",
+                f"{show(title)} is not the table of this question",
+                f"Columns belong to `{scope.title or scope.schema.name}`",
+                "Leave the name before the point out",
+            )
+    named: exp.Expr = this
+    return named
+
+
+def find_column(tree: Tree, node: exp.Expr, scope: Scope) -> Column:
+    """The declared column that a node names; refused if there is none, or it names people."""
+    name = read_name(tree, read_reference(tree, node, scope))
+    column = scope.columns.get(name)
+    if column is None:
+        raise refuse(
+            "unknown-column",
+            f"There is no column {show(name)} here",
+            "A question uses the columns that the schema declares and a derived table selects",
+            nearest(name[:100], scope.columns),
+        )
+    is_unit = column.name.lower() == scope.schema.unit.lower()
+    if is_unit or isinstance(column, Identifier) or column.role == "identifier":
+        raise refuse(
+            "identifier",
+            f"`{column.name}` is {'the unit that is protected' if is_unit else 'an identifier'}",
+            "Questions are about groups of people, and cannot use what names one person",
+            f"Leave `{column.name}` out",
+        )
+    return column

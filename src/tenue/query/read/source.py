@@ -1,0 +1,114 @@
+"""FROM: the one table, under any number of CTEs and derived tables.
+
+They only choose, rename and filter columns, so each of them is folded away: its names lead to
+declared columns, its conditions to the rows that are left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from sqlglot import exp
+
+from ...errors import nearest
+from ...schema import Column, Named, Table
+from ...schema.literal import show
+from .predicate import Conditions
+from .scope import Scope, find_column, read_alias, read_name, read_reference, start
+from .tree import Tree
+from .unsupported import PLAIN, refuse
+
+__all__ = ["read_source"]
+
+_Known = Mapping[str, Scope]
+"""The tables a FROM may name, by their names in lower case."""
+
+
+def read_source(
+    tree: Tree, conditions: Conditions, schema: Table, from_: exp.Expr, with_: exp.Expr | None
+) -> Scope:
+    """The scope of the outermost SELECT, whose FROM and WITH these are."""
+    known: dict[str, Scope] = {schema.name.lower(): start(schema)}
+    defined: set[str] = set()
+    for cte in tree.listed(with_) if with_ is not None else ():
+        select, alias = tree.parts(cte, "this", "alias")
+        name = _title(tree, alias) or ""
+        if name.lower() in defined:
+            raise refuse("alias", f"{show(name)} is defined twice", PLAIN, "Rename one of them")
+        defined.add(name.lower())
+        known[name.lower()] = _folded(tree, conditions, known, select).named(name)
+    return _from(tree, conditions, known, from_)
+
+
+def _title(tree: Tree, alias: exp.Expr | None) -> str | None:
+    name = None if alias is None else tree.read(alias, "this")[0]
+    return None if name is None else read_alias(tree, name)
+
+
+def _from(tree: Tree, conditions: Conditions, known: _Known, from_: exp.Expr | None) -> Scope:
+    source = None if from_ is None else tree.read(from_, "this")[0]
+    if type(source) is exp.Subquery:
+        select, alias = tree.read(source, "this", "alias")
+        return _folded(tree, conditions, known, select).named(_title(tree, alias))
+    if type(source) is not exp.Table or type(source.this) is not exp.Identifier:
+        raise refuse(
+            "no-table",
+            "The question does not read a table",
+            "A question reads one table, by its declared name; files and functions are not tables",
+            "Write FROM and the name of the table",
+        )
+    name, alias = tree.read(source, "this", "alias")
+    title = read_name(tree, name)
+    scope = known.get(title.lower())
+    if scope is None:
+        raise refuse(
+            "unknown-table",
+            f"There is no table {show(title)}",
+            "A question reads one table, by its declared name; files and functions are not tables",
+            nearest(title[:100], (found.title or "" for found in known.values())),
+        )
+    return scope.named(_title(tree, alias) or scope.title)
+
+
+def _folded(tree: Tree, conditions: Conditions, known: _Known, select: exp.Expr) -> Scope:
+    """The scope that a CTE or a derived table offers."""
+    if type(select) is not exp.Select:
+        raise refuse("derived-table", "A derived table is not a SELECT", PLAIN, "Write SELECT *")
+    chosen, from_, where = tree.read(select, "expressions", "from_", "where")
+    inner = _from(tree, conditions, known, from_)
+    left = inner.among(conditions.read_where(where, inner))
+    columns: dict[str, tuple[str, Column]] = {}
+    for expression in chosen:
+        for name, column in _projected(tree, expression, inner):
+            if name.lower() in columns:
+                raise refuse(
+                    "alias",
+                    f"A derived table has two columns {show(name)}",
+                    "Columns have different names",
+                    "Rename one of them with AS",
+                )
+            columns[name.lower()] = name, column
+    if not columns:
+        raise refuse("derived-table", "A derived table has no columns", PLAIN, "Write SELECT *")
+    return Scope(inner.schema, None, Named(columns.values()), left.rows)
+
+
+def _projected(tree: Tree, node: exp.Expr, scope: Scope) -> Iterator[tuple[str, Column]]:
+    alias = None
+    if type(node) is exp.Alias:
+        node, alias = tree.parts(node, "this", "alias")
+    if type(node) is exp.Column and type(node.this) is exp.Identifier:
+        column = find_column(tree, node, scope)
+        yield node.name if alias is None else read_alias(tree, alias), column
+        return
+    if type(node) is exp.Column and type(node.this) is exp.Star:
+        node = read_reference(tree, node, scope)
+    if type(node) is not exp.Star or alias is not None:
+        raise refuse(
+            "derived-table",
+            "A derived table computes something",
+            PLAIN,
+            "Ask for aggregates in the outermost SELECT",
+        )
+    tree.read(node)
+    yield from scope.columns.items()

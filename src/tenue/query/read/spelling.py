@@ -1,0 +1,127 @@
+"""Nothing of the text may be missing from the tree.
+
+sqlglot passes over words without a trace: ALL in COUNT(ALL x), NULLS LAST, the third argument of
+DATE_TRUNC, DISTINCT after GROUP BY. So the words, signs and values of the text are compared with
+those that the tree would be written with. Only what has no meaning of its own is left aside.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+from sqlglot import Token, TokenType, exp
+
+from .aggregate import AGGREGATES
+from .constant import number
+from .text import SIGNS, WORDS
+from .unsupported import refuse_word, unreadable
+
+__all__ = ["refuse_lost"]
+
+T = TokenType
+_SHAPE = {T.L_PAREN, T.R_PAREN, T.COMMA, T.DOT, T.ALIAS, T.ASC}
+"""What the shape of the tree says, or what says nothing."""
+_OPEN = (SIGNS | WORDS) - {T.R_PAREN}
+"""After these a point begins a number."""
+
+_SIGNS: dict[type[exp.Expr], tuple[TokenType, ...]] = {
+    exp.With: (T.WITH,),
+    exp.Select: (T.SELECT,),
+    exp.From: (T.FROM,),
+    exp.Where: (T.WHERE,),
+    exp.Group: (T.GROUP_BY,),
+    exp.Having: (T.HAVING,),
+    exp.Order: (T.ORDER_BY,),
+    exp.Limit: (T.LIMIT,),
+    exp.And: (T.AND,),
+    exp.Or: (T.OR,),
+    exp.Not: (T.NOT,),
+    exp.Between: (T.BETWEEN, T.AND),
+    exp.In: (T.IN,),
+    exp.Like: (T.LIKE,),
+    exp.Is: (T.IS,),
+    exp.Null: (T.NULL,),
+    exp.EQ: (T.EQ,),
+    exp.NEQ: (T.NEQ,),
+    exp.LT: (T.LT,),
+    exp.LTE: (T.LTE,),
+    exp.GT: (T.GT,),
+    exp.GTE: (T.GTE,),
+    exp.Add: (T.PLUS,),
+    exp.Sub: (T.DASH,),
+    exp.Neg: (T.DASH,),
+    exp.Mul: (T.STAR,),
+    exp.Star: (T.STAR,),
+    exp.Div: (T.SLASH,),
+}
+_FUNCTIONS: dict[type[exp.Expr], str] = {
+    exp.TimestampTrunc: "date_trunc",
+    exp.PercentileCont: "percentile_cont",
+    **{node: rule.name.lower() for node, rule in AGGREGATES.items()},
+}
+_SYNONYMS = {"var_samp": "variance"}
+"""Functions that sqlglot makes the same node of, and which are the same."""
+_TYPES = {exp.DType.DATE: T.DATE, exp.DType.TIMESTAMPNTZ: T.TIMESTAMPNTZ}
+
+_Item = tuple[str, object]
+"""A word, sign or value: what it is, and what it says."""
+
+
+def refuse_lost(tokens: Iterable[Token], tree: exp.Expr) -> None:
+    """Refuses what stands in the text and not in the tree, or in the tree and not in the text."""
+    left = Counter(_in_tree(tree))
+    for token, readings in _in_text(tokens):
+        reading = next((reading for reading in readings if left[reading]), None)
+        if reading is None:
+            raise refuse_word(token.text)
+        left[reading] -= 1
+    if left.total():
+        raise unreadable()
+
+
+def _in_text(tokens: Iterable[Token]) -> Iterator[tuple[Token, tuple[_Item, ...]]]:
+    """Each token that says something, with all that it may mean."""
+    point = False
+    open_ = True
+    for token in tokens:
+        kind = token.token_type
+        if kind is T.NUMBER:
+            yield token, (("number", number(f".{token.text}" if point else token.text)),)
+        elif kind is T.STRING:
+            yield token, (("string", token.text), ("unit", token.text.upper()))
+        elif kind is T.IDENTIFIER:
+            yield token, (("quoted", token.text),)
+        elif kind not in _SHAPE:
+            name = token.text.lower()
+            yield token, (("name", name), ("name", _SYNONYMS.get(name, name)), ("sign", kind))
+        point = kind is T.DOT and open_
+        open_ = kind in _OPEN
+
+
+def _in_tree(tree: exp.Expr) -> Iterator[_Item]:
+    for node in tree.walk():
+        kind = type(node)
+        if kind is exp.Identifier:
+            yield ("quoted", node.this) if node.args.get("quoted") else ("name", node.this.lower())
+        elif kind is exp.Literal:
+            yield ("string", node.this) if node.is_string else ("number", number(node.this))
+        elif kind is exp.Boolean:
+            yield "sign", T.TRUE if node.this else T.FALSE
+        elif kind is exp.Var:
+            yield "unit", node.this
+        elif kind is exp.DataType:
+            yield "sign", _TYPES.get(node.this)
+        elif kind is exp.Anonymous:
+            yield "name", node.this.lower()
+        elif kind in _FUNCTIONS:
+            yield "name", _FUNCTIONS[kind]
+        elif kind is exp.WithinGroup:
+            yield from (("name", word) for word in ("within", "group"))
+        elif kind is exp.Distinct:
+            yield "sign", T.DISTINCT
+        elif kind is exp.Like and node.args.get("negate"):
+            yield "sign", T.NOT
+        elif kind is exp.Ordered and node.args.get("desc"):
+            yield "sign", T.DESC
+        yield from (("sign", sign) for sign in _SIGNS.get(kind, ()))

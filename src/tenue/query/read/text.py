@@ -1,0 +1,184 @@
+"""From a text to a tree of sqlglot's, without what could break or slow the parser.
+
+sqlglot is made to read every SQL there is. Kept from it are words that no question has (so that it
+never meets what it only logs, or reads in exponential time), deep nesting (which overflows its
+stack) and numbers that run into words (it would read `0x1F` as 0 under the name x1F).
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+from sqlglot import Dialect, Token, TokenType, exp
+from sqlglot.errors import ParseError
+
+from ...schema import Table
+from ...schema.literal import show
+from .unsupported import GRAMMAR, MOST_NESTED, refuse, refuse_word, too_deep, unreadable
+
+__all__ = ["DIALECT", "NEEDS_QUOTES", "SIGNS", "WORDS", "read_tokens", "read_tree"]
+
+DIALECT = Dialect.get_or_raise("duckdb")
+_MOST_CHARACTERS = 100_000
+_MOST_SELECTS = 100
+_MOST_TRIES = 20
+_MOST_SIGNS = 10_000  # the tree of a chain is as deep as the chain is long
+
+T = TokenType
+_VALUES = {T.NUMBER, T.STRING}
+_NAMES = {T.VAR, T.IDENTIFIER}
+_TYPES = {T.DATE, T.TIMESTAMPNTZ}
+SIGNS = {
+    *(T.L_PAREN, T.R_PAREN, T.COMMA, T.DOT),
+    *(T.DASH, T.PLUS, T.STAR, T.SLASH),
+    *(T.EQ, T.NEQ, T.LT, T.LTE, T.GT, T.GTE),
+}
+"""The signs a question may have."""
+WORDS = {
+    *(T.WITH, T.SELECT, T.ALIAS, T.FROM, T.WHERE, T.GROUP_BY, T.HAVING),
+    *(T.ORDER_BY, T.ASC, T.DESC, T.LIMIT),
+    *(T.AND, T.OR, T.NOT, T.BETWEEN, T.IN, T.LIKE, T.IS, T.NULL, T.TRUE, T.FALSE),
+}
+"""The words of SQL a question may have; DATE and TIMESTAMP only before a text."""
+_PREFIXES = {T.NOT, T.DASH, T.PLUS}
+_ENDS_RUN = _NAMES | _VALUES | {T.L_PAREN, T.R_PAREN, T.COMMA}
+NEEDS_QUOTES = {"LAMBDA", *DIALECT.parser_class.NO_PAREN_FUNCTION_PARSERS}
+"""Words that sqlglot may take for the begin of something else, at any place, and try twice."""
+_ENDS_NUMBER = SIGNS - {T.DOT}
+_NUMBER = re.compile(r"\d+(_\d+)*\.?\d*([eE][+-]?\d+)?", re.ASCII)
+
+
+def read_tokens(sql: str, schema: Table) -> list[Token]:
+    """The words, signs and values of a text; refused if no question has them, or so many."""
+    if not isinstance(sql, str):
+        raise refuse("not-text", "The question is not text", "A question is SQL text", "Give a str")
+    if len(sql) > _MOST_CHARACTERS:
+        raise refuse(
+            "too-long",
+            f"The question has {len(sql):,} characters",
+            f"It may have {_MOST_CHARACTERS:,}",
+            "Use BETWEEN or LIKE in place of long lists, or ask several questions",
+        )
+    try:
+        tokens = DIALECT.tokenize(sql)
+    except Exception:  # whatever a tokenizer may raise: its message is not ours
+        raise unreadable() from None
+    _refuse_hints(tokens)
+    while tokens and tokens[-1].token_type is T.SEMICOLON:
+        tokens.pop()
+    _refuse_other_statements(tokens)
+    _refuse_unknown(tokens, {schema.name.lower(), *(name.lower() for name in schema.columns)})
+    _refuse_size(tokens)
+    _refuse_odd_numbers(tokens, sql)
+    return tokens
+
+
+def read_tree(tokens: list[Token], sql: str) -> exp.Select:
+    """The one SELECT that the tokens are; refused if they are anything else."""
+    try:
+        # where sqlglot tries several readings at every level, it would try for ever
+        parser = DIALECT.parser(max_nodes=1_000 + _MOST_TRIES * len(tokens))
+        found = parser.parse(tokens, sql)
+    except ParseError as error:
+        near = error.errors[0].get("highlight") if error.errors else None
+        raise unreadable(near) from None
+    except RecursionError:
+        raise too_deep() from None
+    except Exception:  # whatever a parser may raise: its message is not ours
+        raise unreadable() from None
+    select = found[0] if len(found) == 1 else None
+    if type(select) is not exp.Select:
+        raise unreadable()
+    return select
+
+
+def _refuse_hints(tokens: list[Token]) -> None:
+    if any(comment.startswith("+") for token in tokens for comment in token.comments):
+        raise refuse(
+            "hint",
+            "A comment is a hint to a database",
+            "Comments say nothing to Tenue, and hints would",
+            "Remove the comment that starts with /*+",
+        )
+
+
+def _refuse_other_statements(tokens: list[Token]) -> None:
+    if not tokens:
+        raise refuse("empty", "The question is empty", GRAMMAR, "Write SELECT COUNT(*) FROM ...")
+    if tokens[0].token_type not in (T.SELECT, T.WITH):
+        raise refuse(
+            "statement",
+            "The question does not begin with SELECT",
+            "A question is one SELECT; nothing can be written, loaded or set",
+            "Begin with SELECT, or WITH",
+        )
+    if any(token.token_type is T.SEMICOLON for token in tokens):
+        raise refuse(
+            "statements",
+            "The text has several statements",
+            "A question is one SELECT",
+            "Ask each as a question of its own",
+        )
+
+
+def _refuse_unknown(tokens: list[Token], declared: set[str]) -> None:
+    known = _VALUES | _NAMES | SIGNS | WORDS
+    around = zip([None, None, *tokens], [None, *tokens], tokens, [*tokens[1:], None], strict=False)
+    for function, before, token, after in around:
+        bare = token.token_type not in (T.IDENTIFIER, T.STRING)
+        if bare and token.text.upper() in NEEDS_QUOTES:
+            raise refuse_word(token.text)
+        if token.token_type in known:
+            continue
+        follows = after and after.token_type
+        counted = function and before and f"{function.text}{before.text}".upper() == "COUNT("
+        if token.token_type is T.DISTINCT and counted:
+            continue  # what it counts is looked at where it is read
+        is_name = token.token_type in DIALECT.parser_class.ID_VAR_TOKENS
+        if token.token_type in _TYPES and follows is T.STRING:
+            continue
+        # a parenthesis after the name of a type makes sqlglot try both readings, at every level
+        if token.text.lower() in declared and is_name and follows is not T.L_PAREN:
+            continue
+        raise refuse_word(token.text, is_function=follows is T.L_PAREN)
+
+
+def _refuse_size(tokens: list[Token]) -> None:
+    levels = [0]
+    run = prefixes = 0
+    for token in tokens:
+        kind = token.token_type
+        if kind is T.L_PAREN:
+            levels.append(levels[-1] + 1 + prefixes)
+        elif kind is T.R_PAREN and len(levels) > 1:
+            levels.pop()
+        prefixes = prefixes + 1 if kind in _PREFIXES else 0
+        run = 0 if kind in _ENDS_RUN else run + 1
+        if levels[-1] + run > MOST_NESTED:
+            raise too_deep()
+    kinds = Counter(token.token_type for token in tokens)
+    if max(kinds[T.SELECT], kinds[T.FROM], kinds[T.WITH]) > _MOST_SELECTS:
+        raise too_deep()
+    if len(tokens) - sum(kinds[kind] for kind in (*_NAMES, *_VALUES, T.COMMA)) > _MOST_SIGNS:
+        raise refuse(
+            "too-long",
+            "The question has too many parts",
+            f"It may have {_MOST_SIGNS:,} signs and words of SQL",
+            "Use IN for lists, or ask several questions",
+        )
+
+
+def _refuse_odd_numbers(tokens: list[Token], sql: str) -> None:
+    for token, after in zip(tokens, [*tokens[1:], None], strict=True):
+        if token.token_type is not T.NUMBER:
+            continue
+        written = sql[token.start : token.end + 1]
+        joined = after and after.start == token.end + 1 and after.token_type not in _ENDS_NUMBER
+        if joined or not _NUMBER.fullmatch(written):
+            raise refuse(
+                "number",
+                f"{show(written + (after.text if after and joined else ''))} is not a number",
+                "A number has decimal digits, one point and an exponent",
+                "Write 1000, 0.5 or 1e6, and a space before a name",
+            )

@@ -1,0 +1,1 @@
+"""Many questions at once."""

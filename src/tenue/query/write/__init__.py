@@ -1,0 +1,1 @@
+"""Question → SQL, as people and the ledger see it."""

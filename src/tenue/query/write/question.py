@@ -1,0 +1,136 @@
+"""A question becomes a text: SQL for people, in `explain` and on certificates.
+
+`parse` reads the text as the same question again. No engine reads it.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from ...engine.request import Bin, Calendar, Key
+from ...schema import Bounded, Datetime, Table
+from ..question import (
+    Aggregate,
+    Arithmetic,
+    Comparison,
+    Constant,
+    Expression,
+    KeyOutput,
+    Order,
+    Question,
+)
+from ..read.aggregate import needs_parentheses
+from ..read.grouping import SECONDS_PER_DAY
+from ..read.literal import sql_name, sql_number, sql_text, sql_value
+from .where import render_where
+
+__all__ = ["render"]
+
+_ZERO = Constant(Fraction(0))
+
+
+def render(question: Question, schema: Table) -> str:
+    """One SQL text for the question, which `parse` reads as the same question.
+
+    Example
+        >>> from tenue.schema import Schema
+        >>> from tenue.query.parse import parse
+        >>> schema = Schema.from_dict({
+        ...     "table": {"name": "census", "unit": "record", "neighbours": "replace"},
+        ...     "columns": {"income": {"type": "number", "bounds": [0, 200_000]}}})
+        >>> render(parse("select avg(INCOME) from census where not 7 <= income", schema), schema)
+        'SELECT AVG(income) AS avg_income FROM census WHERE income <= 6'
+    """
+    keys = [_key(key, schema) for key in question.keys]
+    columns = {
+        output.alias: keys[output.key]
+        if isinstance(output, KeyOutput)
+        else _expression(output.expression, schema.unit)
+        for output in question.outputs
+    }
+    clauses = [
+        "SELECT " + ", ".join(_named(text, alias) for alias, text in columns.items()),
+        f"FROM {sql_name(question.table)}",
+    ]
+    if question.where is not None:
+        clauses.append(f"WHERE {render_where(question.where, schema)}")
+    if keys:
+        clauses.append(f"GROUP BY {', '.join(keys)}")
+    if question.having:
+        compared = (_comparison(part, columns, question, schema) for part in question.having)
+        clauses.append(f"HAVING {' AND '.join(compared)}")
+    if question.order:
+        orders = (_order(order, list(columns)) for order in question.order)
+        clauses.append(f"ORDER BY {', '.join(orders)}")
+    if question.limit is not None:
+        clauses.append(f"LIMIT {question.limit}")
+    return " ".join(clauses)
+
+
+def _order(order: Order, aliases: list[str]) -> str:
+    name = sql_name(order.alias)
+    if order.alias.upper() == "ALL":  # sqlglot reads "all" as ALL here, quotes or not
+        name = str(aliases.index(order.alias) + 1)
+    return name + " DESC" * order.descending
+
+
+def _named(text: str, alias: str) -> str:
+    return text if text == sql_name(alias) else f"{text} AS {sql_name(alias)}"
+
+
+def _key(key: Key, schema: Table) -> str:
+    name, column = sql_name(key.column), schema.column(key.column)
+    if isinstance(key, Calendar):
+        return f"DATE_TRUNC('{key.part}', {name})"
+    if isinstance(key, Bin) and isinstance(column, Bounded):
+        return f"BIN({name}, {sql_value(column, key.width * column.grid)})"
+    return name
+
+
+def _expression(expression: Expression, unit: str) -> str:
+    if isinstance(expression, Aggregate):
+        return _aggregate(expression, unit)
+    if isinstance(expression, Constant):
+        return sql_number(expression.value)
+    right = _expression(expression.right, unit)
+    if isinstance(expression.right, Arithmetic) or right.startswith("-"):
+        right = f"({right})"
+    if expression.operator == "-" and expression.left == _ZERO:
+        return f"-{right}"
+    left = _expression(expression.left, unit)
+    if needs_parentheses(expression, expression.left) or left.startswith("-"):
+        left = f"({left})"
+    return f"{left} {expression.operator} {right}"
+
+
+def _aggregate(aggregate: Aggregate, unit: str) -> str:
+    if aggregate.kind == "units":
+        return f"COUNT(DISTINCT {sql_name(unit)})"
+    columns = [sql_name(name) for name in (aggregate.column, aggregate.other) if name is not None]
+    if aggregate.name == "QUANTILE" and aggregate.q is not None:
+        columns.append(sql_number(aggregate.q))
+    return f"{aggregate.name}({', '.join(columns) or '*'})"
+
+
+def _comparison(
+    part: Comparison, columns: dict[str, str], question: Question, schema: Table
+) -> str:
+    value = part.value
+    if isinstance(value, bool):
+        text = str(value).upper()
+    elif isinstance(value, str):
+        text = sql_text(value)
+    else:
+        text = _moment(part.alias, value, question, schema) or sql_number(value)
+    return f"{columns[part.alias]} {part.operator} {text}"
+
+
+def _moment(alias: str, value: Fraction, question: Question, schema: Table) -> str | None:
+    for output in question.outputs:
+        if output.alias == alias and isinstance(output, KeyOutput):
+            key = question.keys[output.key]
+            column = schema.column(key.column)
+            if isinstance(key, Calendar) and isinstance(column, Bounded):
+                in_days = isinstance(column, Datetime) and key.part != "hour"
+                return sql_value(column, value * SECONDS_PER_DAY if in_days else value)
+    return None

@@ -1,0 +1,67 @@
+"""Comparing ways to answer: one number for each aggregate, and strategies side by side."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+from tenue.noise.criterion import VARIANCE, criterion
+from tenue.query.family.rank import Span
+from tenue.query.family.reading import Linear
+from tenue.query.family.value_only import Told
+from tenue.query.plan.comparison import merged, no_worse, score_of, sizes
+from tenue.query.plan.strategy import Range, Setting, Strategy
+from tenue.query.plan.ways import strategies
+from tenue.query.question import Aggregate
+
+RANGES = {
+    "x": Range(0, 1000, Fraction(1), never_missing=False),
+    "y": Range(-5, 50, Fraction(1, 2), never_missing=True),
+}
+SETTING = Setting(
+    "add-or-remove",
+    grouped=False,
+    filtered=False,
+    ranges=RANGES,
+    spans={name: Span(r.low, r.high, r.grid) for name, r in RANGES.items()},
+    categories={"c": 4},
+)
+SUM_X, SUM_Y, AVG_X = Aggregate("sum", "x"), Aggregate("sum", "y"), Aggregate("avg", "x")
+MAX_X, SPREAD, MODE = Aggregate("max", "x"), Aggregate("variance", "x"), Aggregate("mode", "c")
+
+
+def alone(aggregate: Aggregate, nano: int = 10**8) -> Strategy:
+    return strategies((aggregate,), SETTING, nano, VARIANCE)[0]
+
+
+@pytest.mark.parametrize("asked", [SUM_X, AVG_X, MAX_X, SPREAD, MODE], ids=str)
+@pytest.mark.parametrize("minimise", ["variance", "absolute-error", ("interval", 0.9)])
+def test_half_of_the_price_is_twice_the_error(asked: Aggregate, minimise: object) -> None:
+    wanted = criterion(minimise)
+    one, half = (sizes(alone(asked, nano), wanted)[asked] for nano in (10**8, 10**8 // 2))
+    assert half == pytest.approx(2 * one, rel=0.02)
+    assert score_of(alone(asked, 10**8 // 2), wanted) > score_of(alone(asked), wanted)
+
+
+def test_what_cannot_be_told_is_never_the_best() -> None:
+    told = Strategy("untold", (), {MAX_X: Told(Fraction(1), differential=True)})
+    assert score_of(told, VARIANCE) == float("inf")
+
+
+def test_no_worse_looks_at_each() -> None:
+    assert no_worse({SUM_X: 1.0, SUM_Y: 0.0}, {SUM_X: 1.0, SUM_Y: 0.0})
+    assert not no_worse({SUM_X: 0.1, SUM_Y: 2.0}, {SUM_X: 5.0, SUM_Y: 1.9})
+
+
+def test_merged_strategies_read_their_own_parts() -> None:
+    several = [alone(a) for a in (SUM_X, AVG_X, MAX_X, SPREAD, MODE, SUM_Y)]
+    whole = merged("one by one", several)
+    assert whole.epsilon == Fraction(6, 10)
+    together = sizes(whole, VARIANCE)
+    for one in several:
+        assert {a: together[a] for a in one.readings} == pytest.approx(sizes(one, VARIANCE))
+    last = whole.readings[SUM_Y]
+    assert isinstance(last, Linear)
+    assert whole.parts[last.terms[0].part].components[0].column == "y"
+    assert (whole.readings[MAX_X].place, whole.readings[MODE].place) == (0, 1)  # type: ignore[union-attr]
