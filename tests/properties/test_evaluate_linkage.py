@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tenue.evaluate import block, linkage
-from tenue.evaluate.linkage import linked_share
-from tenue.evaluate.pair import paired
+from tenue.evaluate.pair import block, linkage
+from tenue.evaluate.pair.attributes import paired
+from tenue.evaluate.pair.linkage import linked_share
 from unit.evaluate import oracle
 
 NUMBERS = st.integers(0, 8)

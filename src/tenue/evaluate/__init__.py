@@ -12,11 +12,11 @@ Whatever is computed from an original table is for its holder only.
 from __future__ import annotations
 
 from .check import check
-from .correlation import CorrelationDifference, correlation_difference
-from .distribution import Moved, distributions
-from .linkage import record_linkage
-from .loss import sse, within
-from .propensity import Propensity, propensity
+from .pair.correlation import CorrelationDifference, correlation_difference
+from .pair.distribution import Moved, distributions
+from .pair.linkage import record_linkage
+from .pair.loss import sse, within
+from .pair.propensity import Propensity, propensity
 from .risk import Risk, risk
 from .score import Score, score
 from .utility import Utility, utility

@@ -12,16 +12,16 @@ from numpy.typing import NDArray
 from ..errors import InvalidArgument
 from ..number import checked_call
 from ..schema import Column, Schema, Table
-from . import note
-from .beside import certificate_beside, quoted
-from .closeness import earth_movers, ratio
+from .certificate import certificate_beside, quoted
 from .code import Codes, coded
-from .diversity import distinct_values, effective_values
-from .group import Groups, counted, grouped
-from .meant import meant
-from .person import holdings, needed_values
+from .group import note
+from .group.appearance import shown
+from .group.closeness import earth_movers, ratio
+from .group.count import Groups, counted, grouped
+from .group.diversity import distinct_values, effective_values
+from .group.meaning import meant
+from .group.person import holdings, needed_values
 from .rows import Rows, open_rows
-from .shown import shown
 from .value import Values, one_array, typed
 from .verdict import Check, Confidential
 

@@ -12,9 +12,9 @@ from ..errors import InvalidArgument
 from ..number import checked_call
 from ..schema import Table
 from .check import check, schema_of
-from .linkage import linked_share
-from .loss import numbers_among, within_of
-from .pair import Attribute, Nominal, paired
+from .pair.attributes import Attribute, Nominal, paired
+from .pair.linkage import linked_share
+from .pair.loss import numbers_among, within_of
 from .rows import open_rows
 from .screen import percent
 from .verdict import Check

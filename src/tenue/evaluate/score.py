@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from ..errors import InvalidArgument
 from ..number import checked_call, exact
 from .check import schema_of
-from .linkage import linked_share
-from .loss import sse_of
-from .pair import Names, divisors, paired
+from .pair.attributes import Names, divisors, paired
+from .pair.linkage import linked_share
+from .pair.loss import sse_of
 from .rows import open_rows
 
 __all__ = ["Score", "score"]

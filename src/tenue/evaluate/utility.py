@@ -8,11 +8,11 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from ..number import checked_call
-from .correlation import CorrelationDifference, correlation_of
-from .distribution import Moved, moved
-from .loss import sse_of
-from .pair import paired
-from .propensity import Propensity, propensity_of
+from .pair.attributes import paired
+from .pair.correlation import CorrelationDifference, correlation_of
+from .pair.distribution import Moved, moved
+from .pair.loss import sse_of
+from .pair.propensity import Propensity, propensity_of
 from .risk import stated
 from .screen import percent, short
 from .verdict import plain

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from ..evaluate import Risk, Utility, check, risk, utility
-from ..evaluate.beside import explained
+from ..evaluate.certificate import explained
 from ..evaluate.check import check_persons
 from ..noise.source import Source
 from ..promise import ProbabilisticKAnonymity

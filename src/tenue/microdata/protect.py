@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InvalidTable, NotPromised, Unreachable
-from ..evaluate.meant import word_codes
+from ..evaluate.group.meaning import word_codes
 from ..noise.source import Source
 from ..schema import Category
 from .cells import Cells, Numbers

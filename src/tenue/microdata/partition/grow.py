@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 
 from ...errors import Unreachable
 from ...evaluate.code import Codes
-from ...evaluate.group import Groups
-from ...evaluate.person import holdings, needed_values
+from ...evaluate.group.count import Groups
+from ...evaluate.group.person import holdings, needed_values
 from .plain import Space
 
 __all__ = ["Wanted", "grown", "single_valued"]

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from tenue.errors import Unreachable
-from tenue.evaluate.closeness import earth_movers
-from tenue.evaluate.diversity import distinct_values
-from tenue.evaluate.group import Groups, counted
+from tenue.evaluate.group.closeness import earth_movers
+from tenue.evaluate.group.count import Groups, counted
+from tenue.evaluate.group.diversity import distinct_values
 from tenue.evaluate.value import Codes
 from tenue.microdata.partition.grow import Wanted, grown, single_valued
 from tenue.microdata.partition.plain import Euclidean, mdav

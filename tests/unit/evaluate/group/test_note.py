@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tenue.evaluate import note
+from tenue.evaluate.group import note
 
 
 @pytest.mark.parametrize("say", [note.respelled, note.renamed, note.merged_values])

@@ -12,13 +12,13 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InvalidArgument
-from ..number import checked_call
+from ...errors import InvalidArgument
+from ...number import checked_call
+from ..check import schema_of
+from ..code import Codes
+from ..group.count import Groups, grouped
+from .attributes import Attribute, Names, Nominal, divisors, paired
 from .block import Axis, Line, Words, leaves
-from .check import schema_of
-from .code import Codes
-from .group import Groups, grouped
-from .pair import Attribute, Names, Nominal, divisors, paired
 
 __all__ = ["linked_share", "record_linkage"]
 

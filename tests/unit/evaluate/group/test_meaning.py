@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 import tenue as tn
-from tenue.evaluate.meant import meant, word_codes
+from tenue.evaluate.group.meaning import meant, word_codes
 from tenue.evaluate.value import typed
 from tenue.schema import Schema
 

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tenue.evaluate import closeness
-from tenue.evaluate.closeness import earth_movers, ratio
 from tenue.evaluate.code import Codes
-from tenue.evaluate.group import Counts, Groups, counted
+from tenue.evaluate.group import closeness
+from tenue.evaluate.group.closeness import earth_movers, ratio
+from tenue.evaluate.group.count import Counts, Groups, counted
 from unit.evaluate import oracle
 
 LABELS = st.lists(st.integers(0, 3), min_size=1, max_size=24)

@@ -11,7 +11,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from .group import Counts
+from .count import Counts
 
 __all__ = ["earth_movers", "ratio"]
 

@@ -16,12 +16,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InvalidArgument, InvalidTable
-from ..number import moderate
-from ..schema import Category, Column, Date, Table
-from ..taxonomy import Taxonomy
-from .rows import Rows, open_rows
-from .value import Values, domain, typed
+from ...errors import InvalidArgument, InvalidTable
+from ...number import moderate
+from ...schema import Category, Column, Date, Table
+from ...taxonomy import Taxonomy
+from ..rows import Rows, open_rows
+from ..value import Values, domain, typed
 
 __all__ = ["Attribute", "Names", "Nominal", "Numeric", "divisors", "paired"]
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 import tenue as tn
 from tenue.evaluate.check import check_persons
 from tenue.evaluate.code import Codes
-from tenue.evaluate.group import Groups, counted
-from tenue.evaluate.person import holdings, needed_values
+from tenue.evaluate.group.count import Groups, counted
+from tenue.evaluate.group.person import holdings, needed_values
 from unit.evaluate import oracle
 from unit.evaluate.stated import AGE, NAME, schema
 

@@ -12,7 +12,7 @@ import pytest
 
 import tenue as tn
 from tenue.errors import InvalidTable
-from tenue.evaluate.shown import shown
+from tenue.evaluate.group.appearance import shown
 from tenue.evaluate.value import typed
 from unit.evaluate.stated import AGE, schema
 

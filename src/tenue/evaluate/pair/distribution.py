@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..number import checked_call, whole
-from .check import schema_of
-from .pair import Attribute, Names, Nominal, Numeric, paired
+from ...number import checked_call, whole
+from ..check import schema_of
+from .attributes import Attribute, Names, Nominal, Numeric, paired
 
 __all__ = ["Moved", "distributions", "moved"]
 

@@ -14,7 +14,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from .pair import Nominal, Numeric
+from .attributes import Nominal, Numeric
 
 __all__ = ["Axis", "Line", "Words", "leaves"]
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..errors import InvalidArgument
-from ..number import checked_call, exact
-from .check import schema_of
-from .pair import Attribute, Names, Numeric, paired
+from ...errors import InvalidArgument
+from ...number import checked_call, exact
+from ..check import schema_of
+from .attributes import Attribute, Names, Numeric, paired
 
 __all__ = ["numbers_among", "sse", "sse_of", "within", "within_of"]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from .group import Counts
+from .count import Counts
 
 __all__ = ["distinct_values", "effective_values"]
 

@@ -10,8 +10,8 @@ import pytest
 
 import tenue as tn
 from tenue.errors import InvalidArgument
-from tenue.evaluate.linkage import linked_share
-from tenue.evaluate.pair import paired
+from tenue.evaluate.pair.attributes import paired
+from tenue.evaluate.pair.linkage import linked_share
 from unit.evaluate.stated import AGE, schema
 
 link = tn.evaluate.record_linkage

@@ -13,7 +13,7 @@ import pytest
 
 import tenue as tn
 from tenue.errors import InvalidArgument, InvalidTable
-from tenue.evaluate.pair import Nominal, Numeric, divisors, paired
+from tenue.evaluate.pair.attributes import Nominal, Numeric, divisors, paired
 from unit.evaluate.stated import AGE, NAME, ROWS, people, schema
 
 FLAT = math.log2(5 / 3)

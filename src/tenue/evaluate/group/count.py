@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from .code import Codes
+from ..code import Codes
 
 __all__ = ["Counts", "Groups", "counted", "grouped"]
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from tenue.evaluate.code import Codes
-from tenue.evaluate.diversity import distinct_values, effective_values
-from tenue.evaluate.group import Counts, Groups, counted
+from tenue.evaluate.group.count import Counts, Groups, counted
+from tenue.evaluate.group.diversity import distinct_values, effective_values
 from unit.evaluate import oracle
 
 LABELS = [0, 0, 0, 0, 1, 1, 2, 2, 3]

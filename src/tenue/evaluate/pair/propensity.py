@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..number import checked_call
-from .pair import Attribute, Names, Numeric, paired
+from ...number import checked_call
+from .attributes import Attribute, Names, Numeric, paired
 
 __all__ = ["Propensity", "propensity", "propensity_of"]
 

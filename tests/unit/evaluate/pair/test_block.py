@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tenue as tn
-from tenue.evaluate import block
-from tenue.evaluate.block import Axis, Line, Words, leaves
-from tenue.evaluate.pair import Nominal, paired
+from tenue.evaluate.pair import block
+from tenue.evaluate.pair.attributes import Nominal, paired
+from tenue.evaluate.pair.block import Axis, Line, Words, leaves
 from unit.evaluate.stated import schema
 
 TREE = {"any": {"work": ["a", "b"], "none": ["c"], "rest": {}}}

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tenue.evaluate import group
 from tenue.evaluate.code import Codes
-from tenue.evaluate.group import counted, grouped
+from tenue.evaluate.group import count as group
+from tenue.evaluate.group.count import counted, grouped
 from unit.evaluate import oracle
 
 ROWS = st.integers(1, 4).flatmap(

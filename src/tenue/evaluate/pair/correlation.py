@@ -10,9 +10,9 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InvalidArgument
-from ..number import checked_call
-from .pair import Attribute, Names, Numeric, paired
+from ...errors import InvalidArgument
+from ...number import checked_call
+from .attributes import Attribute, Names, Numeric, paired
 
 __all__ = ["CorrelationDifference", "correlation_difference", "correlation_of"]
 

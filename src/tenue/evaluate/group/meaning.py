@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..schema import Boolean, Category, Column
-from .code import Codes, coded
-from .value import Values, is_text
+from ...schema import Boolean, Category, Column
+from ..code import Codes, coded
+from ..value import Values, is_text
 
 __all__ = ["Meant", "meant", "word_codes"]
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from .code import Codes
-from .group import Groups, grouped
+from ..code import Codes
+from .count import Groups, grouped
 
 __all__ = ["Holdings", "holdings", "needed_values"]
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import tenue as tn
-from tenue.evaluate.beside import certificate_beside
+from tenue.evaluate.certificate import certificate_beside
 from unit.microdata.census import people
 from unit.microdata.census import schema as whole_schema
 

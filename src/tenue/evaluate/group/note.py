@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ..schema import Bounded, Table
-from .rows import Rows
-from .value import Values
+from ...schema import Bounded, Table
+from ..rows import Rows
+from ..value import Values
 
 __all__ = ["about_schema", "merged_values", "renamed", "respelled", "unprotected"]
 

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 import tenue as tn
-from tenue.evaluate.propensity import _fitted as fitted
+from tenue.evaluate.pair.propensity import _fitted as fitted
 from tenue.noise import Seeded
 
 propensity = tn.evaluate.propensity

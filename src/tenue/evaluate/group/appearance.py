@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..schema import Column
-from .code import Codes, coded
-from .value import is_text, kind_of, one_array
+from ...schema import Column
+from ..code import Codes, coded
+from ..value import is_text, kind_of, one_array
 
 if TYPE_CHECKING:
     import pyarrow

@@ -1,0 +1,1 @@
+"""One table: groups of equal rows, and how diverse they are."""

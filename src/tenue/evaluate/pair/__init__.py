@@ -1,0 +1,1 @@
+"""Two tables: an original and its masked version, row by row."""
