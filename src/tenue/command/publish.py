@@ -65,9 +65,9 @@ def publish(
     as_json: AsJson = False,
 ) -> None:
     """Publish: a protected copy, its certificate, and, for you alone, its risk and utility."""
-    from ..microdata.leaving import Target
+    from ..microdata.leave.leave import Target
+    from ..microdata.leave.save import check_target
     from ..microdata.release import publish_into
-    from ..microdata.saving import check_target
     from ..microdata.screen import warnings_of
     from .waiting import Waiting
 

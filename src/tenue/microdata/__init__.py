@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 from .partition import Partition, Records, individual_ranking, mdav, v_mdav
 
 if TYPE_CHECKING:
-    from .comparison import records
     from .history import Step
     from .release import Release
-    from .stored import rank_file, swap_file
+    from .table.records import records
+    from .table.stored import rank_file, swap_file
 
 __all__ = [
     "Partition",

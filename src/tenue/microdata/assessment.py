@@ -11,9 +11,9 @@ from ..evaluate.check import check_persons
 from ..noise.source import Source
 from ..promise import ProbabilisticKAnonymity
 from ..schema import Schema
-from .cells import Numbers
 from .history import Step
 from .publish.permute import shuffled
+from .table.cells import Numbers
 
 __all__ = ["MOST_LINKED", "assessed"]
 

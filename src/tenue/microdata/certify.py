@@ -15,7 +15,7 @@ from ..promise import (
 from ..schema import Schema
 from ..schema.table import RECORD
 from ..version import VERSION
-from .method import Method
+from .method.method import Method
 
 __all__ = ["certify"]
 

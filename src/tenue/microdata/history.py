@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .method import Method
-from .original import Original
+from .method.method import Method
 from .partition.grow import single_valued
 from .protect import EVERY, Protected, places
+from .table.original import Original
 
 __all__ = ["Step", "history_of"]
 

@@ -13,10 +13,7 @@ from ..errors import InvalidTable, NotPromised, Unreachable
 from ..evaluate.group.meaning import word_codes
 from ..noise.source import Source
 from ..schema import Category
-from .cells import Cells, Numbers
-from .comparison import rank_of, records_of
-from .method import Method
-from .original import Original
+from .method.method import Method
 from .partition.grow import Wanted, grown, single_valued
 from .partition.individual_ranking import individual_ranking
 from .partition.mdav import mdav
@@ -27,6 +24,9 @@ from .partition.v_mdav import GAIN, v_mdav
 from .publish.centroid import centroids
 from .publish.permute import shuffled
 from .publish.swap import swap
+from .table.cells import Cells, Numbers
+from .table.original import Original
+from .table.records import rank_of, records_of
 
 __all__ = ["EVERY", "Protected", "places", "prepared", "protected"]
 

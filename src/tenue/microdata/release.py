@@ -22,19 +22,19 @@ from ..number import checked_call
 from ..promise import Certificate
 from ..schema import Schema
 from .assessment import assessed
-from .cells import Cells, Numbers
 from .certify import certify
-from .frame import kind_of, native
 from .history import Step, history_of
-from .leaving import Registration, Target, digest_of, file_kind, leave
-from .mark import marks_of
-from .method import Method, chosen_method
-from .original import read_original
+from .leave.leave import Registration, Target, digest_of, file_kind, leave
+from .leave.mark import marks_of
+from .leave.registry import check_first, check_rows, opened
+from .leave.save import write_release
+from .method.method import Method, chosen_method
 from .protect import prepared, protected
 from .publish.permute import shuffled
-from .registry import check_first, check_rows, opened
-from .saving import write_release
 from .screen import brief_text, full_text, release_html
+from .table.cells import Cells, Numbers
+from .table.frame import kind_of, native
+from .table.original import read_original
 
 if TYPE_CHECKING:
     from ..evaluate import Risk, Utility

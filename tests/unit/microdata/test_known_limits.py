@@ -11,9 +11,9 @@ import pyarrow as pa
 
 from tenue.microdata import individual_ranking, mdav
 from tenue.microdata.certify import CROSSED, GROWN, INFORMED, certify
-from tenue.microdata.method import Method, chosen_method
-from tenue.microdata.original import read_original
+from tenue.microdata.method.method import Method, chosen_method
 from tenue.microdata.protect import Protected, prepared, protected
+from tenue.microdata.table.original import read_original
 from tenue.noise import Seeded
 from tenue.schema import Schema
 

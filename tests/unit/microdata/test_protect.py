@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from tenue.errors import InvalidTable, Unreachable
-from tenue.microdata.method import Method, chosen_method
-from tenue.microdata.original import read_original
+from tenue.microdata.method.method import Method, chosen_method
 from tenue.microdata.protect import prepared, protected
+from tenue.microdata.table.original import read_original
 from tenue.noise import Seeded
 from unit.microdata.census import people, schema
 

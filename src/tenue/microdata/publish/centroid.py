@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from ...schema import Bounded, Category
 from ...taxonomy import Taxonomy
-from ..cells import Cells, Numbers
 from ..partition.meaning import Meaning
+from ..table.cells import Cells, Numbers
 
 __all__ = ["centroids"]
 

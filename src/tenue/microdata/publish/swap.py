@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...noise.source import Source
-from ..cells import Cells
+from ..table.cells import Cells
 from .permute import permuted
 
 __all__ = ["Grouping", "swap"]

@@ -9,8 +9,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from tenue.microdata.cells import Cells
 from tenue.microdata.publish.centroid import centroids
+from tenue.microdata.table.cells import Cells
 from tenue.schema.column import Boolean, Category, Column, Number
 from tenue.taxonomy import Taxonomy
 

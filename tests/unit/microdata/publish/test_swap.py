@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tenue.microdata.cells import Cells
 from tenue.microdata.partition import individual_ranking
 from tenue.microdata.publish.swap import swap
+from tenue.microdata.table.cells import Cells
 from tenue.noise.source import SYSTEM
 from tenue.schema.column import Number
 

@@ -10,8 +10,9 @@ import pytest
 
 from tenue.errors import Conflict, InvalidArgument
 from tenue.ledger import Memory
-from tenue.microdata import leaving, saving
-from tenue.microdata.leaving import Target
+from tenue.microdata.leave import leave as leaving
+from tenue.microdata.leave import save as saving
+from tenue.microdata.leave.leave import Target
 from tenue.microdata.release import publish_into
 from unit.microdata.census import people, schema
 

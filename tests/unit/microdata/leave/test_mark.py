@@ -15,8 +15,8 @@ import tenue as tn
 from tenue.errors import Conflict
 from tenue.ledger import Memory, overlap
 from tenue.ledger.overlap import overlapped
-from tenue.microdata.mark import MARKED, WHOLE, marks_of
-from tenue.microdata.original import read_original
+from tenue.microdata.leave.mark import MARKED, WHOLE, marks_of
+from tenue.microdata.table.original import read_original
 from tenue.schema import Schema
 from unit.microdata.census import COLUMNS, people, schema
 

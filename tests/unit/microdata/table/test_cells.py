@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from tenue.microdata.cells import Cells
+from tenue.microdata.table.cells import Cells
 from tenue.schema import Schema
 from tenue.taxonomy import Taxonomy
 

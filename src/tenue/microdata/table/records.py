@@ -9,13 +9,13 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InvalidArgument, InvalidTable, nearest
-from ..number import checked_call
-from ..schema import Bounded, Category, Identifier, Schema
+from ...errors import InvalidArgument, InvalidTable, nearest
+from ...number import checked_call
+from ...schema import Bounded, Category, Identifier, Schema
+from ..partition.meaning import Meaning
+from ..partition.mixed import Records, Semantic
 from .cells import Cells, Numbers
 from .original import read_original
-from .partition.meaning import Meaning
-from .partition.mixed import Records, Semantic
 
 __all__ = ["MOST_CORNERS", "rank_of", "records", "records_of"]
 

@@ -19,7 +19,7 @@ from tenue.errors import InvalidArgument, InvalidTable
 from tenue.microdata import individual_ranking, rank_file, swap_file
 from tenue.noise import Seeded
 
-module = importlib.import_module("tenue.microdata.stored")
+module = importlib.import_module("tenue.microdata.table.stored")
 MEMORY = 128 << 20
 
 

@@ -17,15 +17,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..engine.duckdb.reader import prepare
-from ..engine.duckdb.scratch import Scratch
-from ..engine.source.location import Database, Files, locate
-from ..engine.sql.logical import literal, quoted
-from ..errors import InvalidArgument, InvalidTable, nearest
-from ..noise.source import SYSTEM, Source
-from ..number import checked_call, whole
-from .partition.individual_ranking import sorted_mdav
-from .publish.permute import permuted
+from ...engine.duckdb.reader import prepare
+from ...engine.duckdb.scratch import Scratch
+from ...engine.source.location import Database, Files, locate
+from ...engine.sql.logical import literal, quoted
+from ...errors import InvalidArgument, InvalidTable, nearest
+from ...noise.source import SYSTEM, Source
+from ...number import checked_call, whole
+from ..partition.individual_ranking import sorted_mdav
+from ..publish.permute import permuted
 
 if TYPE_CHECKING:
     import pyarrow

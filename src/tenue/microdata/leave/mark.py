@@ -23,10 +23,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..engine.source.location import Files, locate
-from ..schema import Bounded, Category
-from .cells import Cells
-from .original import Original
+from ...engine.source.location import Files, locate
+from ...schema import Bounded, Category
+from ..table.cells import Cells
+from ..table.original import Original
 
 __all__ = ["MARKED", "WHOLE", "marks_of"]
 

@@ -11,7 +11,7 @@ import pytest
 
 import tenue as tn
 from tenue.errors import InvalidTable
-from tenue.microdata.original import read_original
+from tenue.microdata.table.original import read_original
 from unit.microdata.census import people, schema
 
 

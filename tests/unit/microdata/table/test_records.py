@@ -10,8 +10,8 @@ import pytest
 
 from tenue.errors import InvalidArgument, InvalidTable
 from tenue.microdata import records
-from tenue.microdata.cells import Cells
-from tenue.microdata.comparison import MOST_CORNERS, rank_of
+from tenue.microdata.table.cells import Cells
+from tenue.microdata.table.records import MOST_CORNERS, rank_of
 from tenue.schema import Schema
 from tenue.taxonomy import Taxonomy
 

@@ -8,7 +8,7 @@ import pytest
 
 import tenue as tn
 from tenue.microdata.certify import AS_STORED, COUNTED, CROSSED, GROWN, INFORMED, certify
-from tenue.microdata.method import chosen_method
+from tenue.microdata.method.method import chosen_method
 from unit.microdata.census import schema
 
 

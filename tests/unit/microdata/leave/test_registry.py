@@ -9,8 +9,8 @@ import pytest
 
 from tenue.errors import Conflict, InvalidArgument
 from tenue.ledger import Memory, SQLite
-from tenue.microdata.method import Method, chosen_method
-from tenue.microdata.registry import check_first, opened, register
+from tenue.microdata.leave.registry import check_first, opened, register
+from tenue.microdata.method.method import Method, chosen_method
 from unit.microdata.census import schema
 
 

@@ -17,10 +17,10 @@ import pytest
 
 import tenue as tn
 from tenue.errors import InvalidArgument
-from tenue.microdata.saving import check_target
+from tenue.microdata.leave.save import check_target
 from unit.microdata.census import people, schema
 
-saving = importlib.import_module("tenue.microdata.saving")
+saving = importlib.import_module("tenue.microdata.leave.save")
 
 
 @pytest.fixture(scope="module")
@@ -99,7 +99,7 @@ def test_a_release_is_replaced_where_that_is_said(release: Any, tmp_path: Path) 
 def test_what_appears_while_saving_is_not_deleted(
     release: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    saving = importlib.import_module("tenue.microdata.saving")
+    saving = importlib.import_module("tenue.microdata.leave.save")
     fill, out = saving._fill, tmp_path / "out"
 
     def meanwhile(*given: Any) -> Any:

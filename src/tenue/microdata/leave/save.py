@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..errors import InvalidArgument, nearest
+from ...errors import InvalidArgument, nearest
 from .formula import IGNORED, PREFIX, STARTS, defused
 
 __all__ = ["KINDS", "Draft", "check_target", "write_release"]

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..promise import Certificate
-from ..schema import Schema
-from .method import Method
+from ...promise import Certificate
+from ...schema import Schema
+from ..method.method import Method
 from .registry import Register, register, withdraw
-from .saving import Draft
+from .save import Draft
 
 __all__ = ["Registration", "Target", "digest_of", "file_kind", "leave"]
 

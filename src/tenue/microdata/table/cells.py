@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..engine.sql.steps import first_step, last_step
-from ..number import exact
-from ..schema import Bounded, Category, Column, Date, Number
+from ...engine.sql.steps import first_step, last_step
+from ...number import exact
+from ...schema import Bounded, Category, Column, Date, Number
 
 if TYPE_CHECKING:
     import pyarrow

@@ -10,12 +10,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from ..errors import Conflict, Fault, InvalidArgument
-from ..ledger import SQLite
-from ..ledger.contract import Ledger
-from ..promise import checked_neighbours
-from ..schema import Schema
-from .method import Method
+from ...errors import Conflict, Fault, InvalidArgument
+from ...ledger import SQLite
+from ...ledger.contract import Ledger
+from ...promise import checked_neighbours
+from ...schema import Schema
+from ..method.method import Method
 
 __all__ = ["Register", "check_first", "check_rows", "opened", "register", "withdraw"]
 

@@ -9,7 +9,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from tenue.microdata.frame import kind_of, native
+from tenue.microdata.table.frame import kind_of, native
 
 OUT = pa.table({"a": pa.array([1, 2], pa.int16()), "c": ["x", "y"]})
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from tenue.microdata.formula import defused
+from tenue.microdata.leave.formula import defused
 
 
 @pytest.mark.parametrize(

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..engine.duckdb.rows import Rows, read_rows
-from ..errors import InvalidTable
-from ..schema import Category, Column, Schema
-from ..schema.table import RECORD
+from ...engine.duckdb.rows import Rows, read_rows
+from ...errors import InvalidTable
+from ...schema import Category, Column, Schema
+from ...schema.table import RECORD
 from .cells import Cells, Numbers
 
 __all__ = ["Original", "read_original"]

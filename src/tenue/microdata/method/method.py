@@ -6,10 +6,10 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from ..errors import InvalidArgument, InvalidSchema, NotPromised, nearest
-from ..number import above_zero, exact, whole
-from ..schema import Boolean, Category, Column, Number, Schema
-from ..schema.literal import key
+from ...errors import InvalidArgument, InvalidSchema, NotPromised, nearest
+from ...number import above_zero, exact, whole
+from ...schema import Boolean, Category, Column, Number, Schema
+from ...schema.literal import key
 
 __all__ = ["OVERRIDES", "Method", "chosen_method"]
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tenue.errors import InvalidArgument, InvalidSchema, NotPromised
-from tenue.microdata.method import Method, chosen_method
+from tenue.microdata.method.method import Method, chosen_method
 from tenue.schema import Schema
 from unit.microdata.census import schema
 

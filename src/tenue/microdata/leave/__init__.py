@@ -1,0 +1,1 @@
+"""How a release leaves the house: registered, then written whole."""

@@ -1,0 +1,1 @@
+"""The columns of a table that is published."""
