@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from .asking import (
+from .options import (
     AccuracyOption,
     AsJson,
     DeltaOption,

@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from ..errors import InvalidArgument
-from .asking import AsJson
-from .spoken import spoken
+from .options import AsJson
+from .wording import spoken
 
 __all__ = ["check"]
 

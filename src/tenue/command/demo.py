@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from .asking import AsJson
+from .options import AsJson
 
 __all__ = ["demo"]
 
@@ -88,7 +88,7 @@ def _many_answers(epsilon: float) -> list[dict[str, Any]]:
 def _asked(epsilon: str, out: Path) -> dict[str, Any]:
     """The made-up table, asked. Its ledger starts anew: nobody in it exists."""
     from ..query.session import protect
-    from .made_up import write_people
+    from .example_table import write_people
 
     for stale in out.glob("people.ledger*"):
         stale.unlink()

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .asking import (
+from .options import (
     AccuracyOption,
     AsJson,
     DeltaOption,

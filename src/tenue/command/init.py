@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from ..errors import Refused
-from .asking import AsJson
+from .options import AsJson
 
 __all__ = ["init"]
 

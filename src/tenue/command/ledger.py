@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from ..errors import InvalidArgument
-from .asking import AsJson
+from .options import AsJson
 
 __all__ = ["app"]
 

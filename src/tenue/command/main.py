@@ -11,7 +11,7 @@ import typer
 from ..errors import Fault, InvalidArgument, Refused
 from ..version import VERSION
 from . import ask, check, demo, explain, init, ledger, publish
-from .spoken import in_options
+from .wording import in_options
 
 __all__ = ["app", "main"]
 

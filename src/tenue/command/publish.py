@@ -9,8 +9,8 @@ from typing import Annotated
 import typer
 
 from ..errors import InvalidArgument
-from .asking import AsJson, SchemaOption
-from .spoken import spoken
+from .options import AsJson, SchemaOption
+from .wording import spoken
 
 __all__ = ["publish"]
 
@@ -69,7 +69,7 @@ def publish(
     from ..microdata.leave.save import check_target
     from ..microdata.release import publish_into
     from ..microdata.screen import warnings_of
-    from .waiting import Waiting
+    from .progress import Waiting
 
     with spoken(), Waiting(steps=4) as waiting:
         check_target(out, kind, replace=replace)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from typer.testing import CliRunner
 
-from tenue.command.made_up import SCHEMA
+from tenue.command.example_table import SCHEMA
 from tenue.command.main import app
 from tenue.errors import InvalidArgument
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tenue.command.spoken import in_options
+from tenue.command.wording import in_options
 
 
 def tenue(*words: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:

@@ -8,7 +8,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 import tenue as tn
-from tenue.command.made_up import ROWS, write_people
+from tenue.command.example_table import ROWS, write_people
 
 
 def test_the_table_is_repeatable_and_fits_its_schema(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tenue.command.spoken import spoken
+from tenue.command.wording import spoken
 from tenue.errors import InvalidArgument, InvalidTable, Refused, Unreachable
 
 SAID = [

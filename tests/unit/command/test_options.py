@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tenue.command.asking import accuracy_of, minimise_of
+from tenue.command.options import accuracy_of, minimise_of
 from tenue.errors import InvalidArgument
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tenue.command.waiting import Waiting
+from tenue.command.progress import Waiting
 
 
 def test_the_bar_waits_and_goes_away(monkeypatch: pytest.MonkeyPatch) -> None:
