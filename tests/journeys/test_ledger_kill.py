@@ -31,7 +31,9 @@ STEPS = ("opened", "reserved", "drawn", "committed", "acknowledged")
 NURSERY = """
 import json, os, signal, sys, threading
 from tenue.errors import Conflict
-from tenue.ledger import Charge, SQLite, digest, settlement, sqlite
+from tenue.ledger import Charge, SQLite, digest
+from tenue.ledger.sqlite import ledger as sqlite
+from tenue.ledger.transaction import settlement
 from tenue.ledger.fact import Returned
 
 CHARGE = Charge.of(epsilon="0.01", neighbours="replace")

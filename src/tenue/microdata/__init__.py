@@ -35,9 +35,9 @@ __all__ = [
 _HOME = {
     "Release": "release",
     "Step": "history",
-    "rank_file": "stored",
-    "records": "comparison",
-    "swap_file": "stored",
+    "rank_file": "table.stored",
+    "records": "table.records",
+    "swap_file": "table.stored",
 }
 
 

@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from unit.schema.test_lines import VALUES
 
 from tenue.errors import InvalidArgument, InvalidSchema, Refused
 from tenue.schema import Number, Schema
+from unit.schema.file.test_lines import VALUES
 from unit.schema.layout import layouts
 from unit.schema.stated import schemas
 from unit.schema.wrong import AGE, TABLE

@@ -45,7 +45,7 @@ def refine(
             unmodified prior. So it is for a truth that has no place among the prior's values.
         epsilon: finite, above 0.
         kind: "individual" where the answer depends on one person's rows, else "statistical".
-        distance: what is near; see `tenue.prior.metric`. None means the prior's own.
+        distance: what is near; see `tenue.prior.distance.metric`. None means the prior's own.
         delta: moves δ·e^-ε (individual) or δ/(1+e^ε) (statistical) from the far end to the nearest
             point; needs a prior with points.
         alpha_up: for statistical questions, the upper factor, from 1 to e^ε; None means e^(ε/2).

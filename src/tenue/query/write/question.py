@@ -34,7 +34,7 @@ def render(question: Question, schema: Table) -> str:
 
     Example
         >>> from tenue.schema import Schema
-        >>> from tenue.query.parse import parse
+        >>> from tenue.query.read.parse import parse
         >>> schema = Schema.from_dict({
         ...     "table": {"name": "census", "unit": "record", "neighbours": "replace"},
         ...     "columns": {"income": {"type": "number", "bounds": [0, 200_000]}}})

@@ -16,7 +16,7 @@ from tenue.engine.duckdb.scratch import Scratch
 
 HOLD = """
 import sys, time
-from tenue.engine.scratch import Scratch
+from tenue.engine.duckdb.scratch import Scratch
 scratch = Scratch()
 (scratch.path / "rows").write_text("someone's row")
 print(scratch.path, flush=True)

@@ -10,7 +10,7 @@ import tenue
 # in a process of its own: a fork of the one that runs the tests would copy its threads' locks
 SCRIPT = """
 import os
-from tenue.ledger.fork import watch
+from tenue.ledger.sqlite.fork import watch
 
 class Thing:
     def __init__(self): self.calls = []

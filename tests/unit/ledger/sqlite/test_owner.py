@@ -10,7 +10,7 @@ from tenue.ledger.sqlite.owner import Owners
 
 HOLD = """
 import sys
-from tenue.ledger.owner import Owners
+from tenue.ledger.sqlite.owner import Owners
 owners = Owners(sys.argv[1])
 print(owners.me(), flush=True)
 sys.stdin.read()
@@ -92,7 +92,7 @@ def test_a_file_swept_before_it_was_locked_is_not_taken(tmp_path: Path, monkeypa
 
 FORK = """
 import os, sys
-from tenue.ledger.owner import Owners
+from tenue.ledger.sqlite.owner import Owners
 owners = Owners(sys.argv[1])
 parent = owners.me()
 child = os.fork()
