@@ -23,7 +23,10 @@ on rows.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+import tomllib
+from collections.abc import Iterable, Mapping
+from functools import cache
+from pathlib import Path
 
 __all__ = [
     "Conflict",
@@ -41,6 +44,7 @@ __all__ = [
     "Refused",
     "Unreachable",
     "nearest",
+    "refuse",
 ]
 
 
@@ -163,6 +167,45 @@ class LedgerFault(Fault):
     """The ledger could not be read, written or trusted."""
 
     code = "ledger-fault"
+
+
+KINDS: dict[str, type[Refused]] = {
+    kind.code: kind
+    for kind in (
+        *(InvalidArgument, InvalidSchema, InvalidTaxonomy, InvalidTable, InvalidQuestion),
+        *(InvalidPrior, OverBudget, Conflict, NotPromised, Unreachable),
+    )
+}
+"""The refusals that a catalogue may name, by their codes."""
+
+_HOUSE = Path(__file__).parent
+
+
+def refuse(key: str, /, **facts: object) -> Refused:
+    """The refusal that a room's `refusals.toml` has under a key, ready to be raised.
+
+    Every entry has three sentences, `what`, `allowed` and `fix`, in which `{name}` stands for the
+    fact of that name, and the `kind` of refusal. Whatever else it has becomes a fact too.
+
+    Parameters
+        key: the room, a dot and the entry: "ledger.is-not-open".
+        facts: what the sentences name, and what a caller may want to read off the refusal.
+    """
+    room, _, entry = key.partition(".")
+    found = dict(catalogue(room)[entry])
+    kind = KINDS[found.pop("kind")]
+    what, allowed, fix = (found.pop(part).format(**facts) for part in ("what", "allowed", "fix"))
+    code = found.pop("code", None)
+    return kind(what, allowed, fix, code=code, **{**found, **facts})
+
+
+@cache
+def catalogue(room: str) -> Mapping[str, Mapping[str, str]]:
+    """The sentences with which a room refuses, by their keys."""
+    path = _HOUSE / room / "refusals.toml"
+    if not path.exists():  # a room that is one file
+        path = _HOUSE / "refusals.toml"
+    return tomllib.loads(path.read_text(encoding="utf-8"))
 
 
 def nearest(word: str, known: Iterable[str]) -> str:

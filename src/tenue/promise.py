@@ -21,7 +21,7 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import Any, ClassVar, Literal
 
-from .errors import InvalidArgument, nearest
+from .errors import InvalidArgument, nearest, refuse
 from .number import Number, above_zero, checked_call, exact, fraction_of_one, whole
 
 __all__ = [
@@ -48,11 +48,7 @@ def checked_neighbours(given: object) -> Neighbours:
         return "replace"
     if given == "add-or-remove":
         return "add-or-remove"
-    raise InvalidArgument(
-        f"`neighbours` is {given!r}",
-        '`neighbours` is "replace" (the number of records is public) or "add-or-remove"',
-        'Choose "add-or-remove" if the number of records must stay secret',
-    )
+    raise refuse("promise.neighbours-is-neighbours-is-replace-number-of", given=given)
 
 
 def show(number: Fraction) -> str:
@@ -215,9 +211,7 @@ class TCloseness(Promise):
     def __init__(self, t: Number) -> None:
         value = exact(t, "t")
         if value < 1:
-            raise InvalidArgument(
-                f"`t` is {t}", "`t` is a factor, at least 1", "Try t=2; t=1 means no difference"
-            )
+            raise refuse("promise.t-is-t-is-factor-at-least", t=t)
         object.__setattr__(self, "t", value)
 
     def sentence(self) -> str:
@@ -238,9 +232,7 @@ def promise_from(given: Mapping[str, Any]) -> Promise:
     values = dict(given)
     kind = str(values.pop("kind", ""))
     if kind not in PROMISES:
-        raise InvalidArgument(
-            f"`{kind}` is not a promise", "A promise has a known kind", nearest(kind, PROMISES)
-        )
+        raise refuse("promise.is-not-promise", kind=kind, nearest=nearest(kind, PROMISES))
     return PROMISES[kind](**values)
 
 
@@ -311,17 +303,9 @@ class Certificate:
         except (ValueError, TypeError, KeyError) as error:
             if isinstance(error, InvalidArgument):
                 raise
-            raise InvalidArgument(
-                "The text is not a certificate",
-                "A certificate is the JSON object that `to_json` wrote",
-                "Read the file again, unchanged",
-            ) from None
+            raise refuse("promise.text-is-not-certificate") from None
         if certificate.to_dict() != given:
-            raise InvalidArgument(
-                "The certificate was changed: its parts do not agree",
-                "A certificate is the JSON object that `to_json` wrote",
-                "Read the original file",
-            )
+            raise refuse("promise.certificate-was-changed-its-parts-do-not")
         return certificate
 
     def _lines(self) -> list[tuple[str, str]]:

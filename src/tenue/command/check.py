@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from ..errors import InvalidArgument
+from ..errors import refuse
 from .options import AsJson
 from .wording import spoken
 
@@ -51,8 +51,8 @@ def _names(text: str | None) -> list[str] | None:
 def _check_file(table: str) -> None:
     path = Path(table)
     if path.is_dir() or (path.exists() and not path.is_file()):
-        raise InvalidArgument(
-            f"{table} is {'a folder' if path.is_dir() else 'no file'}",
-            "What is checked is a CSV, TSV or Parquet file, or a pattern of such files",
-            "Name one, such as out/table.csv",
+        raise refuse(
+            "command.what-is-checked-is-csv-tsv-or",
+            table=table,
+            word="a folder" if path.is_dir() else "no file",
         )

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ..errors import InvalidArgument
+from ..errors import refuse
 from .options import AsJson
 
 __all__ = ["app"]
@@ -24,11 +24,7 @@ def _opened(path: Path) -> Any:
     from ..ledger import SQLite
 
     if not path.is_file():
-        raise InvalidArgument(
-            f"There is no ledger {path.name}",
-            "A ledger is written when a table is first asked",
-            "Give the path of the .ledger file",
-        )
+        raise refuse("command.there-is-no-ledger", name=path.name)
     return SQLite(path)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..errors import InvalidArgument
+from ..errors import refuse
 
 if TYPE_CHECKING:
     from ..query.session import Session
@@ -77,11 +77,7 @@ def prior_of(path: Path | None) -> object:
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
-        raise InvalidArgument(
-            f"{path} cannot be read",
-            "A belief is a JSON file",
-            'Write {"prior": "categorical", "masses": {"flu": 0.1, "none": 0.9}} into one',
-        ) from None
+        raise refuse("command.cannot-be-read", path=path) from None
     return from_json(text)
 
 
@@ -91,7 +87,5 @@ def accuracy_of(text: str | None) -> object:
         return None
     level, colon, reach = text.partition(":")
     if not colon:
-        raise InvalidArgument(
-            f"--accuracy is {text}", "It is level:reach", "Write --accuracy 0.95:10"
-        )
+        raise refuse("command.accuracy-is-it-is-level-reach", text=text)
     return ("interval", level, reach)

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from ..errors import InvalidArgument
+from ..errors import refuse
 from .options import AsJson, SchemaOption
 from .wording import spoken
 
@@ -108,11 +108,7 @@ def publish(
 def _check_apart(out: Path, ledger: Path | None) -> None:
     """What may leave and what must stay do not lie in one folder."""
     if ledger is not None and ledger.resolve().is_relative_to(out.resolve()):
-        raise InvalidArgument(
-            f"The ledger {ledger.name} would lie in {out}, among what leaves",
-            "A ledger is for the holder alone",
-            "Name another place with --ledger or --out",
-        )
+        raise refuse("command.ledger-would-lie-in-among-what-leaves", name=ledger.name, out=out)
 
 
 def _sizes(text: str) -> object:
@@ -123,10 +119,6 @@ def _sizes(text: str) -> object:
     for part in text.split(","):
         name, equals, size = part.partition("=")
         if not equals:
-            raise InvalidArgument(
-                f"-k is {text}",
-                "It is one number, or a number for each confidential column",
-                "Write -k 12, or -k income=12,tax=5",
-            )
+            raise refuse("command.k-is-it-is-one-number-or", text=text)
         sizes[name.strip()] = size
     return sizes

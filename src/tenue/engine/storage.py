@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from ..errors import InvalidTable
+from ..errors import refuse
 from ..schema import Boolean, Category, Column, Date, Datetime, Identifier, Number
 
 __all__ = [
@@ -176,9 +176,10 @@ def check_readable(column: Column, stored: Storage) -> None:
     allowed = ", ".join(
         _WORDS[kind] for kind in _READABLE[type(column)] if kind in _WORDS and kind is not Written
     )
-    raise InvalidTable(
-        f"`{column.name}` is a {column.type} column, and the source stores {_WORDS[type(stored)]}",
-        f"A {column.type} column can be read from {allowed}",
-        f"Declare `{column.name}` as what it is, or convert it in a view and name that as source",
+    raise refuse(
+        "engine.is-column-and-source-stores",
         column=column.name,
+        type=column.type,
+        words=_WORDS[type(stored)],
+        allowed=allowed,
     )

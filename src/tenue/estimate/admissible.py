@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..errors import InvalidArgument, NotPromised
+from ..errors import refuse
 from ..noise.heavy_tail.law import HeavyTail
 from ..noise.heavy_tail.steps import HeavyTailSteps
 from ..promise import Approximate, Individual, Pure
@@ -27,20 +27,8 @@ def require_free(*, law: object = None, promise: object = None) -> None:
         >>> require_free(promise=Pure(1))
     """
     if isinstance(law, HeavyTail | HeavyTailSteps):
-        raise NotPromised(
-            "The noise was scaled to a smooth sensitivity",
-            "Bayes estimates need noise that does not depend on the rows",
-            "Ask the question with plain differential privacy",
-        )
+        raise refuse("estimate.noise-was-scaled-to-smooth-sensitivity")
     if isinstance(promise, Individual):
-        raise NotPromised(
-            "The answer has individual differential privacy",
-            "Bayes estimates need noise that does not depend on the rows",
-            "Ask the question with plain differential privacy",
-        )
+        raise refuse("estimate.answer-has-individual-differential-privacy")
     if promise is not None and not isinstance(promise, Pure | Approximate):
-        raise InvalidArgument(
-            f"The promise is of type {type(promise).__name__}",
-            "Bayes estimates follow an answer with differential privacy",
-            "Ask a question first",
-        )
+        raise refuse("estimate.promise-is-of-type", type=type(promise).__name__)

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..errors import InvalidArgument
+from ..errors import InvalidArgument, refuse
 from ..noise.laplace import Laplace
 from ..noise.law import GridLaw, checked_source
 from ..noise.optimal import Optimal
@@ -151,20 +151,12 @@ def expected_error(law: Any, prior: Any) -> float:
 
 def _require_short(work: float, most: int, fix: str) -> None:
     if work > most:
-        raise InvalidArgument(
-            "Prior and noise together have too many values to compare",
-            f"What is summed is at most {most}",
-            fix,
-        )
+        raise refuse("estimate.prior-and-noise-together-have-too-many", most=most, advice=fix)
 
 
 def _require(law: object, kinds: Any) -> None:
     if not isinstance(law, kinds):
-        raise InvalidArgument(
-            f"`law` is of type {type(law).__name__}",
-            "The law is Laplace, or a law of one answer on its grid",
-            "Use law.on_grid(1)",
-        )
+        raise refuse("estimate.law-is-of-type", type=type(law).__name__)
 
 
 def _prior(prior: Any, found: Likelihood) -> tuple[Real, Real]:

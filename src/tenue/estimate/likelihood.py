@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import InvalidArgument
+from ..errors import refuse
 from ..noise.discrete_laplace import DiscreteLaplace
 from ..noise.laplace import Laplace
 from ..noise.optimal import Optimal
@@ -79,21 +79,14 @@ def likelihood(law: object) -> Likelihood:
         fall = float(law.epsilon) / law.period
         slack = float(law.epsilon) + 8.0 * law.law.dimension
         return Likelihood(law.log_mass, fall, slack, law.grid, True)
-    raise InvalidArgument(
-        f"`law` is of type {type(law).__name__}",
-        "`law` is the noise of one answer: Laplace, DiscreteLaplace, Optimal, one on its grid, or "
-        "the Margin of a vector",
-        "Give the law that was used, such as tn.noise.DiscreteLaplace(sensitivity=1, epsilon=0.5)",
-    )
+    raise refuse("estimate.law-is-of-type-2", type=type(law).__name__)
 
 
 def noisy_steps(noisy: Fraction, found: Likelihood) -> Fraction:
     """The noisy value in the law's units; refused if a law on a grid could not have made it."""
     steps = noisy / found.unit
     if found.exact and steps.denominator != 1:
-        raise InvalidArgument(
-            f"The noisy value {float(noisy):g} is not on the law's grid {float(found.unit):g}",
-            "A noisy value is a multiple of its law's grid",
-            "Give the value as it was released, with the law that was used",
+        raise refuse(
+            "estimate.noisy-value-is-not-on-law-s", noisy=float(noisy), unit=float(found.unit)
         )
     return steps

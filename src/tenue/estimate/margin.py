@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import InvalidArgument
+from ..errors import refuse
 from ..noise.box.steps import OptimalBoxSteps
 from ..number import Number, checked_call, whole
 
@@ -48,17 +48,13 @@ class Margin:
     @checked_call
     def __init__(self, law: OptimalBoxSteps, component: Number) -> None:
         if not isinstance(law, OptimalBoxSteps):
-            raise InvalidArgument(
-                f"`law` is of type {type(law).__name__}",
-                "`law` is the noise of a vector on its grid",
-                "Give box.on_grid(...)",
-            )
+            raise refuse("estimate.law-is-of-type-3", type=type(law).__name__)
         self.component = whole(component, "component")
         if self.component >= law.dimension:
-            raise InvalidArgument(
-                f"`component` is {component}",
-                f"The law has components 0 to {law.dimension - 1}",
-                "Give one of them",
+            raise refuse(
+                "estimate.component-is-law-has-components-0-to",
+                component=component,
+                dimension=law.dimension - 1,
             )
         self.law = law
         self.epsilon = law.epsilon

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..errors import InvalidArgument
+from ..errors import refuse
 from ..number import Number, checked_call, whole
 from .likelihood import likelihood
 
@@ -29,9 +29,7 @@ def out_of_range(true: Number, n: Number, law: Any) -> float:
     rows = whole(n, "n")
     count = whole(true, "true")
     if count > rows:
-        raise InvalidArgument(
-            f"`true` is {true} and `n` is {n}", "A count is at most n", "Exchange them"
-        )
+        raise refuse("estimate.true-is-and-n-is", true=true, n=n)
     found = likelihood(law)
     # on a grid the noise must be one step further; laws are symmetric, so both tails are lower ones
     beyond = found.unit if found.exact else 0

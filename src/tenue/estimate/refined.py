@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import InvalidArgument, InvalidPrior
+from ..errors import InvalidArgument, refuse
 from ..mechanism.refinement.error import response_factors
 from ..mechanism.refinement.factor import float_factors
 from ..mechanism.refinement.refine import refine
@@ -118,11 +118,7 @@ def refined(
     if isinstance(belief, Density):
         belief = as_points(belief)
     if not isinstance(belief, Finite):
-        raise InvalidPrior(
-            f"`prior` is of type {type(prior).__name__}",
-            "`prior` is a belief of tn.prior",
-            "Give the prior the question was asked with",
-        )
+        raise refuse("estimate.prior-is-of-type", type=type(prior).__name__)
     place = belief.places.get(belief.canonical(sample))
     if place is None and isinstance(belief, Points) and isinstance(prior, Density):
         number = numeric_place(sample)
@@ -159,10 +155,10 @@ def _with_delta(
 ) -> npt.NDArray[np.float64]:
     """How likely the sample is for each truth, from the very laws that are drawn from."""
     if len(belief.values) > MOST_WITH_DELTA:
-        raise InvalidPrior(
-            f"The prior has {len(belief.values):,} points, and delta is given",
-            f"With delta a posterior is computed for {MOST_WITH_DELTA} points at most",
-            "Ask without delta, or with a coarser prior",
+        raise refuse(
+            "estimate.prior-has-points-and-delta-is-given",
+            many=len(belief.values),
+            most_with_delta=MOST_WITH_DELTA,
         )
     sample = belief.values[place]
     laws = (

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InvalidPrior
+from ..errors import refuse
 from ..mechanism.refinement.error import core_balls
 from ..mechanism.refinement.factor import float_factors
 from ..number import checked_call
@@ -89,11 +89,7 @@ def _points(prior: Any) -> Points:
     if isinstance(prior, Density):
         return as_points(prior, _MOST)
     if not isinstance(prior, Points):
-        raise InvalidPrior(
-            f"`prior` is of type {type(prior).__name__}",
-            "`prior` is a belief about a number",
-            "Give tn.prior.Points({0: 0.5, 1: 0.5}), for instance",
-        )
+        raise refuse("estimate.prior-is-of-type-2", type=type(prior).__name__)
     return prior
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InvalidArgument, InvalidPrior
+from ..errors import refuse
 from ..number import Number, checked_call, exact
 from ..prior.points import Points
 from .likelihood import likelihood, noisy_steps
@@ -42,11 +42,7 @@ def count(noisy: Number, law: object, prior: Any) -> Posterior:
         Naldi and D'Acquisto, section 3; soundness section 5.
     """
     if isinstance(prior, Points) and prior.unit.denominator != 1:
-        raise InvalidPrior(
-            "The prior holds numbers that are not whole",
-            "A count is a whole number",
-            "Use tn.estimate.total for sums",
-        )
+        raise refuse("estimate.prior-holds-numbers-that-are-not-whole")
     return _posterior(noisy, law, prior, Fraction(1))
 
 
@@ -74,18 +70,12 @@ def _posterior(noisy: Number, law: object, prior: Any, step: Fraction | None) ->
     found = likelihood(law)
     value = exact(noisy, "noisy")
     if abs(value) > 10**100:
-        raise InvalidArgument(
-            f"`noisy` is {noisy}", "`noisy` is at most 1e100", "Give the value as it was released"
-        )
+        raise refuse("estimate.noisy-is-noisy-is-at-most-1e100", noisy=noisy)
     seen = noisy_steps(value, found)
     steps, logs, unit = possible(prior, value, found, step)
     ratio = unit / found.unit
     if found.exact and ratio.denominator != 1:
-        raise InvalidPrior(
-            f"The prior's points are not on the law's grid {float(found.unit):g}",
-            "What is released on a grid was on it before",
-            "Put the prior on the law's grid",
-        )
+        raise refuse("estimate.prior-s-points-are-not-on-law", unit=float(found.unit))
     return Posterior(steps, logs + found.log(_gaps(steps, ratio, seen)), unit)
 
 

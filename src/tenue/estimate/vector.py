@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InvalidArgument, InvalidPrior
+from ..errors import refuse
 from ..number import Number, checked_call, exact, whole
 from ..prior.counts import Counts
 from ..prior.lattice import Real
@@ -57,21 +57,19 @@ def counts(
     """
     size = whole(total, "total")
     if isinstance(noisy, str | bytes) or not hasattr(noisy, "__len__"):
-        raise InvalidArgument("`noisy` is no list", "`noisy` is a list of counts", "Use [...]")
+        raise refuse("estimate.noisy-is-no-list")
     cells = len(noisy)
     if not 1 <= cells <= _MOST_CELLS or size > _MOST_TOTAL:
-        raise InvalidArgument(
-            f"There are {cells} counts with total {size}",
-            f"There are 1 to {_MOST_CELLS} counts, and the total is at most {_MOST_TOTAL}",
-            "Estimate the counts one by one",
+        raise refuse(
+            "estimate.there-are-counts-with-total",
+            cells=cells,
+            size=size,
+            most_cells=_MOST_CELLS,
+            most_total=_MOST_TOTAL,
         )
     laws = list(law) if isinstance(law, list | tuple) else [law] * cells
     if len(laws) != cells:
-        raise InvalidArgument(
-            f"There are {len(laws)} laws and {cells} counts",
-            "There is one law, or one for each count",
-            "Complete the list",
-        )
+        raise refuse("estimate.there-are-laws-and-counts", many=len(laws), cells=cells)
     logs = [
         before + _log_likelihood(value, one, size)
         for value, one, before in zip(noisy, laws, _log_priors(prior, cells, size), strict=True)
@@ -83,9 +81,7 @@ def _log_likelihood(noisy: Number, law: object, size: int) -> Real:
     found = likelihood(law)
     seen = noisy_steps(exact(noisy, "noisy"), found)
     if found.exact and (1 / found.unit).denominator != 1:
-        raise InvalidArgument(
-            f"The law's grid is {float(found.unit):g}", "Counts are whole", "Use a grid of 1"
-        )
+        raise refuse("estimate.law-s-grid-is", unit=float(found.unit))
     gaps = np.abs(float(seen) - np.arange(size + 1) * float(1 / found.unit))
     return found.log(gaps)
 
@@ -95,11 +91,7 @@ def _log_priors(prior: Any, cells: int, size: int) -> list[Real]:
         return [np.zeros(size + 1)] * cells
     given = listed(prior, "prior")
     if len(given) != cells:
-        raise InvalidPrior(
-            f"The prior has {len(given)} parts and there are {cells} counts",
-            "There is one mass, or one belief, for each count",
-            "Complete the list",
-        )
+        raise refuse("estimate.prior-has-parts-and-there-are-counts", many=len(given), cells=cells)
     k = np.arange(size + 1, dtype=np.float64)
     if all(isinstance(part, Counts | Points) for part in given):
         return [_log_belief(part, size) for part in given]
@@ -126,10 +118,8 @@ def _conditioned(logs: list[Real], size: int) -> tuple[Posterior, ...]:
     reachable = sum(int(np.flatnonzero(np.isfinite(one))[-1]) for one in map(_possible, logs))
     least = sum(int(np.flatnonzero(np.isfinite(one))[0]) for one in logs)
     if not least <= size <= reachable:
-        raise InvalidPrior(
-            f"The beliefs cannot add up to {size}",
-            f"They add up to something between {least} and {reachable}",
-            "Correct the total or the beliefs",
+        raise refuse(
+            "estimate.beliefs-cannot-add-up-to", size=size, least=least, reachable=reachable
         )
     k = np.arange(size + 1, dtype=np.float64)
 
@@ -169,9 +159,7 @@ def _conditioned(logs: list[Real], size: int) -> tuple[Posterior, ...]:
 
 def _possible(logs: Real) -> Real:
     if not np.isfinite(logs).any():
-        raise InvalidPrior(
-            "A belief leaves no possible count", "Counts lie between 0 and the total", "Correct it"
-        )
+        raise refuse("estimate.belief-leaves-no-possible-count")
     return logs
 
 
@@ -180,11 +168,7 @@ def _trimmed(masses: Real, start: int) -> tuple[Real, int]:
     kept = np.flatnonzero(masses > masses.max() * _NOTHING)
     first, last = int(kept[0]), int(kept[-1])
     if last - first >= _WIDEST:
-        raise InvalidArgument(
-            f"A count may take {last - first + 1} values",
-            f"At most {_WIDEST} can be weighed against each other",
-            "Estimate the counts one by one",
-        )
+        raise refuse("estimate.count-may-take-values", last=last - first + 1, widest=_WIDEST)
     return masses[first : last + 1], start + first
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InvalidArgument, InvalidPrior
+from ..errors import refuse
 from ..prior.counts import Counts
 from ..prior.density import Density
 from ..prior.lattice import Lattice
@@ -49,11 +49,7 @@ def prior_points(prior: Any, found: Likelihood, step: Fraction | None = None) ->
 
 def _listed(prior: Points) -> Possible:
     if max(abs(prior.steps[0]), abs(prior.steps[-1])) >= 1 << 53:
-        raise InvalidPrior(
-            "The prior's numbers are very large multiples of their common unit",
-            "They are at most 2^53 units",
-            "Round them to a coarser grid",
-        )
+        raise refuse("estimate.prior-s-numbers-are-very-large-multiples")
     logs = np.log(np.array([weight / prior.total for weight in prior.weights]))
     return np.array(prior.steps, dtype=np.int64), logs, prior.unit
 
@@ -76,30 +72,17 @@ def _windowed(
     if isinstance(prior, Counts):
         first, last = worth_counting(prior.lattice, middle, rate, deep)
         if last - first >= _MOST:
-            raise InvalidArgument(
-                f"There are {last - first + 1} possible counts",
-                f"At most {_MOST} can be weighed against each other",
-                "Use a narrower prior, or more epsilon",
-            )
+            raise refuse("estimate.there-are-possible-counts", last=last - first + 1, most=_MOST)
         return np.arange(first, last + 1), prior.lattice.log_weights(first, last), Fraction(1)
     if not isinstance(prior, Density):
-        raise InvalidPrior(
-            f"`prior` is of type {type(prior).__name__}",
-            "`prior` is a belief about a number: Binomial, BetaBinomial, Points, Uniform, Normal "
-            "or Histogram",
-            "Give tn.prior.Binomial(n, p), for instance",
-        )
+        raise refuse("estimate.prior-is-of-type-3", type=type(prior).__name__)
     unit = fine = step or prior.grid or found.unit
     unit *= max(1, math.ceil(max(abs(prior.low), abs(prior.high)) / unit / _LARGEST))
     while True:
         lattice = prior.lattice(unit)
         size = float(unit)
         if unit > fine and rate * size > _COARSEST:
-            raise InvalidArgument(
-                "The possible values are too many for noise this small",
-                f"At most {_BLOCKS} can be weighed against each other",
-                "Use a narrower prior, or one that is nowhere 0 near the answer",
-            )
+            raise refuse("estimate.possible-values-are-too-many-for-noise", blocks=_BLOCKS)
         first, last = worth_counting(lattice, middle / size, rate * size, deep)
         if last - first < _BLOCKS:
             return np.arange(first, last + 1), lattice.log_weights(first, last), unit

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InvalidArgument
+from ..errors import refuse
 from ..number import checked_call
 from ..schema import Column, Schema, Table
 from .certificate import certificate_beside, quoted
@@ -210,18 +210,10 @@ def _chosen(rows: Rows, schema: Table | None, given: Iterable[str] | None, what:
 
 def _check_roles(known: list[str], wanted: list[str]) -> None:
     if not known:
-        raise InvalidArgument(
-            "There are no quasi-identifiers, so there are no groups",
-            "Rows are grouped by the columns an intruder may know",
-            'Give quasi_identifiers=["age", "zip"], or a schema with role = "quasi-identifier"',
-        )
+        raise refuse("evaluate.there-are-no-quasi-identifiers-so-there")
     both = [name for name in known if name in wanted]
     if both:
-        raise InvalidArgument(
-            f"`{both[0]}` is a quasi-identifier and confidential at once",
-            "An intruder knows a quasi-identifier and wants to know a confidential column",
-            f"Leave `{both[0]}` out of one of them",
-        )
+        raise refuse("evaluate.is-quasi-identifier-and-confidential-at-once", both=both[0])
 
 
 def _person(rows: Rows, schema: Table | None, unit: str | None) -> str | None:

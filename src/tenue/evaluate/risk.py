@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from ..errors import InvalidArgument
+from ..errors import refuse
 from ..number import checked_call
 from ..schema import Table
 from .check import check, schema_of
@@ -135,11 +135,7 @@ def stated(schema: object) -> Table:
     """The schema, refused if there is none."""
     found = schema_of(schema)
     if found is None:
-        raise InvalidArgument(
-            "There is no schema",
-            "Roles and domains come from a schema",
-            "Give schema=Schema.load(...) or its path",
-        )
+        raise refuse("evaluate.there-is-no-schema")
     return found
 
 

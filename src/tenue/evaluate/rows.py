@@ -20,7 +20,7 @@ from ..engine.source.header import read_header
 from ..engine.source.limit import check_size
 from ..engine.source.location import Database, Files, Frame, Relation, locate
 from ..engine.sql.logical import literal, quoted
-from ..errors import InvalidArgument, InvalidTable, nearest
+from ..errors import InvalidTable, nearest, refuse
 
 if TYPE_CHECKING:
     import pyarrow
@@ -54,10 +54,8 @@ class Rows:
             name = str(name)
         found = self.find(name) if isinstance(name, str) else None
         if found is None:
-            raise InvalidArgument(
-                f"The table has no column {name!r}",
-                "A column is named as the table names it, in upper or lower case",
-                nearest(str(name), self.names),
+            raise refuse(
+                "evaluate.table-has-no-column", name=name, nearest=nearest(str(name), self.names)
             )
         return found
 
@@ -65,9 +63,7 @@ class Rows:
         """The columns of these names, as spelled; refused if there is no row."""
         table = self._load(names)
         if table.num_rows == 0:
-            raise InvalidTable(
-                "The table has no rows", "At least one row is needed", "Give a table with rows"
-            )
+            raise refuse("evaluate.table-has-no-rows")
         return {name: table.column(i) for i, name in enumerate(names)}
 
 
@@ -94,11 +90,7 @@ def open_rows(source: object) -> Rows:
             lambda names: found.relation.project(_listed(names)).to_arrow_table(),
         )
     if isinstance(found, Files) and found.kind in ("json", "jsonl"):
-        raise InvalidTable(
-            "The table is a JSON file",
-            "What is evaluated is a CSV, TSV or Parquet file, a data frame or a DuckDB table",
-            "Save the table as CSV or Parquet",
-        )
+        raise refuse("evaluate.table-is-json-file")
     if isinstance(found, Files) and found.kind != "parquet":
         return _csv(found)
     return _stored(found)
@@ -111,11 +103,7 @@ def _once(
     for name in names:
         folded = name.lower() if isinstance(name, str) else None
         if folded is None or folded in seen:
-            raise InvalidTable(
-                "Two columns of the table have the same name, or one has none",
-                "Names are text and differ by more than upper and lower case",
-                "Rename the columns",
-            )
+            raise refuse("evaluate.two-columns-of-table-have-same-name")
         seen.add(folded)
     return Rows(names, written, load)
 
@@ -129,11 +117,7 @@ def _matrix(source: Any) -> Rows:
     except ValueError:
         matrix = np.empty(0)
     if matrix.ndim != 2 or matrix.dtype.kind not in "biuf":
-        raise InvalidTable(
-            "The matrix is not a table of numbers",
-            "A matrix has rows of equal length, all of numbers",
-            "Give such a matrix, or a data frame",
-        )
+        raise refuse("evaluate.matrix-is-not-table-of-numbers")
     names = tuple(str(j) for j in range(matrix.shape[1]))
     return _once(
         names, lambda chosen: pyarrow.table({name: matrix[:, int(name)] for name in chosen})
@@ -172,11 +156,7 @@ def _stored(found: Files | Database) -> Rows:
     except duckdb.Error:
         readable = None
     if readable is None:
-        raise InvalidTable(
-            "The file could not be opened as a table",
-            "A table is a whole file of the kind its name says",
-            "Check the file, or save it again",
-        )
+        raise refuse("evaluate.file-could-not-be-opened-as-table")
 
     def load(chosen: Sequence[str]) -> Any:
         return _queried(
@@ -196,11 +176,7 @@ def _csv(found: Files) -> Rows:
         for path in found.paths
     }
     if len(headers) > 1:
-        raise InvalidTable(
-            "The files have different first lines",
-            "All files of one table have the same columns in the same order",
-            "Write the files again from one table",
-        )
+        raise refuse("evaluate.files-have-different-first-lines")
     (header,) = headers
     fields = ", ".join(f"'f{i}': 'VARCHAR'" for i in range(len(header.names)))
     listed = ", ".join(literal(str(path)) for path in found.paths)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from ..errors import InvalidArgument
+from ..errors import refuse
 from ..number import checked_call, exact
 from .check import schema_of
 from .pair.attributes import Names, divisors, paired
@@ -94,9 +94,7 @@ def score(
 def _amount(value: object, name: str) -> float:
     amount = float(exact(value, name))
     if amount < 0:
-        raise InvalidArgument(
-            f"`{name}` is {value}", f"`{name}` is never below 0", "Give what was measured"
-        )
+        raise refuse("evaluate.is-never-below-0", name=name, value=value)
     return amount
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InvalidTable
+from ..errors import refuse
 from ..schema import Boolean, Bounded, Category, Column, Date, Datetime, Number
 from .code import Codes, coded
 
@@ -61,11 +61,8 @@ class Values:
         numbers: NDArray[np.float64]
         numbers = pc.cast(array, pyarrow.float64(), safe=False).to_numpy(zero_copy_only=False)
         if (np.abs(numbers) > _LARGEST).any():
-            raise InvalidTable(
-                f"`{self.name}` has a value that is infinite, or beyond {_LARGEST:g}",
-                "Distances need finite numbers; a missing value is empty",
-                "Replace it, measure in other units, or leave the column out",
-                column=self.name,
+            raise refuse(
+                "evaluate.has-value-that-is-infinite-or-beyond", column=self.name, largest=_LARGEST
             )
         return numbers / _DAY if days and self.kind == "time" else numbers
 
@@ -180,12 +177,7 @@ def kind_of(kind: Any, name: str) -> Kind:
         return "time"
     if is_text(kind) or types.is_boolean(kind) or types.is_null(kind):
         return "category"
-    raise InvalidTable(
-        f"`{name}` holds neither numbers, nor text, nor dates",
-        "A column that is evaluated holds numbers, text, true and false, dates or datetimes",
-        f"Convert `{name}`, or leave it out",
-        column=name,
-    )
+    raise refuse("evaluate.holds-neither-numbers-nor-text-nor-dates", column=name)
 
 
 def _finite_or_missing(array: Any) -> Any:
@@ -216,11 +208,8 @@ def _filled(array: Any, declared: Column) -> Any:
     try:
         scalar = pyarrow.scalar(str(value) if is_text(array.type) else value, array.type)
     except (pyarrow.ArrowException, TypeError, ValueError):
-        raise InvalidTable(
-            f"`{declared.name}` is not stored as what the schema declares",
-            "The declared value for missing ones must be of the column's own type",
-            f"Convert `{declared.name}`, or correct the schema",
-            column=declared.name,
+        raise refuse(
+            "evaluate.is-not-stored-as-what-schema-declares", column=declared.name
         ) from None
     return pc.fill_null(array, scalar)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from ..errors import InvalidArgument
+from ..errors import refuse
 from ..number import NANO, exact
 
 __all__ = ["ATTO", "LARGEST", "atto", "cap", "decimal", "delta_cap", "in_delta", "in_epsilon"]
@@ -30,10 +30,8 @@ def cap(total: object, name: str) -> int:
     """
     nano = math.floor(exact(total, name) * NANO)
     if not 0 <= nano <= LARGEST:
-        raise InvalidArgument(
-            f"`{name}` is {total}",
-            f"`{name}` must lie between 0 and {LARGEST // NANO}",
-            f"Give the epsilon that may be spent in all, such as {name}=5",
+        raise refuse(
+            "ledger.must-lie-between-0-and", name=name, total=total, largest=LARGEST // NANO
         )
     return nano
 
@@ -56,11 +54,7 @@ def atto(delta: object) -> int:
 def _probability(value: object, name: str) -> Fraction:
     number = exact(value, name)
     if not 0 <= number < 1:
-        raise InvalidArgument(
-            f"`{name}` is {value}",
-            f"`{name}` must be at least 0 and below 1",
-            "Choose something below 1 over the number of people, such as 1e-6",
-        )
+        raise refuse("ledger.must-be-at-least-0-and-below", name=name, value=value)
     return number
 
 

@@ -21,7 +21,7 @@ from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from typing import Literal
 
-from ..errors import InvalidArgument, NotPromised, nearest
+from ..errors import nearest, refuse
 from ..number import NANO, checked_call, nano, whole
 from .amount import ATTO, LARGEST, atto
 from .text import given_text
@@ -49,10 +49,10 @@ def given_neighbours(value: object) -> Neighbours:
         return REPLACE
     if value == ADD_OR_REMOVE:
         return ADD_OR_REMOVE
-    raise InvalidArgument(
-        f"`neighbours` is {str(value)[:60]!r}",
-        '`neighbours` must be "replace" or "add-or-remove"',
-        nearest(str(value)[:60], [REPLACE, ADD_OR_REMOVE]),
+    raise refuse(
+        "ledger.neighbours-is-neighbours-must-be-replace-or",
+        value=str(value)[:60],
+        nearest=nearest(str(value)[:60], [REPLACE, ADD_OR_REMOVE]),
     )
 
 
@@ -88,24 +88,13 @@ class Charge:
         object.__setattr__(self, "atto", whole(self.atto, "atto"))
         given_neighbours(self.neighbours)
         if self.nano > LARGEST:
-            raise InvalidArgument(
-                "The price is above an epsilon of a million",
-                f"`epsilon` must be at most {LARGEST // NANO}",
-                "Ask with a smaller epsilon",
-            )
+            raise refuse("ledger.price-is-above-epsilon-of-million", largest=LARGEST // NANO)
         if self.atto >= ATTO:
-            raise InvalidArgument(
-                "`delta` is 1 or more", "`delta` must be below 1", "Ask with a smaller delta"
-            )
+            raise refuse("ledger.delta-is-1-or-more")
         if self.person is not None:
             object.__setattr__(self, "person", given_text(self.person, "person"))
             if self.neighbours == REPLACE:
-                raise NotPromised(
-                    "The price of a question about one person was stated under replace",
-                    "Parallel composition over persons needs a price under add-or-remove; "
-                    "a ledger under replace counts it twice",
-                    'State the price with neighbours="add-or-remove"',
-                )
+                raise refuse("ledger.price-of-question-about-one-person-was")
 
     @classmethod
     @checked_call
@@ -137,11 +126,7 @@ def charge_in(ledger: Neighbours, answer: Neighbours, nano: int) -> int:
         return nano
     if ledger == REPLACE:
         return 2 * nano
-    raise NotPromised(
-        "The answer is private under replace and the ledger counts under add-or-remove",
-        "A price under replace says nothing about a record more or less",
-        "Use a mechanism calibrated to add-or-remove",
-    )
+    raise refuse("ledger.answer-is-private-under-replace-and-ledger")
 
 
 def delta_in(ledger: Neighbours, answer: Neighbours, nano: int, atto: int) -> int:

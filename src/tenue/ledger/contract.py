@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Protocol, Self, TextIO, TypeVar
 
-from ..errors import InvalidArgument, NotPromised
+from ..errors import InvalidArgument, Refused, refuse
 from ..number import checked_call
 from .amount import cap, delta_cap
 from .composition import Charge, Column, Neighbours, given_neighbours
@@ -162,18 +162,9 @@ class Ledger(abc.ABC):
         Committing the same bytes again does nothing; any other second settlement is a `Conflict`.
         """
         if not isinstance(answer, bytes):
-            raise InvalidArgument(
-                f"The answer is of type {type(answer).__name__}",
-                "An answer is stored as bytes",
-                "Encode it first",
-            )
+            raise refuse("ledger.answer-is-of-type", type=type(answer).__name__)
         if len(answer) > LARGEST_ANSWER:
-            raise InvalidArgument(
-                f"The answer has {len(answer)} bytes",
-                f"An answer may have at most {LARGEST_ANSWER} bytes",
-                "Ask for fewer cells",
-                code="answer-too-large",
-            )
+            raise refuse("ledger.answer-has-bytes", many=len(answer), largest_answer=LARGEST_ANSWER)
         self._write(lambda desk: settlement.commit(desk, reservation, answer))
 
     def release_unread(self, reservation: Reservation, reason: str = "") -> None:
@@ -275,11 +266,7 @@ class Ledger(abc.ABC):
         if (dataset, release_digest) not in self._drafts and self._read(
             lambda rows: release_digest in standing(rows.releases(dataset))
         ):
-            raise NotPromised(
-                "A release that may have left cannot be withdrawn",
-                "Only a draft can, by the one who registered it, before it has left",
-                'A further release needs override="second-release", which is recorded',
-            )
+            raise refuse("ledger.release-that-may-have-left-cannot-be")
         wanted = ReleaseWithdrawn(
             dataset=given_text(dataset, "dataset"),
             release_digest=given_text(release_digest, "release_digest"),
@@ -399,8 +386,6 @@ class Ledger(abc.ABC):
         """A fault unless the ledger goes on from `anchor`."""
 
 
-def closed() -> InvalidArgument:
+def closed() -> Refused:
     """The refusal of a ledger that was closed."""
-    return InvalidArgument(
-        "The ledger is closed", "A closed ledger answers nothing", "Open it again"
-    )
+    return refuse("ledger.ledger-is-closed")

@@ -6,7 +6,7 @@ import hashlib
 import json
 import unicodedata
 
-from ..errors import InvalidArgument
+from ..errors import refuse
 
 __all__ = ["canonical", "digest", "given_text", "readable"]
 
@@ -49,27 +49,25 @@ def given_text(value: object, name: str, *, empty: bool = False) -> str:
     """
     fix = f"Give `{name}` as a short name or a hexadecimal digest"
     if not isinstance(value, str):
-        raise InvalidArgument(
-            f"`{name}` is of type {type(value).__name__}", f"`{name}` must be text", fix
+        raise refuse(
+            "ledger.is-of-type-must-be-text", name=name, type=type(value).__name__, advice=fix
         )
     if value != value.strip():
-        raise InvalidArgument(
-            f"`{name}` is {value!a}", f"`{name}` neither begins nor ends with a space", fix
+        raise refuse(
+            "ledger.neither-begins-nor-ends-with-space", name=name, value=value, advice=fix
         )
     if value.isascii() and value.isprintable() and 0 < len(value) <= _LONGEST:
         return value
     if len(value) > _LONGEST:
-        raise InvalidArgument(
-            f"`{name}` is {len(value)} characters long",
-            f"`{name}` may have at most {_LONGEST} characters",
-            fix,
+        raise refuse(
+            "ledger.is-characters-long", name=name, many=len(value), longest=_LONGEST, advice=fix
         )
     value = unicodedata.normalize("NFC", value)
     if not value and not empty:
-        raise InvalidArgument(f"`{name}` is empty", f"`{name}` must not be empty", fix)
+        raise refuse("ledger.is-empty-must-not-be-empty", name=name, advice=fix)
     # str.isprintable is false for control characters, line ends and lone surrogates
     if not value.isprintable():
-        raise InvalidArgument(
-            f"`{name}` is {value!a}", f"`{name}` must be one line of printable text", fix
+        raise refuse(
+            "ledger.must-be-one-line-of-printable-text", name=name, value=value, advice=fix
         )
     return value

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from ..errors import InvalidArgument, InvalidTable
+from ..errors import refuse
 from ..noise.exact import LARGEST
 from ..noise.heavy_tail.law import HeavyTail
 from ..noise.heavy_tail.steps import HeavyTailSteps
@@ -120,21 +120,13 @@ def smooth_mechanism(
     beta = admissible_beta(gamma, price) - ROUNDING
     least, most = (_whole_step(end, name) for end, name in ((low, "low"), (high, "high")))
     if most - least >= LARGEST >> 2:
-        raise InvalidArgument(
-            "`low` and `high` are more than 2**60 steps apart",
-            "Noise is drawn up to 2**62 steps and must reach beyond both",
-            "Use a coarser grid",
-        )
+        raise refuse("mechanism.low-and-high-are-more-than-2")
     spread = smooth(
         statistic, steps, bounds=(least, most), beta=beta, k=k, q=q, rows_public=rows_public
     )
     column = exact_column(steps, (least, most))
     if column.step != 1:
-        raise InvalidTable(
-            "`steps` holds something that is not a whole number",
-            "Rows are whole steps of the grid",
-            "Divide by the grid and round first",
-        )
+        raise refuse("mechanism.steps-holds-something-that-is-not-whole")
     ranks = order_statistic(statistic, column.rows, k=k, q=q)
     parts = ranks.count
     return Smooth(
@@ -157,7 +149,5 @@ def _total(column: Column, first: int, count: int) -> int:
 def _whole_step(end: object, name: str) -> int:
     number = exact(end, name)
     if number.denominator != 1:
-        raise InvalidArgument(
-            f"`{name}` is {end}", "Bounds are whole steps", "Divide them by the grid"
-        )
+        raise refuse("mechanism.bounds-are-whole-steps", name=name, end=end)
     return int(number)

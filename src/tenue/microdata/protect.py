@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InvalidTable, NotPromised, Unreachable
+from ..errors import refuse
 from ..evaluate.group.meaning import word_codes
 from ..noise.source import Source
 from ..schema import Category
@@ -56,22 +56,15 @@ def prepared(original: Original, method: Method, source: Source) -> tuple[Origin
     keep = np.ones(original.size, dtype=bool)
     for name in method.quasi + method.confidential:
         if not cells[name].present.any():
-            raise InvalidTable(
-                f"`{name}` has no value in any row",
-                f"A {cells[name].column.role} column has values",
-                f"Remove [columns.{name}], or declare missing = ... there",
-                column=name,
+            raise refuse(
+                "microdata.has-no-value-in-any-row", column=name, role=cells[name].column.role
             )
     for name in method.compared:
         keep &= cells[name].present
     full = Original(cells, original.persons, original.size)
     rows = np.flatnonzero(keep)
     if rows.size == 0:
-        raise InvalidTable(
-            "Every row has a missing value",
-            "A row can be published if no quasi-identifier or confidential value is missing in it",
-            "Declare what stands for missing values: missing = ... in the columns' sections",
-        )
+        raise refuse("microdata.every-row-has-missing-value")
     left_out = original.size - int(rows.size)
     full = full.take(rows[shuffled(int(rows.size), source)])
     _check_enough(full, method)
@@ -164,23 +157,19 @@ def _check_enough(original: Original, method: Method) -> None:
     largest = max(method.k.values())
     units = original.size if original.persons is None else int(original.persons.max()) + 1
     if units < largest:
-        raise Unreachable(
-            f"There are fewer than k = {largest} "
-            + ("rows" if original.persons is None else "persons"),
-            "A group has at least k of them",
-            f"Choose k = {units} at most" if units > 1 else "Publish a larger table",
+        raise refuse(
+            "microdata.there-are-fewer-than-k",
+            largest=largest,
+            word="rows" if original.persons is None else "persons",
+            word2=f"Choose k = {units} at most" if units > 1 else "Publish a larger table",
         )
 
 
 def _check_varies(column: Cells) -> None:
     values = column.numbers[column.present]
     if values.size and (values == values[0]).all():
-        raise InvalidTable(
-            f"`{column.name}` has the same value in every row",
-            f"A {column.column.role} column tells people apart; one value for all hides nothing "
-            "and helps nobody",
-            f'Write role = "other" in [columns.{column.name}], or remove that section',
-            column=column.name,
+        raise refuse(
+            "microdata.has-same-value-in-every-row", column=column.name, role=column.column.role
         )
 
 
@@ -191,12 +180,7 @@ def _check_one_value_each(original: Original, method: Method) -> None:
     for name in method.confidential:
         column = original.cells[name]
         if (column.numbers != column.numbers[first][original.persons]).any():
-            raise NotPromised(
-                f"Some persons have several values of `{name}`",
-                "Values change places between persons who have one of each",
-                "Publish with method='microaggregate', or a table with one row for each person",
-                column=name,
-            )
+            raise refuse("microdata.some-persons-have-several-values-of", column=name)
 
 
 def _check_homogeneous(original: Original, method: Method, groups: Mapping[str, Numbers]) -> None:
@@ -205,13 +189,10 @@ def _check_homogeneous(original: Original, method: Method, groups: Mapping[str, 
         return
     for name in method.sensitive:
         if single_valued(places(original.cells[name]), groups[name], original.persons):
-            raise Unreachable(
-                f"Some groups have one single value of `{name}`, which is declared sensitive",
-                "Whoever knows that a person is in such a group knows the value",
-                f'{_way_out(method)}, choose a larger k, or state override="homogeneous-groups", '
-                "which is recorded",
-                code="homogeneous-groups",
+            raise refuse(
+                "microdata.some-groups-have-one-single-value-of",
                 column=name,
+                way_out=_way_out(method),
             )
 
 

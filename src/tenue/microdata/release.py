@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from ..errors import Fault, InvalidArgument
+from ..errors import Fault, refuse
 from ..evaluate import check
 from ..evaluate.check import check_persons
 from ..ledger.contract import Ledger
@@ -80,11 +80,7 @@ class Release:
             replace: whether a folder that holds something may be replaced as a whole.
         """
         if not isinstance(folder, str | os.PathLike):
-            raise InvalidArgument(
-                f"`folder` is of type {type(folder).__name__}",
-                "`folder` is the path of a folder",
-                'Write release.save("out")',
-            )
+            raise refuse("microdata.folder-is-of-type", type=type(folder).__name__)
         text, chosen = self.certificate.to_json(), file_kind(kind, self._kind)
         return write_release(Path(folder), self._published, text, chosen, replace=replace)
 
@@ -250,11 +246,7 @@ def _schema(given: object) -> Schema:
         return Schema.from_dict(given)
     if isinstance(given, str | os.PathLike):
         return Schema.load(given)
-    raise InvalidArgument(
-        f"`schema` is of type {type(given).__name__}",
-        "`schema` is a Schema or the path of its file",
-        'Write schema="census.toml"',
-    )
+    raise refuse("microdata.schema-is-of-type", type=type(given).__name__)
 
 
 def _table(cells: Mapping[str, Cells], schema: Schema) -> Any:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
-from ..errors import InvalidArgument
+from ..errors import refuse
 from ..number import fraction_of_one
 from ..promise import show
 
@@ -44,8 +44,4 @@ def criterion(given: object) -> Criterion:
         and str(given[0]) in ("interval", "volume")
     ):
         return Criterion("interval", fraction_of_one(given[1], "level"))
-    raise InvalidArgument(
-        f"`minimise` is {given!r}",
-        '`minimise` is "variance", "absolute-error" or ("interval", level)',
-        'Try minimise="variance"',
-    )
+    raise refuse("noise.minimise-is-minimise-is-variance-absolute-error", given=given)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import InvalidArgument
+from ..errors import refuse
 from .enclosure import Enclosure, exp_minus, powers
 from .source import Source
 from .table import Table
@@ -81,10 +81,8 @@ def geometric(x: Fraction, size: int, source: Source) -> Steps:
 def geometric_tables(x: Fraction) -> tuple[tuple[Table, ...], Table]:
     """The tables behind `geometric`: the low digits, lowest first, then the top."""
     if x * LARGEST < 64:
-        raise InvalidArgument(
-            f"The noise would have a scale of {float(1 / x):.3g} grid steps",
-            f"A scale must stay below {LARGEST // 64:.3g} steps",
-            "Use a coarser grid or a larger epsilon",
+        raise refuse(
+            "noise.noise-would-have-scale-of-grid-steps", value=float(1 / x), largest=LARGEST // 64
         )
     digits: list[Table] = []
     while x * _LONGEST < _SCALES:

@@ -16,7 +16,7 @@ from typing import Any, Protocol, overload
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import InvalidArgument
+from ..errors import refuse
 from ..number import Number, exact, fraction_of_one, moderate, whole
 from .exact import LARGEST
 from .source import SYSTEM, Source
@@ -65,9 +65,7 @@ def real_array(x: object, name: str = "x") -> Real:
     except (TypeError, ValueError, OverflowError):
         values = np.asarray(np.nan)
     if np.isnan(values).any():
-        raise InvalidArgument(
-            f"`{name}` is not a number", f"`{name}` must be real numbers", "Remove what is missing"
-        )
+        raise refuse("noise.is-not-number", name=name)
     return values
 
 
@@ -112,11 +110,7 @@ def checked_source(source: Source | None) -> Source:
     if source is None:
         return SYSTEM
     if not hasattr(source, "words"):
-        raise InvalidArgument(
-            f"`source` is of type {type(source).__name__}",
-            "`source` is a source of random words",
-            "Leave it out, or in a test give tn.noise.Seeded(7)",
-        )
+        raise refuse("noise.source-is-of-type", type=type(source).__name__)
     return source
 
 
@@ -206,10 +200,8 @@ class GridLaw(ABC):
     def on_grid(self, grid: Number) -> GridLaw:
         """This law already lives on a grid; any other is refused."""
         if moderate(grid, "grid") != self.grid:
-            raise InvalidArgument(
-                f"The law lives on multiples of {float(self.grid):g}, not of {grid}",
-                "An integer law has one grid",
-                "Call `on_grid` on the continuous law it came from",
+            raise refuse(
+                "noise.law-lives-on-multiples-of-not-of", grid=float(self.grid), grid2=grid
             )
         return self
 
@@ -235,9 +227,7 @@ def drawn_in_chunks(draw: Callable[[int, Source], Ints], size: int, source: Sour
     """`size` draws made a cache-full at a time, which is what makes them fast."""
     origin = checked_source(source)
     if size > _MOST_DRAWS:
-        raise InvalidArgument(
-            f"`size` is {size:.4g}", f"`size` is at most {_MOST_DRAWS:.0e}", "Draw in several calls"
-        )
+        raise refuse("noise.size-is-size-is-at-most", size=size, most_draws=_MOST_DRAWS)
     if size <= _CHUNK:
         return draw(size, origin)
     parts = [draw(min(_CHUNK, size - start), origin) for start in range(0, size, _CHUNK)]
@@ -252,11 +242,7 @@ def _last_true(holds: Callable[[int], bool]) -> int:
     while holds(high):
         low, high = high, high * 2
         if high > 1 << 200:
-            raise InvalidArgument(
-                "The level is too close to 0 or 1",
-                "It must be told apart from 0 and 1 by double precision",
-                "Choose a level such as 0.95",
-            )
+            raise refuse("noise.level-is-too-close-to-0-or")
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (middle, high) if holds(middle) else (low, middle)
@@ -266,22 +252,12 @@ def _last_true(holds: Callable[[int], bool]) -> int:
 def vector(values: object, name: str, size: int | None = None) -> tuple[Fraction, ...]:
     """One exact number for each component, or a refusal."""
     if isinstance(values, str | bytes | bytearray) or not hasattr(values, "__iter__"):
-        raise InvalidArgument(
-            f"`{name}` is {values!r}",
-            f"`{name}` is a list of numbers",
-            "Give one for each component",
-        )
+        raise refuse("noise.is-list-of-numbers", name=name, values=values)
     numbers = tuple(exact(v, name) for v in values)
     if not numbers:
-        raise InvalidArgument(
-            f"`{name}` is empty", f"`{name}` has at least one number", "Give one for each component"
-        )
+        raise refuse("noise.is-empty-has-at-least-one-number", name=name)
     if size is not None and len(numbers) != size:
-        raise InvalidArgument(
-            f"`{name}` has {len(numbers)} components",
-            f"The law has {size}",
-            "Give one number for each component",
-        )
+        raise refuse("noise.has-components", name=name, many=len(numbers), size=size)
     return numbers
 
 
@@ -289,9 +265,11 @@ def checked_steps(amount: Fraction, grid: Fraction, name: str) -> int:
     """How many whole steps cover `amount`, refused where they would not fit the integers drawn."""
     steps = math.ceil(amount / grid)
     if steps >= LARGEST >> 8:
-        raise InvalidArgument(
-            f"`{name}` is {float(amount):.4g}, which is {float(steps):.3g} steps of the grid",
-            f"It may be at most {float(LARGEST >> 8):.3g} steps",
-            "Use a coarser grid",
+        raise refuse(
+            "noise.is-which-is-steps-of-grid",
+            name=name,
+            amount=float(amount),
+            steps=float(steps),
+            largest=float(LARGEST >> 8),
         )
     return steps

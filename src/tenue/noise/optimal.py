@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InvalidArgument
+from ..errors import refuse
 from ..number import Number, checked_call, exact, fraction_of_one, law_epsilon, moderate
 from .criterion import Criterion, criterion
 from .law import Real, like, log, power_of_two_below, real_array
@@ -59,31 +59,21 @@ class Optimal:
         self.sensitivity = moderate(sensitivity, "sensitivity")
         self.epsilon = law_epsilon(epsilon)
         if minimise is not None and d is not None:
-            raise InvalidArgument(
-                "Both `minimise` and `d` are given",
-                "One of them decides the shape",
-                "Leave one out",
-            )
+            raise refuse("noise.both-minimise-and-d-are-given")
         self.minimise: Criterion | None = None
         self._given: Fraction | None = None
         if d is not None:
             self._given = exact(d, "d")
             if not 0 <= self._given <= self.sensitivity:
-                raise InvalidArgument(
-                    f"`d` is {d}",
-                    f"`d` must lie between 0 and the sensitivity {float(self.sensitivity):g}",
-                    'Give a smaller `d`, or minimise="variance" to have it found',
+                raise refuse(
+                    "noise.d-is-d-must-lie-between-0", d=d, sensitivity=float(self.sensitivity)
                 )
             self.d = float(self._given)
         else:
             self.minimise = criterion("variance" if minimise is None else minimise)
             self.d = _best_core(self.epsilon, self.minimise) * float(self.sensitivity)
         if self.d == 0 and self.epsilon > 700:
-            raise InvalidArgument(
-                f"`d` is 0 and `epsilon` is {float(self.epsilon):g}",
-                "Without a core such an epsilon leaves nowhere to put the noise",
-                "Give a larger `d`; d = sensitivity is the same law",
-            )
+            raise refuse("noise.d-is-0-and-epsilon-is", epsilon=float(self.epsilon))
         self._delta = float(self.sensitivity)
         self._q = math.exp(-self.epsilon)
         self._rest = self._delta / math.expm1(self.epsilon) if self.epsilon < 700 else 0.0

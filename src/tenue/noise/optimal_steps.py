@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InvalidArgument
+from ..errors import refuse
 from .criterion import Criterion
 from .enclosure import Enclosure, exp_minus
 from .exact import LARGEST, geometric, signs, uniform
@@ -59,10 +59,10 @@ class OptimalSteps(GridLaw):
         """The integer law of `Optimal`: d rounded up to steps, or found anew on the integers."""
         delta = checked_steps(sensitivity, grid, "sensitivity")
         if delta * 64 >= LARGEST * epsilon:
-            raise InvalidArgument(
-                f"The noise would have a scale of {delta / float(epsilon):.3g} grid steps",
-                f"A scale must stay below {LARGEST // 64:.3g} steps",
-                "Use a coarser grid or a larger epsilon",
+            raise refuse(
+                "noise.noise-would-have-scale-of-grid-steps-2",
+                delta=delta / float(epsilon),
+                largest=LARGEST // 64,
             )
         if minimise is None:
             steps = min(delta, max(1, math.ceil((d or Fraction(0)) / grid)))

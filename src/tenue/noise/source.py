@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
-from ..errors import NotPromised
+from ..errors import refuse
 
 __all__ = ["SYSTEM", "Bits", "OperatingSystem", "Seeded", "Source", "require_safe"]
 
@@ -89,9 +89,5 @@ SYSTEM = OperatingSystem()
 def require_safe(source: Source) -> Source:
     """Refuses a repeatable source wherever something is about to be released."""
     if not source.safe:
-        raise NotPromised(
-            f"The source of randomness is {type(source).__name__}, which can be repeated",
-            "A release draws its noise from the operating system",
-            "Leave `source` out; seeds are for tests of single laws",
-        )
+        raise refuse("noise.source-of-randomness-is-which-can-be", type=type(source).__name__)
     return source

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Any
 
-from ..errors import InvalidPrior
+from ..errors import refuse
 from .written import written
 
 __all__ = ["Belief"]
@@ -32,9 +32,7 @@ class Belief(ABC):
             object.__setattr__(self, name, fact)
 
     def __setattr__(self, name: str, value: object) -> None:
-        raise InvalidPrior(
-            f"`{name}` of a belief was to be changed", "A belief is frozen", "Make a new one"
-        )
+        raise refuse("prior.of-belief-was-to-be-changed", name=name)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Belief) and self.to_json() == other.to_json()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from ..errors import InvalidPrior
+from ..errors import refuse
 from .finite import Finite, plain
 from .mass import listed, paired, whole_weights
 from .written import written_number
@@ -15,15 +15,9 @@ __all__ = ["Categorical", "Ordinal"]
 def _labels(given: list[object], name: str) -> list[str | int]:
     for label in given:
         if not isinstance(label, str | int):
-            raise InvalidPrior(
-                f"`{name}` holds a value of type {type(label).__name__}",
-                "A category is text, a boolean or a whole number",
-                "Use Points for numbers",
-            )
+            raise refuse("prior.holds-value-of-type", name=name, type=type(label).__name__)
     if len(set(given)) < len(given):
-        raise InvalidPrior(
-            "A category is given twice", "Each category has one mass", "Add the masses together"
-        )
+        raise refuse("prior.category-is-given-twice")
     return given  # type: ignore[return-value]
 
 
@@ -83,10 +77,8 @@ class Ordinal(_Labelled):
         labels = _labels(listed(order, "order"), "order")
         given = listed(masses, "masses")
         if len(given) != len(labels):
-            raise InvalidPrior(
-                f"There are {len(labels)} categories and {len(given)} masses",
-                "Each category has one mass",
-                "Give as many masses as categories",
+            raise refuse(
+                "prior.there-are-categories-and-masses", many=len(labels), many2=len(given)
             )
         self._set(order=tuple(labels), _ranks={label: n for n, label in enumerate(labels)})
         self._keep(labels, *whole_weights(given))

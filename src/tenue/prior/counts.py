@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ..errors import InvalidPrior
+from ..errors import InvalidPrior, refuse
 from ..number import above_zero, checked_call, fraction_of_one, whole
 from .belief import Belief
 from .lattice import Lattice, Real
@@ -69,11 +69,7 @@ class Counts(Belief):
     def points(self) -> Points:
         """The exact rational masses on 0 … n, for n below 4,096."""
         if self.n >= MOST_POINTS:
-            raise InvalidPrior(
-                f"The belief has {self.n + 1} points",
-                f"What is refined has at most {MOST_POINTS} points",
-                "Use Normal with the same mean and deviation, or ask for a noisy count",
-            )
+            raise refuse("prior.belief-has-points", n=self.n + 1, most_points=MOST_POINTS)
         logs = self.lattice.log_weights(0, self.n)
         peak = int(np.argmax(logs))
         extra = 0 if self.concave else math.ceil(float(logs.max() - logs.min()) * 1.45) + 8
@@ -166,9 +162,7 @@ class BetaBinomial(Counts):
             above_zero(value, name, refusal=InvalidPrior) for value, name in ((a, "a"), (b, "b"))
         )
         if not all(Fraction(1, 10**6) <= value <= 10**12 for value in (first, second)):
-            raise InvalidPrior(
-                "`a` or `b` is out of range", "They lie between 1e-6 and 1e12", "Try a=1, b=1"
-            )
+            raise refuse("prior.or-b-is-out-of-range")
         self._set(n=_rows(n), a=first, b=second)
 
     @property
@@ -209,7 +203,5 @@ class BetaBinomial(Counts):
 def _rows(n: object) -> int:
     rows = whole(n, "n", least=1, refusal=InvalidPrior)
     if rows > _MOST:
-        raise InvalidPrior(
-            f"`n` is {rows:.3g}", f"`n` is at most {_MOST:.0e}", "Use Normal for larger counts"
-        )
+        raise refuse("prior.n-is-n-is-at-most", rows=rows, most=_MOST)
     return rows

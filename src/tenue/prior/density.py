@@ -11,7 +11,7 @@ from functools import cached_property
 from itertools import accumulate
 from typing import Any
 
-from ..errors import InvalidPrior
+from ..errors import InvalidPrior, refuse
 from ..noise.law import checked_source, power_of_two_below
 from ..noise.source import Source
 from ..number import Number, above_zero, exact
@@ -32,11 +32,7 @@ def grid_steps(low: Fraction, high: Fraction, grid: object) -> tuple[Fraction, i
     step = above_zero(grid, "grid", refusal=InvalidPrior)
     first, last = math.ceil(low / step), math.floor(high / step)
     if first > last:
-        raise InvalidPrior(
-            f"No multiple of the grid {float(step):g} lies in the belief's range",
-            "A belief has at least one point on the grid",
-            "Widen the range, or use a finer grid",
-        )
+        raise refuse("prior.no-multiple-of-grid-lies-in-belief", step=float(step))
     return step, first, last
 
 

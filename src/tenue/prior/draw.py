@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 
-from ..errors import InvalidArgument
+from ..errors import refuse
 from ..noise.enclosure import Enclosure
 from ..noise.source import Source
 from ..noise.table import Table
@@ -22,11 +22,7 @@ def checked_size(size: object) -> int:
     """How many draws; None means one."""
     count = 1 if size is None else whole(size, "size")
     if count > _MOST_DRAWS:
-        raise InvalidArgument(
-            f"`size` is {count:.4g}",
-            f"`size` is at most {_MOST_DRAWS:.0e}",
-            "Draw in several calls",
-        )
+        raise refuse("prior.size-is-size-is-at-most", count=count, most_draws=_MOST_DRAWS)
     return count
 
 

@@ -10,7 +10,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from ..errors import InvalidPrior
+from ..errors import refuse
 from ..number import checked_call
 from .density import Density, grid_steps
 from .lattice import Lattice, Real
@@ -41,14 +41,10 @@ class Histogram(Density):
         numbers = [exact_place(e, "edges") for e in listed(edges, "edges", MOST_POINTS + 1)]
         common_denominator(numbers, "edges")
         if any(a >= b for a, b in pairwise(numbers)):
-            raise InvalidPrior("The edges do not ascend", "Edges ascend", "Sort them")
+            raise refuse("prior.edges-do-not-ascend")
         weights, _ = whole_weights(listed(masses, "masses"))
         if len(numbers) != len(weights) + 1:
-            raise InvalidPrior(
-                f"There are {len(numbers)} edges and {len(weights)} masses",
-                "There is one edge more than masses",
-                "Give both ends of every interval",
-            )
+            raise refuse("prior.there-are-edges-and-masses", many=len(numbers), many2=len(weights))
         self._set(_edges=tuple(numbers), _weights=weights)
 
     @classmethod

@@ -9,7 +9,7 @@ from fractions import Fraction
 from itertools import product
 from typing import Any
 
-from ..errors import InvalidPrior
+from ..errors import refuse
 from ..number import checked_call
 from .counts import Counts
 from .finite import Finite, plain
@@ -69,18 +69,15 @@ class Independent(Joint):
         given = [c.points if isinstance(c, Counts) else c for c in listed(components, "components")]
         for component in given:
             if not isinstance(component, Finite) or isinstance(component, Joint):
-                raise InvalidPrior(
-                    f"A component is of type {type(component).__name__}",
-                    "A component is a belief about one value with finitely many points, and all "
-                    f"together have at most {MOST_POINTS} combinations",
-                    "Put a density on a coarse grid first, as Normal(...).on_grid(1000)",
+                raise refuse(
+                    "prior.component-is-of-type",
+                    type=type(component).__name__,
+                    most_points=MOST_POINTS,
                 )
         points = math.prod(len(component.values) for component in given)
         if points > MOST_POINTS:
-            raise InvalidPrior(
-                f"The components have {points} combinations",
-                f"There are at most {MOST_POINTS}",
-                "Use coarser grids, or ask about fewer components",
+            raise refuse(
+                "prior.components-have-combinations", points=points, most_points=MOST_POINTS
             )
         self._set(components=tuple(given), width=len(given))
         weights = [math.prod(parts) for parts in product(*(c.weights for c in given))]
@@ -122,20 +119,12 @@ class Table(Joint):
         common_denominator([v for row in rows for v in row if isinstance(v, Fraction)], "values")
         widths = {len(row) for row in rows}
         if len(widths) != 1:
-            raise InvalidPrior(
-                "The combinations differ in length", "All have the same components", "Complete them"
-            )
+            raise refuse("prior.combinations-differ-in-length")
         if len(set(rows)) < len(rows):
-            raise InvalidPrior(
-                "A combination is given twice", "Each has one mass", "Add the masses together"
-            )
+            raise refuse("prior.combination-is-given-twice")
         columns = [[isinstance(v, Fraction) for v in column] for column in zip(*rows, strict=True)]
         if any(any(column) and not all(column) for column in columns):
-            raise InvalidPrior(
-                "A component is sometimes a number and sometimes not",
-                "A component is either numbers or categories",
-                "Write its numbers as text",
-            )
+            raise refuse("prior.component-is-sometimes-number-and-sometimes-not")
         numeric = tuple(all(column) for column in columns)
         self._set(width=widths.pop(), numeric=numeric)
         self._keep(rows, *whole_weights([mass for _, mass in pairs]))
@@ -162,11 +151,7 @@ class Table(Joint):
 
 def _row(value: object) -> tuple[Any, ...]:
     if not isinstance(value, tuple | list) or not value:
-        raise InvalidPrior(
-            f"A combination is of type {type(value).__name__}",
-            "A combination is a tuple with one entry for each component",
-            "Use Categorical or Points for a single component",
-        )
+        raise refuse("prior.combination-is-of-type", type=type(value).__name__)
     parts: Sequence[Any] = value
     return tuple(
         part if isinstance(part, str | bool) else exact_place(part, "value") for part in parts

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from ..errors import InvalidPrior
+from ..errors import InvalidPrior, refuse
 from ..number import exact
 
 __all__ = [
@@ -31,17 +31,13 @@ _MOST_BITS = 4096
 def listed(given: object, name: str, most: int = MOST_POINTS) -> list[Any]:
     """`given` as a list, refused unless it is a short enough sequence."""
     if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
-        raise InvalidPrior(
-            f"`{name}` is of type {type(given).__name__}",
-            f"`{name}` is a list",
-            f"Give {name}=[...]",
-        )
+        raise refuse("prior.is-of-type-is-list", name=name, type=type(given).__name__)
     items = []
     for item in given:
         items.append(item)
         _check_count(len(items), most)
     if not items:
-        raise InvalidPrior(f"`{name}` is empty", "A belief has at least one point", "Add one")
+        raise refuse("prior.is-empty-belief-has-at-least-one", name=name)
     return items
 
 
@@ -59,17 +55,13 @@ def paired(given: object, name: str = "masses") -> list[tuple[Any, Any]]:
         pairs.append((item[0], item[1]))
         _check_count(len(pairs))
     if not pairs:
-        raise InvalidPrior(f"`{name}` is empty", "A belief has at least one point", "Add one")
+        raise refuse("prior.is-empty-belief-has-at-least-one-point", name=name)
     return pairs
 
 
 def _check_count(count: int, most: int = MOST_POINTS) -> None:
     if count > most:
-        raise InvalidPrior(
-            f"The belief has more than {MOST_POINTS} points",
-            f"A belief has at most {MOST_POINTS} points, or is a named family",
-            "Merge points, or use Uniform, Normal or Histogram",
-        )
+        raise refuse("prior.belief-has-more-than-points", most_points=MOST_POINTS)
 
 
 def common_denominator(numbers: Sequence[Fraction], name: str) -> int:
@@ -78,10 +70,10 @@ def common_denominator(numbers: Sequence[Fraction], name: str) -> int:
     for number in numbers:
         bottom = math.lcm(bottom, number.denominator)
         if bottom.bit_length() > _MOST_BITS:
-            raise InvalidPrior(
-                f"The `{name}` have no common denominator of reasonable size",
-                f"Their common denominator has at most {_MOST_BITS} bits",
-                "Give decimals; for masses, whole weights through tn.prior.normalised",
+            raise refuse(
+                "prior.have-no-common-denominator-of-reasonable-size",
+                name=name,
+                most_bits=_MOST_BITS,
             )
     return bottom
 
@@ -90,11 +82,7 @@ def exact_place(value: object, name: str) -> Fraction:
     """A number somebody believes possible: finite, and at most 1e100 in size."""
     number = exact(value, name, refusal=InvalidPrior)
     if abs(number) > _LARGEST:
-        raise InvalidPrior(
-            f"`{name}` holds a number above 1e100",
-            "Numbers are at most 1e100 in size",
-            "Measure in other units",
-        )
+        raise refuse("prior.holds-number-above-1e100", name=name)
     return number
 
 
@@ -112,24 +100,14 @@ def whole_weights(masses: Sequence[object], name: str = "masses") -> tuple[tuple
     numbers = [exact(mass, name, refusal=InvalidPrior) for mass in masses]
     for number in numbers:
         if number < 0:
-            raise InvalidPrior(
-                f"A mass is {_short(number)}", "Masses are at least 0", "Leave the point out"
-            )
+            raise refuse("prior.mass-is-masses-are-at-least-0", short=_short(number))
         if 0 < number < _LEAST:
-            raise InvalidPrior(
-                "A mass lies below 2^-1022",
-                "A mass is 0, or large enough for a double to hold in full",
-                "Give the point mass 0, or leave it out",
-            )
+            raise refuse("prior.mass-lies-below-2-1022")
     bottom = common_denominator(numbers, name)
     weights = tuple(number.numerator * (bottom // number.denominator) for number in numbers)
     total = sum(weights)
     if total != bottom:
-        raise InvalidPrior(
-            f"The masses add up to {_short(Fraction(total, bottom))}",
-            "Masses add up to exactly 1; a float means the decimal it prints",
-            'Give exact fractions such as "1/3", or weights through tn.prior.normalised',
-        )
+        raise refuse("prior.masses-add-up-to", short=_short(Fraction(total, bottom)))
     return weights, bottom
 
 
@@ -148,11 +126,7 @@ def normalised(weights: Mapping[Any, object] | Iterable[object]) -> Any:
     numbers = [exact(weight, "weights", refusal=InvalidPrior) for _, weight in pairs]
     total = sum(numbers)
     if min(numbers) < 0 or total == 0:
-        raise InvalidPrior(
-            "A weight is below 0, or all are 0",
-            "Weights are at least 0 and not all 0",
-            "Correct them",
-        )
+        raise refuse("prior.weight-is-below-0-or-all-are")
     shares = [number / total for number in numbers]
     if not mapped:
         return shares

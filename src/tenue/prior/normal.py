@@ -6,7 +6,7 @@ import math
 from fractions import Fraction
 from functools import cached_property
 
-from ..errors import InvalidPrior
+from ..errors import InvalidPrior, refuse
 from ..noise.enclosure import exp_minus
 from ..number import above_zero, checked_call
 from .density import Density, grid_steps
@@ -86,11 +86,7 @@ class Normal(Density):
         middle = exact_place(mean, "mean")
         deviation = above_zero(sd, "sd", refusal=InvalidPrior)
         if not Fraction(1, 10**100) <= deviation <= 10**100:
-            raise InvalidPrior(
-                "`sd` is too large or too small",
-                "`sd` lies between 1e-100 and 1e100",
-                "Measure in other units",
-            )
+            raise refuse("prior.sd-is-too-large-or-too-small")
         self._set(mean=middle, sd=deviation, _ends=ends)
 
     @property

@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ..errors import InvalidPrior, Refused
+from ..errors import InvalidPrior, Refused, refuse
 from ..number import above_zero, exact
 from .finite import Finite
 from .mass import common_denominator, exact_place, paired, whole_weights
@@ -49,9 +49,7 @@ class Points(Finite):
         numbers = [exact_place(value, "value") for value, _ in pairs]
         common_denominator(numbers, "values")
         if len(set(numbers)) < len(numbers):
-            raise InvalidPrior(
-                "A number is given twice", "Each number has one mass", "Add the masses together"
-            )
+            raise refuse("prior.number-is-given-twice")
         weights, total = whole_weights([mass for _, mass in pairs])
         order = sorted(range(len(numbers)), key=numbers.__getitem__)
         self._keep([numbers[i] for i in order], [weights[i] for i in order], total)
@@ -68,11 +66,7 @@ class Points(Finite):
         """The same belief, refused unless every number is a multiple of `grid`."""
         step = above_zero(grid, "grid", refusal=InvalidPrior)
         if any((value / step).denominator != 1 for value in self.values):
-            raise InvalidPrior(
-                f"The belief holds numbers off the grid {float(step):g}",
-                "Answers are multiples of the column's grid",
-                "Round the numbers to the grid",
-            )
+            raise refuse("prior.belief-holds-numbers-off-grid", step=float(step))
         return self
 
     def canonical(self, value: object) -> Fraction | None:

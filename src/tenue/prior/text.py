@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import Any
 
-from ..errors import InvalidPrior, nearest
+from ..errors import InvalidPrior, nearest, refuse
 from ..number import exact
 from .belief import Belief
 from .categorical import Categorical, Ordinal
@@ -48,16 +48,10 @@ def _table(masses: Any, numeric: Any = None) -> Belief:
     rows = []
     for value, mass in paired(masses):
         if not isinstance(value, list | tuple):
-            raise InvalidPrior(
-                "A combination is not a list", "Write [[values], mass] pairs", "See the guide"
-            )
+            raise refuse("prior.combination-is-not-list")
         flags = numeric if isinstance(numeric, list) else [False] * len(value)
         if len(flags) != len(value):
-            raise InvalidPrior(
-                "`numeric` has another length than a combination",
-                "`numeric` says for each component whether it is a number",
-                "Leave it out, or complete it",
-            )
+            raise refuse("prior.numeric-has-another-length-than-combination")
         parts = (
             exact(part, "value", refusal=InvalidPrior) if flag else part
             for part, flag in zip(value, flags, strict=True)
@@ -68,9 +62,7 @@ def _table(masses: Any, numeric: Any = None) -> Belief:
 
 def _independent(components: Any) -> Belief:
     if not isinstance(components, list):
-        raise InvalidPrior(
-            "`components` is not a list", "`components` is a list of beliefs", "Use [...]"
-        )
+        raise refuse("prior.components-is-not-list")
     beliefs: list[Any] = [from_dict(component) for component in components]
     return Independent(beliefs)
 
@@ -92,11 +84,7 @@ _MAKERS: dict[str, tuple[Callable[..., Belief], tuple[str, ...], tuple[str, ...]
 def from_dict(facts: object) -> Any:
     """The belief that plain JSON values describe."""
     if not isinstance(facts, Mapping):
-        raise InvalidPrior(
-            "The belief is not a JSON object",
-            'A belief is an object with "prior" and its parameters',
-            'Write {"prior": "categorical", "masses": {"flu": 0.7, "none": 0.3}}',
-        )
+        raise refuse("prior.belief-is-not-json-object")
     kind = facts.get("prior")
     if not isinstance(kind, str) or kind not in _MAKERS:
         raise InvalidPrior(
@@ -113,9 +101,7 @@ def from_dict(facts: object) -> Any:
             )
     missing = [name for name in needed if name not in given]
     if missing:
-        raise InvalidPrior(
-            f'"{kind}" needs "{missing[0]}"', f"It takes {', '.join(needed)}", "Add it"
-        )
+        raise refuse("prior.needs-it-takes", kind=kind, missing=missing[0], names=", ".join(needed))
     return make(**given)
 
 
@@ -132,11 +118,7 @@ def from_json(text: str) -> Any:
         True
     """
     if not isinstance(text, str | bytes | bytearray) or len(text) > _LONGEST:
-        raise InvalidPrior(
-            "The belief is not a text of reasonable length",
-            f"A belief is JSON text of at most {_LONGEST} characters",
-            "Give the content of the file",
-        )
+        raise refuse("prior.belief-is-not-text-of-reasonable-length", longest=_LONGEST)
     try:
         facts = json.loads(
             text, parse_float=Decimal, parse_constant=_no_constant, object_pairs_hook=_no_twice
@@ -144,20 +126,16 @@ def from_json(text: str) -> Any:
     except (json.JSONDecodeError, UnicodeDecodeError, RecursionError, ValueError) as error:
         if isinstance(error, InvalidPrior):
             raise
-        raise InvalidPrior(
-            "The belief is not valid JSON",
-            'A belief is a JSON object such as {"prior": "binomial", "n": 1080, "p": 0.3}',
-            "Correct the text",
-        ) from None
+        raise refuse("prior.belief-is-not-valid-json") from None
     return from_dict(facts)
 
 
 def _no_constant(name: str) -> None:
-    raise InvalidPrior(f"A number is {name}", "Numbers are finite", "Correct it")
+    raise refuse("prior.number-is-numbers-are-finite", name=name)
 
 
 def _no_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     facts = dict(pairs)
     if len(facts) < len(pairs):
-        raise InvalidPrior("A name stands twice in an object", "Names are unique", "Remove one")
+        raise refuse("prior.name-stands-twice-in-object")
     return facts

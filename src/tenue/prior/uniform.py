@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from ..errors import InvalidPrior
+from ..errors import refuse
 from ..number import checked_call
 from .density import Density, grid_steps
 from .histogram import Histogram
@@ -22,13 +22,9 @@ def two_ends(low: object, high: object) -> tuple[Fraction, Fraction]:
     """`low` below `high`, both moderate numbers."""
     ends = exact_place(low, "low"), exact_place(high, "high")
     if not ends[0] < ends[1]:
-        raise InvalidPrior(
-            f"`low` is {low} and `high` is {high}", "`low` lies below `high`", "Exchange them"
-        )
+        raise refuse("prior.low-is-and-high-is", low=low, high=high)
     if ends[1] - ends[0] < Fraction(1, 10**100):
-        raise InvalidPrior(
-            "The range is too narrow", "Ends are at least 1e-100 apart", "Measure in other units"
-        )
+        raise refuse("prior.range-is-too-narrow")
     return ends
 
 

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from ..errors import InvalidArgument
+from ..errors import refuse
 from ..ledger import SQLite
 from ..ledger.contract import Ledger
 from ..schema import Schema
@@ -23,11 +23,7 @@ def given_schema(given: object) -> tuple[Schema, Path | None]:
     if isinstance(given, str | os.PathLike):
         path = Path(given)
         return Schema.load(path), path
-    raise InvalidArgument(
-        f"`schema` is of type {type(given).__name__}",
-        "`schema` is a Schema or the path of its file",
-        'Write schema="census.toml"',
-    )
+    raise refuse("query.schema-is-of-type", type=type(given).__name__)
 
 
 def given_ledger(given: object, beside: Path | None) -> Ledger:
@@ -36,16 +32,8 @@ def given_ledger(given: object, beside: Path | None) -> Ledger:
         return given
     if given is None:
         if beside is None:
-            raise InvalidArgument(
-                "No ledger is given and the schema has no file to keep one beside",
-                "What is spent is written in a ledger",
-                'Add ledger="census.ledger"',
-            )
+            raise refuse("query.no-ledger-is-given-and-schema-has")
         given = beside.with_suffix(".ledger")
     if isinstance(given, str | os.PathLike):
         return SQLite(given)
-    raise InvalidArgument(
-        f"`ledger` is of type {type(given).__name__}",
-        "`ledger` is a ledger or the path of its file",
-        'Write ledger="census.ledger"',
-    )
+    raise refuse("query.ledger-is-of-type", type=type(given).__name__)

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from ..engine.contract import Engine, Profile
 from ..engine.request import Group, Measure, People, RankRequest, Request, Window
-from ..errors import InvalidSchema
+from ..errors import refuse
 from ..mechanism.bernstein import Axis, Bernstein, Powers, powers_of
 from ..mechanism.part import Atoms, Component
 from ..mechanism.smooth import smooth_release
@@ -95,10 +95,8 @@ def refuse_other_rows(schema: Schema, engine: Engine) -> None:
         return
     found = engine.measure(Request((Measure("rows"),))).get((), (0,))
     if found != (schema.rows,):
-        raise InvalidSchema(
-            f"The schema states rows = {schema.rows}, and `{schema.name}` has another number",
-            'With neighbours = "replace" the number of rows is public, and answers rest on it',
-            "Correct `rows` in [table], or leave it out",
+        raise refuse(
+            "query.schema-states-rows-and-has-another-number", rows=schema.rows, name=schema.name
         )
 
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from ..engine.contract import Engine
 from ..engine.open import open_engine
-from ..errors import InvalidArgument, InvalidSchema, NotPromised
+from ..errors import refuse
 from ..ledger.amount import atto, in_delta, in_epsilon
 from ..ledger.composition import Charge, charge_in, delta_in
 from ..ledger.contract import Ledger
@@ -65,25 +65,12 @@ def protect(
             may have.
     """
     if isinstance(analyst, str) and analyst.strip().casefold() == HOLDER:
-        raise InvalidArgument(
-            f"`analyst` is {analyst!r}",
-            "The holder asks with analyst=None; an analyst of that name would have the holder's "
-            "rights",
-            "Leave `analyst` out, or give the analyst's own name",
-        )
+        raise refuse("query.analyst-is-holder-asks-with-analyst-none", analyst=analyst)
     described, beside = given_schema(schema)
     if not described.private:
-        raise NotPromised(
-            f"The bounds of `{described.name}` were read from its rows",
-            "Bounds must be stated by the holder; those read from rows tell something about them",
-            "Review the bounds, then remove `bounds_from_data` from the schema",
-        )
+        raise refuse("query.bounds-of-were-read-from-its-rows", name=described.name)
     if described.budget is None:
-        raise InvalidSchema(
-            f"The schema of `{described.name}` has no budget",
-            "A table is asked within a budget",
-            "Add a section [budget] with total = 1.0, or what you decide",
-        )
+        raise refuse("query.schema-of-has-no-budget", name=described.name)
     books = given_ledger(ledger, beside)
     books.open_dataset(
         books.known_as(described.name),
@@ -197,11 +184,7 @@ class Session:
         flag(fresh, "fresh")
         flag(individual, "individual")
         if individual and (interval is not None or mechanism is not None):
-            raise InvalidArgument(
-                "`interval` or `mechanism` is given together with `individual`",
-                "An interval is bought, and a mechanism named, with differential privacy",
-                "Leave one of them out",
-            )
+            raise refuse("query.interval-or-mechanism-is-given-together-with")
         if prior is not None or delta is not None:
             plan = believe_for(
                 sql,
@@ -343,28 +326,20 @@ class Session:
         self, sql: str, epsilon: Number | None, accuracy: object, key: str | None, fresh: bool
     ) -> Answer:
         if epsilon is None or accuracy is not None:
-            raise InvalidArgument(
-                "Individual differential privacy is asked without an epsilon",
-                "No accuracy can be told, for it would be a fact about the rows",
-                "Write epsilon=0.5",
-            )
+            raise refuse("query.individual-differential-privacy-is-asked-without-epsilon")
         question = parse(sql, self.schema)
         plan = plan_individual(
             question, render(question, self.schema), self.schema, affordable(epsilon)
         )
         approved = approval(question, self.schema)
         if self.analyst != HOLDER and (approved is None or not approved.limited):
-            raise NotPromised(
-                "The holder has not approved the question for individual differential privacy",
-                "Analysts may ask approved questions that state `epsilon` and `times`",
-                "Ask without individual=True, or ask the holder to approve it in [questions]",
-            )
+            raise refuse("query.holder-has-not-approved-question-for-individual")
         least = None if approved is None else approved.epsilon
         if least is not None and plan.epsilon < least:
-            raise NotPromised(
-                f"`epsilon` is {show(plan.epsilon)}",
-                f"The holder approved the question for at least {show(least)}",
-                f"Ask with epsilon={show(least)}",
+            raise refuse(
+                "query.epsilon-is-holder-approved-question-for-at",
+                epsilon=show(plan.epsilon),
+                least=show(least),
             )
         cache_key = self._cache_key(plan)
         stored, again = self._stored(cache_key, key, fresh)
@@ -437,11 +412,7 @@ class Session:
         if not isinstance(questions, list | tuple) or not all(
             isinstance(q, str) for q in questions
         ):
-            raise InvalidArgument(
-                "`questions` is not a list of texts",
-                "Several questions are asked as a list of SQL texts",
-                'Write ["SELECT ...", "SELECT ..."]',
-            )
+            raise refuse("query.questions-is-not-list-of-texts")
         parsed = [parse(sql, self.schema) for sql in questions]
         texts = [render(question, self.schema) for question in parsed]
         return plan_batch(parsed, texts, self.schema, affordable(epsilon), minimise)
@@ -512,11 +483,12 @@ def explain_for(
         )
     if (epsilon is None) == (accuracy is None):
         missing = epsilon is None
-        raise InvalidArgument(
-            f"{'Neither' if missing else 'Both'} `epsilon` {'nor' if missing else 'and'} "
-            f"`accuracy` {'is' if missing else 'are'} given",
-            "A question is asked at an epsilon, or for an accuracy",
-            "Add epsilon=0.5" if missing else "Leave one of them out",
+        raise refuse(
+            "query.epsilon-accuracy-given",
+            word="Neither" if missing else "Both",
+            word2="nor" if missing else "and",
+            word3="is" if missing else "are",
+            word4="Add epsilon=0.5" if missing else "Leave one of them out",
         )
     if epsilon is not None:
         price = affordable(epsilon)

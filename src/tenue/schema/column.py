@@ -14,7 +14,7 @@ from datetime import date, datetime, timedelta
 from fractions import Fraction
 from typing import ClassVar, TypedDict
 
-from ..errors import InvalidArgument
+from ..errors import InvalidArgument, refuse
 from ..number import exact, whole
 from ..taxonomy import Taxonomy
 from .expression import Expression
@@ -98,20 +98,22 @@ class Bounded(Column, ABC):
             return int(steps)
         near = min(max(math.floor(steps + Fraction(1, 2)), 0), self.steps)
         low, high = map(show, self.bounds)
-        raise InvalidArgument(
-            f"{show(value)} is not a value of `{self.name}`",
-            f"`{self.name}` goes from {low} to {high} in steps of {show(self.grid)}",
-            f"The nearest is {show(self.from_steps(near))}",
+        raise refuse(
+            "schema.is-not-value-of",
+            value=show(value),
+            name=self.name,
+            low=low,
+            high=high,
+            grid=show(self.grid),
+            from_steps=show(self.from_steps(near)),
         )
 
     def from_steps(self, steps: int) -> Value:
         """The value that many grid steps above the low bound."""
         count = whole(steps, "steps")
         if count > self.steps:
-            raise InvalidArgument(
-                f"{count} steps lie above the bounds of `{self.name}`",
-                f"`{self.name}` has {self.steps} steps",
-                f"Give at most {self.steps}",
+            raise refuse(
+                "schema.steps-lie-above-bounds-of", count=count, name=self.name, steps=self.steps
             )
         return self._value(self.low + count * self.grid)
 
@@ -175,9 +177,7 @@ class Date(Bounded):
         except ValueError:
             day = None
         if not isinstance(day, date) or isinstance(day, datetime):
-            raise InvalidArgument(
-                f"{show(value)} is not a date", "A date has year, month, day", "Write 2024-12-31"
-            )
+            raise refuse("schema.is-not-date", value=show(value))
         return Fraction((day - _DAY_ZERO).days)
 
 

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
-from ..errors import InvalidArgument
+from ..errors import InvalidArgument, refuse
 from ..number import exact
 from .literal import literal, show
 
@@ -96,10 +96,8 @@ class Expression:
         """Reads one expression; refused if it is anything else."""
         tokens = list(_tokens(text)) if len(text) <= _LONGEST else []
         if len(text) > _LONGEST or len(tokens) > _MOST_TOKENS:
-            raise InvalidArgument(
-                "The expression is too long",
-                f"It may have {_LONGEST} characters, and {_MOST_TOKENS} names, numbers and signs",
-                "Compute the column in a view, and name the view as the source",
+            raise refuse(
+                "schema.expression-is-too-long", longest=_LONGEST, most_tokens=_MOST_TOKENS
             )
         return cls(text, _Parser(tokens).whole())
 

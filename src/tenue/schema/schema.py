@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from ..errors import InvalidArgument
+from ..errors import refuse
 from .column import Number
 from .file.lines import Lines
 from .file.reader import read_table
@@ -72,9 +72,7 @@ class Schema(Table):
     def parse(cls, text: str, *, folder: str | os.PathLike[str] = _HERE) -> Schema:
         """The schema in a TOML text; the files it names are looked for in `folder`."""
         if not isinstance(text, str):
-            raise InvalidArgument(
-                f"`text` is {show(text)}", "It must be TOML text", "Use Schema.load for a file"
-            )
+            raise refuse("schema.text-is-it-must-be-toml-text", text=show(text))
         return cls._read(text, _path(folder, "folder"), "The schema")
 
     @classmethod
@@ -91,9 +89,7 @@ class Schema(Table):
             Fraction(1, 10)
         """
         if not isinstance(mapping, Mapping):
-            raise InvalidArgument(
-                f"`mapping` is {show(mapping)}", "It must be a mapping", "Use Schema.load"
-            )
+            raise refuse("schema.mapping-is-it-must-be-mapping", mapping=show(mapping))
         return cls._given(mapping, _path(folder, "folder"), None)
 
     @classmethod
@@ -184,9 +180,7 @@ class Schema(Table):
 def _path(given: object, name: str) -> Path:
     if isinstance(given, str | os.PathLike):
         return Path(given)
-    raise InvalidArgument(
-        f"`{name}` is {show(given)}", "It must be a path", f'Write {name}="census.toml"'
-    )
+    raise refuse("schema.it-must-be-path", name=name, given=show(given))
 
 
 def _merged(old: Any, new: Any, depth: int) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from ..errors import InvalidArgument, nearest
+from ..errors import nearest, refuse
 from .column import Bounded, Category, Column, Number
 from .literal import show
 from .named import Named
@@ -106,10 +106,11 @@ class Table:
         """The column of that name, in upper or lower case; refused if there is none."""
         if name in self.columns:
             return self.columns[name]
-        raise InvalidArgument(
-            f"`{self.name}` has no column {show(name)}",
-            "A column that the schema does not declare is invisible",
-            nearest(str(name), self.columns),
+        raise refuse(
+            "schema.has-no-column",
+            name=self.name,
+            name2=show(name),
+            nearest=nearest(str(name), self.columns),
         )
 
     def _of_role(self, role: str) -> tuple[Column, ...]:

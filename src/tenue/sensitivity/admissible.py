@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from ..errors import InvalidArgument
+from ..errors import refuse
 from ..number import above_zero, whole
 
 __all__ = [
@@ -97,9 +97,9 @@ def is_admissible(gamma: object, epsilon: object, *, alpha: object, beta: object
 def _tail(gamma: object) -> int:
     power = whole(gamma, "gamma")
     if power not in GAMMAS:
-        raise InvalidArgument(
-            f"`gamma` is {power}",
-            f"`gamma` must be one of {', '.join(map(str, GAMMAS))}",
-            "Try gamma=3",
+        raise refuse(
+            "sensitivity.gamma-is-gamma-must-be-one-of",
+            power=power,
+            names=", ".join(map(str, GAMMAS)),
         )
     return power

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InvalidArgument, InvalidTable, Refused
+from ..errors import Refused, refuse
 from ..number import exact
 
 __all__ = ["Column", "as_list", "domain", "exact_column", "exact_pair"]
@@ -56,16 +56,10 @@ def domain(bounds: object, name: str = "bounds") -> tuple[Fraction, Fraction]:
     try:
         low, high = pair
     except (TypeError, ValueError):
-        raise InvalidArgument(
-            f"`{name}` is not a pair",
-            f"`{name}` must be (low, high)",
-            f"Give both ends of the domain, such as {name}=(0, 100)",
-        ) from None
+        raise refuse("sensitivity.is-not-pair", name=name) from None
     ends = exact(low, f"{name}[0]"), exact(high, f"{name}[1]")
     if ends[0] > ends[1]:
-        raise InvalidArgument(
-            f"`{name}` is ({low}, {high})", "The low end comes first", "Swap the two ends"
-        )
+        raise refuse("sensitivity.low-end-comes-first", name=name, low=low, high=high)
     return ends
 
 
@@ -83,11 +77,7 @@ def exact_pair(values: object, bounds: object) -> tuple[Column, Column]:
     except (TypeError, ValueError):
         first = second = None
     if not isinstance(first, Iterable) or not isinstance(second, Iterable):
-        raise InvalidArgument(
-            "`bounds` does not state two domains",
-            "Two columns need one pair of bounds each",
-            "Give bounds=((x_low, x_high), (y_low, y_high))",
-        )
+        raise refuse("sensitivity.bounds-does-not-state-two-domains")
     ends = domain(first, "bounds[0]"), domain(second, "bounds[1]")
     if hasattr(values, "__array__"):
         given = np.asarray(values)
@@ -104,12 +94,8 @@ def exact_pair(values: object, bounds: object) -> tuple[Column, Column]:
     return _clamped(columns[0], *ends[0]), _clamped(columns[1], *ends[1])
 
 
-def _not_pairs() -> InvalidTable:
-    return InvalidTable(
-        "`values` does not hold pairs",
-        "This statistic is about two columns",
-        "Give a list of (x, y), or an array with two columns",
-    )
+def _not_pairs() -> Refused:
+    return refuse("sensitivity.values-does-not-hold-pairs")
 
 
 def as_list(values: object) -> list[Any]:
@@ -121,11 +107,7 @@ def as_list(values: object) -> list[Any]:
             return list(values)  # type: ignore[call-overload, no-any-return]
         except TypeError:
             pass
-    raise InvalidTable(
-        "`values` is not a column of rows",
-        "It must be a sequence or an array",
-        "Give a list, a numpy array or a column of a table",
-    )
+    raise refuse("sensitivity.values-is-not-column-of-rows")
 
 
 def _array(values: object) -> NDArray[Any]:
@@ -148,17 +130,9 @@ def _array(values: object) -> NDArray[Any]:
 
 def _clamped(given: NDArray[Any], low: Fraction, high: Fraction) -> Column:
     if given.ndim != 1:
-        raise InvalidTable(
-            "`values` has more than one dimension",
-            "One statistic is about one column",
-            "Give one value for each row",
-        )
+        raise refuse("sensitivity.values-has-more-than-one-dimension")
     if not given.size:
-        raise InvalidTable(
-            "`values` is empty",
-            "A sensitivity is about at least one row",
-            "Give the rows, or refuse the question before reading them",
-        )
+        raise refuse("sensitivity.values-is-empty")
     if given.dtype.kind in "iu":
         return _from_integers(given, low, high)
     if given.dtype == np.float64:
@@ -243,17 +217,8 @@ def _meaning(value: object, low: Fraction, high: Fraction) -> Fraction:
         return min(max(exact(value, "values"), low), high)
     except Refused:
         # the refusal of one number quotes it, and a row must not be quoted
-        raise InvalidTable(
-            "`values` holds something that is not a number",
-            "Every row must be one number",
-            "Give ints, floats, Decimals or Fractions",
-        ) from None
+        raise refuse("sensitivity.values-holds-something-that-is-not-number") from None
 
 
-def _missing() -> InvalidTable:
-    return InvalidTable(
-        "`values` holds a missing value",
-        "With missing values the number of contributing rows is not public, "
-        "and one record may enter or leave",
-        "State what a missing value counts as, and give that value",
-    )
+def _missing() -> Refused:
+    return refuse("sensitivity.values-holds-missing-value")

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InvalidArgument, InvalidTable
+from ..errors import refuse
 from ..number import checked_call, exact
 from .column import Column, as_list, domain, exact_column, exact_pair
 from .order_statistic import PARAMETERS, OrderStatistic, order_statistic
@@ -158,18 +158,10 @@ def _mode(values: object, categories: object) -> Fraction:
     names = as_list(categories)
     declared = _counted(names)
     if not declared or max(declared.values()) > 1:
-        raise InvalidArgument(
-            "`categories` is not a list of different categories",
-            "It must name every category of the domain once",
-            "List the categories as the schema declares them",
-        )
+        raise refuse("sensitivity.categories-is-not-list-of-different-categories")
     counts = _counted(as_list(values))
     if not counts or not counts.keys() <= declared.keys():
-        raise InvalidTable(
-            "`values` is empty or holds something that is not one of the categories",
-            "Every row must be one of `categories`",
-            "Give the rows as the schema declares them",
-        )
+        raise refuse("sensitivity.values-is-empty-or-holds-something-that")
     # the most votes win, then the earlier name; the strongest change takes a vote from the winner
     votes = [(counts[name], -place) for place, name in enumerate(names)]
     winner = max(votes)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from ..errors import InvalidArgument
+from ..errors import refuse
 from ..number import fraction_of_one, whole
 
 __all__ = ["PARAMETERS", "OrderStatistic", "order_statistic"]
@@ -67,9 +67,5 @@ def order_statistic(statistic: str, n: int, *, k: object, q: object) -> OrderSta
 def _rank(k: object, n: int) -> int:
     rank = whole(k, "k", least=1)
     if rank > n:
-        raise InvalidArgument(
-            f"Rank {rank} was asked of fewer rows",
-            "A rank lies between 1 and the number of rows",
-            "Ask for a smaller rank, or give more rows",
-        )
+        raise refuse("sensitivity.rank-was-asked-of-fewer-rows", rank=rank)
     return rank

@@ -28,7 +28,7 @@ from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from typing import NamedTuple
 
-from ..errors import InvalidArgument, InvalidTable, NotPromised
+from ..errors import refuse
 from .column import Column
 
 __all__ = ["correlation", "slope"]
@@ -53,11 +53,7 @@ class _Others(NamedTuple):
 class _Table:
     def __init__(self, x: Column, y: Column) -> None:
         if x.rows < 2:
-            raise InvalidTable(
-                "`values` holds one row",
-                "A line or a correlation needs at least two",
-                "Give all the rows",
-            )
+            raise refuse("sensitivity.values-holds-one-row")
         self.x, self.y, self.n = x, y, x.rows
         self.pairs = list(zip(x.steps.tolist(), y.steps.tolist(), strict=True))
         self.sum_x, self.sum_y = x.total(), y.total()
@@ -90,9 +86,7 @@ def slope(x: Column, y: Column, ridge: Fraction) -> Fraction:
     """The local sensitivity of the slope of y on x, rounded up where it is irrational."""
     table = _Table(x, y)
     if ridge < 0:
-        raise InvalidArgument(
-            "`ridge` is negative", "`ridge` must be 0 or above", "Leave it out, or give ridge=1"
-        )
+        raise refuse("sensitivity.ridge-is-negative")
     # A + ridge stays whole when multiplied by the denominator of the ridge
     weight = ridge / x.step**2
     extra, parts = weight.numerator, weight.denominator
@@ -101,11 +95,7 @@ def slope(x: Column, y: Column, ridge: Fraction) -> Fraction:
         for others in table.without_each()
     ]
     if any(others.a == 0 for others in tables):
-        raise NotPromised(
-            "The slope has no finite local sensitivity",
-            "Without a ridge, no x may be shared by all records but one",
-            "Add ridge=..., in squared units of x; then the slope is always defined",
-        )
+        raise refuse("sensitivity.slope-has-no-finite-local-sensitivity")
     xx, xy, _ = table.moments()
     actual = Fraction(parts * xy, parts * xx + table.n * extra)
     bits = 2 * _BITS

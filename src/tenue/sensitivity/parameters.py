@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 
-from ..errors import InvalidArgument, nearest
+from ..errors import nearest, refuse
 from .order_statistic import PARAMETERS
 
 __all__ = ["STATISTICS", "Parameters"]
@@ -43,21 +43,18 @@ class Parameters:
     def check(self, statistic: str, bounds: object) -> None:
         """Refuses a statistic that is not known, and parameters that it lacks or does not have."""
         if not isinstance(statistic, str) or statistic not in STATISTICS:
-            raise InvalidArgument(
-                f"`{statistic}` is not a statistic with a known local sensitivity",
-                "Known are " + ", ".join(f'"{name}"' for name in STATISTICS),
-                nearest(str(statistic), STATISTICS),
+            raise refuse(
+                "sensitivity.is-not-statistic-with-known-local-sensitivity",
+                statistic=statistic,
+                names=", ".join(f'"{name}"' for name in STATISTICS),
+                nearest=nearest(str(statistic), STATISTICS),
             )
         stated = self.stated() | ({} if bounds is None else {"bounds": bounds})
         takes = (*STATISTICS[statistic], *(() if statistic == "mode" else ("bounds",)))
         allowed = f'"{statistic}" takes ' + ", ".join(f"`{name}`" for name in takes)
         for name in stated:
             if name not in takes:
-                raise InvalidArgument(
-                    f'"{statistic}" has no `{name}`', allowed, f"Leave `{name}` out"
-                )
+                raise refuse("sensitivity.has-no", statistic=statistic, name=name, rule=allowed)
         for name in takes:
             if name not in stated and name not in _OPTIONAL:
-                raise InvalidArgument(
-                    f'"{statistic}" needs `{name}`', allowed, f"Add {name}=... to the call"
-                )
+                raise refuse("sensitivity.needs", statistic=statistic, name=name, rule=allowed)

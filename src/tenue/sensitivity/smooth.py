@@ -10,7 +10,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from ..errors import InvalidArgument, NotPromised, nearest
+from ..errors import nearest, refuse
 from ..number import above_zero, checked_call
 from .column import domain, exact_column
 from .order_statistic import PARAMETERS, order_statistic
@@ -101,19 +101,11 @@ def smooth_peak(
     """
     _check_parameters(statistic, k=k, q=q)
     if not rows_public:
-        raise NotPromised(
-            "The number of rows is not public",
-            "Smooth sensitivity is smooth only between tables with the same number of rows",
-            "Ask without a filter or groups, or use selection over the grid",
-        )
+        raise refuse("sensitivity.number-of-rows-is-not-public")
     rate = above_zero(beta, "beta")
     low, high = domain(bounds)
     if high - low > Fraction(sys.float_info.max):
-        raise InvalidArgument(
-            "`bounds` are farther apart than a float can say",
-            "The domain must be narrower than 1.7e308",
-            "Use a larger unit",
-        )
+        raise refuse("sensitivity.bounds-are-farther-apart-than-float-can")
     column = exact_column(values, bounds)
     ranks = order_statistic(statistic, column.rows, k=k, q=q)
     padded = np.empty(column.rows + 2, dtype=column.steps.dtype)
@@ -127,18 +119,21 @@ def smooth_peak(
 
 def _check_parameters(statistic: str, **given: object) -> None:
     if not isinstance(statistic, str) or statistic not in PARAMETERS:
-        raise InvalidArgument(
-            f"`{statistic}` is not a statistic with a known smooth sensitivity",
-            "Known are " + ", ".join(f'"{name}"' for name in PARAMETERS),
-            nearest(str(statistic), PARAMETERS),
+        raise refuse(
+            "sensitivity.is-not-statistic-with-known-smooth-sensitivity",
+            statistic=statistic,
+            names=", ".join(f'"{name}"' for name in PARAMETERS),
+            nearest=nearest(str(statistic), PARAMETERS),
         )
     for name, value in given.items():
         if (value is not None) != (name in PARAMETERS[statistic]):
             verb = "has no" if value is not None else "needs"
-            raise InvalidArgument(
-                f'"{statistic}" {verb} `{name}`',
-                '"kth-largest" and "kth-smallest" take `k`, "quantile" takes `q`',
-                f"Leave `{name}` out" if value is not None else f"Add {name}=... to the call",
+            raise refuse(
+                "sensitivity.kth-largest-and-kth-smallest-take-k",
+                statistic=statistic,
+                verb=verb,
+                name=name,
+                word=f"Leave `{name}` out" if value is not None else f"Add {name}=... to the call",
             )
 
 

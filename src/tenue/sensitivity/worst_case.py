@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from ..errors import InvalidArgument, NotPromised, nearest
+from ..errors import nearest, refuse
 from ..number import checked_call, whole
 from .column import domain
 
@@ -117,11 +117,7 @@ def totals(
     _check(neighbours)
     limit = whole(rows_per_unit, "rows_per_unit", least=1)
     if isinstance(bounds, str) or not isinstance(bounds, Sequence) or not bounds:
-        raise InvalidArgument(
-            "`bounds` does not list one domain for each answer",
-            "It must hold a pair (low, high) for each of them",
-            "Give bounds=[(0, 10), (0, 20)]",
-        )
+        raise refuse("sensitivity.bounds-does-not-list-one-domain-for")
     domains = [domain(pair, f"bounds[{place}]") for place, pair in enumerate(bounds)]
     alone = [total(bounds=x, neighbours=neighbours) for x in domains]
     if together:
@@ -187,18 +183,14 @@ def order_statistic(*, bounds: object) -> Fraction:
 
 def _check(neighbours: str, rows_public: bool = False, rows_per_unit: object = 1) -> int:
     if neighbours not in NEIGHBOURS:
-        raise InvalidArgument(
-            f"`neighbours` is {neighbours!r}",
-            'It must be "replace" or "add-or-remove"',
-            nearest(str(neighbours), NEIGHBOURS),
+        raise refuse(
+            "sensitivity.neighbours-is-it-must-be-replace-or",
+            neighbours=neighbours,
+            nearest=nearest(str(neighbours), NEIGHBOURS),
         )
     limit = whole(rows_per_unit, "rows_per_unit", least=1)
     if rows_public and (neighbours != "replace" or limit != 1):
-        raise NotPromised(
-            "The number of rows was said to be public",
-            'It is public only under "replace" and where a unit is one record',
-            "Leave `rows_public` out",
-        )
+        raise refuse("sensitivity.number-of-rows-was-said-to-be")
     return limit
 
 

@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from ..errors import InvalidTaxonomy
+from ..errors import InvalidTaxonomy, Refused, refuse
 from .given import pair, refuse_repeated, sequence, text
 from .graph import Edge
 from .label import Categories
@@ -17,12 +17,6 @@ from .nested import nested_edges
 
 LARGEST_FILE = 8_000_000
 """A taxonomy file may hold this many bytes."""
-
-_SHAPES = (
-    "A taxonomy file is JSON (`{child: parent}`, `{child: [parents]}`, a list of [child, parent] "
-    "pairs, nested tables, or an object with `edges` and `categories`) or CSV with the header "
-    "`child,parent`"
-)
 
 
 def read(path: str | os.PathLike[str]) -> tuple[Iterable[Edge], Categories | None]:
@@ -33,16 +27,10 @@ def read(path: str | os.PathLike[str]) -> tuple[Iterable[Edge], Categories | Non
             content = stream.read(LARGEST_FILE + 1)
     except (OSError, TypeError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "it is not a path"
-        raise InvalidTaxonomy(
-            f"The taxonomy file {path!r:.200} cannot be read: {reason}",
-            _SHAPES,
-            "Give the path of a file that exists and may be read",
-        ) from None
+        raise refuse("taxonomy.taxonomy-file-cannot-be-read", path=path, reason=reason) from None
     if len(content) > LARGEST_FILE:
-        raise InvalidTaxonomy(
-            f"The taxonomy file `{file.name}` is larger than {LARGEST_FILE} bytes",
-            f"A taxonomy file holds at most {LARGEST_FILE} bytes",
-            "Leave out what lies below the level of detail you need",
+        raise refuse(
+            "taxonomy.taxonomy-file-is-larger-than-bytes", name=file.name, largest_file=LARGEST_FILE
         )
     kind = file.suffix.lower()
     if kind not in (".json", ".csv"):
@@ -58,10 +46,8 @@ def read(path: str | os.PathLike[str]) -> tuple[Iterable[Edge], Categories | Non
         raise _unreadable(file.name, f"is not {kind[1:].upper()}: {error}") from None
 
 
-def _unreadable(name: str, reason: str) -> InvalidTaxonomy:
-    return InvalidTaxonomy(
-        f"The file `{name}` {reason}", _SHAPES, "Save the taxonomy in one of these shapes"
-    )
+def _unreadable(name: str, reason: str) -> Refused:
+    return refuse("taxonomy.file-taxonomy-file-is-json-list-of", name=name, reason=reason)
 
 
 def _each_once(pairs: list[tuple[str, object]]) -> dict[str, object]:
@@ -120,9 +106,7 @@ def _edge(given: object) -> Edge:
 def _member(given: object, key: str) -> str:
     if isinstance(given, dict):
         if key not in given:
-            raise InvalidTaxonomy(
-                f"An entry of the file has no `{key}`", _SHAPES, f"Add `{key}` to each entry"
-            )
+            raise refuse("taxonomy.entry-of-file-has-no", key=key)
         given = given[key]
     return text(given)
 
@@ -139,9 +123,7 @@ def _categories(given: object) -> Categories | None:
 def _synset(entry: Mapping[str, object]) -> str:
     synsets = entry.get("synsets")
     if not isinstance(synsets, list) or len(synsets) != 1:
-        raise InvalidTaxonomy(
-            f"The category `{_member(entry, 'category'):.60}` has not exactly one synset",
-            "Each category is attached to one concept",
-            "Choose one synset and leave the others out",
+        raise refuse(
+            "taxonomy.category-has-not-exactly-one-synset", member=_member(entry, "category")
         )
     return _member(synsets[0], "synset")

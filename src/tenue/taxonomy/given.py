@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from ..errors import InvalidTaxonomy
+from ..errors import refuse
 
 _MOST_NAMED = 8
 _LONGEST = 60
@@ -34,9 +34,7 @@ def named(names: Iterable[str], link: str = ", ") -> str:
 def sequence(given: object, name: str) -> list[Any]:
     """A list of what was given; refused if it is one text, or nothing to go through."""
     if isinstance(given, str) or not isinstance(given, Iterable):
-        raise InvalidTaxonomy(
-            f"`{name}` is {shown(given)}", f"`{name}` is a list of texts", "Put it in a list"
-        )
+        raise refuse("taxonomy.is-list-of-texts", name=name, given=shown(given))
     return list(given)
 
 
@@ -49,26 +47,18 @@ def text(given: object) -> str:
             pass
         else:
             return str(given)
-    raise InvalidTaxonomy(
-        f"A concept or category is {shown(given)}",
-        "Concepts and categories are texts of at least one character",
-        'Write it between quotation marks, such as "17"',
-    )
+    raise refuse("taxonomy.concept-or-category-is", given=shown(given))
 
 
 def pair(given: object, kind: str, parts: str) -> tuple[object, object]:
     """The two parts of an edge, or of a category."""
     if isinstance(given, Sequence) and not isinstance(given, str) and len(given) == 2:
         return given[0], given[1]
-    raise InvalidTaxonomy(
-        f"{kind} is {shown(given)}", f"{kind} is a pair: {parts}", f"Give [{parts}]"
-    )
+    raise refuse("taxonomy.is-pair", kind=kind, given=shown(given), parts=parts)
 
 
 def refuse_repeated(names: Iterable[str], allowed: str) -> None:
     """Refuses names that occur more than once."""
     repeated = [name for name, times in Counter(names).items() if times > 1]
     if repeated:
-        raise InvalidTaxonomy(
-            f"Declared more than once: {named(repeated)}", allowed, "Take out the repetition"
-        )
+        raise refuse("taxonomy.declared-more-than-once", named=named(repeated), rule=allowed)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from ..errors import InvalidTaxonomy
+from ..errors import refuse
 from .given import named, pair, sequence, text
 
 MOST_CONCEPTS = 100_001  # a root and as many categories as an answer may have cells
@@ -87,22 +87,12 @@ def _children(edges: Iterable[Edge]) -> dict[str, dict[str, None]]:
             children.setdefault(text(parent), {})[below] = None
     own_parents = [concept for concept, below in children.items() if concept in below]
     if own_parents:
-        raise InvalidTaxonomy(
-            f"{named(own_parents)}: a concept is its own parent",
-            "A parent is another, more general concept",
-            "Take out the edge, or name the parent",
-        )
+        raise refuse("taxonomy.concept-is-its-own-parent", named=named(own_parents))
     if len(children) < 2:
-        raise InvalidTaxonomy(
-            "The taxonomy is empty",
-            "A taxonomy has a root and at least one concept below it",
-            "Give at least one (child, parent) pair",
-        )
+        raise refuse("taxonomy.taxonomy-is-empty")
     if len(children) > MOST_CONCEPTS:
-        raise InvalidTaxonomy(
-            f"The taxonomy has {len(children)} concepts",
-            f"A taxonomy may have {MOST_CONCEPTS:,}",
-            "Leave out what lies below the level of detail you need",
+        raise refuse(
+            "taxonomy.taxonomy-has-concepts", many=len(children), most_concepts=MOST_CONCEPTS
         )
     return children
 
@@ -111,11 +101,8 @@ def _one_root(children: Mapping[str, Iterable[str]]) -> str:
     below_something = {child for below in children.values() for child in below}
     roots = tuple(concept for concept in children if concept not in below_something)
     if len(roots) > 1:
-        raise InvalidTaxonomy(
-            f"The taxonomy has {len(roots)} roots: {named(roots)}",
-            "Exactly one concept has no parent",
-            "Put them below one common root",
-            roots=roots,
+        raise refuse(
+            "taxonomy.taxonomy-has-roots", roots=roots, many=len(roots), named=named(roots)
         )
     return roots[0]
 
@@ -141,12 +128,7 @@ def _top_down(children: Mapping[str, Iterable[str]]) -> list[str]:
         path[parent] = None
     members = list(path)
     cycle = (*members[members.index(parent) :], parent)
-    raise InvalidTaxonomy(
-        f"The taxonomy goes in a circle: {named(cycle, ' below ')}",
-        "No concept may lie above itself",
-        "Take out one of these edges",
-        cycle=cycle,
-    )
+    raise refuse("taxonomy.taxonomy-goes-in-circle", cycle=cycle, named=named(cycle, " below "))
 
 
 def _depth_first(children: Mapping[str, Iterable[str]], root: str) -> dict[str, tuple[str, ...]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from ..errors import InvalidTaxonomy, nearest
+from ..errors import nearest, refuse
 from .given import pair, refuse_repeated, sequence, text
 
 Categories = Mapping[str, str] | Iterable[str | tuple[str, str]]
@@ -37,23 +37,18 @@ def attached(
         )
         labels.append((text(label), text(concept)))
     if not labels:
-        raise InvalidTaxonomy(
-            "The taxonomy has no category",
-            "At least one category must be attached to a concept",
-            "Leave `categories` out to take the leaves",
-        )
+        raise refuse("taxonomy.taxonomy-has-no-category")
     refuse_repeated((label for label, _ in labels), "Each category is declared once")
     for label, concept in labels:
         if concept not in children:
-            raise InvalidTaxonomy(
-                f"The category `{label:.60}` is attached to `{concept:.60}`, which is no concept",
-                "Each category is attached to a concept of the taxonomy",
-                nearest(concept, children),
+            raise refuse(
+                "taxonomy.category-is-attached-to-which-is-no",
+                label=label,
+                concept=concept,
+                nearest=nearest(concept, children),
             )
         if label != concept and label in children:
-            raise InvalidTaxonomy(
-                f"`{label:.60}` is both a concept and a category attached to `{concept:.60}`",
-                "One name means one thing",
-                "Attach the category to the concept of its name, or rename one of them",
+            raise refuse(
+                "taxonomy.is-both-concept-and-category-attached-to", label=label, concept=concept
             )
     return tuple(labels)

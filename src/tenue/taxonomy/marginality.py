@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 
-from ..errors import InvalidArgument
+from ..errors import refuse
 from ..number import whole
 from .distance import Ancestry
 from .given import sequence
@@ -32,11 +32,7 @@ def marginality(ancestry: Ancestry, concept: str, counts: Mapping[str, int]) -> 
 def least_marginal(ancestry: Ancestry, counts: Mapping[str, int]) -> str:
     """The first concept, depth first, with the least marginality."""
     if not any(counts.values()):
-        raise InvalidArgument(
-            "The sample is empty",
-            "A least marginal concept needs at least one value",
-            "Give a count above 0",
-        )
+        raise refuse("taxonomy.sample-is-empty")
     return min(ancestry.graph.concepts, key=lambda c: marginality(ancestry, c, counts))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from ..errors import InvalidTaxonomy, nearest
+from ..errors import nearest, refuse
 from .given import shown
 from .graph import Graph
 
@@ -42,11 +42,13 @@ class Names:
             if name in self.graph.children:
                 return name
         asked = f"`{name:.60}`" if isinstance(name, str) else shown(name)
-        raise InvalidTaxonomy(
-            f"{asked} is neither a category nor a concept of this taxonomy",
-            f"It has {len(self.labels)} categories and {len(self.graph.concepts)} concepts below "
-            f"and including `{self.graph.root:.60}`",
-            nearest(
+        raise refuse(
+            "taxonomy.is-neither-category-nor-concept-of-this",
+            asked=asked,
+            many=len(self.labels),
+            many2=len(self.graph.concepts),
+            root=self.graph.root,
+            nearest=nearest(
                 name if isinstance(name, str) else asked, {*self.attached, *self.graph.children}
             ),
         )
@@ -55,10 +57,10 @@ class Names:
         """The place in `depth_first` of a label, or of the first label of a concept."""
         self.concept_of(name)
         if name not in self._ranks:
-            raise InvalidTaxonomy(
-                f"`{name:.60}` is a concept that no row may hold",
-                "Only categories have a rank",
-                nearest(name, self.attached),
+            raise refuse(
+                "taxonomy.is-concept-that-no-row-may-hold",
+                name=name,
+                nearest=nearest(name, self.attached),
             )
         return self._ranks[name]
 

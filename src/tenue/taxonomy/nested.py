@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from ..errors import InvalidTaxonomy
+from ..errors import refuse
 from .given import refuse_repeated, shown, text
 from .graph import Edge, Graph
 
@@ -23,11 +23,7 @@ def nested_edges(nested: object) -> Iterator[Edge]:
         [('animal', None), ('pet', 'animal'), ('cat', 'pet')]
     """
     if not isinstance(nested, Mapping):
-        raise InvalidTaxonomy(
-            f"The nested taxonomy is {shown(nested)}",
-            "It is a table: {root: {concept: [leaf, leaf]}}",
-            "Write the root as the only key of a table",
-        )
+        raise refuse("taxonomy.nested-taxonomy-is", nested=shown(nested))
     yield from ((root, None) for root in nested)
     read = {id(nested): nested}  # holds the tables, lest a new one gets the identity of an old one
     level = list(nested.items())
@@ -41,19 +37,11 @@ def nested_edges(nested: object) -> Iterator[Edge]:
             elif isinstance(below, list | tuple):
                 refuse_repeated(map(text, below), "Each leaf stands once in a list")
             else:
-                raise InvalidTaxonomy(
-                    f"Below `{parent!s:.60}` stands {shown(below)}",
-                    "Below a concept stands a table, or a list of leaves",
-                    "Write one leaf as [leaf], and no leaf as []",
-                )
+                raise refuse("taxonomy.below-stands", parent=parent, below=shown(below))
             yield from ((child, parent) for child in below)
         level = deeper
     if level:
-        raise InvalidTaxonomy(
-            f"The nested taxonomy is more than {DEEPEST} tables deep",
-            f"Tables may stand inside each other {DEEPEST} deep",
-            "Give so deep a taxonomy as (child, parent) pairs",
-        )
+        raise refuse("taxonomy.nested-taxonomy-is-more-than-tables-deep", deepest=DEEPEST)
 
 
 def drawn(graph: Graph) -> dict[str, object]:

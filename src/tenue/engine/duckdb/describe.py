@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ...errors import InvalidTable
+from ...errors import refuse
 from ..source.header import read_header
 from ..source.limit import MOST_COLUMNS
 from .reader import check_once
@@ -42,11 +42,7 @@ def describe(path: Path, *, values: bool = False) -> list[Described]:
 
     reader = _READERS.get(_ending(path))
     if reader is None or not path.is_file():
-        raise InvalidTable(
-            f"{str(path)!r} is not a table that can be described",
-            "A table is a file that ends in .csv, .tsv or .parquet",
-            "Give the path of such a file",
-        )
+        raise refuse("engine.is-not-table-that-can-be-described", path=str(path))
     with duckdb.connect() as connection:
         try:
             table = connection.sql(f"SELECT * FROM {reader}(?)", params=[str(path)])  # noqa: S608 - our own word
@@ -56,11 +52,7 @@ def describe(path: Path, *, values: bool = False) -> list[Described]:
                 for name, kind in zip(table.columns, table.types, strict=True)
             ]
         except duckdb.Error:
-            raise InvalidTable(
-                f"{path.name} could not be read as a table",
-                "Every line has the same columns, and the first line names them",
-                "Open the file and mend it, or save it again as CSV or Parquet",
-            ) from None
+            raise refuse("engine.could-not-be-read-as-table", name=path.name) from None
 
 
 def _ending(path: Path) -> str:
@@ -76,10 +68,8 @@ def _check_names(path: Path, found: list[str]) -> None:
         wanted = {name.lower() for name in found}
         names = read_header(path, kind, zipped=zipped, wanted=wanted).names
     if len(found) > MOST_COLUMNS:
-        raise InvalidTable(
-            f"{path.name} has {len(found):,} columns",
-            f"A table has at most {MOST_COLUMNS:,}",
-            "Leave out the columns that nobody may ask about",
+        raise refuse(
+            "engine.has-columns", name=path.name, many=len(found), most_columns=MOST_COLUMNS
         )
     check_once(names)
 

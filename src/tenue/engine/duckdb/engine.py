@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, TypeVar
 
-from ...errors import EngineFault, InvalidTable, Refused
+from ...errors import EngineFault, InvalidTable, Refused, refuse
 from ...noise.source import SYSTEM
 from ...schema import Category, Column, Identifier, Number, Table
 from ..contract import Cells, Profiles
@@ -198,9 +198,4 @@ def _found(column: Column, columns: tuple[tuple[str, Storage], ...]) -> tuple[st
     for name, stored in columns:
         if name.lower() == column.name.lower():
             return name, stored
-    raise InvalidTable(
-        f"The source has no column `{column.name}`",
-        "Every declared column is in the source, unless an expression derives it",
-        f"Correct the name in [columns.{column.name}], or remove that section",
-        column=column.name,
-    )
+    raise refuse("engine.source-has-no-column", column=column.name)

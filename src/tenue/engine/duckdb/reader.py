@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ...errors import InvalidTable
+from ...errors import refuse
 from ..source.frame import arrow_table
 from ..source.header import Header, read_header
 from ..source.limit import check_parquet, check_size
@@ -92,11 +92,7 @@ def _parquet(connection: duckdb.DuckDBPyConnection, source: Files) -> Readable:
         check_once(names)
         columns = _described(connection, _read_parquet([path]))
         if found is not None and columns != found:
-            raise InvalidTable(
-                f"{path.name} has other columns than the files before it",
-                "All files of one table have the same columns, stored alike and in the same order",
-                "Write the files again from one table",
-            )
+            raise refuse("engine.has-other-columns-than-files-before-it", name=path.name)
         found = columns
     return Readable(_read_parquet(list(source.paths)), found or (), source.paths)
 
@@ -170,11 +166,7 @@ def _layout(path: Path, source: Files) -> str:
     except (OSError, EOFError):
         start = b"?"
     if start not in (b"[", b"{", b""):
-        raise InvalidTable(
-            f"{path.name} does not hold JSON objects",
-            "A JSON table is a list of objects, or objects one after the other",
-            "Save the table as such, or as CSV or Parquet",
-        )
+        raise refuse("engine.does-not-hold-json-objects", name=path.name)
     return "array" if start == b"[" else "unstructured"
 
 
@@ -200,9 +192,5 @@ def check_once(names: Iterable[str]) -> None:
     seen: set[str] = set()
     for name in map(str.lower, names):
         if name in seen:
-            raise InvalidTable(
-                "The source has more than one column of the same name",
-                "Names must differ by more than upper and lower case",
-                "Rename one of them in the source",
-            )
+            raise refuse("engine.source-has-more-than-one-column-of")
         seen.add(name)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ...errors import InvalidTable
+from ...errors import refuse
 from ..source.limit import MOST_SPILL
 from ..source.location import Database, Files, Frame
 from ..sql.logical import literal
@@ -76,12 +76,7 @@ class Sandbox:
         readable = self._opened(source, wanted)
         if readable is None:
             self.close()
-            raise InvalidTable(
-                "The source could not be opened as a table",
-                "A source is a whole file of the kind its name says, or a table of a DuckDB file "
-                "that nothing else is writing",
-                "Check that the file can be read, and that the table or view exists",
-            )
+            raise refuse("engine.source-could-not-be-opened-as-table")
         self.sql, self.columns = readable.sql, readable.columns
         self._kept = readable.kept
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
-from ...errors import InvalidTable, Refused
+from ...errors import Refused, refuse
 
 if TYPE_CHECKING:
     import pyarrow
@@ -23,7 +23,7 @@ def arrow_table(data: Any, wanted: Collection[str]) -> pyarrow.Table:
     try:
         frame = narwhals.from_native(data, pass_through=True)
         if isinstance(frame, narwhals.LazyFrame):
-            raise InvalidTable("The data frame is lazy", _ALLOWED, "Collect it first")
+            raise refuse("engine.data-frame-is-lazy")
         if isinstance(frame, narwhals.DataFrame):
             chosen = _chosen(frame.columns, wanted)
             return _typed({name: _column(frame, name) for name in chosen})
@@ -41,11 +41,7 @@ def arrow_table(data: Any, wanted: Collection[str]) -> pyarrow.Table:
         OverflowError,
     ):
         pass
-    raise InvalidTable(
-        f"The source is of type {type(data).__name__}, and its columns could not be read",
-        _ALLOWED,
-        "Give such a data frame, in which every column has a name of its own",
-    )
+    raise refuse("engine.source-is-of-type-and-its-columns", type=type(data).__name__)
 
 
 def _chosen(names: list[str], wanted: Collection[str]) -> list[str]:
@@ -53,11 +49,7 @@ def _chosen(names: list[str], wanted: Collection[str]) -> list[str]:
     folded = [name.lower() for name in chosen]
     for name in chosen:
         if folded.count(name.lower()) > 1:
-            raise InvalidTable(
-                f"The data frame has more than one column `{name}`",
-                "Names must differ by more than upper and lower case",
-                "Rename one of them",
-            )
+            raise refuse("engine.data-frame-has-more-than-one-column", name=name)
     return chosen
 
 
@@ -69,12 +61,7 @@ def _column(frame: Any, name: str) -> Any:
     except (pyarrow.ArrowException, TypeError, ValueError, OverflowError):
         pass
     # raised out of reach of the error above, which quotes a value
-    raise InvalidTable(
-        f"The column `{name}` of the data frame holds values of several types",
-        "A column has values of one type, which Arrow knows",
-        f"Convert `{name}` to one type",
-        column=name,
-    )
+    raise refuse("engine.column-of-data-frame-holds-values-of", column=name)
 
 
 def _typed(columns: dict[str, Any]) -> pyarrow.Table:

@@ -13,7 +13,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
-from ...errors import InvalidTable
+from ...errors import refuse
 from .limit import MOST_COLUMNS
 
 __all__ = ["Header", "read_header"]
@@ -41,10 +41,8 @@ def read_header(path: Path, kind: str, *, zipped: bool, wanted: Collection[str])
         found = []
     headers = [header for header in found if len(header.names) <= MOST_COLUMNS]
     if not headers:
-        raise InvalidTable(
-            f"{path.name} has no first line that names its columns",
-            f"A CSV file begins with the names of its columns, at most {MOST_COLUMNS}",
-            "Add such a line",
+        raise refuse(
+            "engine.has-no-first-line-that-names-its", name=path.name, most_columns=MOST_COLUMNS
         )
     return max(headers, key=lambda header: _known(header, wanted))
 

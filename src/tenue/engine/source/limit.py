@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ...errors import InvalidTable
+from ...errors import Refused, refuse
 
 __all__ = [
     "LARGEST_FILE",
@@ -50,10 +50,12 @@ def check_parquet(path: Path, *, rows: int, columns: int, decoded: int) -> None:
         raise _too_large(path, f"{MOST_ROWS_PER_BYTE} rows in a byte")
 
 
-def _too_large(path: Path, also: str) -> InvalidTable:
-    return InvalidTable(
-        f"{path.name} is too large",
-        f"A file may have {MOST_ROWS} rows, {MOST_COLUMNS} columns and {LARGEST_FILE} bytes when "
-        "it is decompressed" + (f"; {also}" if also else ""),
-        "Split it into several files, and name them by a pattern",
+def _too_large(path: Path, also: str) -> Refused:
+    return refuse(
+        "engine.is-too-large",
+        name=path.name,
+        most_rows=MOST_ROWS,
+        most_columns=MOST_COLUMNS,
+        largest_file=LARGEST_FILE,
+        word=f"; {also}" if also else "",
     )

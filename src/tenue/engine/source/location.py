@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from ...errors import InvalidArgument, InvalidTable
+from ...errors import InvalidTable, refuse
 from .limit import MOST_FILES
 
 if TYPE_CHECKING:
@@ -87,15 +87,13 @@ def locate(source: object, name: str, folder: Path | None = None) -> Source:
     if type(source).__module__.split(".")[0] in ("duckdb", "_duckdb"):
         return _connected(source, name)
     if source is None:
-        raise InvalidArgument(
-            f"`{name}` has no source", _ALLOWED, 'Write source = "census.parquet" in [table]'
-        )
+        raise refuse("engine.has-no-source", name=name)
     return Frame(source)
 
 
 def _address(text: str | bytes, name: str, folder: Path) -> Source:
     if not isinstance(text, str) or "\0" in text or not text.strip():
-        raise InvalidTable("The source is not the name of a file", _ALLOWED, "Give a path as text")
+        raise refuse("engine.source-is-not-name-of-file")
     scheme = _SCHEME.match(text)
     if scheme is None:
         return _files(text, folder)
@@ -104,14 +102,8 @@ def _address(text: str | bytes, name: str, folder: Path) -> Source:
         return Database(_existing(file, folder), tuple((table or name).split(".", 1)))
     later = _LATER.get(scheme[0].lower())
     if later is not None:
-        raise InvalidTable(
-            f"The source is a table in {later}",
-            f"This version reads files, data frames and DuckDB; its {later} engine comes later",
-            "Export the table to Parquet, and name that file as the source",
-        )
-    raise InvalidTable(
-        "The source is an address on a network", _ALLOWED, "Download the table first"
-    )
+        raise refuse("engine.source-is-table-in", later=later)
+    raise refuse("engine.source-is-address-on-network")
 
 
 def _existing(text: str, folder: Path) -> Path:
@@ -125,7 +117,9 @@ def _existing(text: str, folder: Path) -> Path:
     fix = "Correct the path; a relative one starts at the schema's folder"
     if found == "is a folder":
         fix = f'Write "{path.name}/*.parquet"'
-    raise InvalidTable(f"The source {path.name} {found}", _ALLOWED, fix)
+    raise refuse(
+        "engine.source-source-is-path-or-pattern-of", name=path.name, found=found, advice=fix
+    )
 
 
 def _files(text: str, folder: Path) -> Files:
@@ -143,11 +137,7 @@ def _files(text: str, folder: Path) -> Files:
         raise InvalidTable(what, f"A table may have {MOST_FILES} files", "Merge some of them")
     kinds = {_kind(path) for path in paths}
     if len(kinds) > 1:
-        raise InvalidTable(
-            f"The files like {Path(text).name} are of several kinds",
-            "All files of one table have the same ending",
-            "Write a pattern that ends like the files, such as part-*.parquet",
-        )
+        raise refuse("engine.files-like-are-of-several-kinds", name=Path(text).name)
     ((kind, zipped),) = kinds
     return Files(kind, tuple(paths), zipped)
 
@@ -160,7 +150,7 @@ def _kind(path: Path) -> tuple[Kind, bool]:
         fix = "Save the table as Parquet or CSV"
         if Path(name).suffix in (".duckdb", ".db", ".ddb"):
             fix = f"Write duckdb://{path.name}#table, with the table's name"
-        raise InvalidTable(f"{path.name} does not end like a table", _ALLOWED, fix)
+        raise refuse("engine.does-not-end-like-table", name=path.name, advice=fix)
     return kind, zipped
 
 
@@ -176,9 +166,5 @@ def _connected(source: object, name: str) -> Relation:
         except duckdb.Error:
             relation = None
     if relation is None:
-        raise InvalidTable(
-            f"The connection has no table or view `{name}`",
-            "A connection is asked for the table that has the schema's name",
-            'Give the relation itself, such as connection.table("people")',
-        )
+        raise refuse("engine.connection-has-no-table-or-view", name=name)
     return Relation(relation)

@@ -7,7 +7,7 @@ NaN are nobody.
 
 from __future__ import annotations
 
-from ...errors import InvalidTable
+from ...errors import refuse
 from ...schema import Identifier
 from ..storage import Floating, Nothing, Opaque, Storage
 from .steps import Stage
@@ -18,13 +18,7 @@ __all__ = ["identity_stages"]
 def identity_stages(column: Identifier, stored: Storage) -> list[Stage]:
     """How a stored identifier becomes a unit; refused if its storage has no exact equality."""
     if isinstance(stored, Opaque):
-        raise InvalidTable(
-            f"`{column.name}` is the unit, and the source stores something that is no number, text "
-            "or time",
-            "A unit is stored as text, numbers, true and false, days or moments",
-            f"Convert `{column.name}` to text in a view, and name that as source",
-            column=column.name,
-        )
+        raise refuse("engine.is-unit-and-source-stores-something-that", column=column.name)
     if isinstance(stored, Nothing):
         return [lambda _: "CAST(NULL AS BIGINT)"]
     if isinstance(stored, Floating):

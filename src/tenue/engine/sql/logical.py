@@ -19,7 +19,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from ...errors import InvalidArgument
+from ...errors import Refused, refuse
 from ...schema import Boolean, Bounded, Category, Column, Date, Datetime, Identifier, Number
 from ...schema.expression import Constant, Name, Negative, Tree
 from ..storage import Integer, Nothing, Storage, Text, Truth, Written
@@ -68,12 +68,10 @@ def quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def unfit(column: Column, what: str) -> InvalidArgument:
+def unfit(column: Column, what: str) -> Refused:
     """The refusal of a request that asks a column for what its type has not."""
-    return InvalidArgument(
-        f"`{column.name}` is a {column.type} and {what}",
-        "A request fits the types of its columns",
-        "Make requests from questions that were checked against the schema",
+    return refuse(
+        "engine.is-and-request-fits-types-of-its", name=column.name, type=column.type, what=what
     )
 
 
@@ -97,11 +95,7 @@ class Logical:
     def column(self, name: str | None) -> Column:
         """The declared column of that name."""
         if name is None or name not in self.declared:
-            raise InvalidArgument(
-                "A request names a column that is not declared",
-                "An engine reads declared columns only",
-                "Make requests from questions that were checked against the schema",
-            )
+            raise refuse("engine.request-names-column-that-is-not-declared")
         return self.declared[name]
 
     def raw(self, name: str) -> str:
@@ -172,11 +166,7 @@ class Logical:
             depth = max(depth for _, depth in inputs.values())
             return self._staged("", depth, with_missing(column, stages))
         if isinstance(column, Identifier):
-            raise InvalidArgument(
-                f"`{column.name}` is an identifier",
-                "No question counts, filters or groups by an identifier",
-                "Ask about another column",
-            )
+            raise refuse("engine.is-identifier-no-question-counts-filters-or", name=column.name)
         return self._staged(self.raw(column.name), 0, self._stages(column))
 
     def _stages(self, column: Column) -> list[Stage]:

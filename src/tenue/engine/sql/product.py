@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ...errors import InvalidTable
+from ...errors import refuse
 from ...number import whole
 from ...schema import Bounded, Column
 from ..request import Factor
@@ -44,11 +44,10 @@ def check_product(factors: Sequence[Factor], declared: Mapping[str, Column]) -> 
         largest = largest * size**factor.power if bits < _HUGE.bit_length() else _HUGE
         if largest * _MOST_ROWS > _HUGE:
             names = ", ".join(dict.fromkeys(f"`{factor.column}`" for factor in factors))
-            raise InvalidTable(
-                f"A sum of products of {names} may have more than 126 bits",
-                "The product of the columns' ranges in steps, each as often as it is multiplied, "
-                f"is at most 2^{(_HUGE // _MOST_ROWS).bit_length() - 1}",
-                "Declare coarser grids or narrower bounds",
+            raise refuse(
+                "engine.sum-of-products-of-may-have-more",
+                names=names,
+                bit_length=(_HUGE // _MOST_ROWS).bit_length() - 1,
             )
     return largest
 

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
-from ...errors import InvalidArgument
+from ...errors import refuse
 from ...schema import Bounded, Column
 from ..contract import Profile, Profiles
 from ..duckdb.bench import Bench
@@ -45,11 +45,7 @@ def check_windows(windows: Iterable[Window]) -> None:
     """Refuses windows that are none: 0 ≤ a ≤ b and 1 ≤ b."""
     for window in windows:
         if not (0 <= window.a <= window.b and window.b >= 1):
-            raise InvalidArgument(
-                "A window of ranks has no rank: its `a` is below 0 or above its `b`",
-                "`a` and `b` are whole numbers, 0 ≤ a ≤ b and 1 ≤ b",
-                "Make windows from quantiles between 0 and 1",
-            )
+            raise refuse("engine.window-of-ranks-has-no-rank-its")
 
 
 def profiles(

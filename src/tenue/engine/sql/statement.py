@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from ...errors import InvalidArgument
+from ...errors import refuse
 from ...schema import Bounded, Column
 from ..people.crowd import CHOSEN, PLACED, Crowd, crowd
 from ..request import Group, Measure, People, Request
@@ -162,11 +162,7 @@ def _measure(measure: Measure, logical: Logical, people: People | None) -> str:
     if measure.kind == "rows":
         return "COUNT(*)"
     if measure.kind in ("units", "unit-total") and people is None:
-        raise InvalidArgument(
-            "A request is about units and does not say who they are",
-            "Units are those of the request's `people`",
-            "Give the request `people`",
-        )
+        raise refuse("engine.request-is-about-units-and-does-not")
     if measure.kind == "units":
         return "COUNT(DISTINCT u)"
     if measure.kind == "moment":

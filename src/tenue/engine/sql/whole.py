@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from ...errors import InvalidTable
+from ...errors import Refused, refuse
 
 __all__ = ["Whole", "holding", "integer", "too_wide"]
 
@@ -21,13 +21,9 @@ def integer(value: int) -> str:
     return str(value) if value >= 0 else f"({value})"
 
 
-def too_wide() -> InvalidTable:
+def too_wide() -> Refused:
     """The refusal of a column that exact arithmetic cannot hold."""
-    return InvalidTable(
-        "A column's storage and its grid together have too many digits",
-        "Twice a value, over the grid's finest part, must fit in 126 bits and in 38 digits",
-        "Store the column with fewer digits, or declare a coarser grid",
-    )
+    return refuse("engine.column-s-storage-and-its-grid-together")
 
 
 def holding(low: int, high: int) -> str:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import InvalidArgument, InvalidTable
+from ...errors import refuse
 from ...number import moderate
 from ...schema import Category, Column, Date, Table
 from ...taxonomy import Taxonomy
@@ -123,10 +123,10 @@ class Nominal:
 
     def _semantic(self, taxonomy: Taxonomy) -> Real:
         if self.count > _MOST_WORDS:
-            raise InvalidTable(
-                f"`{self.name}` has more than {_MOST_WORDS} different values in its taxonomy",
-                "Distances are looked up in a table of every two values",
-                f"Leave `{self.name}` out",
+            raise refuse(
+                "evaluate.has-more-than-different-values-in-its",
+                name=self.name,
+                most_words=_MOST_WORDS,
             )
         above = [taxonomy.ancestors(word) for word in self.words]
         place = {concept: i for i, concept in enumerate(sorted(set().union(*above)))}
@@ -158,11 +158,7 @@ def paired(
     after = second.read([other for _, other in names])
     rows = {len(column) for column in (*before.values(), *after.values())}
     if len(rows) > 1:
-        raise InvalidTable(
-            "The two tables have different numbers of rows",
-            "Row i of the original and row i of the masked table are the same record",
-            "Give both tables whole and in the same order",
-        )
+        raise refuse("evaluate.two-tables-have-different-numbers-of-rows")
     made = []
     for one, other in names:
         declared = None if schema is None else schema.columns.get(one)
@@ -188,11 +184,7 @@ def divisors(attributes: list[Attribute], scale: object) -> list[float]:
         except TypeError:
             given = []
     if len(given) != len(attributes):
-        raise InvalidArgument(
-            "`scale` does not have one number for each column",
-            f"`scale` lists {len(attributes)} divisors, one for each column",
-            "Give `scale` as a list, or leave it out for raw values",
-        )
+        raise refuse("evaluate.scale-does-not-have-one-number-for", many=len(attributes))
     return [
         float(moderate(value, f"scale[{attribute.name}]"))
         for value, attribute in zip(given, attributes, strict=True)
@@ -212,11 +204,7 @@ def _chosen(
         if schema is not None:
             chosen = [(name, other) for name, other in chosen if name in schema.columns]
     if not chosen:
-        raise InvalidArgument(
-            "The two tables have no column to compare",
-            "Columns are compared that both tables have, by name",
-            "Name the columns alike in both",
-        )
+        raise refuse("evaluate.two-tables-have-no-column-to-compare")
     return list(dict.fromkeys(chosen))
 
 
@@ -242,9 +230,4 @@ def _nominal(name: str, left: list[Any], right: list[Any], taxonomy: Taxonomy | 
 def _check_known(name: str, words: list[str], taxonomy: Taxonomy) -> None:
     known = set(taxonomy.categories) | set(taxonomy.concepts)
     if not known.issuperset(words):
-        raise InvalidTable(
-            f"`{name}` has a value that its taxonomy does not have",
-            "A category is one that the schema declares, or a concept above it",
-            f"Add it to the categories of `{name}`, or correct the table",
-            column=name,
-        )
+        raise refuse("evaluate.has-value-that-its-taxonomy-does-not", column=name)

@@ -10,7 +10,7 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import InvalidArgument
+from ...errors import refuse
 from ...number import checked_call
 from .attributes import Attribute, Names, Numeric, paired
 
@@ -52,11 +52,7 @@ def correlation_difference(
     """
     found = correlation_of(paired(original, masked, columns))
     if found is None:
-        raise InvalidArgument(
-            "There are not two columns of numbers",
-            "A correlation is of two columns of numbers",
-            "Name at least two",
-        )
+        raise refuse("evaluate.there-are-not-two-columns-of-numbers")
     return found
 
 

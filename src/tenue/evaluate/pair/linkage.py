@@ -12,7 +12,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import InvalidArgument
+from ...errors import refuse
 from ...number import checked_call
 from ..check import schema_of
 from ..code import Codes
@@ -88,11 +88,7 @@ def _axes(attributes: list[Attribute], scale: list[float]) -> list[Axis]:
             continue
         for values in (attribute.original, attribute.masked):
             if (np.abs(values) > _LARGEST * min(divisor, 1)).any():
-                raise InvalidArgument(
-                    "`scale` is so small that distances overflow",
-                    f"Every value divided by the scale of its column must be below {_LARGEST:g}",
-                    "Give larger divisors, such as the width of each column",
-                )
+                raise refuse("evaluate.scale-is-so-small-that-distances-overflow", largest=_LARGEST)
         axes.append(Line(attribute, divisor))
     return axes
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...errors import InvalidArgument
+from ...errors import refuse
 from ...number import checked_call, exact
 from ..check import schema_of
 from .attributes import Attribute, Names, Numeric, paired
@@ -54,11 +54,7 @@ def within(original: object, masked: object, percent: object, columns: Names = N
     """
     attributes = numbers_among(paired(original, masked, columns))
     if not attributes:
-        raise InvalidArgument(
-            "No column holds numbers in both tables",
-            "Percentages are of numbers",
-            "Name a column of numbers",
-        )
+        raise refuse("evaluate.no-column-holds-numbers-in-both-tables")
     return within_of(attributes, percent)
 
 
@@ -71,9 +67,7 @@ def within_of(attributes: list[Numeric], percent: object) -> float:
     """The share over all values of these attributes; 0 if there are none."""
     part = exact(percent, "percent")
     if part < 0:
-        raise InvalidArgument(
-            f"`percent` is {percent}", "`percent` must be 0 or more", "Try percent=1"
-        )
+        raise refuse("evaluate.percent-is-percent-must-be-0-or", percent=percent)
     near = total = 0
     for attribute in attributes:
         known = ~np.isnan(attribute.original)

@@ -16,7 +16,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
-from ...errors import InvalidArgument, LedgerFault, Refused
+from ...errors import LedgerFault, Refused, refuse
 from ..contract import closed
 from ..proof import chain
 from ..proof.anchor import Anchor
@@ -183,16 +183,10 @@ def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
 def _given_path(path: str | os.PathLike[str]) -> str:
     text = os.fspath(path) if isinstance(path, str | os.PathLike) else ""
     if not isinstance(text, str) or not text or text == ":memory:" or "\0" in text:
-        raise InvalidArgument(
-            f"`path` is {path!r}", "`path` must name a file", "Use Memory() for a ledger in memory"
-        )
+        raise refuse("ledger.path-is-path-must-name-file", path=path)
     real = os.path.realpath(text)
     if os.path.isdir(real) or not os.path.isdir(os.path.dirname(real)):
-        raise InvalidArgument(
-            f"`{text}` is not a file in an existing directory",
-            "A ledger is one file",
-            "Name a file, such as census.ledger",
-        )
+        raise refuse("ledger.is-not-file-in-existing-directory", text=text)
     return real
 
 
@@ -240,19 +234,9 @@ def _recognise(path: str) -> None:
     if application == 0 and version == 0 and empty:
         return
     if application != APPLICATION:
-        raise InvalidArgument(
-            f"`{path}` is not a ledger",
-            "A ledger is a file that Tenue made",
-            "Check the path; a new ledger needs a path where nothing is",
-            code="not-a-ledger",
-        )
+        raise refuse("ledger.is-not-ledger", path=path)
     if version not in (BEFORE, VERSION):
-        raise InvalidArgument(
-            f"`{path}` is a ledger of layout {version}",
-            f"This version of Tenue reads layout {VERSION}",
-            "Open it with the version of Tenue that made it",
-            code="ledger-version",
-        )
+        raise refuse("ledger.is-ledger-of-layout", path=path, version=version, version2=VERSION)
 
 
 def _application(connection: sqlite3.Connection) -> tuple[int, int]:

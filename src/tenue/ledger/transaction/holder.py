@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...errors import Conflict, NotPromised
+from ...errors import refuse
 from ..amount import decimal, in_epsilon
 from ..composition import REPLACE, Neighbours
 from ..fact import (
@@ -79,23 +79,22 @@ def _refuse_another_unit(desk: Desk, name: str, before: str, unit: str) -> None:
     account = desk.books.account(name, EVERYONE)
     same = before.partition(BY)[0] == unit.partition(BY)[0]
     if account.most or (account.spent and not same):
-        raise NotPromised(
-            f"`{name}` has spent epsilon {decimal(in_epsilon(account.spent))} protecting {before}, "
-            f"and is opened to protect {unit}",
-            "What was promised to one unit says nothing about another, so it has no price there",
-            "Keep `unit`, and the name of the column that identifies a person",
+        raise refuse(
+            "ledger.has-spent-epsilon-protecting-and-is-opened",
+            name=name,
+            decimal=decimal(in_epsilon(account.spent)),
+            before=before,
+            unit=unit,
         )
 
 
 def _neighbours_changed(desk: Desk, name: str, neighbours: Neighbours) -> Fact:
     account = desk.books.account(name, EVERYONE)
     if neighbours != REPLACE and account.spent:
-        raise NotPromised(
-            f"`{name}` has spent epsilon {decimal(in_epsilon(account.spent))} under replace and is "
-            "opened under add-or-remove",
-            "What was promised under replace says nothing about a record more or less, "
-            "so it has no price there",
-            'Keep neighbours = "replace" for this table',
+        raise refuse(
+            "ledger.has-spent-epsilon-under-replace-and-is",
+            name=name,
+            decimal=decimal(in_epsilon(account.spent)),
         )
     return NeighboursChanged(dataset=name, neighbours=neighbours)
 
@@ -107,22 +106,18 @@ def register_release(desk: Desk, wanted: ReleaseRegistered | RowsReleased) -> in
     if wanted.release_digest in earlier:
         return earlier[wanted.release_digest]
     if earlier and not wanted.override:
-        raise Conflict(
-            f"`{wanted.dataset}` has been released before (entry {max(earlier.values())})",
-            "Two releases of overlapping data reveal the records in which they differ",
-            "Publish the first release again, or state override=True, which is recorded",
-            code="second-release",
+        raise refuse(
+            "ledger.has-been-released-before-entry",
             earlier=max(earlier.values()),
+            dataset=wanted.dataset,
         )
     if isinstance(wanted, RowsReleased) and not wanted.override:
         before = overlapped(wanted.marks, desk.books.releases_of(EVERYONE))
         if before is not None:
-            raise Conflict(
-                f"Rows of `{wanted.dataset}` have been released before (entry {before})",
-                "Two releases of overlapping data reveal the records in which they differ",
-                "Publish the first release again, or state override=True, which is recorded",
-                code="second-release",
+            raise refuse(
+                "ledger.rows-of-have-been-released-before-entry",
                 earlier=before,
+                dataset=wanted.dataset,
             )
     return desk.write(wanted)
 

@@ -7,7 +7,7 @@ anyway: that a reservation's owner is dead.)
 
 from __future__ import annotations
 
-from ...errors import Conflict, InvalidArgument, OverBudget, Refused
+from ...errors import OverBudget, Refused, refuse
 from ..amount import decimal, in_delta, in_epsilon
 from ..composition import charge_in, delta_in
 from ..fact import Asked, Reserved
@@ -68,12 +68,7 @@ def replay(desk: Desk, wanted: Purchase) -> Reservation | None:
         or (before.nano, before.atto) != (charge.nano, charge.atto)
         or (before.neighbours, before.person) != (charge.neighbours, charge.person)
     ):
-        raise Conflict(
-            f"The key `{wanted.key}` already stands for another question",
-            "A key stands for one question at one price, for ever",
-            "Use a new key for a new question",
-            code="key-conflict",
-        )
+        raise refuse("ledger.key-already-stands-for-another-question", key=wanted.key)
     if ticket.outcome == ANSWERED and ticket.settled is not None:
         return Reservation(
             wanted.dataset,
@@ -86,31 +81,19 @@ def replay(desk: Desk, wanted: Purchase) -> Reservation | None:
         )
     if ticket.outcome == OPEN:
         if desk.alive(ticket.owner):
-            raise Conflict(
-                f"The question with key `{wanted.key}` is still being answered",
-                "A key is answered once",
-                "Ask again with the same key a little later",
-                code="in-flight",
-            )
+            raise refuse("ledger.question-with-key-is-still-being-answered", key=wanted.key)
         bury(desk, ticket.owner)
-    raise Conflict(
-        f"The question with key `{wanted.key}`, asked with epsilon "
-        f"{decimal(in_epsilon(before.nano))}, was paid for and never answered: its price is spent",
-        "A key is answered at most once, and noise is never drawn twice for it",
-        "Ask again with a new key, which is paid for anew",
-        code="spent-unanswered",
+    raise refuse(
+        "ledger.question-with-key-asked-with-epsilon-was",
+        key=wanted.key,
+        decimal=decimal(in_epsilon(before.nano)),
     )
 
 
 def known_dataset(desk: Desk, name: str) -> Dataset:
     dataset = desk.books.dataset(name)
     if dataset is None:
-        raise InvalidArgument(
-            f"The ledger has no data set `{name}`",
-            "A data set must have a budget before anything is spent from it",
-            "Call open_dataset first",
-            code="unknown-dataset",
-        )
+        raise refuse("ledger.ledger-has-no-data-set", name=name)
     return dataset
 
 
@@ -118,31 +101,29 @@ def _asked_before(desk: Desk, dataset: Dataset, wanted: Purchase) -> int:
     if wanted.question_name is not None and wanted.times is not None:
         asked = desk.books.times(wanted.dataset, wanted.question_name)
         if asked >= wanted.times:
-            raise OverBudget(
-                f"`{wanted.question_name}` has been asked {asked} times",
-                f"It may be asked {wanted.times} times in all",
-                "Use an answer already given, which costs nothing to repeat",
-                code="asked-too-often",
+            raise refuse(
+                "ledger.has-been-asked-times",
                 times=wanted.times,
                 asked=asked,
+                question_name=wanted.question_name,
             )
     spent = desk.books.account(wanted.dataset, EVERYONE).individual
     nano, room = wanted.charge.nano, dataset.individual
     if room is not None and nano > (room := max(0, room - spent)):
-        raise OverBudget(
-            f"This question costs individual epsilon {decimal(in_epsilon(nano))}, and "
-            f"{decimal(in_epsilon(room))} remains for `{wanted.dataset}`",
-            "A price must fit in what remains of the individual column, all analysts together",
-            "Ask without individual=True, or let the holder raise `individual` in [budget]",
+        raise refuse(
+            "ledger.this-question-costs-individual-epsilon-and-remains",
             cost=in_epsilon(nano),
             remaining=in_epsilon(room),
             limit="individual",
+            decimal=decimal(in_epsilon(nano)),
+            decimal2=decimal(in_epsilon(room)),
+            dataset=wanted.dataset,
         )
     if spent + wanted.charge.nano > _LARGEST_SUM:
-        raise OverBudget(
-            f"The individual column of `{wanted.dataset}` is full",
-            f"It holds an epsilon of at most {decimal(in_epsilon(_LARGEST_SUM))}",
-            "Use an answer already given, which costs nothing to repeat",
+        raise refuse(
+            "ledger.individual-column-of-is-full",
+            dataset=wanted.dataset,
+            decimal=decimal(in_epsilon(_LARGEST_SUM)),
         )
     return wanted.charge.nano
 
@@ -159,14 +140,14 @@ def _afford(desk: Desk, dataset: Dataset, wanted: Purchase) -> int:
         if nano > room:
             raise _over(wanted, analyst, nano, room)
         if analyst == EVERYONE and atto > room_delta:
-            raise OverBudget(
-                f"This question costs delta {decimal(in_delta(atto))} and "
-                f"{decimal(in_delta(room_delta))} remains for `{wanted.dataset}`",
-                "A price must fit in what remains of the data set's budget",
-                "Ask for a pure promise (delta 0), or let the holder set a budget of delta",
+            raise refuse(
+                "ledger.this-question-costs-delta-and-remains-for",
                 cost=in_delta(atto),
                 remaining=in_delta(room_delta),
                 limit="delta",
+                decimal=decimal(in_delta(atto)),
+                decimal2=decimal(in_delta(room_delta)),
+                dataset=wanted.dataset,
             )
     return nano
 

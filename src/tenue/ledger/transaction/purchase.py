@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ...errors import InvalidArgument, NotPromised
+from ...errors import refuse
 from ...number import whole
 from ..composition import Charge, Column
 from ..text import given_text, readable
@@ -42,29 +42,13 @@ def purchase(
 ) -> Purchase:
     """The purchase that these words mean, or a refusal."""
     if not isinstance(charge, Charge):
-        raise InvalidArgument(
-            f"`charge` is of type {type(charge).__name__}",
-            "`charge` must be a Charge",
-            "Use Charge.of(epsilon=..., neighbours=...)",
-        )
+        raise refuse("ledger.charge-is-of-type", type=type(charge).__name__)
     if column not in ("dp", "individual"):
-        raise InvalidArgument(
-            f"`column` is {str(column)[:60]!r}",
-            '`column` must be "dp" or "individual"',
-            'Leave it out for differential privacy, or use column="individual"',
-        )
+        raise refuse("ledger.column-is-column-must-be-dp-or", column=str(column)[:60])
     if column == "individual" and (charge.atto or charge.person is not None):
-        raise NotPromised(
-            "The individual column was given a delta or a person",
-            "Individual differential privacy is charged as one epsilon",
-            "Leave out delta and person",
-        )
+        raise refuse("ledger.individual-column-was-given-delta-or-person")
     if times is not None and (question_name is None or column != "individual"):
-        raise InvalidArgument(
-            "`times` was given without an approved question",
-            '`times` limits one `question_name` of column="individual"',
-            "Name the question, or leave `times` out",
-        )
+        raise refuse("ledger.times-was-given-without-approved-question")
     return Purchase(
         dataset=given_text(dataset, "dataset"),
         analyst=given_text(analyst, "analyst"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 
-from ...errors import Conflict, Refused
+from ...errors import Refused, refuse
 from ..fact import Answered, Returned, Unanswered
 from ..record import Reservation
 from ..row import ANSWERED, OPEN, RETURNED, Ticket
@@ -81,20 +81,10 @@ def bury(desk: Desk, owner: str) -> None:
 def _own(desk: Desk, reservation: Reservation) -> Ticket:
     ticket = desk.books.ticket(reservation.sequence)
     if ticket is None or ticket.owner != reservation.owner or ticket.owner != desk.owner():
-        raise Conflict(
-            "The reservation was not made by this ledger in this process",
-            "Only the process that reserved may settle, so that one reservation has one draw",
-            "Reserve and commit on the same open ledger",
-            code="not-yours",
-        )
+        raise refuse("ledger.reservation-was-not-made-by-this-ledger")
     return ticket
 
 
 def _settled(ticket: Ticket) -> Refused:
     said = {ANSWERED: "answered", RETURNED: "returned"}.get(ticket.outcome, "ended unanswered")
-    return Conflict(
-        f"Reservation {ticket.sequence} is already {said}",
-        "A reservation is settled once",
-        "Reserve anew with a new key",
-        code="already-settled",
-    )
+    return refuse("ledger.reservation-is-already", sequence=ticket.sequence, said=said)

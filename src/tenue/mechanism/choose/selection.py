@@ -20,7 +20,7 @@ from itertools import accumulate, pairwise
 import numpy as np
 import numpy.typing as npt
 
-from ...errors import InvalidArgument
+from ...errors import InvalidArgument, refuse
 from ...noise.exact import LARGEST, uniform
 from ...noise.source import SYSTEM, Source, require_safe
 from ...noise.table import Table
@@ -194,11 +194,7 @@ def quantile(
     step = above_zero(grid, "grid")
     low, high = (exact(end, "bounds") / step for end in bounds)
     if low.denominator != 1 or high.denominator != 1 or not low < high or high - low >= LARGEST:
-        raise InvalidArgument(
-            f"`bounds` is {tuple(map(str, bounds))} with a grid of {grid}",
-            "Bounds are two multiples of the grid, the smaller one first",
-            "Widen them to the next multiples",
-        )
+        raise refuse("mechanism.bounds-is-with-grid-of", tuple=tuple(map(str, bounds)), grid=grid)
     price = law_epsilon(epsilon)
     score = rank_score.quantile(fraction_of_one(q, "q"), checked_neighbours(neighbours))
     chosen = Selection(score, int(low), int(high), price)
@@ -239,10 +235,6 @@ def _steps(values: Sequence[Number], low: int, high: int, grid: Fraction) -> npt
             found = None
         if found is None:
             # raised out of reach of the error above, which quotes the value
-            raise InvalidArgument(
-                "`values` holds something that is not a finite number",
-                "`values` are finite numbers",
-                "Leave out what is missing",
-            )
+            raise refuse("mechanism.values-holds-something-that-is-not-finite")
         steps.append(min(max(found, low), high))
     return np.array(steps, dtype=np.int64)

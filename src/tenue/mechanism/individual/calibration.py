@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
-from ...errors import InvalidArgument
+from ...errors import refuse
 from ...noise.discrete_laplace import DiscreteLaplace
 from ...noise.exact import LARGEST
 from ...noise.source import Source
@@ -103,8 +103,4 @@ def _check_size(widest: Fraction, farthest: int, epsilon: Fraction) -> None:
     # more, for roots are rounded up)
     steps = math.ceil(widest) + 1
     if steps >= LARGEST >> 8 or steps / epsilon > LARGEST >> 6 or farthest >= LARGEST:
-        raise InvalidArgument(
-            "The grid is too fine for these bounds and this epsilon",
-            "Answers and the widest noise that any table can need must fit 62-bit whole numbers",
-            "Use a coarser grid, narrower bounds, a larger epsilon or discrete-laplace noise",
-        )
+        raise refuse("mechanism.grid-is-too-fine-for-these-bounds")

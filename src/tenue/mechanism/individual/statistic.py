@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import NotPromised
+from ...errors import refuse
 from ...number import above_zero
 from ...sensitivity.column import Column, domain, exact_column, exact_pair
 from ...sensitivity.local import local_given
@@ -49,12 +49,7 @@ class Statistic:
     def __post_init__(self) -> None:
         if self.name == "slope":
             if self.ridge is None:
-                raise NotPromised(
-                    "The slope was asked without a ridge",
-                    "Without one, whether the slope can be protected depends on the rows, "
-                    "and a refusal would tell",
-                    "Add ridge=..., in squared units of x; a small one hardly moves the slope",
-                )
+                raise refuse("mechanism.slope-was-asked-without-ridge")
             above_zero(self.ridge, "ridge")
 
     def local(self, columns: Columns) -> Fraction:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import InvalidArgument, InvalidTable, nearest
+from ...errors import nearest, refuse
 from ...noise.source import SYSTEM, Source, require_safe
 from ...number import checked_call, law_epsilon, moderate
 from ...sensitivity.parameters import Parameters
@@ -73,11 +73,7 @@ def individual_steps(
         bounds = tuple(zip(_two(low, "low"), _two(high, "high"), strict=True))
     columns = columns_of(statistic, steps, bounds)
     if any(column.step != 1 for column in columns):
-        raise InvalidTable(
-            "`steps` or the bounds hold something that is not a whole number",
-            "Rows and bounds are whole steps",
-            "Divide by the grid first, or call `individual`",
-        )
+        raise refuse("mechanism.steps-or-bounds-hold-something-that-is")
     if statistic == "mode":
         (column,) = columns
         check_width(column.high - column.low + 1)
@@ -107,37 +103,31 @@ def release_mode(votes: Sequence[int], epsilon: Fraction, truncated: bool, sourc
 def check_width(categories: int) -> None:
     """Refuses a mode among more categories than can be listed."""
     if categories > MOST_CATEGORIES:
-        raise InvalidArgument(
-            f"The mode was asked among {categories} categories",
-            f"It is chosen among {MOST_CATEGORIES} at most",
-            "Group the categories",
+        raise refuse(
+            "mechanism.mode-was-asked-among-categories",
+            categories=categories,
+            most_categories=MOST_CATEGORIES,
         )
 
 
 def check_options(statistic: str, noise: str, truncated: bool, grid: Fraction) -> None:
     """Refuses options that do not fit the statistic; reads no rows."""
     if noise not in NOISES:
-        raise InvalidArgument(
-            f"`noise` is {noise!r}", "`noise` has a known name", nearest(str(noise), NOISES)
+        raise refuse(
+            "mechanism.noise-is-noise-has-known-name",
+            noise=noise,
+            nearest=nearest(str(noise), NOISES),
         )
     if statistic == "mode" and (noise != "discrete-laplace" or grid != 1):
-        raise InvalidArgument(
-            '"mode" has no `grid` and no `noise`',
-            "A category is chosen, and no number is added to it",
-            "Leave both out",
-        )
+        raise refuse("mechanism.mode-has-no-grid-and-no-noise")
     if truncated and statistic not in TRUNCATABLE:
-        raise InvalidArgument(
-            f'"{statistic}" cannot be truncated',
-            "`truncated` belongs to " + " and ".join(f'"{name}"' for name in TRUNCATABLE),
-            "Leave `truncated` out",
+        raise refuse(
+            "mechanism.cannot-be-truncated",
+            statistic=statistic,
+            names=" and ".join(f'"{name}"' for name in TRUNCATABLE),
         )
     if statistic == "correlation" and grid >= 1:
-        raise InvalidArgument(
-            f"`grid` is {grid}",
-            "A correlation lies between -1 and 1, so its grid must be below 1",
-            "Try grid=0.001",
-        )
+        raise refuse("mechanism.grid-is-correlation-lies-between-1-and", grid=grid)
 
 
 def _two(ends: object, name: str) -> tuple[object, object]:
@@ -145,9 +135,5 @@ def _two(ends: object, name: str) -> tuple[object, object]:
     try:
         x, y = pair
     except (TypeError, ValueError):
-        raise InvalidArgument(
-            f"`{name}` is not a pair",
-            "Two columns have two domains",
-            f"Give {name}=(that of x, that of y)",
-        ) from None
+        raise refuse("mechanism.is-not-pair", name=name) from None
     return x, y

@@ -9,7 +9,7 @@ from itertools import pairwise
 from math import lcm
 from typing import Any
 
-from ...errors import InvalidPrior
+from ...errors import refuse
 from ...noise.source import Source
 from ...number import exact, law_epsilon
 from ...prior.density import Density
@@ -67,11 +67,7 @@ class RefinedDensity:
         """The exact probability that the answer, rounded to the prior's grid, is `value`."""
         grid = self.prior.grid
         if grid is None:
-            raise InvalidPrior(
-                "The prior has no grid, so a single value has no mass",
-                "Values with masses live on a grid",
-                "Use `density`, or refine prior.on_grid(...)",
-            )
+            raise refuse("mechanism.prior-has-no-grid-so-single-value")
         place = exact(value, "value") / grid
         first, last = self.prior.limits
         if place.denominator != 1 or not first <= place <= last:

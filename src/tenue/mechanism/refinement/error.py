@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ...errors import InvalidPrior
+from ...errors import refuse
 from ...number import checked_call
 from ...prior.counts import Counts
 from ...prior.density import Density
@@ -63,11 +63,7 @@ def expected_error(
         require_absolute(distance)
         return _density_error(belief, found)
     if not isinstance(belief, Finite):
-        raise InvalidPrior(
-            f"`prior` is of type {type(prior).__name__}",
-            "`prior` is a belief of tn.prior",
-            'Give tn.prior.Categorical({"flu": 0.7, "none": 0.3}), for instance',
-        )
+        raise refuse("mechanism.prior-is-of-type", type=type(prior).__name__)
     masses = _float_masses(belief)
     means, nearest = _near_and_all(metric(belief, distance), masses, float(found.core_mass))
     up, down = float(found.up), float(found.down)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
-from ...errors import InvalidArgument
+from ...errors import InvalidArgument, refuse
 from ...noise.enclosure import exp_minus
 from ...number import exact, fraction_of_one, law_epsilon
 
@@ -91,11 +91,7 @@ def factors(
     share = given if given == 0 else fraction_of_one(delta, "delta")
     if kind == "individual":
         if alpha_up is not None:
-            raise InvalidArgument(
-                "`alpha_up` is given for an individual question",
-                "There the factors e^ε and e^-ε are always best",
-                "Leave `alpha_up` out",
-            )
+            raise refuse("mechanism.alpha-up-is-given-for-individual-question")
         up = power_below(level)
         moved = share / power_above(level) if share else Fraction(0)
         return Factors("individual", level, share, up, 1 / up, moved)
@@ -107,11 +103,7 @@ def factors(
         most = power_below(level)
         up = exact(alpha_up, "alpha_up")
         if not 1 <= up <= most:
-            raise InvalidArgument(
-                f"`alpha_up` is {alpha_up}",
-                "`alpha_up` lies between 1 and e^ε",
-                "Leave it out for e^(ε/2), which is nearly always best",
-            )
+            raise refuse("mechanism.alpha-up-is", alpha_up=alpha_up)
         return Factors("statistical", level, share, up, up / most, moved)
     raise InvalidArgument(
         f"`kind` is {kind!r}"[:80],

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import InvalidPrior
+from ...errors import refuse
 from ...noise.law import checked_source
 from ...noise.source import Source
 from ...number import law_epsilon
@@ -113,9 +113,7 @@ class RefinedPoints:
         """P(answer ≤ x), for beliefs about numbers."""
         limit = self.prior.canonical(x)
         if not isinstance(limit, Fraction):
-            raise InvalidPrior(
-                "The belief is not about a number", "`cdf` is for numbers", "Use `mass`"
-            )
+            raise refuse("mechanism.belief-is-not-about-number")
         end = bisect_right(self.prior.values, limit)
         return Fraction(sum(self._weights[:end]), self._total)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...errors import InvalidPrior
+from ...errors import refuse
 from ...number import checked_call
 from ...prior.counts import Counts
 from ...prior.density import Density
@@ -67,14 +67,6 @@ def refine(
     if isinstance(belief, Density):
         require_absolute(distance)
         if found.delta:
-            raise InvalidPrior(
-                "`delta` is given with a density",
-                "A mass can only be moved to a point",
-                "Put the prior on a grid of at most 4,096 points first: prior.on_grid(...)",
-            )
+            raise refuse("mechanism.delta-is-given-with-density")
         return RefinedDensity.of(belief, found, truth)
-    raise InvalidPrior(
-        f"`prior` is of type {type(prior).__name__}",
-        "`prior` is a belief of tn.prior",
-        'Give tn.prior.Categorical({"flu": 0.7, "none": 0.3}), for instance',
-    )
+    raise refuse("mechanism.prior-is-of-type-2", type=type(prior).__name__)

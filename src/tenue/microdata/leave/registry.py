@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from ...errors import Conflict, Fault, InvalidArgument
+from ...errors import Fault, InvalidArgument, refuse
 from ...ledger import SQLite
 from ...ledger.contract import Ledger
 from ...promise import checked_neighbours
@@ -18,9 +18,6 @@ from ...schema import Schema
 from ..method.method import Method
 
 __all__ = ["Register", "check_first", "check_rows", "opened", "register", "withdraw"]
-
-_WHY = "Two releases of overlapping data reveal the records in which they differ"
-_INSIST = 'Publish the first release again, or state override="second-release", which is recorded'
 
 
 class Register:
@@ -86,12 +83,7 @@ def check_first(ledger: Ledger, schema: Schema, method: Method) -> None:
     if name not in ledger.datasets() or "second-release" in method.override:
         return
     if ledger.balance(name).releases:
-        raise Conflict(
-            f"`{name}` has been released before",
-            _WHY,
-            _INSIST,
-            code="second-release",
-        )
+        raise refuse("microdata.has-been-released-before", name=name)
 
 
 def check_rows(ledger: Ledger, schema: Schema, method: Method, marks: Sequence[str]) -> None:
@@ -99,13 +91,8 @@ def check_rows(ledger: Ledger, schema: Schema, method: Method, marks: Sequence[s
     earlier = ledger.released_before(marks)
     if earlier is None or "second-release" in method.override:
         return
-    raise Conflict(
-        f"Rows or persons of `{schema.name}` have been released before, under another name "
-        f"(entry {earlier} of the ledger)",
-        _WHY,
-        _INSIST,
-        code="second-release",
-        earlier=earlier,
+    raise refuse(
+        "microdata.rows-or-persons-of-have-been-released", earlier=earlier, name=schema.name
     )
 
 

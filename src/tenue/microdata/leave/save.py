@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ...errors import InvalidArgument, nearest
+from ...errors import Refused, nearest, refuse
 from .formula import IGNORED, PREFIX, STARTS, defused
 
 __all__ = ["KINDS", "Draft", "check_target", "write_release"]
@@ -29,32 +29,18 @@ def check_target(folder: Path, kind: str | None, *, replace: bool) -> None:
     kind of file that is none of `KINDS`.
     """
     if kind is not None and kind not in KINDS:
-        raise InvalidArgument(
-            f"`kind` is {kind!r}", "`kind` is csv or parquet", nearest(str(kind), KINDS)
+        raise refuse(
+            "microdata.kind-is-kind-is-csv-or-parquet", kind=kind, nearest=nearest(str(kind), KINDS)
         )
     name = folder.absolute().name or str(folder)
     if folder.is_symlink():
-        raise InvalidArgument(
-            f"{name} is a link to another place",
-            "A release is written into a folder of its own",
-            "Name the folder itself",
-        )
+        raise refuse("microdata.is-link-to-another-place", name=name)
     if folder.is_dir() and any(folder.iterdir()) and not replace:
-        raise InvalidArgument(
-            f"{name} is not empty",
-            "A release is written into a folder of its own",
-            "Name another folder, or say that it may be replaced",
-        )
+        raise refuse("microdata.is-not-empty", name=name)
     if folder.is_dir() and not _is_release(folder):
-        raise InvalidArgument(
-            f"{name} holds something that is no release",
-            "Only a folder with nothing but a release in it is replaced",
-            "Name another folder",
-        )
+        raise refuse("microdata.holds-something-that-is-no-release", name=name)
     if folder.exists() and not folder.is_dir():
-        raise InvalidArgument(
-            f"{name} is a file", "A release is written into a folder", "Name another one"
-        )
+        raise refuse("microdata.is-file-release-is-written-into-folder", name=name)
     above = next(parent for parent in folder.absolute().parents if parent.exists())
     if not os.access(above, os.W_OK) or not above.is_dir():
         raise _unwritable(folder)
@@ -192,9 +178,5 @@ def _force(path: Path) -> None:
         os.close(handle)
 
 
-def _unwritable(folder: Path) -> InvalidArgument:
-    return InvalidArgument(
-        f"{folder.name} cannot be written",
-        "A release is written into a folder that can be made",
-        "Check the path and its permissions",
-    )
+def _unwritable(folder: Path) -> Refused:
+    return refuse("microdata.cannot-be-written", name=folder.name)

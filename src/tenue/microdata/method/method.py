@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from ...errors import InvalidArgument, InvalidSchema, NotPromised, nearest
+from ...errors import Refused, nearest, refuse
 from ...number import above_zero, exact, whole
 from ...schema import Boolean, Category, Column, Number, Schema
 from ...schema.literal import key
@@ -83,18 +83,10 @@ def chosen_method(
     if way == "other-attributes" and len(quasi + confidential) < 2:
         raise _no_role(schema, "quasi-identifier", "Groups are formed by the other columns")
     if gamma is not None and way != "v-mdav":
-        raise InvalidArgument(
-            "`gamma` is given",
-            '`gamma` is the gain factor of by="v-mdav"',
-            'Leave it out, or add by="v-mdav"',
-        )
+        raise refuse("microdata.gamma-is-given")
     grows = way in ("mdav", "v-mdav", "quasi-identifiers")
     if not grows and (l is not None or t is not None):
-        raise InvalidArgument(
-            f'`{"l" if l is not None else "t"}` is given with by="{way}"',
-            "Groups grow for l or t where quasi-identifiers form them",
-            'Use by="quasi-identifiers", or leave l and t out',
-        )
+        raise refuse("microdata.is-given-with-by", word="l" if l is not None else "t", way=way)
     if (l is not None or t is not None) and not confidential:
         raise _no_role(schema, "confidential", "l and t speak of confidential columns")
     overrides, sizes = _overrides(override), _sizes(k, name, way, confidential)
@@ -118,16 +110,12 @@ def chosen_method(
 def _check_roles(schema: Schema) -> None:
     lacking = schema.without_role
     if lacking:
-        raise InvalidSchema(
-            f"No role is stated for {', '.join(f'`{name}`' for name in lacking)}",
-            "Every column that is published has a role: an intruder may know it "
-            "(quasi-identifier), wants to know it (confidential), or it is neither (other) and "
-            "leaves as it is",
-            f'Write role = "quasi-identifier", "confidential", "other" or "identifier" in '
-            f"[columns.{key(lacking[0])}]"
-            + (" and in the others" if lacking[1:] else "")
-            + ", or remove the section of a column that shall not leave",
+        raise refuse(
+            "microdata.no-role-is-stated-for",
             columns=lacking,
+            names=", ".join(f"`{name}`" for name in lacking),
+            key=key(lacking[0]),
+            word=" and in the others" if lacking[1:] else "",
         )
 
 
@@ -135,8 +123,12 @@ def _one_of(given: object, name: str, known: tuple[str, ...]) -> str:
     if isinstance(given, str) and given in known:
         return given
     listed = ", ".join(f'"{word}"' for word in known)
-    raise InvalidArgument(
-        f"`{name}` is {given!r}", f"`{name}` is one of {listed}", nearest(str(given), known)
+    raise refuse(
+        "microdata.is-one-of",
+        name=name,
+        given=given,
+        listed=listed,
+        nearest=nearest(str(given), known),
     )
 
 
@@ -145,13 +137,8 @@ def _check_ordered(schema: Schema, confidential: tuple[str, ...]) -> None:
     flat = [name for name in confidential if _without_order(schema.columns[name])]
     if flat:
         names = ", ".join(f"`{name}`" for name in flat)
-        raise NotPromised(
-            f'The values of {names} have no order, and groups are formed by="each-confidential"',
-            "Groups of similar values of such a column have one value each, so nearly everybody "
-            "keeps the true one: it takes numbers, dates or a taxonomy",
-            'Use by="quasi-identifiers", or state override="homogeneous-groups", which is recorded',
-            code="homogeneous-groups",
-            columns=tuple(flat),
+        raise refuse(
+            "microdata.values-of-have-no-order-and-groups", columns=tuple(flat), names=names
         )
 
 
@@ -164,11 +151,10 @@ def _published(schema: Schema, columns: tuple[Column, ...]) -> tuple[str, ...]:
     """The names of these columns, but for one that names a person: that never leaves."""
     for column in columns:
         if isinstance(column, Number) and column.expression is not None:
-            raise InvalidSchema(
-                f"`{column.name}` is derived from other columns and has the role {column.role}",
-                "A release has the columns that are stored",
-                f"Store `{column.name}` in the table, or remove its role",
+            raise refuse(
+                "microdata.is-derived-from-other-columns-and-has",
                 column=column.name,
+                role=column.role,
             )
     unit = schema.unit.lower()
     return tuple(column.name for column in columns if column.name.lower() != unit)
@@ -185,12 +171,8 @@ def _unprotected(schema: Schema) -> tuple[str, ...]:
     )
 
 
-def _no_role(schema: Schema, role: str, why: str) -> InvalidSchema:
-    return InvalidSchema(
-        f"`{schema.name}` has no {role} columns",
-        why,
-        f'Write role = "{role}" in the section of each such column',
-    )
+def _no_role(schema: Schema, role: str, why: str) -> Refused:
+    return refuse("microdata.has-no-columns", name=schema.name, role=role, why=why)
 
 
 def _sizes(k: object, name: str, way: str, confidential: tuple[str, ...]) -> Mapping[str, int]:
@@ -199,44 +181,24 @@ def _sizes(k: object, name: str, way: str, confidential: tuple[str, ...]) -> Map
         size = whole(k, "k", least=2)
         return dict.fromkeys(confidential, size) if each else {"": size}
     if not each:
-        raise InvalidArgument(
-            "`k` is given for single columns",
-            'One k holds for all, unless each column has its own groups: by="each-confidential"',
-            "Give one number, such as k=5",
-        )
+        raise refuse("microdata.k-is-given-for-single-columns")
     known = {column.lower(): column for column in confidential}
     given = {str(column).lower(): size for column, size in k.items()}
     if len(given) < len(k):
-        raise InvalidArgument(
-            "`k` names a column twice, in upper and lower case",
-            "`k` names each confidential column once",
-            "Leave one of them out",
-        )
+        raise refuse("microdata.k-names-column-twice-in-upper-and")
     for column in given:
         if column not in known:
-            raise InvalidArgument(
-                f"`k` names `{column}`",
-                "`k` names the confidential columns",
-                nearest(column, known),
-            )
+            raise refuse("microdata.k-names", column=column, nearest=nearest(column, known))
     for column in known:
         if column not in given:
-            raise InvalidArgument(
-                f"`k` does not say the size of groups for `{known[column]}`",
-                "`k` is one number, or one for each confidential column",
-                f"Add `{known[column]}` to k",
-            )
+            raise refuse("microdata.k-does-not-say-size-of-groups", known=known[column])
     return {known[column]: whole(size, f"k[{column}]", least=2) for column, size in given.items()}
 
 
 def _distance(t: object) -> Fraction:
     value = exact(t, "t")
     if not 0 <= value <= 1:
-        raise InvalidArgument(
-            f"`t` is {t}",
-            "`t` is an earth mover's distance: 0 means no difference from the table, 1 the largest",
-            "Try t=0.3",
-        )
+        raise refuse("microdata.t-is-t-is-earth-mover-s", t=t)
     return value
 
 

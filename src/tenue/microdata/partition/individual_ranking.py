@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ...errors import InvalidArgument, InvalidTable, nearest
+from ...errors import nearest, refuse
 from ...number import checked_call
 from .kernels import kernels
 from .partition import Partition
@@ -50,10 +50,11 @@ def individual_ranking(values: ArrayLike, k: int, *, method: str = "mdav") -> Pa
         Thesis, sections 2.8 and 3.3.3; Hansen and Mukherjee 2003 for the optimal groups.
     """
     if method not in METHODS:
-        raise InvalidArgument(
-            f"`method` is {method!r}",
-            "`method` is one of " + ", ".join(f"`{name}`" for name in METHODS),
-            nearest(str(method), METHODS),
+        raise refuse(
+            "microdata.method-is-method-is-one-of",
+            method=method,
+            names=", ".join(f"`{name}`" for name in METHODS),
+            nearest=nearest(str(method), METHODS),
         )
     points = points_of(_one_column(values))
     k = enough_rows(points, k)
@@ -308,8 +309,4 @@ def _one_column(values: ArrayLike) -> NDArray[Any]:
         return given[:, np.newaxis]
     if given.ndim == 2 and given.shape[1] == 1:
         return given
-    raise InvalidTable(
-        "`values` is not one column",
-        "Individual ranking groups the values of one column at a time",
-        "Call it once for each column, such as individual_ranking(X[:, 0], k)",
-    )
+    raise refuse("microdata.values-is-not-one-column")

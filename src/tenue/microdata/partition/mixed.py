@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ...errors import InvalidArgument
+from ...errors import refuse
 from .meaning import Meaning, Numbers
 from .plain import Distances, Euclidean, Rows
 from .points import GRAINS, Points, Sums, points_of
@@ -115,11 +115,7 @@ def placed(
     if not isinstance(X, Records):
         return points_of(X, scale), ()
     if scale is not None:
-        raise InvalidArgument(
-            "`scale` is given for records",
-            "Records are divided by the diameters of their domains already",
-            "Leave `scale` out",
-        )
+        raise refuse("microdata.scale-is-given-for-records")
     if X.semantic:
         return X.coordinates, X.semantic
     return points_of(X.coordinates), ()

@@ -20,7 +20,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ...errors import InvalidArgument, InvalidTable
+from ...errors import Refused, refuse
 from ...number import above_zero, whole
 
 __all__ = ["GRAIN", "GRAINS", "centroid", "cut", "enough_rows", "points_of"]
@@ -47,11 +47,7 @@ def points_of(X: ArrayLike, scale: Sequence[object] | None = None) -> Points:
         with np.errstate(all="ignore"):
             points = points / _divisors(scale, points.shape[1])
         if not np.isfinite(points).all():
-            raise InvalidArgument(
-                "`scale` is so small that dividing by it overflows",
-                "Every value divided by the scale of its column must be a finite number",
-                "Give larger divisors, such as the largest magnitude of each column",
-            )
+            raise refuse("microdata.scale-is-so-small-that-dividing-by")
     exponent = int(np.frexp(max(points.max(), -points.min()))[1])
     return np.ldexp(points, -exponent)
 
@@ -60,11 +56,7 @@ def enough_rows(points: Points, k: object) -> int:
     """The group size `k`, refused unless it is a whole number and the table can fill one group."""
     size = whole(k, "k", least=1)
     if points.shape[0] < size:
-        raise InvalidArgument(
-            f"The table has fewer than k = {size} rows",
-            "A group needs at least k rows",
-            "Choose a smaller k, or a larger table",
-        )
+        raise refuse("microdata.table-has-fewer-than-k-rows", size=size)
     return size
 
 
@@ -108,20 +100,12 @@ def _numbers(X: ArrayLike) -> Points:
         points = given.astype(np.float64)
     masked = isinstance(X, np.ma.MaskedArray) and bool(np.ma.is_masked(X))
     if masked or not np.isfinite(points).all():
-        raise InvalidTable(
-            "The table has a missing or an infinite value",
-            "Every value must be a finite number that a double can hold",
-            "Fill or drop such rows first, by the policy that the schema declares",
-        )
+        raise refuse("microdata.table-has-missing-or-infinite-value")
     return points
 
 
-def _not_a_table(why: str) -> InvalidTable:
-    return InvalidTable(
-        f"This is not a table of numbers: {why}",
-        "A partition reads a matrix of numbers with at least one row and one column",
-        "Give one row for each record and one column for each attribute",
-    )
+def _not_a_table(why: str) -> Refused:
+    return refuse("microdata.this-is-not-table-of-numbers", why=why)
 
 
 def _divisors(scale: Sequence[object], columns: int) -> Points:
@@ -130,11 +114,7 @@ def _divisors(scale: Sequence[object], columns: int) -> Points:
     except TypeError:
         given = []
     if isinstance(scale, str) or len(given) != columns:
-        raise InvalidArgument(
-            "`scale` does not have one number for each column",
-            f"`scale` lists {columns} divisors, one for each column",
-            "Give `scale` as a list, or leave it out for raw values",
-        )
+        raise refuse("microdata.scale-does-not-have-one-number-for", columns=columns)
     return np.array([_divisor(value, f"scale[{j}]") for j, value in enumerate(given)])
 
 
@@ -144,9 +124,5 @@ def _divisor(value: object, name: str) -> float:
     except OverflowError:
         divisor = math.inf
     if not 0 < divisor < math.inf:
-        raise InvalidArgument(
-            f"`{name}` is {value}",
-            f"`{name}` must be a number that a double can hold",
-            "Give a divisor of the size of the column's values",
-        )
+        raise refuse("microdata.must-be-number-that-double-can-hold", name=name, value=value)
     return divisor

@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ...errors import InvalidArgument
+from ...errors import refuse
 from ...number import Number, checked_call, exact
 from .kernels import kernels
 from .mdav import COMPILED_FROM
@@ -62,10 +62,8 @@ def v_mdav(
     k = enough_rows(points, k)
     gain = exact(gamma, "gamma")
     if not 0 < gain <= LARGEST_GAIN:
-        raise InvalidArgument(
-            f"`gamma` is {gamma}",
-            f"`gamma` must be above 0 and at most {LARGEST_GAIN}",
-            "Use gamma=0.2 for scattered records, gamma=1.1 for clustered ones",
+        raise refuse(
+            "microdata.gamma-is-gamma-must-be-above-0", gamma=gamma, largest_gain=LARGEST_GAIN
         )
     # Distances are squared throughout.
     squared_gain = float(gain * gain)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...engine.duckdb.rows import Rows, read_rows
-from ...errors import InvalidTable
+from ...errors import refuse
 from ...schema import Category, Column, Schema
 from ...schema.table import RECORD
 from .cells import Cells, Numbers
@@ -52,11 +52,7 @@ def read_original(source: object, schema: Schema) -> Original:
     rows = read_rows(source, schema)
     size = rows.logical.num_rows if rows.logical.num_columns else rows.identifiers.num_rows
     if size == 0:
-        raise InvalidTable(
-            f"`{schema.name}` has no rows",
-            "A table that is published has at least k rows",
-            "Check the source",
-        )
+        raise refuse("microdata.has-no-rows", name=schema.name)
     cells = {}
     for name in rows.logical.column_names:
         column = schema.columns[name]
@@ -68,22 +64,20 @@ def read_original(source: object, schema: Schema) -> Original:
 
 def _check_values(column: Column, rows: Rows) -> None:
     if rows.infinite[column.name]:
-        raise InvalidTable(
-            f"`{column.name}` has {_where(rows.infinite, column, rows)} an infinite value",
-            "A value that is published is finite",
-            f"Remove them from the source, or leave the cells of `{column.name}` empty",
+        raise refuse(
+            "microdata.has-infinite-value",
             column=column.name,
+            where=_where(rows.infinite, column, rows),
         )
     if rows.unreadable[column.name]:
         category = isinstance(column, Category)
-        raise InvalidTable(
-            f"`{column.name}` has {_where(rows.unreadable, column, rows)} a value that the schema "
-            "does not know",
-            "Every value is one of the declared categories"
+        raise refuse(
+            "microdata.has-value-that-schema-does-not-know",
+            column=column.name,
+            where=_where(rows.unreadable, column, rows),
+            word="Every value is one of the declared categories"
             if category
             else f"Every value of a {column.type} column can be read as such",
-            f"Add what is lacking to [columns.{column.name}], or correct the source",
-            column=column.name,
         )
 
 
@@ -105,31 +99,17 @@ def _persons(schema: Schema, rows: Rows) -> Numbers | None:
         for name in rows.identifiers.column_names:
             values = _names(rows.identifiers.column(name)).drop_null()
             if len(values) != len(values.unique()):
-                raise InvalidTable(
-                    f"`{name}` names somebody more than once",
-                    'With unit = "record" each row is another person',
-                    f'Write unit = "{name}", or remove the rows that stand twice',
-                    column=name,
-                )
+                raise refuse("microdata.names-somebody-more-than-once", column=name)
         return None
     name = schema.column(schema.unit).name
     held = rows.identifiers if name in rows.identifiers.column_names else rows.logical
     values = _names(held.column(name))
     if values.null_count:
-        raise InvalidTable(
-            f"Some rows have no `{name}`",
-            "Every row belongs to a person",
-            "Fill it in, or remove those rows",
-            column=name,
-        )
+        raise refuse("microdata.some-rows-have-no", column=name)
     persons = _numbered(values.dictionary_encode().indices.to_numpy())
     limit = schema.rows_per_unit
     if limit is not None and int(np.bincount(persons).max()) > limit:
-        raise InvalidTable(
-            f"Somebody has more than {limit} rows",
-            f"The schema states rows_per_unit = {limit}",
-            "State a larger number, or remove rows",
-        )
+        raise refuse("microdata.somebody-has-more-than-rows", limit=limit)
     return persons
 
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import InvalidArgument, InvalidTable, nearest
+from ...errors import InvalidArgument, nearest, refuse
 from ...number import checked_call
 from ...schema import Bounded, Category, Identifier, Schema
 from ..partition.meaning import Meaning
@@ -61,12 +61,7 @@ def records(table: object, schema: Schema, columns: Sequence[str] | None = None)
     cells = [original.cells[name].filled() for name in names]
     for column in cells:
         if not column.complete:
-            raise InvalidTable(
-                f"`{column.name}` has missing values",
-                "Records are compared by values that are there",
-                f"Declare what stands for them: missing = ... in [columns.{column.name}]",
-                column=column.name,
-            )
+            raise refuse("microdata.has-missing-values", column=column.name)
     return records_of(cells, original.persons)
 
 

@@ -21,7 +21,7 @@ from ...engine.duckdb.reader import prepare
 from ...engine.duckdb.scratch import Scratch
 from ...engine.source.location import Database, Files, locate
 from ...engine.sql.logical import literal, quoted
-from ...errors import InvalidArgument, InvalidTable, nearest
+from ...errors import Refused, nearest, refuse
 from ...noise.source import SYSTEM, Source
 from ...number import checked_call, whole
 from ..partition.individual_ranking import sorted_mdav
@@ -193,11 +193,7 @@ def _sorted(
     if not isinstance(found, Files | Database) or (
         isinstance(found, Files) and found.kind != "parquet"
     ):
-        raise InvalidTable(
-            "The table is neither Parquet nor in a DuckDB file",
-            "A column that does not fit into memory is read from Parquet files or a DuckDB file",
-            "Save the table as Parquet",
-        )
+        raise refuse("microdata.table-is-neither-parquet-nor-in-duckdb")
     scratch = Scratch()
     try:
         with duckdb.connect(str(scratch.path / "sorted.duckdb")) as connection:
@@ -212,12 +208,7 @@ def _sorted(
     finally:
         scratch.close()
     if failed:  # raised out of reach of the error above, which may quote a value
-        raise InvalidTable(
-            "The column could not be read, sorted or written",
-            "The files are whole, the disk has room for several copies of the column, and the "
-            "folder of `out` can be written",
-            "Check the files and the disk, or allow more memory",
-        )
+        raise refuse("microdata.column-could-not-be-read-sorted-or")
 
 
 def _take_in(connection: Any, found: Any, column: object, source: Source | None) -> str:
@@ -229,10 +220,10 @@ def _take_in(connection: Any, found: Any, column: object, source: Source | None)
         readable = prepare(outside, found, {})
         names = {name.lower(): name for name, _ in readable.columns}
         if not isinstance(column, str) or column.lower() not in names:
-            raise InvalidArgument(
-                f"The table has no column {column!r}",
-                "A column is named as the table names it, in upper or lower case",
-                nearest(str(column), names.values()),
+            raise refuse(
+                "microdata.table-has-no-column",
+                column=column,
+                nearest=nearest(str(column), names.values()),
             )
         name = names[column.lower()]
         sql = f"SELECT {quoted(name)} AS value FROM {readable.sql}"  # noqa: S608
@@ -258,12 +249,7 @@ def _take_in(connection: Any, found: Any, column: object, source: Source | None)
         connection.unregister("incoming")
     bad = "value IS NULL OR NOT isfinite(CAST(value AS DOUBLE))"
     if connection.execute(f"SELECT count_if({bad}) FROM base").fetchall()[0][0]:  # noqa: S608
-        raise InvalidTable(
-            f"`{name}` has a missing or an infinite value",
-            "Every value must be a finite number that a double can hold",
-            "Fill or drop such rows first",
-            column=name,
-        )
+        raise refuse("microdata.has-missing-or-infinite-value", column=name)
     return name
 
 
@@ -272,11 +258,7 @@ def _grouped(connection: Any, folder: Path, column: str, out: Path, k: int) -> _
         "SELECT count(*), max(abs(CAST(value AS DOUBLE))) FROM base"
     ).fetchall()[0]
     if rows < k:
-        raise InvalidArgument(
-            f"The table has fewer than k = {k} rows",
-            "A group needs at least k rows",
-            "Choose a smaller k, or a larger table",
-        )
+        raise refuse("microdata.table-has-fewer-than-k-rows-2", k=k)
     exponent = int(np.frexp(largest)[1])
     on_disk = _Arrays(folder, rows)
     sql = "SELECT row, tie, CAST(value AS DOUBLE) AS value FROM base ORDER BY value, tie"
@@ -324,23 +306,12 @@ class _Arrays:
 
 def _new_file(out: object) -> Path:
     if not isinstance(out, str | os.PathLike):
-        raise InvalidArgument(
-            f"`out` is of type {type(out).__name__}", "`out` is the path of a new file", "Name one"
-        )
+        raise refuse("microdata.out-is-of-type", type=type(out).__name__)
     target = Path(out)
     if target.exists() or not target.absolute().parent.is_dir():
-        raise InvalidArgument(
-            f"{target.name} is there already, or its folder is not",
-            "`out` is a new file in a folder that is there",
-            "Name another file",
-        )
+        raise refuse("microdata.is-there-already-or-its-folder-is", name=target.name)
     return target
 
 
-def _no_numbers(name: str) -> InvalidTable:
-    return InvalidTable(
-        f"`{name}` does not hold numbers",
-        "Values are ranked in a column of whole numbers or doubles",
-        "Name another column, or store it as numbers",
-        column=name,
-    )
+def _no_numbers(name: str) -> Refused:
+    return refuse("microdata.does-not-hold-numbers", column=name)

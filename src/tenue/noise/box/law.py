@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from ...errors import InvalidArgument
+from ...errors import refuse
 from ...number import Number, checked_call, fraction_of_one, law_epsilon, moderate, whole
 from ..criterion import Criterion, criterion
 from ..law import checked_steps, power_of_two_below, real_array, vector
@@ -74,20 +74,12 @@ class OptimalBox:
             moderate(s, "sensitivities")
         self.epsilon = law_epsilon(epsilon)
         if signs not in ("any", "same"):
-            raise InvalidArgument(
-                f"`signs` is {signs!r}",
-                '`signs` is "any" or "same"',
-                'Use "same" only if one unit moves all components up, or all down',
-            )
+            raise refuse("noise.signs-is-signs-is-any-or-same", signs=signs)
         self.signs: Signs = signs
         self.dimension = len(self.sensitivities)
         self.minimise: Criterion | None = None
         if core is not None and minimise is not None:
-            raise InvalidArgument(
-                "Both `minimise` and `core` are given",
-                "One of them decides the shape",
-                "Leave one out",
-            )
+            raise refuse("noise.both-minimise-and-core-are-given")
         if core is not None:
             self._ratios = self._given_core(core)
         else:
@@ -101,18 +93,12 @@ class OptimalBox:
     def _given_core(self, core: Sequence[Number]) -> tuple[Fraction, ...]:
         widths = vector(core, "core")
         if len(widths) != self.dimension or min(widths) < 0:
-            raise InvalidArgument(
-                f"`core` is {list(core)}",
-                f"`core` has {self.dimension} half-widths, each at least 0",
-                "Give one for each sensitivity",
+            raise refuse(
+                "noise.core-is-core-has-half-widths-each", list=list(core), dimension=self.dimension
             )
         ratios = tuple(z / s for z, s in zip(widths, self.sensitivities, strict=True))
         if self.signs == "same" and len(set(ratios)) > 1:
-            raise InvalidArgument(
-                f"`core` is {list(core)}, not proportional to the sensitivities",
-                'With signs="same" the core is a scaled copy of the differences',
-                "Give core = [c * s for s in sensitivities] for one number c",
-            )
+            raise refuse("noise.core-is-not-proportional-to-sensitivities", list=list(core))
         return ratios
 
     # -- error of each component ---------------------------------------------------------------
@@ -154,10 +140,8 @@ class OptimalBox:
     def _scaled(self, x: Any) -> npt.NDArray[np.float64]:
         values = real_array(x)
         if values.shape[-1:] != (self.dimension,):
-            raise InvalidArgument(
-                f"A point of shape {values.shape} was given",
-                f"The law has {self.dimension} components",
-                "Give one number for each component",
+            raise refuse(
+                "noise.point-of-shape-was-given", shape=values.shape, dimension=self.dimension
             )
         return np.asarray(values / np.asarray([float(s) for s in self.sensitivities]))
 
@@ -182,22 +166,14 @@ class OptimalBox:
         """P(every component ≤ the component of x)."""
         scaled = self._scaled(x)
         if scaled.ndim != 1:
-            raise InvalidArgument(
-                "Several points were given",
-                "The joint distribution takes one point",
-                "Loop over them",
-            )
+            raise refuse("noise.several-points-were-given")
         return self._levels.joint(self.signs, scaled)
 
     def marginal(self, j: int) -> AnyMargin | SameMargin:
         """The law of one component, in units of its sensitivity times `sensitivities[j]`."""
         place = whole(j, "j")
         if place >= self.dimension:
-            raise InvalidArgument(
-                f"`j` is {j}",
-                f"The law has components 0 to {self.dimension - 1}",
-                "Give one of them",
-            )
+            raise refuse("noise.j-is-law-has-components-0-to", j=j, dimension=self.dimension - 1)
         kind = AnyMargin if self.signs == "any" else SameMargin
         return kind(self._levels, place, float(self.sensitivities[place]))
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ...errors import Fault, InvalidArgument
+from ...errors import Fault, refuse
 from ...number import Number, fraction_of_one, whole
 from ..enclosure import Enclosure, exp_minus
 from ..exact import LARGEST, geometric
@@ -59,11 +59,7 @@ class OptimalBoxSteps:
     def _check_room(self) -> None:
         levels = (40 + 4 * self.dimension) / self.epsilon
         if max(self.ball.sensitivities) * levels >= LARGEST >> 4:
-            raise InvalidArgument(
-                "The noise would not fit into 62 bits of grid steps",
-                "Sensitivity over epsilon must stay below about 1e15 steps",
-                "Use a coarser grid or a larger epsilon",
-            )
+            raise refuse("noise.noise-would-not-fit-into-62-bits")
 
     @cached_property
     def _coefficients(self) -> tuple[int, ...]:
@@ -85,10 +81,11 @@ class OptimalBoxSteps:
     def _rows(self, i: Any) -> Ints:
         rows = np.asarray(i)
         if rows.dtype.kind not in "iu" or rows.shape[-1:] != (self.dimension,):
-            raise InvalidArgument(
-                f"Steps of shape {rows.shape} and kind {rows.dtype} were given",
-                f"A vector has {self.dimension} whole numbers of steps",
-                "Give one whole number for each component",
+            raise refuse(
+                "noise.steps-of-shape-and-kind-were-given",
+                shape=rows.shape,
+                dtype=rows.dtype,
+                dimension=self.dimension,
             )
         return rows.astype(np.int64)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import InvalidArgument
+from ...errors import refuse
 from ...number import Number, checked_call, exact, fraction_of_one, law_epsilon, moderate, whole
 from ..law import like, power_of_two_below, real_array
 from ..source import Source
@@ -49,11 +49,7 @@ class HeavyTail:
     def __init__(self, *, gamma: Number, smooth_sensitivity: Number, epsilon: Number) -> None:
         self.gamma = whole(gamma, "gamma")
         if self.gamma not in GAMMAS:
-            raise InvalidArgument(
-                f"`gamma` is {gamma}",
-                "`gamma` is a whole number from 2 to 6; beyond it the loss exceeds epsilon",
-                "Try gamma=4",
-            )
+            raise refuse("noise.gamma-is-gamma-is-whole-number-from", gamma=gamma)
         self.smooth_sensitivity = moderate(smooth_sensitivity, "smooth_sensitivity")
         self.epsilon = law_epsilon(epsilon)
         self._scale = self.smooth_sensitivity * 4 * self.gamma / self.epsilon

@@ -12,7 +12,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from ...errors import InvalidPrior, NotPromised
+from ...errors import Refused, refuse
 from ...estimate import expected_error as bayes_error
 from ...estimate import guess_error, refined_error
 from ...mechanism import expected_error, refine
@@ -96,12 +96,7 @@ def _asked(question: Question) -> list[Aggregate]:
     after = question.keys or question.having or question.order or question.limit is not None
     if plain and not after and len(set(asked)) == len(asked):
         return asked
-    raise NotPromised(
-        "A prior is given for a question that is neither about one person nor about a statistic",
-        "A belief is about COUNT, SUM or AVG of one table, without GROUP BY, or about columns of "
-        "one person: SELECT disease FROM patients WHERE id = 17",
-        "Leave `prior` out; a count or sum can still have .estimate(prior)",
-    )
+    raise refuse("query.prior-is-given-for-question-that-is")
 
 
 def _grid(aggregate: Aggregate, schema: Schema) -> Fraction | None:
@@ -124,11 +119,7 @@ def _noises(
     """A plan for every admissible noise."""
     base = make_plan(question, schema, nano, minimise, sql)
     if not base.nano:
-        raise NotPromised(
-            "The prior is about the number of rows, which is public and stated in the schema",
-            "What is public needs no belief",
-            "Leave `prior` out: the answer is exact and free",
-        )
+        raise refuse("query.prior-is-about-number-of-rows-which")
     wanted = criterion(minimise)
     outputs = [output for output in question.outputs if isinstance(output, Output)]
     rows = schema.rows if question.where is None else None
@@ -252,9 +243,5 @@ def _reason(chosen: Way, ways: list[Way], belief: Any, refinement_only: bool) ->
     )
 
 
-def _too_many() -> InvalidPrior:
-    return InvalidPrior(
-        f"The prior has more than {MOST_POINTS:,} points",
-        "The data set's protocol answers by refinement, of a prior with fewer points or a density",
-        "Use Normal with the same mean and deviation",
-    )
+def _too_many() -> Refused:
+    return refuse("query.prior-has-more-than-points", most_points=MOST_POINTS)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
-from ...errors import InvalidPrior, NotPromised
+from ...errors import Refused, refuse
 from ...prior import Belief
 from ...prior.counts import Counts
 from ...prior.density import Density
@@ -26,10 +26,8 @@ def fit_columns(prior: object, columns: Sequence[Column]) -> Any:
     belief = _belief(prior)
     for column in columns:
         if not isinstance(column, Number | Category | Boolean):
-            raise NotPromised(
-                f"`{column.name}` is of type {column.type}",
-                "Beliefs are refined for categories, booleans and numbers",
-                "Ask for another column",
+            raise refuse(
+                "query.is-of-type-beliefs-are-refined-for", name=column.name, type=column.type
             )
     if len(columns) == 1:
         return _on_column(belief, columns[0])
@@ -57,20 +55,14 @@ def fit_statistics(prior: object, names: Sequence[str], grids: Sequence[Fraction
 def _belief(prior: object) -> Belief:
     if isinstance(prior, Belief):
         return prior
-    raise InvalidPrior(
-        f"`prior` is of type {type(prior).__name__}",
-        "`prior` is a belief of tn.prior",
-        'Write tn.prior.Categorical({"flu": 0.1, "none": 0.9})',
-    )
+    raise refuse("query.prior-is-of-type", type=type(prior).__name__)
 
 
 def _joint(belief: Belief, names: Sequence[str]) -> Joint:
     if isinstance(belief, Joint) and belief.width == len(names):
         return belief
-    raise InvalidPrior(
-        f"The prior is no belief about {len(names)} values at once",
-        f"One about {', '.join(names)} together is needed, in this order",
-        "Give tn.prior.Table({(first, second): mass, ...}) or tn.prior.Independent([...])",
+    raise refuse(
+        "query.prior-is-no-belief-about-values-at", many=len(names), names=", ".join(names)
     )
 
 
@@ -106,10 +98,8 @@ def _check_values(values: set[Any], column: Column) -> None:
         allowed = (False, True)
         strange = not all(isinstance(value, bool) for value in values)
     if strange:
-        raise InvalidPrior(
-            f"The prior holds values that `{column.name}` cannot have",
-            f"`{column.name}` has {len(allowed)} values",
-            "Give masses to those only",
+        raise refuse(
+            "query.prior-holds-values-that-cannot-have", name=column.name, many=len(allowed)
         )
 
 
@@ -128,25 +118,15 @@ def _on_grid(belief: Belief, name: str, grid: Fraction | None) -> Any:
     return belief.on_grid(grid)
 
 
-def _no_number(name: str) -> InvalidPrior:
-    return InvalidPrior(
-        "The prior is no belief about a number",
-        f"`{name}` is a number",
-        "Give tn.prior.Binomial(n, p), Points, Uniform, Normal or Histogram",
+def _no_number(name: str) -> Refused:
+    return refuse("query.prior-is-no-belief-about-number", name=name)
+
+
+def _out_of_bounds(column: Bounded) -> Refused:
+    return refuse(
+        "query.prior-does-not-fit", name=column.name, low=float(column.low), high=float(column.high)
     )
 
 
-def _out_of_bounds(column: Bounded) -> InvalidPrior:
-    return InvalidPrior(
-        f"The prior does not fit `{column.name}`",
-        f"`{column.name}` goes from {float(column.low):g} to {float(column.high):g}",
-        "Believe in numbers between those",
-    )
-
-
-def _off_grid(name: str, grid: Fraction) -> InvalidPrior:
-    return InvalidPrior(
-        f"The prior holds numbers that `{name}` cannot be",
-        f"`{name}` is a multiple of {float(grid):g}",
-        "Round the prior's numbers to those",
-    )
+def _off_grid(name: str, grid: Fraction) -> Refused:
+    return refuse("query.prior-holds-numbers-that-cannot-be", name=name, grid=float(grid))

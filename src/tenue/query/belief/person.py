@@ -11,7 +11,7 @@ from fractions import Fraction
 
 from sqlglot import exp
 
-from ...errors import InvalidQuestion
+from ...errors import Refused, refuse
 from ...schema import Column, Identifier, Schema
 from ...schema.table import RECORD
 from ..read.constant import read_constant
@@ -19,7 +19,6 @@ from ..read.scope import find_column, read_name, read_reference, start
 from ..read.spelling import refuse_lost
 from ..read.text import read_tokens, read_tree
 from ..read.tree import Tree
-from ..read.unsupported import refuse
 
 __all__ = ["Personal", "names_once", "read_personal", "unit_in_words"]
 
@@ -115,10 +114,5 @@ def _names_people(column: Column, schema: Schema) -> bool:
     return column.name.lower() == schema.unit.lower()
 
 
-def _unfit(what: str) -> InvalidQuestion:
-    return refuse(
-        "personal",
-        what,
-        "A question about one person is SELECT column FROM table WHERE unit = constant",
-        "Write SELECT disease FROM patients WHERE id = 17",
-    )
+def _unfit(what: str) -> Refused:
+    return refuse("query.not-about-one-person", said=what)

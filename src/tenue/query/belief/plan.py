@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 from fractions import Fraction
 
-from ...errors import InvalidArgument
+from ...errors import refuse
 from ...ledger.amount import atto as in_atto
 from ...ledger.amount import in_delta, in_epsilon
 from ...number import Number
@@ -72,23 +72,12 @@ def believe_for(
 ) -> BeliefPlan:
     """The plan for what a caller of `ask` or `explain` stated, from the schema alone."""
     if prior is None:
-        raise InvalidArgument(
-            "`delta` is given without a prior",
-            "Noise needs no delta; refinement of a belief can use one",
-            "Leave `delta` out, or add prior=...",
-        )
+        raise refuse("query.delta-is-given-without-prior")
     if individual or any(given is not None for given in (accuracy, interval, mechanism)):
-        raise InvalidArgument(
-            "`prior` is given together with `individual`, `accuracy`, `interval` or `mechanism`",
-            "A belief is refined at an epsilon, with differential privacy, in the way that is "
-            "nearer on average",
-            "Leave the others out",
-        )
+        raise refuse("query.prior-is-given-together-with-individual-accuracy")
     refinement_only = allow_prior(schema)
     if epsilon is None:
-        raise InvalidArgument(
-            "`epsilon` is not given", "A belief is refined at an epsilon", "Add epsilon=1"
-        )
+        raise refuse("query.epsilon-is-not-given")
     return plan_belief(
         sql,
         schema,

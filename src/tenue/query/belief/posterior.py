@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from ...errors import NotPromised
+from ...errors import refuse
 from ...estimate import Margin, count, require_free, total
 from ...mechanism.error import Term
 from ...mechanism.part import Component, Part
@@ -61,11 +61,7 @@ def estimate(answer: Answer, prior: Any) -> Posterior:
     require_free(promise=answer.certificate.promise)
     noise = noise_of(answer.plan)
     if noise is None:
-        raise NotPromised(
-            "The answer is not one noisy count or sum",
-            "Bayes' rule is applied to a number whose noise has a known law",
-            "Ask SELECT COUNT(*) or SELECT SUM(column) by itself, without GROUP BY",
-        )
+        raise refuse("query.answer-is-not-one-noisy-count-or")
     term = noise.term
     value = term.weight * answer.released.cells[0][term.part][term.component]
     return (count if noise.counted else total)(value, noise.law, prior)

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from fractions import Fraction
 
-from ...errors import InvalidArgument, NotPromised, OverBudget
+from ...errors import OverBudget, refuse
 from ...mechanism.error import Term
 from ...mechanism.part import Component, Part
 from ...noise.criterion import criterion
@@ -41,10 +41,12 @@ __all__ = ["allow_prior", "allow_without_protocol", "plan_fixed_noise", "priced_
 def allow_without_protocol(schema: Schema, what: str) -> None:
     """Refuses what no protocol has a rule for."""
     if schema.protocol is not None:
-        raise NotPromised(
-            f"`{schema.name}` is asked under the protocol {schema.protocol}, without {what}",
-            "Under a protocol every question is answered in the one way it states",
-            "Ask one question at a time" if what == "ask_many" else "Leave it out",
+        raise refuse(
+            "query.is-asked-under-protocol-without",
+            name=schema.name,
+            protocol=schema.protocol,
+            what=what,
+            word="Ask one question at a time" if what == "ask_many" else "Leave it out",
         )
 
 
@@ -53,10 +55,10 @@ def allow_prior(schema: Schema) -> bool:
     if schema.protocol is None:
         return False
     if schema.protocol.kind == FIXED_NOISE:
-        raise NotPromised(
-            f"`{schema.name}` is asked under the protocol {schema.protocol}, without a prior",
-            "Under fixed noise every answer has the same noise, whatever is believed",
-            "Leave `prior` out, and give it to the answer: .estimate(prior)",
+        raise refuse(
+            "query.is-asked-under-protocol-without-prior",
+            name=schema.name,
+            protocol=schema.protocol,
         )
     return True
 
@@ -98,23 +100,15 @@ def plan_fixed_noise(
     protocol = schema.protocol
     assert protocol is not None  # noqa: S101 - narrows the type
     if protocol.kind == REFINEMENT or protocol.scale is None:
-        raise NotPromised(
-            f"`{schema.name}` is asked under the protocol {protocol}, and no prior is given",
-            "Under refinement every question comes with what the analyst believes",
-            "Add prior=tn.prior.Uniform(low, high), for instance",
+        raise refuse(
+            "query.is-asked-under-protocol-and-no-prior", name=schema.name, protocol=protocol
         )
     if epsilon is not None or accuracy is not None or minimise != "variance":
-        raise InvalidArgument(
-            "`epsilon`, `accuracy` or `minimise` is given under fixed noise",
-            f"The holder fixed the noise at scale {show(protocol.scale)}; the price follows",
-            "Leave them out",
+        raise refuse(
+            "query.epsilon-accuracy-or-minimise-is-given-under", scale=show(protocol.scale)
         )
     if schema.unit != RECORD and schema.rows_per_unit is None:
-        raise NotPromised(
-            f"The unit of `{schema.name}` is `{schema.unit}`, who may have any number of rows",
-            "What a person can change must be limited",
-            "Add rows_per_unit = 10, or what you decide, to [table]",
-        )
+        raise refuse("query.unit-of-is-who-may-have-any", name=schema.name, unit=schema.unit)
     strategy = _strategy(question, setting_of(question, schema), protocol.scale)
     outputs = [output for output in question.outputs if isinstance(output, Output)]
     wanted = criterion(minimise)
@@ -156,11 +150,7 @@ def _moved(aggregate: Aggregate, setting: Setting) -> tuple[int, Component, Frac
     if aggregate.kind == "units":
         return times * setting.cells_per_unit, Component("units"), Fraction(1)
     if aggregate.kind not in ("count", "sum"):
-        raise NotPromised(
-            f"{aggregate.name} is asked under fixed noise",
-            "Under fixed noise COUNT and SUM are answered, and what is computed from them",
-            "Ask SUM(column) / COUNT(column) for a mean",
-        )
+        raise refuse("query.is-asked-under-fixed-noise", name=aggregate.name)
     found = atom_sensitivity(aggregate, setting, signs="any", native=native)
     assert found is not None  # noqa: S101 - None is for signs="same" only
     moved, component, _, grid = found

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from fractions import Fraction
 
-from ...errors import NotPromised
+from ...errors import refuse
 from ...noise.exact import LARGEST
 from ...promise import show
 from ..plan.strategy import Range
@@ -34,11 +34,14 @@ def refuse_too_fine(
     wanted = {name: _round_up(r.grid * Fraction(coarser)) for name, r in ranges.items()}
     have = " and ".join(f"`{name}` (grid {show(r.grid)})" for name, r in ranges.items())
     would = " and ".join(f"grid = {show(g)} for `{name}`" for name, g in wanted.items())
-    raise NotPromised(
-        f"Squares and products of {have} are too large for exact noise at epsilon {show(epsilon)}",
-        f"The product of {powers} ranges in steps is below 2^{_MOST_STEPS.bit_length() - 1}, and "
-        f"below 2^{_WIDEST.bit_length() - 1} after division by epsilon",
-        f"Ask the holder for coarser grids: {would} would do; or for narrower bounds",
+    raise refuse(
+        "query.squares-and-products-of-are-too-large",
+        have=have,
+        epsilon=show(epsilon),
+        powers=powers,
+        bit_length=_MOST_STEPS.bit_length() - 1,
+        bit_length2=_WIDEST.bit_length() - 1,
+        would=would,
     )
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from ...errors import InvalidArgument
+from ...errors import refuse
 from ...mechanism.choose import rank_score
 from ...mechanism.choose.rank_score import RankScore
 from ...mechanism.choose.selection import Selection
@@ -129,10 +129,8 @@ def choices_for(
     """
     points = span.high - span.low + 1
     if points > LARGEST:
-        raise InvalidArgument(
-            f"`{aggregate.column}` has {points:.3g} grid points",
-            f"A value is chosen among {LARGEST:.3g} at most",
-            "Ask the holder for a coarser grid",
+        raise refuse(
+            "query.has-grid-points", column=aggregate.column, points=points, largest=LARGEST
         )
 
     def choice(score: RankScore, name: str, share: Fraction) -> Choice:

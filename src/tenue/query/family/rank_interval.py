@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from fractions import Fraction
 
-from ...errors import InvalidArgument
+from ...errors import refuse
 from ...number import Number, fraction_of_one
 from ..question import Aggregate, Arithmetic, Expression, Output, Question
 
@@ -36,15 +36,7 @@ def levels_for(question: Question, interval: Number) -> Mapping[Aggregate, Fract
         if isinstance(output, Output):
             walk(output.expression, 1 - level)
     if not found:
-        raise InvalidArgument(
-            "`interval` is given, and the question asks for no value with a rank",
-            "MEDIAN, QUANTILE, MIN and MAX buy their intervals; other answers have them for free",
-            "Leave `interval` out, and call .interval(0.95) of the answer",
-        )
+        raise refuse("query.interval-is-given-and-question-asks-for")
     if max(found.values()) > _SUREST:
-        raise InvalidArgument(
-            f"`interval` is {interval}",
-            "An interval may miss with a billionth at least, shared by what is computed from it",
-            "Write interval=0.95",
-        )
+        raise refuse("query.interval-is-interval-may-miss-with-billionth", interval=interval)
     return found

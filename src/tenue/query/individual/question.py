@@ -12,7 +12,7 @@ from fractions import Fraction
 
 from ...engine.contract import Engine
 from ...engine.request import Request
-from ...errors import NotPromised, Refused
+from ...errors import Refused, refuse
 from ...mechanism import INDIVIDUAL_ASSUMES, INDIVIDUAL_LIMITS, individual_steps
 from ...mechanism.individual.steps import release_mode
 from ...noise.criterion import VARIANCE
@@ -167,22 +167,11 @@ def _asked(question: Question, schema: Schema) -> tuple[Aggregate, list[Column]]
     asked = outputs[0].expression if plain else None
     known = isinstance(asked, Aggregate) and asked.kind in (*_STATISTICS, "quantile")
     if not isinstance(asked, Aggregate) or not known:
-        raise NotPromised(
-            "The question is not one that individual differential privacy answers",
-            "It answers one MEDIAN, QUANTILE, MIN, MAX, AVG, SUM, VAR_POP, CORR, REGR_SLOPE or "
-            "MODE of the whole table",
-            "Ask without individual=True: counts cost the same and get real differential privacy",
-        )
+        raise refuse("query.question-is-not-one-that-individual-differential")
     names = (asked.other, asked.column)
     columns = [schema.column(name) for name in names if name is not None]
     public = schema.unit == RECORD and schema.neighbours == "replace" and question.where is None
     unfit = [c for c in columns if c.missing is None or not isinstance(c, Number | Category)]
     if not public or unfit:
-        raise NotPromised(
-            "The number of rows that the question is about is not public",
-            'Individual differential privacy needs unit = "record", neighbours = "replace", no '
-            "WHERE, and number or category columns that declare what stands for missing values",
-            f"Add missing = … to [columns.{(unfit or columns)[0].name}], or ask without "
-            "individual=True",
-        )
+        raise refuse("query.number-of-rows-that-question-is-about", name=(unfit or columns)[0].name)
     return asked, columns

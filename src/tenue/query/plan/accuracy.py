@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from ...errors import InvalidArgument, NotPromised
+from ...errors import refuse
 from ...number import NANO, above_zero, fraction_of_one
 from ...schema import Schema
 from ..question import Output, Question
@@ -35,11 +35,7 @@ def epsilon_for(
         for reading in plan.readings:
             error = reading.before_rows(plan.parts, None)
             if error is None:
-                raise NotPromised(
-                    "The error of a mean or a ratio depends on the number of rows",
-                    "`accuracy` can be promised for counts and sums",
-                    "Ask with epsilon=..., and read the interval of the answer",
-                )
+                raise refuse("query.error-of-mean-or-ratio-depends-on")
             widest = max(widest, error.half_width(level))
         return Fraction(widest) <= reach
 
@@ -49,10 +45,8 @@ def epsilon_for(
     while not reached(high):
         high *= 2
         if high > LARGEST:
-            raise NotPromised(
-                f"±{float(reach):g} would need an epsilon above {LARGEST // NANO}",
-                "An epsilon that large promises nothing",
-                "Allow a wider interval",
+            raise refuse(
+                "query.would-need-epsilon-above", reach=float(reach), largest=LARGEST // NANO
             )
     low = high // 2
     while high - low > max(1, high // 1_000_000):
@@ -64,8 +58,4 @@ def epsilon_for(
 def _wanted(accuracy: object) -> tuple[Fraction, Fraction]:
     if isinstance(accuracy, tuple | list) and len(accuracy) == 3 and accuracy[0] == "interval":
         return fraction_of_one(accuracy[1], "level"), above_zero(accuracy[2], "reach")
-    raise InvalidArgument(
-        f"`accuracy` is {accuracy!r}",
-        '`accuracy` is ("interval", level, reach)',
-        'Write accuracy=("interval", 0.95, 10) for ±10 with 95 %',
-    )
+    raise refuse("query.accuracy-is-accuracy-is-interval-level-reach", accuracy=accuracy)

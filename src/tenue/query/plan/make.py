@@ -13,7 +13,7 @@ from fractions import Fraction
 
 from ...engine.request import Factor, Measure, Request
 from ...engine.sql.product import check_product
-from ...errors import InvalidArgument, NotPromised, Refused, nearest
+from ...errors import Refused, nearest, refuse
 from ...mechanism.bernstein import Axis, Bernstein, powers_of
 from ...mechanism.part import Component
 from ...noise.criterion import Criterion, criterion
@@ -67,11 +67,7 @@ def make_plan(
         question is one cell of several.
     """
     if schema.unit != RECORD and schema.rows_per_unit is None:
-        raise NotPromised(
-            f"The unit of `{schema.name}` is `{schema.unit}`, who may have any number of rows",
-            "What a person can change must be limited",
-            "Add rows_per_unit = 10, or what you decide, to [table]",
-        )
+        raise refuse("query.unit-of-is-who-may-have-any-number", name=schema.name, unit=schema.unit)
     wanted = criterion(minimise)
     setting = setting_of(question, schema)
     if beside:
@@ -137,18 +133,13 @@ def _declared(question: Question, setting: Setting, schema: Schema) -> dict[Aggr
 
 def _unknown(mechanism: str | None, candidates: Sequence[Candidate]) -> Refused:
     if str(mechanism).startswith(SMOOTH) and candidates[-1].score < math.inf:
-        return NotPromised(
-            "Smooth sensitivity does not answer this question",
-            "It answers one MEDIAN, QUANTILE, MIN or MAX, without an interval, where the number of "
-            'rows is public: unit = "record", neighbours = "replace", no WHERE, no GROUP BY, and a '
-            "column that declares what stands for missing values",
-            "Leave `mechanism` out",
-        )
+        return refuse("query.smooth-sensitivity-does-not-answer-this-question")
     names = list(dict.fromkeys(c.mechanism for c in candidates))
-    return InvalidArgument(
-        f"`mechanism` is {str(mechanism)[:60]!r}, which does not answer this question",
-        "Its mechanisms are " + ", ".join(f'"{name}"' for name in names),
-        nearest(str(mechanism)[:60], names),
+    return refuse(
+        "query.mechanism-is-which-does-not-answer-this",
+        mechanism=str(mechanism)[:60],
+        names=", ".join(f'"{name}"' for name in names),
+        nearest=nearest(str(mechanism)[:60], names),
     )
 
 

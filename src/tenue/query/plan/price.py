@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from ...errors import InvalidArgument
+from ...errors import refuse
 from ...number import NANO, Number, exact, law_epsilon, nano
 
 __all__ = ["affordable"]
@@ -14,10 +14,6 @@ def affordable(epsilon: Number) -> int:
     """Nano-epsilon that a law of noise can be made for; refused here, before anything is paid."""
     price = nano(epsilon)
     if exact(epsilon, "epsilon") * NANO < 1:
-        raise InvalidArgument(
-            f"`epsilon` is {epsilon}",
-            "A price is counted in billionths, and is at least one",
-            "Give at least 1e-9",
-        )
+        raise refuse("query.epsilon-is-price-is-counted-in-billionths", epsilon=epsilon)
     law_epsilon(Fraction(price, NANO))
     return price

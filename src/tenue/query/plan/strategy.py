@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from ...errors import InvalidArgument
+from ...errors import refuse
 from ...mechanism.part import Part
 from ...number import NANO
 from ...promise import show
@@ -116,9 +116,9 @@ class Strategy:
 def split(nano: int, shares: int) -> Fraction:
     """The price of one of several equal parts."""
     if nano < shares:
-        raise InvalidArgument(
-            f"`epsilon` is {show(Fraction(nano, NANO))}, to be shared by {shares} parts",
-            "Each part needs at least a billionth",
-            "Ask with a larger epsilon, or for less at once",
+        raise refuse(
+            "query.epsilon-is-to-be-shared-by-parts",
+            fraction=show(Fraction(nano, NANO)),
+            shares=shares,
         )
     return Fraction(nano // shares, NANO)

@@ -13,7 +13,7 @@ from typing import Literal
 
 from sqlglot import exp
 
-from ...errors import InvalidQuestion, nearest
+from ...errors import Refused, nearest, refuse
 from ...schema import Boolean, Bounded, Category, Column, Number
 from ...schema.literal import show
 from ...schema.table import RECORD
@@ -21,7 +21,7 @@ from ..question import Aggregate, Arithmetic, Constant, Expression, Kind
 from .constant import limited, read_constant
 from .scope import Scope, find_column, read_name, read_reference
 from .tree import Tree
-from .unsupported import GRAMMAR, MOST_NESTED, list_words, refuse, refuse_word, too_deep
+from .unsupported import MOST_NESTED, list_words, refuse_word, too_deep
 
 __all__ = [
     "AGGREGATES",
@@ -150,10 +150,10 @@ def _refuse_moment(side: Expression, scope: Scope) -> None:
     column = scope.schema.column(side.column or "")
     if not isinstance(column, Number):
         raise refuse(
-            "type",
-            f"{side.name}(`{column.name}`) is a {column.type}, and nothing can be added to it",
-            "+, -, * and / take numbers",
-            f"Ask {side.name}(`{column.name}`) by itself",
+            "query.is-and-nothing-can-be-added-to",
+            name=side.name,
+            name2=column.name,
+            type=column.type,
         )
 
 
@@ -171,14 +171,14 @@ def has_aggregate(expression: Expression) -> bool:
     return isinstance(expression, Aggregate)
 
 
-def refuse_function(node: exp.Func) -> InvalidQuestion:
+def refuse_function(node: exp.Func) -> Refused:
     """The refusal of a function that no question has."""
     name = node.name.upper() if isinstance(node, exp.Anonymous) else node.sql_name()
     return refuse(
-        "function",
-        f"The function {show(name)} cannot be asked",
-        f"{list_words(_NAMES)} can be asked; BIN and DATE_TRUNC make keys",
-        nearest(name[:100], FUNCTIONS),
+        "query.function-cannot-be-asked",
+        name=show(name),
+        names=list_words(_NAMES),
+        nearest=nearest(name[:100], FUNCTIONS),
     )
 
 
@@ -208,19 +208,12 @@ def _within_group(tree: Tree, node: exp.Expr, scope: Scope) -> Aggregate:
     rule = Rule("quantile", "PERCENTILE_CONT", fits=_is_ordered, share=True)
     this, order = tree.parts(node, "this", "expression")
     if type(this) is not exp.PercentileCont or type(order) is not exp.Order:
-        raise refuse(
-            "function",
-            "WITHIN GROUP does not follow PERCENTILE_CONT",
-            "PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY column) asks for a quantile",
-            "Write QUANTILE(column, 0.5)",
-        )
+        raise refuse("query.within-group-does-not-follow-percentile-cont")
     (given,) = tree.read(this, "this")
     (ordered, *others) = tree.listed(order)
     column_node, descending, _ = tree.read(ordered, "this", "desc", "nulls_first")
     if others:
-        raise refuse(
-            "arguments", "WITHIN GROUP orders by several columns", "It takes one column", "Use one"
-        )
+        raise refuse("query.within-group-orders-by-several-columns")
     column = _taken(tree, column_node, scope, rule)
     q = _share(tree, given, rule)
     return Aggregate("quantile", column.name, q=1 - q if descending else q)
@@ -233,10 +226,7 @@ def _share(tree: Tree, node: exp.Expr | None, rule: Rule) -> Fraction:
     if isinstance(value, Fraction) and 0 < value < 1 and value.denominator <= _FINEST:
         return value
     raise refuse(
-        "share",
-        f"{rule.name} is not given a number between 0 and 1",
-        f"A quantile lies above 0 and below 1, with at most {len(str(_FINEST)) - 1} decimals",
-        "Write QUANTILE(income, 0.25); MIN and MAX ask for the ends",
+        "query.is-not-given-number-between-0-and", name=rule.name, many=len(str(_FINEST)) - 1
     )
 
 
@@ -246,21 +236,18 @@ def _taken(tree: Tree, node: exp.Expr | None, scope: Scope, rule: Rule) -> Colum
     if type(node) is not exp.Column or type(node.this) is not exp.Identifier:
         takes = "one column, or *" if rule.rows else "one column"
         takes = "two columns" if rule.columns == 2 else takes
-        raise refuse(
-            "aggregate",
-            f"{rule.name} is not followed by {takes}",
-            f"{rule.name} takes {takes}; arithmetic goes outside, as in SUM(income) * 2",
-            "Write the column alone, or ask the holder for a derived column",
-        )
+        raise refuse("query.is-not-followed-by", name=rule.name, takes=takes)
     column = find_column(tree, node, scope)
     if not rule.fits(column):
         takes = "a number or a date" if rule.fits is _is_ordered else "a number"
         takes = "a category" if rule.fits is _is_category else takes
         raise refuse(
-            "type",
-            f"{rule.name} is asked of `{column.name}`, which is a {column.type}",
-            f"{rule.name} takes {takes} column",
-            _instead(column),
+            "query.is-asked-of-which-is",
+            name=rule.name,
+            name2=column.name,
+            type=column.type,
+            takes=takes,
+            instead=_instead(column),
         )
     return column
 
@@ -296,7 +283,7 @@ def _computed(
     operator: Literal["+", "-", "*", "/"], left: Expression, right: Expression
 ) -> Expression:
     if operator == "/" and right == _ZERO:
-        raise refuse("division", "The question divides by 0", GRAMMAR, "Divide by something else")
+        raise refuse("query.question-divides-by-0")
     if isinstance(left, Constant) and isinstance(right, Constant):
         return Constant(limited(_OPERATION[operator](left.value, right.value)))
     if operator in ("+", "*") and not isinstance(left, Arithmetic):
@@ -325,7 +312,7 @@ _OPERATION: dict[str, Callable[[Fraction, Fraction], Fraction]] = {
 }
 
 
-def _not_an_aggregate(tree: Tree, node: exp.Expr, scope: Scope) -> InvalidQuestion:
+def _not_an_aggregate(tree: Tree, node: exp.Expr, scope: Scope) -> Refused:
     if isinstance(node, exp.Func):
         return refuse_function(node)
     if isinstance(node, exp.Subquery | exp.Select):
@@ -333,14 +320,6 @@ def _not_an_aggregate(tree: Tree, node: exp.Expr, scope: Scope) -> InvalidQuesti
     if type(node) is exp.Column and type(node.this) is exp.Identifier:
         column = find_column(tree, node, scope)
         return refuse(
-            "no-aggregate",
-            f"`{column.name}` is asked as it stands in the rows",
-            f"Only keys of GROUP BY and {list_words(_NAMES)} can be asked",
-            f"Write COUNT(`{column.name}`), or GROUP BY",
+            "query.is-asked-as-it-stands-in-rows", name=column.name, names=list_words(_NAMES)
         )
-    return refuse(
-        "no-aggregate",
-        "The question asks for something that is not an aggregate",
-        f"{list_words(_NAMES)} can be asked, and +, -, * and / on them",
-        "Write COUNT(*), or SUM(income) / COUNT(*)",
-    )
+    return refuse("query.question-asks-for-something-that-is-not", names=list_words(_NAMES))

@@ -7,13 +7,12 @@ from fractions import Fraction
 
 from sqlglot import exp
 
-from ...errors import InvalidQuestion, Refused
+from ...errors import Refused, refuse
 from ...number import exact
 from ...schema import Bounded, Category, Column, Date, Datetime, Number
 from ...schema.literal import show
 from .literal import sql_text
 from .tree import Tree
-from .unsupported import refuse
 
 __all__ = ["Constant", "instant", "limited", "number", "read_constant", "refuse_value"]
 
@@ -39,12 +38,7 @@ def read_constant(tree: Tree, node: exp.Expr) -> Constant | None:
     if type(node) is exp.Cast:
         return _moment(tree, node)
     if type(node) is exp.Null:
-        raise refuse(
-            "null",
-            "The question compares with NULL",
-            "A comparison with NULL is never true",
-            "Write IS NULL or IS NOT NULL",
-        )
+        raise refuse("query.question-compares-with-null")
     return None
 
 
@@ -61,9 +55,7 @@ def limited(value: Fraction) -> Fraction:
     """The number, refused if its numerator or denominator has more than 300 digits."""
     if abs(value.numerator) < _LARGEST and value.denominator < _LARGEST:
         return value
-    raise refuse(
-        "number", "A number is too long", "A number may have 300 digits", "Round the number"
-    )
+    raise refuse("query.number-is-too-long")
 
 
 def instant(column: Bounded, value: Constant) -> Fraction:
@@ -80,13 +72,14 @@ def instant(column: Bounded, value: Constant) -> Fraction:
     raise refuse_value(column, value)
 
 
-def refuse_value(column: Column, value: Constant) -> InvalidQuestion:
+def refuse_value(column: Column, value: Constant) -> Refused:
     """The refusal of a constant that is not of the column's type."""
     return refuse(
-        "type",
-        f"`{column.name}` is compared with {show(value)}",
-        f"`{column.name}` is a {column.type}",
-        f"Write {_example(column)}",
+        "query.is-compared-with",
+        name=column.name,
+        value=show(value),
+        type=column.type,
+        example=_example(column),
     )
 
 
@@ -115,12 +108,7 @@ def _moment(tree: Tree, node: exp.Expr) -> date | datetime:
                 return moment
     except ValueError:
         pass
-    raise refuse(
-        "date",
-        f"{show(text)} is not a date or a local time",
-        "DATE is followed by a date, and TIMESTAMP by a date and a time without offset",
-        "Write DATE '2024-12-31' or TIMESTAMP '2024-12-31 23:59:59'",
-    )
+    raise refuse("query.is-not-date-or-local-time", text=show(text))
 
 
 def _example(column: Column) -> str:

@@ -11,7 +11,7 @@ from typing import Literal, get_args
 from sqlglot import exp
 
 from ...engine.request import Bin, Calendar, Group, Key
-from ...errors import nearest
+from ...errors import nearest, refuse
 from ...schema import Boolean, Bounded, Category, Column, Date, Datetime, Number
 from ...schema.literal import show
 from .aggregate import refuse_function
@@ -19,7 +19,7 @@ from .constant import read_constant
 from .logic import domain
 from .scope import Scope, find_column
 from .tree import Tree
-from .unsupported import list_words, refuse
+from .unsupported import list_words
 
 __all__ = [
     "PARTS",
@@ -36,9 +36,6 @@ PARTS: tuple[Part, ...] = get_args(Part)
 """What DATE_TRUNC may truncate to; dates have no hour."""
 
 _MOST_CELLS = 100_000
-_KEYS = (
-    "A key is a category, a boolean, BIN(number column, width), or DATE_TRUNC('month', date column)"
-)
 SECONDS_PER_DAY = 24 * 60 * 60
 _DAY_ZERO = date(1970, 1, 1)
 
@@ -57,7 +54,7 @@ def read_key(tree: Tree, node: exp.Expr, scope: Scope) -> Key:
     if not is_key(node):
         if isinstance(node, exp.Func):
             raise refuse_function(node)
-        raise refuse("key", "GROUP BY has something that is not a key", _KEYS, "Group by a column")
+        raise refuse("query.group-by-has-something-that-is-not")
     if type(node) is exp.Column:
         return key_of_column(find_column(tree, node, scope))
     if type(node) is exp.TimestampTrunc:
@@ -66,7 +63,7 @@ def read_key(tree: Tree, node: exp.Expr, scope: Scope) -> Key:
         return _calendar(_argument(tree, this, scope), str(part).lower())
     (_, arguments) = tree.read(node, "this", "expressions")
     if not arguments or len(arguments) != 2:
-        raise refuse("key", "BIN does not have two arguments", _KEYS, "Write BIN(age, 10)")
+        raise refuse("query.bin-does-not-have-two-arguments")
     return _bin(_argument(tree, arguments[0], scope), read_constant(tree, arguments[1]))
 
 
@@ -83,7 +80,12 @@ def key_of_column(column: Column) -> Group:
         )
     elif isinstance(column, Bounded):
         fix = f"Write DATE_TRUNC('month', {column.name})"
-    raise refuse("key", f"`{column.name}` is a {column.type}", _KEYS, fix)
+    raise refuse(
+        "query.key-is-category-boolean-bin-number-column",
+        name=column.name,
+        type=column.type,
+        advice=fix,
+    )
 
 
 def refuse_cells(keys: Iterable[Key]) -> None:
@@ -91,24 +93,14 @@ def refuse_cells(keys: Iterable[Key]) -> None:
     cells = math.prod(key.cells for key in keys)
     if cells > _MOST_CELLS:
         count = f"{cells:,}" if cells < 10**18 else "more than 10^18"
-        raise refuse(
-            "cells",
-            f"The question has {count} cells",
-            f"It may have {_MOST_CELLS:,}, and every declared cell is one",
-            "Use wider bins, longer periods or fewer keys",
-        )
+        raise refuse("query.question-has-cells", count=count, most_cells=_MOST_CELLS)
 
 
 def _argument(tree: Tree, node: exp.Expr, scope: Scope) -> Column:
     node = tree.unwrap(node)
     if type(node) is exp.Column and type(node.this) is exp.Identifier:
         return find_column(tree, node, scope)
-    raise refuse(
-        "key",
-        "A key is computed from something that is not a column",
-        _KEYS,
-        "Write the column alone, or ask the holder for a derived column",
-    )
+    raise refuse("query.key-is-computed-from-something-that-is")
 
 
 def _bin(column: Column, width: object) -> Bin:
@@ -116,14 +108,13 @@ def _bin(column: Column, width: object) -> Bin:
         fix = f"Write DATE_TRUNC('month', {column.name})"
         if not isinstance(column, Bounded):
             fix = f"Write GROUP BY {column.name}"
-        raise refuse("key", f"BIN is asked of `{column.name}`, a {column.type}", _KEYS, fix)
+        raise refuse("query.bin-is-asked-of", name=column.name, type=column.type, advice=fix)
     steps = width / column.grid if type(width) is Fraction else Fraction(0)
     if steps <= 0 or steps.denominator != 1:
+        said = f"The width of BIN is {show(width)}" if width is not None else "BIN has no width"
+        wider = show(max(1, math.ceil(steps)) * column.grid)
         raise refuse(
-            "width",
-            f"The width of BIN is {show(width)}" if width is not None else "BIN has no width",
-            f"It is a number above 0, in whole steps of {show(column.grid)}",
-            f"Write BIN({column.name}, {show(max(1, math.ceil(steps)) * column.grid)})",
+            "query.width-of-bin", said=said, grid=show(column.grid), name=column.name, wider=wider
         )
     low, high = domain(column)
     first = low // int(steps)
@@ -133,17 +124,19 @@ def _bin(column: Column, width: object) -> Bin:
 def _calendar(column: Column, part: str) -> Calendar:
     if not isinstance(column, Date | Datetime):
         fix = f"Write BIN({column.name}, 10)" if isinstance(column, Bounded) else "Group by it"
-        raise refuse("key", f"DATE_TRUNC is asked of `{column.name}`, a {column.type}", _KEYS, fix)
+        raise refuse("query.date-trunc-is-asked-of", name=column.name, type=column.type, advice=fix)
     known: tuple[Part, ...] = PARTS if isinstance(column, Datetime) else PARTS[:-1]
     for each in known:
         if part == each:
             first, last = (_index(column, each, end) for end in (column.low, column.high))
             return Calendar(column.name, each, first, last - first + 1)
     raise refuse(
-        "part",
-        f"`{column.name}` cannot be truncated to {show(part)}",
-        f"A {column.type} can be truncated to {list_words(known)}",
-        nearest(part[:100], known),
+        "query.cannot-be-truncated-to",
+        name=column.name,
+        part=show(part),
+        type=column.type,
+        known=list_words(known),
+        nearest=nearest(part[:100], known),
     )
 
 

@@ -9,6 +9,7 @@ from fractions import Fraction
 from sqlglot import exp
 
 from ...engine.request import Bin, Calendar, Key
+from ...errors import refuse
 from ...schema.literal import show
 from ..question import Aggregate, Expression, KeyOutput, Output
 from .aggregate import has_aggregate, read_expression
@@ -16,7 +17,6 @@ from .constant import read_constant
 from .grouping import is_key, read_key, refuse_cells
 from .scope import Scope, read_alias, read_name, read_reference
 from .tree import Tree
-from .unsupported import GRAMMAR, refuse
 
 __all__ = ["Selected", "name_outputs", "place", "read_keys", "read_selected"]
 
@@ -59,20 +59,10 @@ class Selected:
 def read_selected(tree: Tree, nodes: list[exp.Expr], scope: Scope) -> tuple[Selected, ...]:
     """The entries of SELECT, in order."""
     if len(nodes) > _MOST_OUTPUTS:
-        raise refuse(
-            "too-many-outputs",
-            f"The question asks for {len(nodes):,} columns",
-            f"It may ask for {_MOST_OUTPUTS}",
-            "Ask several questions",
-        )
+        raise refuse("query.question-asks-for-columns", many=len(nodes), most_outputs=_MOST_OUTPUTS)
     selected = tuple(_selected(tree, node, scope) for node in nodes)
     if not any(entry.expression for entry in selected):
-        raise refuse(
-            "no-aggregate",
-            "The question asks for no aggregate",
-            "The keys of an answer are declared; only aggregates say something about the rows",
-            "Add COUNT(*)",
-        )
+        raise refuse("query.question-asks-for-no-aggregate")
     return selected
 
 
@@ -84,20 +74,10 @@ def read_keys(
     grouped = tuple(dict.fromkeys(_grouped(tree, group, selected, scope)))
     for key in chosen:
         if key not in grouped:
-            raise refuse(
-                "not-grouped",
-                f"`{key.column}` is selected and not grouped",
-                "Whatever is selected is an aggregate or a key of GROUP BY",
-                "Add it to GROUP BY as it stands in SELECT, or leave it out",
-            )
+            raise refuse("query.is-selected-and-not-grouped", column=key.column)
     for key in grouped:
         if key not in chosen:
-            raise refuse(
-                "not-selected",
-                f"`{key.column}` is grouped and not selected",
-                "Every key is selected, or the rows of the answer could not be told apart",
-                "Add the key to SELECT",
-            )
+            raise refuse("query.is-grouped-and-not-selected", column=key.column)
     refuse_cells(chosen)
     return chosen
 
@@ -110,12 +90,7 @@ def name_outputs(
     for entry in selected:
         if entry.alias is not None:
             if entry.alias.lower() in taken:
-                raise refuse(
-                    "alias",
-                    f"Two columns of the answer are called {show(entry.alias)}",
-                    "Columns have different names",
-                    "Rename one of them with AS",
-                )
+                raise refuse("query.two-columns-of-answer-are-called", alias=show(entry.alias))
             taken.add(entry.alias.lower())
     outputs: list[KeyOutput | Output] = []
     for entry in selected:
@@ -134,12 +109,7 @@ def place(tree: Tree, node: exp.Expr, count: int) -> int | None:
     value = read_constant(tree, node)
     if isinstance(value, Fraction) and value.denominator == 1 and 1 <= value <= count:
         return int(value) - 1
-    raise refuse(
-        "position",
-        f"{show(value)} is not the place of a selected column",
-        f"Places go from 1 to {count}",
-        "Write the name of the column",
-    )
+    raise refuse("query.is-not-place-of-selected-column", value=show(value), count=count)
 
 
 def _selected(tree: Tree, node: exp.Expr, scope: Scope) -> Selected:
@@ -154,12 +124,7 @@ def _selected(tree: Tree, node: exp.Expr, scope: Scope) -> Selected:
         return Selected(alias, spelled, key=read_key(tree, node, scope))
     expression = read_expression(tree, node, scope)
     if not has_aggregate(expression):
-        raise refuse(
-            "constant",
-            "A column of the answer is a constant",
-            "Every column is a key, or is computed from aggregates",
-            "Leave it out",
-        )
+        raise refuse("query.column-of-answer-is-constant")
     return Selected(alias, spelled, expression=expression)
 
 
@@ -176,7 +141,7 @@ def _grouped(
             continue
         key = selected[at].key
         if key is None:
-            raise refuse("key", "GROUP BY names an aggregate", GRAMMAR, "Group by a key")
+            raise refuse("query.group-by-names-aggregate")
         yield key
 
 

@@ -14,7 +14,7 @@ from fractions import Fraction
 from sqlglot import exp
 
 from ...engine.request import Calendar, Group, Key
-from ...errors import InvalidQuestion, nearest
+from ...errors import Refused, nearest, refuse
 from ...schema import Bounded, Category, Datetime
 from ...schema.literal import show
 from ..question import Aggregate, Comparison, KeyOutput, Order, Output
@@ -25,14 +25,10 @@ from .output import place
 from .predicate import COMPARISONS, FLIPPED, Operator, chain, find_categories
 from .scope import Scope, read_name, read_reference
 from .tree import Tree
-from .unsupported import refuse
 
 __all__ = ["Afterwards"]
 
 _MOST_COMPARISONS = 100
-_HAVING = (
-    "HAVING has comparisons of selected keys and aggregates with constants, and AND between them"
-)
 
 
 @dataclass(frozen=True)
@@ -52,10 +48,7 @@ class Afterwards:
         found = set(self._comparisons(condition))
         if len(found) > _MOST_COMPARISONS:
             raise refuse(
-                "too-many-parts",
-                f"HAVING has {len(found):,} comparisons",
-                f"It may have {_MOST_COMPARISONS}",
-                "Leave some out, and compare the answer yourself",
+                "query.having-has-comparisons", many=len(found), most_comparisons=_MOST_COMPARISONS
             )
         return tuple(sorted(found, key=repr))
 
@@ -64,16 +57,11 @@ class Afterwards:
         if order is None:
             return ()
         if not self.keys:
-            raise refuse(
-                "one-row",
-                "ORDER BY stands in a question without GROUP BY",
-                "Without GROUP BY the answer is one row",
-                "Leave ORDER BY out",
-            )
+            raise refuse("query.order-by-stands-in-question-without-group")
         orders: dict[str, Order] = {}
         for entry in self.tree.listed(order):
             if type(entry) is not exp.Ordered:
-                raise refuse("order", "ORDER BY has something else", _HAVING, "Order by a name")
+                raise refuse("query.order-by-has-something-else")
             this, descending = self.tree.read(entry, "this", "desc")
             this = self.tree.unwrap(this)
             at = place(self.tree, this, len(self.outputs))
@@ -92,12 +80,7 @@ class Afterwards:
             value = read_constant(self.tree, expression)
         least = 0 if self.keys else 1
         if type(value) is not Fraction or value.denominator != 1 or value < least:
-            raise refuse(
-                "limit",
-                "LIMIT is not followed by a number of rows",
-                f"LIMIT takes one whole number, at least {least}",
-                "Write LIMIT 10",
-            )
+            raise refuse("query.limit-is-not-followed-by-number-of", least=least)
         return int(value) if value < cells else None
 
     def _comparisons(self, condition: exp.Expr) -> Iterator[Comparison]:
@@ -138,12 +121,7 @@ class Afterwards:
         if named is not None:
             column = self.scope.schema.columns[named]
             if operator not in ("=", "<>"):
-                raise refuse(
-                    "type",
-                    f"`{column.name}` is compared by order",
-                    f"A {column.type} has no order: it is compared by = and <>",
-                    "Write =, or put a condition with IN in WHERE",
-                )
+                raise refuse("query.is-compared-by-order", name=column.name, type=column.type)
             if isinstance(column, Category):
                 find_categories(column, [value])
             elif not isinstance(value, bool):
@@ -151,12 +129,7 @@ class Afterwards:
             if isinstance(value, str | bool):
                 return value
         if type(value) is not Fraction:
-            raise refuse(
-                "type",
-                f"`{output.alias}` is compared with {show(value)}",
-                f"`{output.alias}` is a number",
-                "Write a number",
-            )
+            raise refuse("query.is-compared-with-2", alias=output.alias, value=show(value))
         return value
 
     def _moment(self, key: Calendar, value: Constant) -> Fraction:
@@ -209,10 +182,9 @@ class Afterwards:
             if found:
                 return found[0]
         raise refuse(
-            "not-selected",
-            f"{show(name)} is not a column of the answer",
-            "HAVING and ORDER BY use keys and aggregates that are selected",
-            nearest(name[:100], (output.alias for output in self.outputs)),
+            "query.is-not-column-of-answer",
+            name=show(name),
+            nearest=nearest(name[:100], (output.alias for output in self.outputs)),
         )
 
 
@@ -222,19 +194,9 @@ def _category(output: KeyOutput | Output) -> str | None:
     return asked.column if isinstance(asked, Aggregate) and asked.kind == "mode" else None
 
 
-def _not_a_comparison() -> InvalidQuestion:
-    return refuse(
-        "having",
-        "HAVING has something that is not a comparison with a constant",
-        _HAVING,
-        "Write HAVING COUNT(*) > 10, or put conditions on rows in WHERE",
-    )
+def _not_a_comparison() -> Refused:
+    return refuse("query.having-has-something-that-is-not-comparison")
 
 
-def _not_selected(what: str) -> InvalidQuestion:
-    return refuse(
-        "not-selected",
-        f"{what} stands in HAVING or ORDER BY and not in SELECT",
-        "HAVING and ORDER BY use keys and aggregates that are selected",
-        "Add it to SELECT",
-    )
+def _not_selected(what: str) -> Refused:
+    return refuse("query.stands-in-having-or-order-by-and", what=what)

@@ -15,14 +15,14 @@ from typing import Literal
 
 from sqlglot import exp
 
-from ...errors import InvalidQuestion, nearest
+from ...errors import Refused, nearest, refuse
 from ...schema import Boolean, Bounded, Category, Column
 from ...schema.literal import show
 from .constant import Constant, instant, read_constant, refuse_value
 from .logic import Absent, Held, Rows, Span, held, negated, origin, several
 from .scope import Scope, find_column
 from .tree import Tree
-from .unsupported import CONDITION, refuse, refuse_word
+from .unsupported import refuse_word
 
 __all__ = [
     "COMPARISONS",
@@ -90,23 +90,13 @@ class Conditions:
             return self._is(node, scope)
         column = self._column(node, scope)
         if not isinstance(column, Boolean):
-            raise refuse(
-                "condition",
-                f"`{column.name}` stands alone as a condition",
-                "Only a boolean column is a condition by itself",
-                f"Compare `{column.name}` with a constant",
-            )
+            raise refuse("query.stands-alone-as-condition", name=column.name)
         return held(column, (1, 1))
 
     def _count(self, parts: int) -> None:
         self._parts += parts
         if self._parts > _MOST_PARTS:
-            raise refuse(
-                "too-many-parts",
-                f"The conditions have more than {_MOST_PARTS:,} parts",
-                f"At most {_MOST_PARTS:,} comparisons; each value of a list is one",
-                "Use BETWEEN in place of long lists, or ask several questions",
-            )
+            raise refuse("query.conditions-have-more-than-parts", most_parts=_MOST_PARTS)
 
     def _column(self, node: exp.Expr, scope: Scope) -> Column:
         node = self._tree.unwrap(node)
@@ -144,7 +134,7 @@ class Conditions:
         this, listed = self._tree.read(node, "this", "expressions")
         column = self._column(this, scope)
         if not listed:
-            raise refuse("condition", "A list has no value", CONDITION, "Write IN (1, 2)")
+            raise refuse("query.list-has-no-value")
         if isinstance(column, Bounded):  # a list of categories can only become shorter
             self._count(len(listed) - 1)
         values = [self._constant(value) for value in listed]
@@ -156,12 +146,7 @@ class Conditions:
         this, expression, negate = self._tree.read(node, "this", "expression", "negate")
         column, pattern = self._column(this, scope), self._constant(expression)
         if not isinstance(column, Category) or not isinstance(pattern, str):
-            raise refuse(
-                "type",
-                f"`{column.name}` is compared by LIKE",
-                "LIKE compares a category with a pattern in quotes",
-                f"`{column.name}` is a {column.type}",
-            )
+            raise refuse("query.is-compared-by-like", name=column.name, type=column.type)
         found = (
             (place, place)
             for place, category in enumerate(column.categories)
@@ -196,10 +181,10 @@ def find_categories(column: Category, values: Iterable[Constant]) -> list[Span]:
             raise refuse_value(column, value)
         if value not in places:
             raise refuse(
-                "unknown-category",
-                f"{show(value)} is not a category of `{column.name}`",
-                "Categories are compared by the names that the schema declares",
-                nearest(value[:100], places),
+                "query.is-not-category-of",
+                value=show(value),
+                name=column.name,
+                nearest=nearest(value[:100], places),
             )
         found.append((places[value], places[value]))
     return found
@@ -239,12 +224,7 @@ def _compared(column: Column, operator: Operator, value: Constant) -> Held:
     else:
         raise refuse_value(column, value)
     if operator != "=":
-        raise refuse(
-            "type",
-            f"`{column.name}` is compared by order",
-            f"A {column.type} has no order: it is compared by =, <> and IN",
-            "List the values with IN",
-        )
+        raise refuse("query.is-compared-by-order-2", name=column.name, type=column.type)
     return held(column, *spans)
 
 
@@ -256,7 +236,7 @@ def _steps(operator: Operator, value: Fraction) -> tuple[int | None, int | None]
     return None, math.ceil(value) - 1 if operator == "<" else math.floor(value)
 
 
-def _not_a_condition(node: exp.Expr) -> InvalidQuestion:
+def _not_a_condition(node: exp.Expr) -> Refused:
     """The refusal of what stands where a column or a constant should."""
     if isinstance(node, exp.Column):
         what = "A condition compares two columns"
@@ -270,5 +250,4 @@ def _not_a_condition(node: exp.Expr) -> InvalidQuestion:
         what = "A condition has a function"
     else:
         what = "A condition computes something"
-    fix = "Compare a column with constants, or ask the holder for a derived column"
-    return refuse("condition", what, CONDITION, fix)
+    return refuse("query.not-a-condition", said=what)

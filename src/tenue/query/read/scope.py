@@ -6,13 +6,12 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from ...errors import nearest
+from ...errors import nearest, refuse
 from ...schema import Column, Identifier, Named, Table
 from ...schema.literal import show
-from ...schema.named import COLUMN_NAME, is_column_name
+from ...schema.named import is_column_name
 from .logic import Rows, several
 from .tree import Tree
-from .unsupported import refuse
 
 __all__ = ["Scope", "find_column", "read_alias", "read_name", "read_reference", "start"]
 
@@ -57,7 +56,7 @@ def read_alias(tree: Tree, node: exp.Expr) -> str:
     name = read_name(tree, node)
     if is_column_name(name):
         return name
-    raise refuse("alias", f"{show(name)} cannot be a name", COLUMN_NAME, "Rename it")
+    raise refuse("query.cannot-be-name", name=show(name))
 
 
 def read_reference(tree: Tree, node: exp.Expr, scope: Scope) -> exp.Expr:
@@ -67,10 +66,9 @@ def read_reference(tree: Tree, node: exp.Expr, scope: Scope) -> exp.Expr:
         title = read_name(tree, table)
         if scope.title is None or title.lower() != scope.title.lower():
             raise refuse(
-                "unknown-table",
-                f"{show(title)} is not the table of this question",
-                f"Columns belong to `{scope.title or scope.schema.name}`",
-                "Leave the name before the point out",
+                "query.is-not-table-of-this-question",
+                title=show(title),
+                detail=scope.title or scope.schema.name,
             )
     named: exp.Expr = this
     return named
@@ -82,17 +80,15 @@ def find_column(tree: Tree, node: exp.Expr, scope: Scope) -> Column:
     column = scope.columns.get(name)
     if column is None:
         raise refuse(
-            "unknown-column",
-            f"There is no column {show(name)} here",
-            "A question uses the columns that the schema declares and a derived table selects",
-            nearest(name[:100], scope.columns),
+            "query.there-is-no-column-here",
+            name=show(name),
+            nearest=nearest(name[:100], scope.columns),
         )
     is_unit = column.name.lower() == scope.schema.unit.lower()
     if is_unit or isinstance(column, Identifier) or column.role == "identifier":
         raise refuse(
-            "identifier",
-            f"`{column.name}` is {'the unit that is protected' if is_unit else 'an identifier'}",
-            "Questions are about groups of people, and cannot use what names one person",
-            f"Leave `{column.name}` out",
+            "query.questions-are-about-groups-of-people-and",
+            name=column.name,
+            word="the unit that is protected" if is_unit else "an identifier",
         )
     return column

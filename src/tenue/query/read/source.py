@@ -10,13 +10,12 @@ from collections.abc import Iterator, Mapping
 
 from sqlglot import exp
 
-from ...errors import nearest
+from ...errors import nearest, refuse
 from ...schema import Column, Named, Table
 from ...schema.literal import show
 from .predicate import Conditions
 from .scope import Scope, find_column, read_alias, read_name, read_reference, start
 from .tree import Tree
-from .unsupported import PLAIN, refuse
 
 __all__ = ["read_source"]
 
@@ -34,7 +33,7 @@ def read_source(
         select, alias = tree.parts(cte, "this", "alias")
         name = _title(tree, alias) or ""
         if name.lower() in defined:
-            raise refuse("alias", f"{show(name)} is defined twice", PLAIN, "Rename one of them")
+            raise refuse("query.is-defined-twice", name=show(name))
         defined.add(name.lower())
         known[name.lower()] = _folded(tree, conditions, known, select).named(name)
     return _from(tree, conditions, known, from_)
@@ -51,21 +50,15 @@ def _from(tree: Tree, conditions: Conditions, known: _Known, from_: exp.Expr | N
         select, alias = tree.read(source, "this", "alias")
         return _folded(tree, conditions, known, select).named(_title(tree, alias))
     if type(source) is not exp.Table or type(source.this) is not exp.Identifier:
-        raise refuse(
-            "no-table",
-            "The question does not read a table",
-            "A question reads one table, by its declared name; files and functions are not tables",
-            "Write FROM and the name of the table",
-        )
+        raise refuse("query.question-does-not-read-table")
     name, alias = tree.read(source, "this", "alias")
     title = read_name(tree, name)
     scope = known.get(title.lower())
     if scope is None:
         raise refuse(
-            "unknown-table",
-            f"There is no table {show(title)}",
-            "A question reads one table, by its declared name; files and functions are not tables",
-            nearest(title[:100], (found.title or "" for found in known.values())),
+            "query.there-is-no-table",
+            title=show(title),
+            nearest=nearest(title[:100], (found.title or "" for found in known.values())),
         )
     return scope.named(_title(tree, alias) or scope.title)
 
@@ -73,7 +66,7 @@ def _from(tree: Tree, conditions: Conditions, known: _Known, from_: exp.Expr | N
 def _folded(tree: Tree, conditions: Conditions, known: _Known, select: exp.Expr) -> Scope:
     """The scope that a CTE or a derived table offers."""
     if type(select) is not exp.Select:
-        raise refuse("derived-table", "A derived table is not a SELECT", PLAIN, "Write SELECT *")
+        raise refuse("query.derived-table-is-not-select")
     chosen, from_, where = tree.read(select, "expressions", "from_", "where")
     inner = _from(tree, conditions, known, from_)
     left = inner.among(conditions.read_where(where, inner))
@@ -81,15 +74,10 @@ def _folded(tree: Tree, conditions: Conditions, known: _Known, select: exp.Expr)
     for expression in chosen:
         for name, column in _projected(tree, expression, inner):
             if name.lower() in columns:
-                raise refuse(
-                    "alias",
-                    f"A derived table has two columns {show(name)}",
-                    "Columns have different names",
-                    "Rename one of them with AS",
-                )
+                raise refuse("query.derived-table-has-two-columns", name=show(name))
             columns[name.lower()] = name, column
     if not columns:
-        raise refuse("derived-table", "A derived table has no columns", PLAIN, "Write SELECT *")
+        raise refuse("query.derived-table-has-no-columns")
     return Scope(inner.schema, None, Named(columns.values()), left.rows)
 
 
@@ -104,11 +92,6 @@ def _projected(tree: Tree, node: exp.Expr, scope: Scope) -> Iterator[tuple[str, 
     if type(node) is exp.Column and type(node.this) is exp.Star:
         node = read_reference(tree, node, scope)
     if type(node) is not exp.Star or alias is not None:
-        raise refuse(
-            "derived-table",
-            "A derived table computes something",
-            PLAIN,
-            "Ask for aggregates in the outermost SELECT",
-        )
+        raise refuse("query.derived-table-computes-something")
     tree.read(node)
     yield from scope.columns.items()

@@ -13,9 +13,10 @@ from collections import Counter
 from sqlglot import Dialect, Token, TokenType, exp
 from sqlglot.errors import ParseError
 
+from ...errors import refuse
 from ...schema import Table
 from ...schema.literal import show
-from .unsupported import GRAMMAR, MOST_NESTED, refuse, refuse_word, too_deep, unreadable
+from .unsupported import MOST_NESTED, refuse_word, too_deep, unreadable
 
 __all__ = ["DIALECT", "NEEDS_QUOTES", "SIGNS", "WORDS", "read_tokens", "read_tree"]
 
@@ -52,13 +53,10 @@ _NUMBER = re.compile(r"\d+(_\d+)*\.?\d*([eE][+-]?\d+)?", re.ASCII)
 def read_tokens(sql: str, schema: Table) -> list[Token]:
     """The words, signs and values of a text; refused if no question has them, or so many."""
     if not isinstance(sql, str):
-        raise refuse("not-text", "The question is not text", "A question is SQL text", "Give a str")
+        raise refuse("query.question-is-not-text")
     if len(sql) > _MOST_CHARACTERS:
         raise refuse(
-            "too-long",
-            f"The question has {len(sql):,} characters",
-            f"It may have {_MOST_CHARACTERS:,}",
-            "Use BETWEEN or LIKE in place of long lists, or ask several questions",
+            "query.question-has-characters", many=len(sql), most_characters=_MOST_CHARACTERS
         )
     try:
         tokens = DIALECT.tokenize(sql)
@@ -95,31 +93,16 @@ def read_tree(tokens: list[Token], sql: str) -> exp.Select:
 
 def _refuse_hints(tokens: list[Token]) -> None:
     if any(comment.startswith("+") for token in tokens for comment in token.comments):
-        raise refuse(
-            "hint",
-            "A comment is a hint to a database",
-            "Comments say nothing to Tenue, and hints would",
-            "Remove the comment that starts with /*+",
-        )
+        raise refuse("query.comment-is-hint-to-database")
 
 
 def _refuse_other_statements(tokens: list[Token]) -> None:
     if not tokens:
-        raise refuse("empty", "The question is empty", GRAMMAR, "Write SELECT COUNT(*) FROM ...")
+        raise refuse("query.question-is-empty")
     if tokens[0].token_type not in (T.SELECT, T.WITH):
-        raise refuse(
-            "statement",
-            "The question does not begin with SELECT",
-            "A question is one SELECT; nothing can be written, loaded or set",
-            "Begin with SELECT, or WITH",
-        )
+        raise refuse("query.question-does-not-begin-with-select")
     if any(token.token_type is T.SEMICOLON for token in tokens):
-        raise refuse(
-            "statements",
-            "The text has several statements",
-            "A question is one SELECT",
-            "Ask each as a question of its own",
-        )
+        raise refuse("query.text-has-several-statements")
 
 
 def _refuse_unknown(tokens: list[Token], declared: set[str]) -> None:
@@ -161,12 +144,7 @@ def _refuse_size(tokens: list[Token]) -> None:
     if max(kinds[T.SELECT], kinds[T.FROM], kinds[T.WITH]) > _MOST_SELECTS:
         raise too_deep()
     if len(tokens) - sum(kinds[kind] for kind in (*_NAMES, *_VALUES, T.COMMA)) > _MOST_SIGNS:
-        raise refuse(
-            "too-long",
-            "The question has too many parts",
-            f"It may have {_MOST_SIGNS:,} signs and words of SQL",
-            "Use IN for lists, or ask several questions",
-        )
+        raise refuse("query.question-has-too-many-parts", most_signs=_MOST_SIGNS)
 
 
 def _refuse_odd_numbers(tokens: list[Token], sql: str) -> None:
@@ -177,8 +155,6 @@ def _refuse_odd_numbers(tokens: list[Token], sql: str) -> None:
         joined = after and after.start == token.end + 1 and after.token_type not in _ENDS_NUMBER
         if joined or not _NUMBER.fullmatch(written):
             raise refuse(
-                "number",
-                f"{show(written + (after.text if after and joined else ''))} is not a number",
-                "A number has decimal digits, one point and an exponent",
-                "Write 1000, 0.5 or 1e6, and a space before a name",
+                "query.is-not-number",
+                written=show(written + (after.text if after and joined else "")),
             )

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from ...errors import InvalidArgument
+from ...errors import refuse
 from ...mechanism.error import Term
 from ...mechanism.part import Component, Part
 from ...noise.box.law import OptimalBox, Signs
@@ -65,10 +65,8 @@ def plan_batch(
 ) -> Batch:
     """The best way to answer all questions at a total price of `nano`."""
     if not 1 <= len(questions) <= MOST_QUESTIONS:
-        raise InvalidArgument(
-            f"{len(questions)} questions are asked together",
-            f"From 1 to {MOST_QUESTIONS} may be",
-            "Ask in several calls",
+        raise refuse(
+            "query.questions-are-asked-together", many=len(questions), most_questions=MOST_QUESTIONS
         )
     wanted = criterion(minimise)
     pairs = list(zip(questions, texts, strict=True))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...engine.request import All, Among, Any_, Missing, Not, Predicate, Within
-from ...errors import InvalidArgument
+from ...errors import refuse
 from ...schema import Bounded, Category, Table
 from ..read.literal import sql_name, sql_text, sql_value
 from ..read.logic import origin
@@ -87,11 +87,7 @@ def _bounded(name: str, schema: Table) -> Bounded:
     column = schema.column(name)
     if isinstance(column, Bounded):
         return column
-    raise InvalidArgument(
-        f"The question compares `{name}` by order",
-        f"`{name}` is a {column.type}",
-        "Parse the question again with this schema",
-    )
+    raise refuse("query.question-compares-by-order", name=name, type=column.type)
 
 
 def _among(among: Among, schema: Table) -> str:

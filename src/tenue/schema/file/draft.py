@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from ...errors import InvalidArgument
+from ...errors import refuse
 from ...number import checked_call
 from ..column import ROLES
 from ..literal import key, literal, plain
@@ -76,11 +76,7 @@ def draft(columns: Iterable[DraftColumn], *, name: str, source: str | None = Non
     given = list(columns)
     kept, left_out = _sorted_out(given)
     if not kept:
-        raise InvalidArgument(
-            "No column can be declared",
-            "At least one column needs a name that SQL takes",
-            "Rename the columns in a view",
-        )
+        raise refuse("schema.no-column-can-be-declared")
     parts = [_HEAD, _table(name if is_identifier(name) else BLANK, source, kept), _LEGEND]
     parts += [_column(column) for column in kept]
     if left_out:
@@ -94,10 +90,11 @@ def _sorted_out(columns: list[DraftColumn]) -> tuple[list[DraftColumn], list[str
     left_out = []
     for column in columns:
         if column.type not in KEYS:
-            raise InvalidArgument(
-                f"The type of {literal(column.name)} is {literal(column.type)}",
-                f"A type is one of {', '.join(KEYS)}",
-                "Draft it as a category",
+            raise refuse(
+                "schema.type-of-is-type-is-one-of",
+                literal=literal(column.name),
+                literal2=literal(column.type),
+                names=", ".join(KEYS),
             )
         if not is_column_name(column.name):
             left_out.append(f"{literal(column.name)}, a name to change in a view")

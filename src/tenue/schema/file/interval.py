@@ -7,7 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TypeVar
 
-from ...errors import InvalidArgument, Refused, nearest
+from ...errors import Refused, nearest, refuse
 from ...number import above_zero, exact, step_count, whole
 from ..column import Bounded, Date, Datetime, Number, Shared
 from ..expression import Expression
@@ -197,11 +197,7 @@ def _fits(section: Section, column: Bounded) -> bool:
 def _seconds(value: object) -> Fraction:
     grid = above_zero(value, "grid")
     if (grid / _MICROSECOND).denominator != 1:
-        raise InvalidArgument(
-            f"`grid` is {show(value)}",
-            "Seconds have at most six decimals",
-            "Write grid = 0.001 for milliseconds",
-        )
+        raise refuse("schema.grid-is-seconds-have-at-most-six", value=show(value))
     return grid
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from ...errors import InvalidSchema, Refused
+from ...errors import InvalidSchema, Refused, refuse
 from .lines import Lines, Path
 
 __all__ = ["Mistake", "Mistakes", "refusal"]
@@ -60,7 +60,7 @@ class Mistakes:
             raise refusal(self.found, file)
 
 
-def refusal(mistakes: Sequence[Mistake], file: str) -> InvalidSchema:
+def refusal(mistakes: Sequence[Mistake], file: str) -> Refused:
     """One refusal that says every mistake; its `mistakes` has them as records, by line."""
     ordered = tuple(sorted(mistakes, key=lambda mistake: mistake.line or 0))
     if len(ordered) == 1:
@@ -75,12 +75,8 @@ def refusal(mistakes: Sequence[Mistake], file: str) -> InvalidSchema:
     listed = "".join(f"\n  {mistake}" for mistake in ordered[:_LISTED])
     if len(ordered) > _LISTED:
         listed += f"\n  and {len(ordered) - _LISTED} more, all of them in `.mistakes`."
-    return InvalidSchema(
-        f"{file} has {len(ordered)} mistakes",
-        "A schema loads only without mistakes",
-        f"Correct these:{listed}",
-        mistakes=ordered,
-        file=file,
+    return refuse(
+        "schema.has-mistakes", mistakes=ordered, file=file, many=len(ordered), listed=listed
     )
 
 

@@ -7,7 +7,7 @@ import tomllib
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 
-from ...errors import InvalidSchema
+from ...errors import InvalidSchema, Refused
 from ..literal import plain
 from .lines import Lines, find_lines
 from .mistake import Mistake, refusal
@@ -63,7 +63,7 @@ def read_text(text: str, file: str) -> tuple[dict[str, object], Lines]:
         raise _refused(file, what, "Correct this line: it is not TOML", line) from None
 
 
-def too_deep(file: str) -> InvalidSchema:
+def too_deep(file: str) -> Refused:
     """The refusal of tables inside tables inside tables."""
     return _refused(file, "Values are nested too deeply", "Put a deep taxonomy in a file")
 
@@ -75,10 +75,10 @@ def _decimal(text: str) -> Decimal:
         return Decimal("Infinity")
 
 
-def _refused(file: str, what: str, fix: str, line: int | None = None) -> InvalidSchema:
+def _refused(file: str, what: str, fix: str, line: int | None = None) -> Refused:
     said = InvalidSchema(what, _FILE, fix)
     return refusal([Mistake(line, "", said.what, said.allowed, said.fix)], file)
 
 
-def _too_large(file: str) -> InvalidSchema:
+def _too_large(file: str) -> Refused:
     return _refused(file, "It is too large", "Put long lists of categories in taxonomy files")

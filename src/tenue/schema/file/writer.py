@@ -15,7 +15,7 @@ import tomlkit
 from tomlkit.exceptions import TOMLKitError
 from tomlkit.items import InlineTable
 
-from ...errors import InvalidArgument
+from ...errors import refuse
 from ..literal import key, literal, same
 
 __all__ = ["edited", "write_whole", "written"]
@@ -53,11 +53,7 @@ def edited(text: str, values: Mapping[str, Any]) -> str:
     except (TOMLKitError, ValueError, KeyError):
         sound = False
     if not sound:
-        raise InvalidArgument(
-            "The layout of this schema cannot be edited in place",
-            "Each section stands once, with its keys below it",
-            "Edit the file by hand, or save a copy made with Schema.from_dict(schema.to_dict())",
-        )
+        raise refuse("schema.layout-of-this-schema-cannot-be-edited")
     return result
 
 
@@ -82,11 +78,7 @@ def write_whole(path: Path, text: str) -> None:
     except (OSError, ValueError):
         if draft is not None:
             draft.unlink(missing_ok=True)
-        raise InvalidArgument(
-            f"The file {path.name} cannot be written",
-            "Its folder must exist and be writable",
-            "Check the path",
-        ) from None
+        raise refuse("schema.file-cannot-be-written", name=path.name) from None
 
 
 def _section(title: str, values: Mapping[str, Any]) -> str:
