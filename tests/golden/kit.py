@@ -69,27 +69,37 @@ class Theme:
 # -- entropy ---------------------------------------------------------------------------------------
 
 
-@contextlib.contextmanager
-def entropy(seed: int = 0) -> Iterator[None]:
-    """Inside, the operating system's entropy is the stream of a counter, and repeats.
+class Entropy:
+    """A context inside which the operating system's entropy is the stream of a counter.
 
     Every random bit of Tenue comes from `os.urandom`, a name of the standard library. Replacing it
     replaces the machine below Tenue and nothing of Tenue, so whatever is recorded stays a fact
     about the outside. The stream begins anew at each `with`; other users of `os.urandom`, such as
-    names of temporary files, must not run inside.
+    names of temporary files, should not run inside.
     """
-    drawn = 0
 
-    def urandom(size: int, /) -> bytes:
-        nonlocal drawn
-        blocks = []
-        for _ in range(-(-size // 32)):
-            blocks.append(hashlib.sha256(f"golden {seed} {drawn}".encode()).digest())
-            drawn += 1
-        return b"".join(blocks)[:size]
+    def __init__(self) -> None:
+        self._drawn = 0
 
-    with mock.patch("os.urandom", urandom):
-        yield
+    @contextlib.contextmanager
+    def __call__(self, seed: int = 0) -> Iterator[None]:
+        def urandom(size: int, /) -> bytes:
+            blocks = []
+            for _ in range(-(-size // 32)):
+                blocks.append(hashlib.sha256(f"golden {seed} {self._drawn}".encode()).digest())
+                self._drawn += 1
+            return b"".join(blocks)[:size]
+
+        self.restart()
+        with mock.patch("os.urandom", urandom):
+            yield
+
+    def restart(self) -> None:
+        """The stream begins anew."""
+        self._drawn = 0
+
+
+entropy = Entropy()
 
 
 # -- values as JSON --------------------------------------------------------------------------------
@@ -137,6 +147,11 @@ def parsed(text: str) -> Any:
             spelt = ", ".join(f"{key}={value!r}" for key, value in style.items())
             return {"json": spelt or "plain", "end": text[len(text.rstrip("\n")) :], "is": found}
     return {"json": "as text", "is": text}
+
+
+def digest(text: str) -> str:
+    """Long text whose details are recorded elsewhere."""
+    return "sha256 " + hashlib.sha256(masked(text).encode()).hexdigest()
 
 
 def lines(text: str) -> list[str]:

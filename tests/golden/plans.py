@@ -105,7 +105,7 @@ def explained(name: str, sql: str, **options: Any) -> Any:
     return outcome(tell)
 
 
-def _beliefs() -> dict[str, tuple[str, str, dict[str, Any]]]:
+def beliefs() -> dict[str, tuple[str, str, dict[str, Any]]]:
     P = tn.prior
     yes = P.Table({("yes", "no"): "0.8", ("no", "yes"): "0.15", ("no", "no"): "0.05"})
     sick = P.Categorical({True: "0.3", False: "0.7"})
@@ -211,7 +211,7 @@ def _cases() -> dict[str, Case]:
         cases[f"{name}: {sql}; {options}"] = lambda name=name, sql=sql, options=options: explained(
             name, sql, **options
         )
-    for title, (name, sql, options) in _beliefs().items():
+    for title, (name, sql, options) in beliefs().items():
         cases[f"belief: {title}"] = lambda name=name, sql=sql, options=options: explained(
             name, sql, **options
         )
