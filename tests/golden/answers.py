@@ -36,7 +36,7 @@ def certificate(made: Any) -> dict[str, Any]:
         "json": parsed(made.to_json()),
         "again": tn.Certificate.from_json(made.to_json()) == made,
         "promise": str(made.promise),
-        "sentence": made.promise.sentence,
+        "sentence": made.promise.sentence(),
         "differential privacy": made.promise.is_differential_privacy,
     }
 
@@ -157,7 +157,9 @@ def _free(data: Any) -> list[Any]:
     return [
         step(lambda: data.ask(sql, epsilon=0.5), 1),
         step(lambda: data.ask(sql, epsilon=0.5), 2),
-        step(lambda: data.ask("select count(*) from CENSUS where 50000 < income", epsilon="1/2"), 3),
+        step(
+            lambda: data.ask("select count(*) from CENSUS where 50000 < income", epsilon="1/2"), 3
+        ),
         step(lambda: data.ask(sql, epsilon=0.5, fresh=True), 4),
         step(lambda: data.ask(sql, epsilon=0.5), 5),
         step(lambda: data.ask(sql, epsilon=0.25, key="k1"), 6),
@@ -326,8 +328,8 @@ def _cases() -> dict[str, Case]:
         cases[f"promise {text}"] = lambda made=made: {
             "text": str(made),
             "repr": repr(made),
-            "sentence": made.sentence,
-            "parameters": made.parameters,
+            "sentence": made.sentence(),
+            "parameters": made.parameters(),
             "dict": made.to_dict(),
             "again": tn.promise.promise_from(made.to_dict()) == made,
         }

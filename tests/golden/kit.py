@@ -127,6 +127,7 @@ def plain(value: Any) -> Any:
         return [plain(v) for v in value]
     if isinstance(value, set | frozenset):
         return sorted((plain(v) for v in value), key=str)
+    assert not callable(value), f"{value!r} was not called"
     return nameless(repr(value))
 
 
@@ -211,7 +212,8 @@ def outcome(call: Case) -> Any:
     except tn.Fault as fault:
         return {"fault": type(fault).__name__, "code": fault.code, "text": masked(str(fault))}
     except Exception as wrong:
-        return {"raised": type(wrong).__name__, "text": masked(str(wrong))}
+        # what other libraries say over several lines is theirs to change
+        return {"raised": type(wrong).__name__, "text": masked(str(wrong)).partition("\n")[0]}
     return {"is": plain(found)}
 
 

@@ -129,8 +129,8 @@ def many(law: Any) -> dict[str, Any]:
         loss_3=lambda: [law.loss([1, 0, 2]), law.loss([1, 2, 3])],
         interval=lambda: [law.interval(level) for level in LEVELS],
         quantile=lambda: [law.quantile(p) for p in PLACES],
-        volume=lambda: law.volume,
-        radius=lambda: law.radius,
+        volume=lambda: [law.volume(x) for x in (0.5, 1, 2.5)],
+        radius=lambda: [law.radius(x) for x in (0.1, 0.5, 2.5)],
         core=lambda: law.core,
         sampling_grid=lambda: law.sampling_grid,
         sample=lambda: law.sample(4, source=N.Seeded(7)),
@@ -266,7 +266,10 @@ def _cases() -> dict[str, Case]:
             cases[f"law {name} on {grid}"] = lambda make=make, grid=grid: outcome(
                 lambda: many(make().on_grid(grid))
             )
-        cases[f"law {name}, margin"] = lambda make=make: outcome(lambda: one(make().marginal(0)))
+        if name.startswith("OptimalBox"):
+            cases[f"law {name}, margin"] = lambda make=make: outcome(
+                lambda: one(make().marginal(0))
+            )
     for name, make in BELIEFS.items():
         cases[f"belief {name}"] = lambda make=make: belief(make())
     for name, truths in TRUTHS.items():
