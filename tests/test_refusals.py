@@ -71,6 +71,7 @@ def test_every_key_is_in_the_catalogue_and_gets_the_facts_it_names(key: str) -> 
     for path, used, given in USED:
         if used == key and given is not None:
             assert set().union(*(named(ENTRIES[one]) for one in found)) <= given, path
+            assert not given & {*SENTENCES, "code", "args"}, f"{path}: the refusal's own names"
 
 
 def test_every_entry_is_used() -> None:

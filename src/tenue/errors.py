@@ -44,7 +44,6 @@ __all__ = [
     "Refused",
     "Unreachable",
     "nearest",
-    "refuse",
 ]
 
 

@@ -18,21 +18,6 @@ from typing import Any, ParamSpec, TypeVar
 
 from .errors import InvalidArgument, Refused, nearest
 
-__all__ = [
-    "NANO",
-    "Number",
-    "above_zero",
-    "checked_call",
-    "exact",
-    "flag",
-    "fraction_of_one",
-    "law_epsilon",
-    "moderate",
-    "nano",
-    "step_count",
-    "whole",
-]
-
 Number = int | float | str | Decimal | Fraction
 NANO = 10**9
 """One epsilon is this many nano-epsilon, the ledger's smallest coin."""

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 import tenue as tn
-
 from golden.kit import Case, Theme, digest, entropy, lines, outcome, parsed
 from golden.laws import each, posterior
 from golden.plans import CENSUS, DERIVED, PEOPLE, VISITS, beliefs

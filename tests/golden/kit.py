@@ -246,6 +246,7 @@ def differences(theme: Theme, name: str, was: Any, now: Any) -> str:
     """What changed, in a few lines; nothing if nothing did."""
     if name.startswith(theme.close):
         now = _levelled(was, now)
+    now = _with_recorded_facts(was, now)
     before, after = written(was), written(now)
     if before == after:
         return ""
@@ -267,6 +268,18 @@ def _levelled(was: Any, now: Any) -> Any:
         return {k: _levelled(was[k], v) if k in was else v for k, v in now.items()}
     if isinstance(was, list) and isinstance(now, list) and len(was) == len(now):
         return [_levelled(w, n) for w, n in zip(was, now, strict=True)]
+    return now
+
+
+def _with_recorded_facts(was: Any, now: Any) -> Any:
+    """Today's value without the facts that refusals have had since: none may go, some may come."""
+    if isinstance(was, dict) and isinstance(now, dict):
+        kept = {k: _with_recorded_facts(was[k], v) if k in was else v for k, v in now.items()}
+        if "refused" in now and "facts" in was:
+            kept["facts"] = sorted(set(now["facts"]) & set(was["facts"]))
+        return kept
+    if isinstance(was, list) and isinstance(now, list) and len(was) == len(now):
+        return [_with_recorded_facts(w, n) for w, n in zip(was, now, strict=True)]
     return now
 
 

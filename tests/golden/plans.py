@@ -6,7 +6,6 @@ import functools
 from typing import Any
 
 import tenue as tn
-
 from golden.kit import Case, Theme, lines, outcome, parsed
 from golden.tables import SCHEMAS, opened
 

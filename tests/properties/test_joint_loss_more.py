@@ -23,7 +23,8 @@ from tenue.noise.box.law import OptimalBox
 from tenue.noise.criterion import VARIANCE
 from tenue.query.family.mode import Ballot
 from tenue.query.family.rank import Span
-from tenue.query.plan.make import Plan, make_plan
+from tenue.query.plan.make import make_plan
+from tenue.query.plan.plan import Plan
 from tenue.query.plan.strategy import Range, Setting
 from tenue.query.plan.ways import strategies
 from tenue.query.question import Aggregate

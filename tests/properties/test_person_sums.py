@@ -13,7 +13,8 @@ import tenue as tn
 from tenue.mechanism.part import Component, Part
 from tenue.noise.box.law import OptimalBox
 from tenue.noise.optimal import Optimal
-from tenue.query.plan.make import Plan, make_plan
+from tenue.query.plan.make import make_plan
+from tenue.query.plan.plan import Plan
 from tenue.query.read.parse import parse
 from tenue.query.workload.batch import plan_batch
 from tenue.schema import Schema

@@ -23,8 +23,6 @@ from .options import (
     prior_of,
 )
 
-__all__ = ["ask"]
-
 
 def ask(
     sql: Annotated[str, typer.Argument(help="The question, in SQL.")],

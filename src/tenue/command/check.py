@@ -11,8 +11,6 @@ from ..errors import refuse
 from .options import AsJson
 from .wording import spoken
 
-__all__ = ["check"]
-
 
 def check(
     table: Annotated[str, typer.Argument(help="A CSV or Parquet file, made by anyone.")],

@@ -10,8 +10,6 @@ import typer
 
 from .options import AsJson
 
-__all__ = ["demo"]
-
 QUESTIONS = (
     "SELECT COUNT(*) FROM people WHERE income > 50000",
     "SELECT region, COUNT(*) AS people, AVG(income) AS mean_income FROM people GROUP BY region",

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-__all__ = ["SCHEMA", "write_people"]
-
 REGIONS = ("North", "East", "South", "West")
 ROWS = 20_000
 

@@ -23,9 +23,7 @@ from .options import (
 
 if TYPE_CHECKING:
     from ..query.belief.answer import BeliefPlan
-    from ..query.plan.make import Plan
-
-__all__ = ["explain"]
+    from ..query.plan.plan import Plan
 
 
 def explain(

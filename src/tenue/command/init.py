@@ -13,8 +13,6 @@ import typer
 from ..errors import Refused
 from .options import AsJson
 
-__all__ = ["init"]
-
 
 def init(
     data: Annotated[Path, typer.Argument(help="A CSV, TSV or Parquet file.")],

@@ -12,8 +12,6 @@ import typer
 from ..errors import refuse
 from .options import AsJson
 
-__all__ = ["app"]
-
 app = typer.Typer(
     help="Show, verify or export what was spent.", no_args_is_help=True, add_completion=False
 )

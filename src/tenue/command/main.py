@@ -13,8 +13,6 @@ from ..version import VERSION
 from . import ask, check, demo, explain, init, ledger, publish
 from .wording import in_options
 
-__all__ = ["app", "main"]
-
 app = typer.Typer(
     name="tenue",
     help="The least noise that keeps the promise.",

@@ -12,21 +12,6 @@ from ..errors import refuse
 if TYPE_CHECKING:
     from ..query.session import Session
 
-__all__ = [
-    "AccuracyOption",
-    "AsJson",
-    "DeltaOption",
-    "EpsilonOption",
-    "IntervalOption",
-    "MechanismOption",
-    "MinimiseOption",
-    "PriorOption",
-    "SchemaOption",
-    "accuracy_of",
-    "minimise_of",
-    "opened",
-    "prior_of",
-]
 
 SchemaOption = Annotated[Path, typer.Option("--schema", help="The schema's file.")]
 EpsilonOption = Annotated[str | None, typer.Option("--epsilon", help="What it may cost.")]

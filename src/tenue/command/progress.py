@@ -6,8 +6,6 @@ import threading
 from types import TracebackType
 from typing import Any, Self
 
-__all__ = ["Waiting"]
-
 PATIENCE = 2.0
 
 

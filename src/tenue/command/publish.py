@@ -12,8 +12,6 @@ from ..errors import refuse
 from .options import AsJson, SchemaOption
 from .wording import spoken
 
-__all__ = ["publish"]
-
 
 def publish(
     schema: SchemaOption,

@@ -11,8 +11,6 @@ from contextlib import contextmanager
 
 from ..errors import InvalidArgument, Refused
 
-__all__ = ["in_options", "spoken"]
-
 _OPTIONS = {
     "by": "--by",
     "confidential": "--confidential",

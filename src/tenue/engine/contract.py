@@ -8,8 +8,6 @@ from typing import Protocol
 
 from .request import RankRequest, Request
 
-__all__ = ["Cells", "Engine", "Profile", "Profiles"]
-
 Cells = Mapping[tuple[int, ...], tuple[int, ...]]
 """For each cell that has rows, by the numbers of its keys, the measures in the order asked."""
 

@@ -9,8 +9,6 @@ from .contract import Engine
 from .duckdb.engine import DuckDB
 from .source.location import locate
 
-__all__ = ["open_engine"]
-
 
 def open_engine(source: object, schema: Table, folder: Path | None = None) -> Engine:
     """The engine for the table; refused if the source is not the table that the schema describes.

@@ -20,26 +20,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-__all__ = [
-    "All",
-    "Among",
-    "Any_",
-    "Bin",
-    "Calendar",
-    "Factor",
-    "Group",
-    "Key",
-    "Measure",
-    "Missing",
-    "Not",
-    "People",
-    "Predicate",
-    "RankRequest",
-    "Request",
-    "Window",
-    "Within",
-]
-
 
 @dataclass(frozen=True)
 class Within:

@@ -11,22 +11,6 @@ from dataclasses import dataclass
 from ..errors import refuse
 from ..schema import Boolean, Category, Column, Date, Datetime, Identifier, Number
 
-__all__ = [
-    "Day",
-    "Fixed",
-    "Floating",
-    "Integer",
-    "Moment",
-    "Nothing",
-    "Opaque",
-    "Storage",
-    "Text",
-    "Truth",
-    "Written",
-    "check_readable",
-    "storage",
-]
-
 
 @dataclass(frozen=True)
 class Integer:
@@ -181,5 +165,5 @@ def check_readable(column: Column, stored: Storage) -> None:
         column=column.name,
         type=column.type,
         words=_WORDS[type(stored)],
-        allowed=allowed,
+        readable=allowed,
     )

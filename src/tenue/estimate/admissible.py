@@ -7,8 +7,6 @@ from ..noise.heavy_tail.law import HeavyTail
 from ..noise.heavy_tail.steps import HeavyTailSteps
 from ..promise import Approximate, Individual, Pure
 
-__all__ = ["require_free"]
-
 
 def require_free(*, law: object = None, promise: object = None) -> None:
     """Refuses an estimate where computing it would need, or tell, something about the rows.

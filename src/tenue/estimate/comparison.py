@@ -19,8 +19,6 @@ from .laplace_integral import LaplaceIntegral
 from .likelihood import Likelihood, Real, likelihood
 from .window import prior_points
 
-__all__ = ["Comparison", "compare", "expected_error"]
-
 Estimator = Literal["mean", "median"]
 
 _EXACT = 1 << 25

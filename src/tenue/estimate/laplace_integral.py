@@ -14,8 +14,6 @@ import numpy as np
 
 from .likelihood import Real
 
-__all__ = ["LaplaceIntegral"]
-
 _HALVINGS = 80
 _CHUNK = 1 << 21
 _ROUNDING = 1e-12

@@ -17,8 +17,6 @@ from ..noise.optimal_steps import OptimalSteps
 from .admissible import require_free
 from .margin import Margin
 
-__all__ = ["Likelihood", "likelihood", "noisy_steps"]
-
 Real = npt.NDArray[np.float64]
 
 

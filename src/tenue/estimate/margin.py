@@ -12,8 +12,6 @@ from ..errors import refuse
 from ..noise.box.steps import OptimalBoxSteps
 from ..number import Number, checked_call, whole
 
-__all__ = ["Margin"]
-
 Real = npt.NDArray[np.float64]
 
 # Balls, steps summed one by one, and steps beyond; fewer where each share is itself a long sum.

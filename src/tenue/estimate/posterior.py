@@ -11,8 +11,6 @@ import numpy.typing as npt
 from ..noise.law import as_value
 from ..number import Number, exact, fraction_of_one
 
-__all__ = ["Posterior"]
-
 Real = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 

@@ -8,8 +8,6 @@ from ..errors import refuse
 from ..number import Number, checked_call, whole
 from .likelihood import likelihood
 
-__all__ = ["out_of_range"]
-
 
 @checked_call
 def out_of_range(true: Number, n: Number, law: Any) -> float:

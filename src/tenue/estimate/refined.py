@@ -25,9 +25,6 @@ from ..prior.mass import MOST_POINTS
 from ..prior.points import Points, numeric_place
 from .posterior import Posterior
 
-__all__ = ["MOST_WITH_DELTA", "Opinion", "as_points", "refined"]
-
-
 _FEW = 5
 MOST_WITH_DELTA = 512
 """Of how many points a posterior is computed where delta moved mass."""

@@ -23,8 +23,6 @@ from ..prior.points import Points
 from .posterior import Real
 from .refined import as_points
 
-__all__ = ["guess_error", "refined_error"]
-
 _MOST = 1024
 _CHUNK = 256
 _ROUNDING = 1e-12

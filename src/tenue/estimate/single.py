@@ -14,8 +14,6 @@ from .likelihood import likelihood, noisy_steps
 from .posterior import Posterior
 from .window import possible
 
-__all__ = ["count", "total"]
-
 
 @checked_call
 def count(noisy: Number, law: object, prior: Any) -> Posterior:

@@ -23,8 +23,6 @@ from ..prior.points import Points
 from .likelihood import likelihood, noisy_steps
 from .posterior import Posterior
 
-__all__ = ["counts"]
-
 _MOST_TOTAL = 10**6
 _MOST_CELLS = 4096
 _WIDEST = 1 << 15

@@ -17,8 +17,6 @@ from ..prior.points import Points
 from .likelihood import Likelihood, Real
 from .posterior import Ints
 
-__all__ = ["Possible", "possible", "prior_points", "worth_counting"]
-
 # What lies further below the peak than this many e-folds weighs nothing in a double.
 _DEEP = 60.0
 _MOST = 1 << 24

@@ -12,8 +12,6 @@ from ..errors import Refused
 from ..promise import Certificate, KAnonymity, ProbabilisticKAnonymity, Promise
 from .verdict import Check
 
-__all__ = ["certificate_beside", "explained", "quoted", "swapped_note"]
-
 
 def certificate_beside(table: object) -> Certificate | None:
     """The certificate of a released file; None unless a manifest beside it names its bytes.

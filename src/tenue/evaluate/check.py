@@ -28,7 +28,6 @@ from .verdict import Check, Confidential
 if TYPE_CHECKING:
     import pyarrow
 
-__all__ = ["check", "check_persons", "schema_of", "tells_apart"]
 
 _RECORD = "record"
 

@@ -19,8 +19,6 @@ from .rows import open_rows
 from .screen import percent
 from .verdict import Check
 
-__all__ = ["Risk", "risk"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Risk:

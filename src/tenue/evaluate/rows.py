@@ -25,7 +25,6 @@ from ..errors import InvalidTable, nearest, refuse
 if TYPE_CHECKING:
     import pyarrow
 
-__all__ = ["Rows", "open_rows"]
 
 _LONGEST_LINE = 2**20
 _UNREADABLE = "A line has too many or too few fields, an open quote, or bytes that are not UTF-8"

@@ -13,8 +13,6 @@ from .pair.linkage import linked_share
 from .pair.loss import sse_of
 from .rows import open_rows
 
-__all__ = ["Score", "score"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Score:

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from .verdict import Check, Confidential
 
-__all__ = ["check_text", "percent", "short"]
-
 
 def percent(share: float) -> str:
     """A share as people read it.

@@ -17,8 +17,6 @@ from .risk import stated
 from .screen import percent, short
 from .verdict import plain
 
-__all__ = ["Utility", "utility"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Utility:

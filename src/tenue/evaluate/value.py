@@ -20,7 +20,6 @@ from .code import Codes, coded
 if TYPE_CHECKING:
     import pyarrow
 
-__all__ = ["Kind", "Values", "domain", "is_text", "kind_of", "one_array", "typed"]
 
 Kind = Literal["number", "time", "category"]
 

@@ -8,8 +8,6 @@ from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import Any
 
-__all__ = ["Check", "Confidential", "plain"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Confidential:

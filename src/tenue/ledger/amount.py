@@ -12,8 +12,6 @@ from fractions import Fraction
 from ..errors import refuse
 from ..number import NANO, exact
 
-__all__ = ["ATTO", "LARGEST", "atto", "cap", "decimal", "delta_cap", "in_delta", "in_epsilon"]
-
 ATTO = 10**18
 """One delta is this many atto-delta."""
 

@@ -26,17 +26,6 @@ from ..number import NANO, checked_call, nano, whole
 from .amount import ATTO, LARGEST, atto
 from .text import given_text
 
-__all__ = [
-    "ADD_OR_REMOVE",
-    "REPLACE",
-    "Charge",
-    "Column",
-    "Neighbours",
-    "charge_in",
-    "delta_in",
-    "given_neighbours",
-]
-
 Neighbours = Literal["replace", "add-or-remove"]
 Column = Literal["dp", "individual"]
 REPLACE: Neighbours = "replace"

@@ -28,8 +28,6 @@ from .transaction import payment as cashier
 from .transaction.journal import Desk
 from .transaction.purchase import purchase
 
-__all__ = ["LARGEST_ANSWER", "Ledger", "Rows", "closed"]
-
 LARGEST_ANSWER = 64 * 1024 * 1024
 """The most bytes that an answer may have."""
 

@@ -14,28 +14,6 @@ from ..errors import LedgerFault
 from .composition import Column, Neighbours
 from .text import canonical
 
-__all__ = [
-    "KINDS",
-    "Answered",
-    "Asked",
-    "CapChanged",
-    "DataChanged",
-    "DatasetOpened",
-    "Entry",
-    "Fact",
-    "IndividualCapped",
-    "NeighboursChanged",
-    "ProtocolChanged",
-    "ReleaseRegistered",
-    "Reserved",
-    "Returned",
-    "SchemaChanged",
-    "Unanswered",
-    "UnitStated",
-    "from_fields",
-    "to_fields",
-]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DatasetOpened:

@@ -18,8 +18,6 @@ from .record import Verification
 from .row import ANSWERED, OPEN, RETURNED, Account, Dataset, Person, Ticket
 from .transaction.journal import Desk
 
-__all__ = ["Memory"]
-
 T = TypeVar("T")
 _numbers = count(1)
 

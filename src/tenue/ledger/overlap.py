@@ -10,8 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-__all__ = ["WHOLE", "overlapped"]
-
 WHOLE = "whole:"
 _PART = 4
 _LEAST = 3

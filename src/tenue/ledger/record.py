@@ -10,8 +10,6 @@ from .amount import decimal, in_delta, in_epsilon
 from .composition import Neighbours
 from .row import EVERYONE, Account, Dataset
 
-__all__ = ["Balance", "Quota", "Reservation", "Verification", "balance_of"]
-
 
 @dataclass(frozen=True, slots=True)
 class Reservation:

@@ -9,22 +9,6 @@ from typing import NamedTuple, Protocol
 from .composition import Neighbours
 from .fact import Reserved
 
-__all__ = [
-    "ANSWERED",
-    "EVERYONE",
-    "OPEN",
-    "RETURNED",
-    "UNANSWERED",
-    "Account",
-    "Dataset",
-    "Person",
-    "Shelf",
-    "Ticket",
-    "cache_name",
-    "standing",
-    "ticket_name",
-]
-
 EVERYONE = ""
 """The data set's own account, and the marks of all data sets; no name is ever empty."""
 

@@ -10,8 +10,6 @@ from .amount import in_delta, in_epsilon
 from .composition import Column
 from .fact import Answered, Asked, Entry, Reserved, Returned, Unanswered
 
-__all__ = ["Debit", "debits"]
-
 _OUTCOMES: dict[type, str] = {
     Answered: "answered",
     Returned: "returned",

@@ -8,8 +8,6 @@ import unicodedata
 
 from ..errors import refuse
 
-__all__ = ["canonical", "digest", "given_text", "readable"]
-
 _LONGEST = 200
 _LONGEST_LINE = 2000
 _encode = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False).encode

@@ -44,8 +44,6 @@ from .row import (
     ticket_name,
 )
 
-__all__ = ["Books"]
-
 
 class Books:
     """Rows read from a shelf, and the changes that posted facts made to them."""

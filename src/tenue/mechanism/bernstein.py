@@ -16,8 +16,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Protocol
 
-__all__ = ["Axis", "Bernstein", "Powers", "basis", "functional", "powers_of"]
-
 Powers = tuple[int, ...]
 """For each axis, to which power it stands in a moment."""
 

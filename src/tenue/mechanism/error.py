@@ -13,8 +13,6 @@ from ..noise.discrete_laplace import DiscreteLaplace
 from ..noise.laplace_sum import LaplaceSum
 from .part import Part
 
-__all__ = ["Error", "Term", "half_width", "linear_error"]
-
 
 @dataclass(frozen=True)
 class Term:

@@ -17,8 +17,6 @@ from ..noise.law import GridLaw
 from ..noise.source import SYSTEM, Source, require_safe
 from .bernstein import Axis, Bernstein, Powers
 
-__all__ = ["Atoms", "Component", "Part"]
-
 
 @dataclass(frozen=True)
 class Atoms:

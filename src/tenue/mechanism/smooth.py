@@ -17,8 +17,6 @@ from ..sensitivity import ROUNDING, admissible_beta, smooth
 from ..sensitivity.column import Column, exact_column
 from ..sensitivity.order_statistic import order_statistic
 
-__all__ = ["LEAST", "Smooth", "smooth_mechanism", "smooth_release"]
-
 LEAST = Fraction(1, 2**64)
 """The sensitivity counts as this many steps at least: a constant keeps it smooth, and a law exists
 for every table, so that no refusal tells how small it was."""

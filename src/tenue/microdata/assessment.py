@@ -15,8 +15,6 @@ from .history import Step
 from .publish.permute import shuffled
 from .table.cells import Numbers
 
-__all__ = ["MOST_LINKED", "assessed"]
-
 MOST_LINKED = 50_000
 """In a larger table, the intruder's search is tried on this many rows drawn at random."""
 

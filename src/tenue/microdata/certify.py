@@ -17,8 +17,6 @@ from ..schema.table import RECORD
 from ..version import VERSION
 from .method.method import Method
 
-__all__ = ["certify"]
-
 _MECHANISMS = {
     "mdav": "microaggregation: MDAV groups, centres instead of quasi-identifiers",
     "v-mdav": "microaggregation: V-MDAV groups, centres instead of quasi-identifiers",

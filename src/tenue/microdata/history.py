@@ -11,8 +11,6 @@ from .partition.grow import single_valued
 from .protect import EVERY, Protected, places
 from .table.original import Original
 
-__all__ = ["Step", "history_of"]
-
 
 @dataclass(frozen=True)
 class Step:

@@ -28,8 +28,6 @@ from .table.cells import Cells, Numbers
 from .table.original import Original
 from .table.records import rank_of, records_of
 
-__all__ = ["EVERY", "Protected", "places", "prepared", "protected"]
-
 EVERY = ""
 """The key of groups that hold for every column."""
 

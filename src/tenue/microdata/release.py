@@ -39,7 +39,6 @@ from .table.original import read_original
 if TYPE_CHECKING:
     from ..evaluate import Risk, Utility
 
-__all__ = ["Release", "Step", "publish"]
 
 Progress = Callable[[str], None]
 

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from ..evaluate import Check
     from .release import Release
 
-__all__ = ["brief_text", "full_text", "release_html", "warnings_of"]
 
 _WIDTH = 88
 _FEW = 3

@@ -10,8 +10,6 @@ from ..errors import refuse
 from ..number import fraction_of_one
 from ..promise import show
 
-__all__ = ["ABSOLUTE_ERROR", "VARIANCE", "Criterion", "criterion"]
-
 Kind = Literal["variance", "absolute-error", "interval"]
 
 

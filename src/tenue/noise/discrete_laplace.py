@@ -13,8 +13,6 @@ from .exact import geometric
 from .law import GridLaw, Ints, Real, checked_steps, like, real_array
 from .source import Source
 
-__all__ = ["DiscreteLaplace"]
-
 
 class DiscreteLaplace(GridLaw):
     """Adds k grid steps with probability proportional to e^(-ε|k|/Δ).

@@ -12,8 +12,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-__all__ = ["Enclosure", "exp_minus", "powers"]
-
 
 @dataclass(frozen=True, slots=True)
 class Enclosure:

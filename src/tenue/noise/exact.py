@@ -18,17 +18,6 @@ from .enclosure import Enclosure, exp_minus, powers
 from .source import Source
 from .table import Table
 
-__all__ = [
-    "LARGEST",
-    "bernoulli",
-    "bernoulli_exp",
-    "geometric",
-    "geometric_tables",
-    "signs",
-    "uniform",
-    "weighted",
-]
-
 Steps = npt.NDArray[np.int64]
 
 LARGEST = 1 << 62

@@ -9,8 +9,6 @@ from ..number import Number, checked_call, fraction_of_one, moderate
 from .discrete_laplace import DiscreteLaplace
 from .law import vector
 
-__all__ = ["IndependentLaplace"]
-
 
 class IndependentLaplace:
     """Laplace noise of its own scale on each component of a vector.

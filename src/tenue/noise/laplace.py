@@ -12,8 +12,6 @@ from .discrete_laplace import DiscreteLaplace
 from .law import like, log, power_of_two_below, real_array
 from .source import Source
 
-__all__ = ["Laplace"]
-
 
 class Laplace:
     """Noise with density ε/(2Δ)·e^(-ε|x|/Δ).

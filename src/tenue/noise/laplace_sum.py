@@ -14,8 +14,6 @@ from ..number import Number, fraction_of_one
 from .discrete_laplace import DiscreteLaplace
 from .law import Real
 
-__all__ = ["LaplaceSum"]
-
 _LONGEST = 1 << 17
 _COARSE = 1 << 16
 _TELL_APART = 1e-3

@@ -21,16 +21,6 @@ from ..number import Number, exact, fraction_of_one, moderate, whole
 from .exact import LARGEST
 from .source import SYSTEM, Source
 
-__all__ = [
-    "GridLaw",
-    "Law",
-    "as_value",
-    "as_values",
-    "checked_source",
-    "power_of_two_below",
-    "real_array",
-]
-
 Real = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 

@@ -17,8 +17,6 @@ from .law import Real, like, log, power_of_two_below, real_array
 from .optimal_steps import OptimalSteps
 from .source import Source
 
-__all__ = ["Optimal"]
-
 
 class Optimal:
     """Adds the step-shaped noise that no other noise improves upon.

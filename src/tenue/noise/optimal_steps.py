@@ -17,8 +17,6 @@ from .law import GridLaw, Ints, Real, checked_steps, like, real_array
 from .source import Source
 from .table import Table
 
-__all__ = ["OptimalSteps", "shape_table"]
-
 # Up to this many candidates for the core, all are tried; beyond it only those near the continuous
 # optimum, where the criterion is flat.
 _TRY_ALL = 2048

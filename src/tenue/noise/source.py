@@ -20,8 +20,6 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
 from ..errors import refuse
 
-__all__ = ["SYSTEM", "Bits", "OperatingSystem", "Seeded", "Source", "require_safe"]
-
 Bits = Literal[8, 16, 32, 64]
 _WORD: dict[int, npt.DTypeLike] = {8: np.uint8, 16: np.uint16, 32: np.uint32, 64: np.uint64}
 _ZEROS = memoryview(bytes(1 << 18))

@@ -22,8 +22,6 @@ from ..errors import Fault
 from .enclosure import Enclosure
 from .source import Source
 
-__all__ = ["Table"]
-
 _WORD = 64
 _GUIDE = 16
 _MOST_GUARD_BITS = 1 << 16

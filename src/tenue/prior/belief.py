@@ -8,8 +8,6 @@ from typing import Any
 from ..errors import refuse
 from .written import written
 
-__all__ = ["Belief"]
-
 
 class Belief(ABC):
     """What somebody believes about a value before asking.

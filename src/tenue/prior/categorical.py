@@ -9,8 +9,6 @@ from .finite import Finite, plain
 from .mass import listed, paired, whole_weights
 from .written import written_number
 
-__all__ = ["Categorical", "Ordinal"]
-
 
 def _labels(given: list[object], name: str) -> list[str | int]:
     for label in given:

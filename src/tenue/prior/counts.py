@@ -17,8 +17,6 @@ from .mass import MOST_POINTS
 from .points import Points
 from .written import written_number
 
-__all__ = ["BetaBinomial", "Binomial", "Counts"]
-
 _MOST = 10**9
 _BITS = 128
 _SPARE = 128

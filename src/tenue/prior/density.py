@@ -22,8 +22,6 @@ from .lattice import Lattice
 from .mass import MOST_POINTS
 from .points import Points
 
-__all__ = ["Density", "drawn_on_grid", "grid_steps"]
-
 _FINE = 1 << 20
 
 

@@ -11,8 +11,6 @@ from ..noise.source import Source
 from ..noise.table import Table
 from ..number import whole
 
-__all__ = ["checked_size", "picks", "uniform_below"]
-
 # A table costs some milliseconds to make; below this many draws it does not pay.
 _FEW = 512
 _MOST_DRAWS = 10**7

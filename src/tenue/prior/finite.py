@@ -16,8 +16,6 @@ from ..noise.source import Source
 from .belief import Belief
 from .draw import checked_size, picks
 
-__all__ = ["Finite", "plain", "shown_value", "shown_values"]
-
 
 def plain(value: Any) -> Any:
     """A value without numpy's clothes: engines hand out their own booleans and integers."""

@@ -18,8 +18,6 @@ from .mass import MOST_POINTS, common_denominator, exact_place, listed, whole_we
 from .points import Points
 from .written import written_number
 
-__all__ = ["Histogram"]
-
 
 class Histogram(Density):
     """Each interval between two edges has its mass, evenly spread.

@@ -24,8 +24,6 @@ from .mass import (
 from .points import numeric_place
 from .written import written_number
 
-__all__ = ["Independent", "Joint", "Table"]
-
 
 class Joint(Finite):
     """A belief about several components: each value is a tuple."""

@@ -10,16 +10,6 @@ from typing import Any
 from ..errors import InvalidPrior, refuse
 from ..number import exact
 
-__all__ = [
-    "MOST_POINTS",
-    "common_denominator",
-    "exact_place",
-    "listed",
-    "normalised",
-    "paired",
-    "whole_weights",
-]
-
 MOST_POINTS = 4096
 """A prior that is refined has at most this many points."""
 

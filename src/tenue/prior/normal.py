@@ -17,8 +17,6 @@ from .points import Points
 from .uniform import two_ends
 from .written import written_number
 
-__all__ = ["Normal", "bell_weights"]
-
 _BITS = 128
 _SPARE = 128
 # In squared standard deviations: so far from the peak the curve has fallen by 2^-128.

@@ -15,8 +15,6 @@ from .finite import Finite
 from .mass import common_denominator, exact_place, paired, whole_weights
 from .written import written_number
 
-__all__ = ["Points", "numeric_place"]
-
 
 def numeric_place(value: object) -> Fraction | None:
     """The exact number a value is, or None; True and False are 1 and 0."""

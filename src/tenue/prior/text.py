@@ -19,8 +19,6 @@ from .normal import Normal
 from .points import Points
 from .uniform import Uniform
 
-__all__ = ["from_dict", "from_json"]
-
 _LONGEST = 4_000_000
 
 

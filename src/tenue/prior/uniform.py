@@ -15,8 +15,6 @@ from .mass import exact_place
 from .points import Points
 from .written import written_number
 
-__all__ = ["Uniform", "two_ends"]
-
 
 def two_ends(low: object, high: object) -> tuple[Fraction, Fraction]:
     """`low` below `high`, both moderate numbers."""

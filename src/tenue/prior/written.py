@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 from fractions import Fraction
 
-__all__ = ["written", "written_number"]
-
 
 def written_number(number: Fraction | int) -> int | str:
     """A whole number as itself, any other as the exact text "numerator/denominator".

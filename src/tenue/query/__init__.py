@@ -1,7 +1,7 @@
 """A question becomes an answer; `session.py` names every step in order."""
 
 from .answer import Answer
-from .plan.make import Plan
+from .plan.plan import Plan
 from .session import Session, protect
 
 __all__ = ["Answer", "Plan", "Session", "protect"]

@@ -21,7 +21,7 @@ from .family.mode import Voted
 from .family.rank import Chosen
 from .family.value_only import Told
 from .page import html_table
-from .plan.make import Plan, shown
+from .plan.plan import Plan, shown
 from .question import Aggregate, Comparison, KeyOutput, Output
 
 if TYPE_CHECKING:
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
     from ..estimate.posterior import Posterior
 
-__all__ = ["Answer", "Answers", "Released", "key_labels"]
 
 Cell = Fraction | int | float | str | bool | date | datetime | None
 

@@ -11,9 +11,7 @@ from ..schema.table import RECORD
 from ..version import VERSION
 from .family.mode import VOTE, Ballot
 from .family.smooth import SMOOTH, SMOOTH_LIMITS
-from .plan.make import DECLARED, Plan
-
-__all__ = ["assumptions_of", "certify"]
+from .plan.plan import DECLARED, Plan
 
 _SOURCES = {
     "optimal": "Soria-Comas and Domingo-Ferrer 2013, Theorem 1",

@@ -11,8 +11,6 @@ from ..ledger import SQLite
 from ..ledger.contract import Ledger
 from ..schema import Schema
 
-__all__ = ["given_ledger", "given_schema"]
-
 
 def given_schema(given: object) -> tuple[Schema, Path | None]:
     """The schema, and its file if it came from one."""

@@ -13,20 +13,6 @@ from typing import Literal
 
 from ..engine.request import Key, Predicate
 
-__all__ = [
-    "Aggregate",
-    "Arithmetic",
-    "Comparison",
-    "Constant",
-    "Expression",
-    "KeyOutput",
-    "Kind",
-    "Order",
-    "Output",
-    "Question",
-]
-
-
 Kind = Literal[
     "count",
     "sum",

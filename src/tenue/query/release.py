@@ -22,11 +22,10 @@ from .family.mode import Ballot
 from .family.rank import Choice
 from .family.smooth import Smoothed
 from .individual.all_rows import column_steps
-from .plan.make import Plan, moment_of, request_for
+from .plan.make import moment_of, request_for
+from .plan.plan import Plan
 from .question import Aggregate, Question
 from .workload.batch import Batch
-
-__all__ = ["refuse_other_rows", "release", "release_batch", "true_numbers"]
 
 _NOBODY = Profile(0, ())
 

@@ -20,20 +20,6 @@ from ..taxonomy import Taxonomy
 from .expression import Expression
 from .literal import show
 
-__all__ = [
-    "ROLES",
-    "Boolean",
-    "Bounded",
-    "Category",
-    "Column",
-    "Date",
-    "Datetime",
-    "Identifier",
-    "Number",
-    "Shared",
-    "Value",
-]
-
 ROLES = ("identifier", "quasi-identifier", "confidential", "other")
 
 Value = bool | int | Fraction | str | date | datetime

@@ -19,8 +19,6 @@ from ..errors import InvalidArgument, refuse
 from ..number import exact
 from .literal import literal, show
 
-__all__ = ["Constant", "Expression", "Name", "Negative", "Operation", "Tree"]
-
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)"
     r'|"(?P<quoted>[^"]+)"'

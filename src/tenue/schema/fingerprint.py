@@ -20,8 +20,6 @@ from datetime import date
 from .column import Bounded, Category, Column, Number, Value
 from .table import Table
 
-__all__ = ["fingerprint"]
-
 _FORM = "tenue schema 1"
 
 

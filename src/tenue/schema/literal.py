@@ -13,8 +13,6 @@ from datetime import date, datetime, time
 from decimal import Decimal
 from fractions import Fraction
 
-__all__ = ["decimal", "key", "literal", "plain", "same", "show"]
-
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 _ESCAPES = {'"': '\\"', "\\": "\\\\", "\b": "\\b", "\t": "\\t", "\n": "\\n", "\f": "\\f"}
 _ESCAPES |= {"\r": "\\r"}

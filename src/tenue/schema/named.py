@@ -7,8 +7,6 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Generic, TypeVar
 
-__all__ = ["COLUMN_NAME", "IDENTIFIER", "Named", "is_column_name", "is_identifier"]
-
 V = TypeVar("V")
 
 _LONGEST = 128

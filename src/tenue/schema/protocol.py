@@ -9,8 +9,6 @@ from ..number import moderate
 from .file.section import Section
 from .literal import show
 
-__all__ = ["FIXED_NOISE", "PROTOCOLS", "REFINEMENT", "Protocol", "read_protocol"]
-
 FIXED_NOISE = "fixed-noise"
 REFINEMENT = "refinement"
 PROTOCOLS = (FIXED_NOISE, REFINEMENT)

@@ -20,8 +20,6 @@ from .fingerprint import fingerprint
 from .literal import plain, show
 from .table import Table
 
-__all__ = ["Schema"]
-
 _HERE = Path()
 _ENTRIES = ("columns", "questions")
 

@@ -11,8 +11,6 @@ from .literal import show
 from .named import Named
 from .protocol import Protocol
 
-__all__ = ["NEIGHBOURS", "PROMISES", "RECORD", "Budget", "Question", "Table"]
-
 RECORD = "record"
 """The unit of a table in which every person has one row."""
 

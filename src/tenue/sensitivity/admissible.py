@@ -17,15 +17,6 @@ from fractions import Fraction
 from ..errors import refuse
 from ..number import above_zero, whole
 
-__all__ = [
-    "GAMMAS",
-    "admissible_alpha",
-    "admissible_beta",
-    "dilation_loss",
-    "is_admissible",
-    "sliding_loss",
-]
-
 GAMMAS = range(2, 7)
 """The tails for which alpha = epsilon/4gamma and beta = epsilon/gamma keep the promise."""
 

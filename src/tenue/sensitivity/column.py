@@ -18,8 +18,6 @@ from numpy.typing import NDArray
 from ..errors import Refused, refuse
 from ..number import exact
 
-__all__ = ["Column", "as_list", "domain", "exact_column", "exact_pair"]
-
 # Differences of two steps below this stay inside a 64-bit integer.
 _SAFE = 2**61
 # Up to 15 significant digits, a decimal and its nearest double determine each other.

@@ -16,8 +16,6 @@ from .order_statistic import PARAMETERS, OrderStatistic, order_statistic
 from .pair import correlation, slope
 from .parameters import Parameters
 
-__all__ = ["local", "local_given"]
-
 
 @checked_call
 def local(

@@ -14,8 +14,6 @@ from dataclasses import dataclass
 from ..errors import refuse
 from ..number import fraction_of_one, whole
 
-__all__ = ["PARAMETERS", "OrderStatistic", "order_statistic"]
-
 PARAMETERS: dict[str, tuple[str, ...]] = {
     "median": (),
     "max": (),

@@ -31,8 +31,6 @@ from typing import NamedTuple
 from ..errors import refuse
 from .column import Column
 
-__all__ = ["correlation", "slope"]
-
 _BITS = 60
 """A rounded result exceeds the exact one by a 2**-60 part at most."""
 

@@ -7,8 +7,6 @@ from dataclasses import dataclass, fields
 from ..errors import nearest, refuse
 from .order_statistic import PARAMETERS
 
-__all__ = ["STATISTICS", "Parameters"]
-
 STATISTICS: dict[str, tuple[str, ...]] = {
     **PARAMETERS,
     "mean": (),

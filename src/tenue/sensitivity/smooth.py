@@ -16,8 +16,6 @@ from .column import domain, exact_column
 from .order_statistic import PARAMETERS, order_statistic
 from .window import Opening, openings
 
-__all__ = ["ROUNDING", "Peak", "smooth", "smooth_peak"]
-
 ROUNDING = Fraction(1, 2**52)
 """What rounding up costs in smoothness: the float of `smooth` is (beta + ROUNDING)-smooth."""
 

@@ -26,8 +26,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Opening", "openings"]
-
 # How many pairs are looked at together: bounds the memory where very many ends nearly tie.
 _BATCH = 2**21
 # Below this many pairs halving costs more than it saves.

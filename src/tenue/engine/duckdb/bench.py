@@ -14,7 +14,6 @@ from .scratch import Scratch
 if TYPE_CHECKING:
     import pyarrow
 
-__all__ = ["Bench"]
 
 _HANDED = "handed"
 _GATHERED = "gathered"

@@ -14,8 +14,6 @@ from ..source.header import read_header
 from ..source.limit import MOST_COLUMNS
 from .reader import check_once
 
-__all__ = ["Described", "describe"]
-
 _SIGNED = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
 _INTEGERS = (*_SIGNED, "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT")
 _READERS = {".csv": "read_csv", ".tsv": "read_csv", ".parquet": "read_parquet"}

@@ -24,7 +24,6 @@ from .sandbox import Borrowed, Rows, Sandbox, Store
 if TYPE_CHECKING:
     import pyarrow
 
-__all__ = ["FAULT", "DuckDB"]
 
 FAULT = "the engine did not answer"
 """All that is ever said of a failure: DuckDB's own words may quote a row."""

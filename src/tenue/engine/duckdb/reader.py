@@ -22,7 +22,6 @@ from ..storage import Storage, Written, storage
 if TYPE_CHECKING:
     import duckdb
 
-__all__ = ["Readable", "check_once", "prepare"]
 
 _ARROW = "tenue_frame"
 _HELD = "tenue_held"

@@ -21,7 +21,6 @@ from .engine import DuckDB
 if TYPE_CHECKING:
     import pyarrow
 
-__all__ = ["Rows", "broken_line", "read_rows"]
 
 _DAY, _MICRO = 24 * 60 * 60, 10**6
 _BROKEN = {

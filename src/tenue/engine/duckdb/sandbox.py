@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     import duckdb
     import pyarrow
 
-__all__ = ["SETTINGS", "Borrowed", "Rows", "Sandbox", "Store"]
 
 Rows = list[tuple[Any, ...]]
 

@@ -19,7 +19,6 @@ try:
 except ImportError:  # pragma: no cover - there are no such locks on Windows, and no sweeping
     fcntl = None  # type: ignore[assignment]
 
-__all__ = ["Scratch"]
 
 _PREFIX = "tenue-scratch-"
 _LOCK = "lock"

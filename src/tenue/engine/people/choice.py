@@ -20,8 +20,6 @@ import numpy.typing as npt
 
 from ...noise.source import Source
 
-__all__ = ["dense", "few", "few_cells"]
-
 Words = npt.NDArray[np.uint64]
 Mask = npt.NDArray[np.bool_]
 

@@ -37,7 +37,6 @@ from .choice import dense, few, few_cells
 if TYPE_CHECKING:
     import pyarrow
 
-__all__ = ["CHOSEN", "PLACED", "Crowd", "Reader", "crowd", "passes"]
 
 CHOSEN = "chosen"
 """The column that says whether a row is kept."""

@@ -10,7 +10,6 @@ from ...errors import Refused, refuse
 if TYPE_CHECKING:
     import pyarrow
 
-__all__ = ["arrow_table"]
 
 _ALLOWED = "A data frame is pandas, polars, pyarrow, or anything with the Arrow PyCapsule interface"
 

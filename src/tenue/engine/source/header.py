@@ -16,8 +16,6 @@ from pathlib import Path
 from ...errors import refuse
 from .limit import MOST_COLUMNS
 
-__all__ = ["Header", "read_header"]
-
 _LONGEST = 2**20
 _SEPARATORS = {"csv": (",", ";", "\t", "|"), "tsv": ("\t",)}
 

@@ -9,17 +9,6 @@ from pathlib import Path
 
 from ...errors import Refused, refuse
 
-__all__ = [
-    "LARGEST_FILE",
-    "MOST_COLUMNS",
-    "MOST_FILES",
-    "MOST_ROWS",
-    "MOST_ROWS_PER_BYTE",
-    "MOST_SPILL",
-    "check_parquet",
-    "check_size",
-]
-
 MOST_FILES = 10_000
 """A table may have this many files."""
 MOST_COLUMNS = 10_000

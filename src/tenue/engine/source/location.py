@@ -19,7 +19,6 @@ from .limit import MOST_FILES
 if TYPE_CHECKING:
     import duckdb
 
-__all__ = ["Database", "Files", "Frame", "Relation", "Source", "locate"]
 
 Kind = Literal["csv", "tsv", "parquet", "json", "jsonl"]
 

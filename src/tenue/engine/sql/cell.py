@@ -11,8 +11,6 @@ from .moment import DAY, counts
 from .steps import first_step, last_step
 from .whole import Whole, integer
 
-__all__ = ["cell", "stored_cell"]
-
 _HOUR = DAY // 24
 _DAY_ZERO = date(1970, 1, 1).toordinal()
 

@@ -12,8 +12,6 @@ from ...schema import Identifier
 from ..storage import Floating, Nothing, Opaque, Storage
 from .steps import Stage
 
-__all__ = ["identity_stages"]
-
 
 def identity_stages(column: Identifier, stored: Storage) -> list[Stage]:
     """How a stored identifier becomes a unit; refused if its storage has no exact equality."""

@@ -27,8 +27,6 @@ from .identity import identity_stages
 from .moment import time_stages
 from .steps import Stage, double, number_stages, value_stages, with_missing
 
-__all__ = ["Held", "Logical", "literal", "quoted", "unfit"]
-
 _TRUE = ("true", "t", "yes", "y", "1")
 _FALSE = ("false", "f", "no", "n", "0")
 _EXACT = 2**53
@@ -71,7 +69,7 @@ def quoted(name: str) -> str:
 def unfit(column: Column, what: str) -> Refused:
     """The refusal of a request that asks a column for what its type has not."""
     return refuse(
-        "engine.is-and-request-fits-types-of-its", name=column.name, type=column.type, what=what
+        "engine.is-and-request-fits-types-of-its", name=column.name, type=column.type, said=what
     )
 
 

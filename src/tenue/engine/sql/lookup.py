@@ -15,8 +15,6 @@ from ...schema import Category
 from ..storage import Fixed, Floating, Integer, Text, Written
 from .logical import Logical, literal
 
-__all__ = ["lookup_sql"]
-
 _SINGLE, _DOUBLE = 2**24 - 1, 2**53 - 1
 _WHOLE = re.compile(r"0|-?[1-9][0-9]{0,17}", re.ASCII)
 

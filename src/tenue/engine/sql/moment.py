@@ -11,8 +11,6 @@ from ..storage import Day, Moment, Nothing, Storage, Written
 from .steps import Stage, finish
 from .whole import Whole, integer
 
-__all__ = ["DAY", "counts", "time_stages"]
-
 _MICRO = 10**6
 DAY = 24 * 60 * 60 * _MICRO
 """The microseconds of a day."""

@@ -8,8 +8,6 @@ from .logical import Logical, unfit
 from .steps import first_step, last_step
 from .whole import integer
 
-__all__ = ["truth"]
-
 
 def truth(predicate: Predicate, logical: Logical) -> str:
     """The SQL that is true where the predicate holds."""

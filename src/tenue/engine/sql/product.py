@@ -17,8 +17,6 @@ from .logical import Logical, unfit
 from .steps import first_step, last_step
 from .whole import Whole, holding
 
-__all__ = ["check_product", "product"]
-
 _MOST_ROWS = 2**40
 _HUGE = 2**126
 

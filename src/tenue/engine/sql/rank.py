@@ -33,7 +33,6 @@ from .whole import integer
 if TYPE_CHECKING:
     import pyarrow
 
-__all__ = ["check_windows", "profiles", "profiles_in_full", "profiles_of_people"]
 
 Run = Callable[[str], Sequence[tuple[Any, ...]]]
 """The rows of a SELECT."""

@@ -21,15 +21,6 @@ from .logical import Held, Logical, unfit
 from .predicate import truth
 from .product import product
 
-__all__ = [
-    "PeopleStatements",
-    "Statement",
-    "chosen_rows",
-    "group_by",
-    "write",
-    "write_for_people",
-]
-
 
 @dataclass(frozen=True)
 class Statement:

@@ -37,17 +37,6 @@ from ...schema import Bounded, Number
 from ..storage import Fixed, Floating, Integer, Nothing, Storage, Truth, Written
 from .whole import Whole, holding, integer, too_wide
 
-__all__ = [
-    "Stage",
-    "double",
-    "finish",
-    "first_step",
-    "last_step",
-    "number_stages",
-    "value_stages",
-    "with_missing",
-]
-
 Stage = Callable[[str], str]
 """The SQL of a value, given the name of the stage before."""
 

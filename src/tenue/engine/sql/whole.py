@@ -10,8 +10,6 @@ from dataclasses import dataclass, field
 
 from ...errors import Refused, refuse
 
-__all__ = ["Whole", "holding", "integer", "too_wide"]
-
 _LONG = 2**63
 _HUGE = 2**126
 

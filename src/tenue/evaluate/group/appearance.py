@@ -20,7 +20,6 @@ from ..value import is_text, kind_of, one_array
 if TYPE_CHECKING:
     import pyarrow
 
-__all__ = ["Shown", "shown"]
 
 _NUMBER = r"^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)$"
 # each is applied to what the one before has made: +07.50 becomes 7.5

@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 
 from .count import Counts
 
-__all__ = ["earth_movers", "ratio"]
-
 Whole = NDArray[np.int64]
 
 _SAFE = 2**62

@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 
 from ..code import Codes
 
-__all__ = ["Counts", "Groups", "counted", "grouped"]
-
 Whole = NDArray[np.int64]
 
 _LARGEST_KEY = 2**62

@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 
 from .count import Counts
 
-__all__ = ["distinct_values", "effective_values"]
-
 
 def distinct_values(counts: Counts) -> NDArray[np.int64]:
     """How many different values each group has, at least 1. The least of them is the table's l.

@@ -21,8 +21,6 @@ from ...schema import Boolean, Category, Column
 from ..code import Codes, coded
 from ..value import Values, is_text
 
-__all__ = ["Meant", "meant", "word_codes"]
-
 _TRUE = ("1", "true", "t", "yes", "y")
 _FALSE = ("0", "false", "f", "no", "n")
 _NUMBER = r"^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?$"

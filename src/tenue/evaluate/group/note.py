@@ -6,8 +6,6 @@ from ...schema import Bounded, Table
 from ..rows import Rows
 from ..value import Values
 
-__all__ = ["about_schema", "merged_values", "renamed", "respelled", "unprotected"]
-
 
 def respelled(names: list[str]) -> list[str]:
     """Quasi-identifiers that are written in more than one way."""

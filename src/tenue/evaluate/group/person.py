@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 from ..code import Codes
 from .count import Groups, grouped
 
-__all__ = ["Holdings", "holdings", "needed_values"]
-
 Whole = NDArray[np.int64]
 
 

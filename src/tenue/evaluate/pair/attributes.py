@@ -23,8 +23,6 @@ from ...taxonomy import Taxonomy
 from ..rows import Rows, open_rows
 from ..value import Values, domain, typed
 
-__all__ = ["Attribute", "Names", "Nominal", "Numeric", "divisors", "paired"]
-
 Real = NDArray[np.float64]
 Whole = NDArray[np.int64]
 Names = Iterable[str | int] | None

@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 
 from .attributes import Nominal, Numeric
 
-__all__ = ["Axis", "Line", "Words", "leaves"]
-
 Real = NDArray[np.float64]
 Whole = NDArray[np.int64]
 Flags = NDArray[np.bool_]

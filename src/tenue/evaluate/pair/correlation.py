@@ -14,8 +14,6 @@ from ...errors import refuse
 from ...number import checked_call
 from .attributes import Attribute, Names, Numeric, paired
 
-__all__ = ["CorrelationDifference", "correlation_difference", "correlation_of"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class CorrelationDifference:

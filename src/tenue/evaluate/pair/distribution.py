@@ -12,8 +12,6 @@ from ...number import checked_call, whole
 from ..check import schema_of
 from .attributes import Attribute, Names, Nominal, Numeric, paired
 
-__all__ = ["Moved", "distributions", "moved"]
-
 Real = NDArray[np.float64]
 
 _QUANTILES = 1000

@@ -20,8 +20,6 @@ from ..group.count import Groups, grouped
 from .attributes import Attribute, Names, Nominal, divisors, paired
 from .block import Axis, Line, Words, leaves
 
-__all__ = ["linked_share", "record_linkage"]
-
 Real = NDArray[np.float64]
 Whole = NDArray[np.int64]
 

@@ -9,8 +9,6 @@ from ...number import checked_call, exact
 from ..check import schema_of
 from .attributes import Attribute, Names, Numeric, paired
 
-__all__ = ["numbers_among", "sse", "sse_of", "within", "within_of"]
-
 
 @checked_call
 def sse(original: object, masked: object, columns: Names = None, schema: object = None) -> float:

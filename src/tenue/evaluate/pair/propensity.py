@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from ...number import checked_call
 from .attributes import Attribute, Names, Numeric, paired
 
-__all__ = ["Propensity", "propensity", "propensity_of"]
-
 Real = NDArray[np.float64]
 
 _MOST_WORDS = 50

@@ -16,8 +16,6 @@ from pathlib import Path
 from ...errors import LedgerFault
 from ..text import canonical
 
-__all__ = ["Anchor"]
-
 
 @dataclass(frozen=True, slots=True)
 class Anchor:

@@ -18,8 +18,6 @@ from ...errors import LedgerFault
 from ..fact import Entry, Fact, from_fields, to_fields
 from ..text import canonical
 
-__all__ = ["GENESIS", "entry", "link", "read", "write"]
-
 _decode = json.JSONDecoder().raw_decode
 
 GENESIS = hashlib.sha256(b"tenue ledger 1").digest()

@@ -25,9 +25,6 @@ from ..totals import Books
 from . import chain
 from .anchor import Anchor
 
-__all__ = ["Blank", "Line", "Totals", "inspect"]
-
-
 Line = tuple[
     int,
     str,

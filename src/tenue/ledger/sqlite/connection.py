@@ -17,8 +17,6 @@ from typing import Literal
 
 from ...errors import LedgerFault
 
-__all__ = ["Connections", "Role", "begin", "is_busy"]
-
 Role = Literal["write", "read", "inspect"]
 _ROLES: tuple[Role, ...] = ("write", "read", "inspect")
 

@@ -29,8 +29,6 @@ from .owner import Owners
 from .tables import APPLICATION, BEFORE, VERSION, Tables, create, schema_of, upgrade
 from .writer import Request, Writer
 
-__all__ = ["File"]
-
 T = TypeVar("T")
 _DAMAGE = (sqlite3.Error, UnicodeDecodeError)  # text that is not UTF-8 escapes as the latter
 

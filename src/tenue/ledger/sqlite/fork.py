@@ -7,8 +7,6 @@ import threading
 import weakref
 from typing import Protocol
 
-__all__ = ["Forkable", "watch"]
-
 
 class Forkable(Protocol):
     """Something that cannot be carried over a fork as it is."""

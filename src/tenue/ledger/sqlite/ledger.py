@@ -19,8 +19,6 @@ from ..transaction.settlement import recover
 from .file import File
 from .tables import Tables
 
-__all__ = ["SQLite"]
-
 T = TypeVar("T")
 _PAGE = 1000
 

@@ -22,8 +22,6 @@ from pathlib import Path
 
 from ...errors import LedgerFault
 
-__all__ = ["Owners"]
-
 
 class Owners:
     """The owners of one ledger's reservations, and this process among them."""

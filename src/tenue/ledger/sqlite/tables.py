@@ -13,8 +13,6 @@ from ..proof.inspection import Line, Totals
 from ..row import Account, Dataset, Person, Ticket
 from ..transaction.journal import Desk
 
-__all__ = ["APPLICATION", "BEFORE", "VERSION", "Tables", "create", "schema_of", "upgrade"]
-
 APPLICATION = 0x54656E75
 """What the file's header says it is: "Tenu"."""
 

@@ -15,8 +15,6 @@ from typing import Any, Generic, TypeVar
 from ...errors import LedgerFault
 from ..transaction.journal import Desk
 
-__all__ = ["Request", "Writer"]
-
 T = TypeVar("T")
 _LARGEST_BATCH = 512
 

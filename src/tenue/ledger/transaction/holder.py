@@ -24,8 +24,6 @@ from ..row import EVERYONE
 from .journal import Desk
 from .payment import known_dataset
 
-__all__ = ["BY", "open_dataset", "register_release", "withdraw_release"]
-
 BY = " by "
 """In the words of a unit: what stands before the column that names it."""
 

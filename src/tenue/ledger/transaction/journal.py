@@ -10,8 +10,6 @@ from ..proof import chain
 from ..row import Shelf
 from ..totals import Books
 
-__all__ = ["Desk"]
-
 
 class Desk:
     """Collects what a transaction writes. Nothing is kept before the shelf takes it over.

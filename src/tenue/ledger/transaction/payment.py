@@ -17,8 +17,6 @@ from .journal import Desk
 from .purchase import Purchase
 from .settlement import bury
 
-__all__ = ["known_dataset", "replay", "reserve"]
-
 _LARGEST_SUM = 2**62  # sums stay within the 64 bits of a stored integer
 
 

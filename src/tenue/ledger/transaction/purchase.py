@@ -9,8 +9,6 @@ from ...number import whole
 from ..composition import Charge, Column
 from ..text import given_text, readable
 
-__all__ = ["Purchase", "purchase"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Purchase:

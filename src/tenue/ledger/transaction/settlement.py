@@ -10,8 +10,6 @@ from ..record import Reservation
 from ..row import ANSWERED, OPEN, RETURNED, Ticket
 from .journal import Desk
 
-__all__ = ["abandon", "bury", "commit", "recover", "release_unread"]
-
 
 def commit(desk: Desk, reservation: Reservation, answer: bytes) -> None:
     """Stores the one answer of a reservation."""

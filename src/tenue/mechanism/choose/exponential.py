@@ -8,8 +8,6 @@ from fractions import Fraction
 from ...noise.enclosure import Enclosure, exp_minus
 from ...noise.table import Table
 
-__all__ = ["exponential_table"]
-
 
 def exponential_table(classes: Sequence[tuple[int, int]], fall: Fraction, points: int) -> Table:
     """Draws the number of a class with probability proportional to points·e^(−fall·score).

@@ -21,8 +21,6 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal
 
-__all__ = ["RankScore", "above_quantile", "below_quantile", "maximum", "minimum", "quantile"]
-
 _USUALLY = Fraction(1, 20)
 
 

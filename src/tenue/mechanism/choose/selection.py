@@ -30,8 +30,6 @@ from . import rank_score
 from .exponential import exponential_table
 from .rank_score import RankScore
 
-__all__ = ["Interval", "Selection", "Values", "quantile"]
-
 Values = Sequence[tuple[int, int, int]]
 """Different values in increasing order: (step, rows below it, rows at it)."""
 

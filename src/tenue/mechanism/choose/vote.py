@@ -18,8 +18,6 @@ from ...noise.exact import uniform
 from ...noise.source import SYSTEM, Source
 from .exponential import exponential_table
 
-__all__ = ["Vote"]
-
 _HARDLY = 28
 
 

@@ -12,8 +12,6 @@ from ...noise.exact import LARGEST
 from ...noise.source import Source
 from .statistic import Columns, Statistic
 
-__all__ = ["FINER", "NOISES", "Calibrated", "calibrate", "release"]
-
 FINER = 2**20
 """Continuous Laplace noise is drawn on a grid so much finer than the answer's."""
 

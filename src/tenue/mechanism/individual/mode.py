@@ -28,8 +28,6 @@ from ...noise.exact import uniform
 from ...noise.source import Source
 from ...noise.table import Table
 
-__all__ = ["ModeChoice", "calibrate_mode", "winner"]
-
 
 @dataclass(frozen=True, repr=False)
 class ModeChoice:

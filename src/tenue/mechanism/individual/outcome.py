@@ -8,8 +8,6 @@ from fractions import Fraction
 
 from ...promise import Certificate
 
-__all__ = ["Released"]
-
 
 @dataclass(frozen=True)
 class Released:

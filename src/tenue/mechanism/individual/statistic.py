@@ -21,8 +21,6 @@ from ...sensitivity.local import local_given
 from ...sensitivity.order_statistic import PARAMETERS, order_statistic
 from ...sensitivity.parameters import Parameters
 
-__all__ = ["PAIRS", "Columns", "Statistic", "columns_of"]
-
 Columns = tuple[Column, ...]
 """The rows: one column, or x and y."""
 

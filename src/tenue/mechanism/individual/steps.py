@@ -16,8 +16,6 @@ from .calibration import NOISES, release
 from .mode import calibrate_mode, winner
 from .statistic import PAIRS, Statistic, columns_of
 
-__all__ = ["MOST_CATEGORIES", "TRUNCATABLE", "check_options", "individual_steps", "release_mode"]
-
 TRUNCATABLE = ("range-count", "mode")
 """The statistics that may keep to the answers of the table and its neighbours."""
 

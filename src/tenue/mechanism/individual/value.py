@@ -24,8 +24,6 @@ from .outcome import Released
 from .statistic import Statistic, columns_of
 from .steps import TRUNCATABLE, check_options, release_mode
 
-__all__ = ["INDIVIDUAL_ASSUMES", "INDIVIDUAL_LIMITS", "individual"]
-
 INDIVIDUAL_LIMITS = (
     "It is not differential privacy: the table is compared with its neighbours under the table's "
     "own noise, never with the noise that a neighbour would have had.",

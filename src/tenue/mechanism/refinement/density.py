@@ -18,8 +18,6 @@ from ...prior.points import numeric_place
 from .factor import Factors, power_below
 from .points import log_of
 
-__all__ = ["RefinedDensity"]
-
 Ball = tuple[Fraction, Fraction]
 
 

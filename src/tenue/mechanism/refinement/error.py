@@ -22,8 +22,6 @@ from ...prior.distance.value import Equal, Line, Metric
 from ...prior.finite import Finite
 from .factor import Factors, float_factors
 
-__all__ = ["core_balls", "expected_error", "response_factors"]
-
 Real = npt.NDArray[np.float64]
 
 _GAUSS = np.polynomial.legendre.leggauss(4)

@@ -11,8 +11,6 @@ from ...errors import InvalidArgument, refuse
 from ...noise.enclosure import exp_minus
 from ...number import exact, fraction_of_one, law_epsilon
 
-__all__ = ["Factors", "Kind", "factors", "float_factors", "power_above", "power_below"]
-
 Kind = Literal["individual", "statistical"]
 
 _BITS = 96

@@ -22,8 +22,6 @@ from ...prior.draw import checked_size, picks
 from ...prior.finite import Finite, shown_value, shown_values
 from .factor import Factors, power_below
 
-__all__ = ["RefinedPoints", "log_of"]
-
 
 def log_of(ratio: Fraction) -> float:
     """The logarithm of a rational, rounded to the nearest double: never above a rounded ε."""

@@ -14,8 +14,6 @@ from .density import RefinedDensity
 from .factor import factors
 from .points import RefinedPoints
 
-__all__ = ["refine"]
-
 
 @checked_call
 def refine(

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["IGNORED", "PREFIX", "STARTS", "defused"]
-
 STARTS = "=+-@\t\r\n＝＋－＠﹦﹢﹣﹫−"
 IGNORED = "white space, control signs and invisible signs"
 PREFIX = "'"

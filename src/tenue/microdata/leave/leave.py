@@ -17,8 +17,6 @@ from ..method.method import Method
 from .registry import Register, register, withdraw
 from .save import Draft
 
-__all__ = ["Registration", "Target", "digest_of", "file_kind", "leave"]
-
 _LOST = "the files could not be given their name"
 
 

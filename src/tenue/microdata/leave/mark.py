@@ -28,8 +28,6 @@ from ...schema import Bounded, Category
 from ..table.cells import Cells
 from ..table.original import Original
 
-__all__ = ["MARKED", "WHOLE", "marks_of"]
-
 WHOLE = "whole:"
 """Begins a mark of a whole source, as the ledger reads it (`ledger/overlap`)."""
 

@@ -17,8 +17,6 @@ from ...promise import checked_neighbours
 from ...schema import Schema
 from ..method.method import Method
 
-__all__ = ["Register", "check_first", "check_rows", "opened", "register", "withdraw"]
-
 
 class Register:
     """The ledger of a release. One whose file is not there yet is made when it is written to, so

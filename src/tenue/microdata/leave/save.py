@@ -14,8 +14,6 @@ from typing import Any
 from ...errors import Refused, nearest, refuse
 from .formula import IGNORED, PREFIX, STARTS, defused
 
-__all__ = ["KINDS", "Draft", "check_target", "write_release"]
-
 KINDS = ("csv", "parquet")
 
 

@@ -11,8 +11,6 @@ from ...number import above_zero, exact, whole
 from ...schema import Boolean, Category, Column, Number, Schema
 from ...schema.literal import key
 
-__all__ = ["OVERRIDES", "Method", "chosen_method"]
-
 WAYS = {
     "microaggregate": ("mdav", "v-mdav"),
     "swap": ("quasi-identifiers", "each-confidential", "other-attributes"),

@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 
 from .plain import Rows, Space
 
-__all__ = ["mdav"]
-
 Numbers = NDArray[np.int64]
 
 

@@ -34,8 +34,6 @@ from .individual_ranking import optimal as _optimal
 from .individual_ranking import two_ended as _two_ended
 from .points import GRAIN, GRAINS, Points, Sums
 
-__all__ = ["mdav", "optimal", "two_ended", "v_mdav"]
-
 F = TypeVar("F", bound=Callable[..., Any])
 Numbers = NDArray[np.int64]
 Reals = NDArray[np.float64]

@@ -25,8 +25,6 @@ from ...evaluate.group.count import Groups
 from ...evaluate.group.person import holdings, needed_values
 from .plain import Space
 
-__all__ = ["Wanted", "grown", "single_valued"]
-
 Numbers = NDArray[np.int64]
 
 

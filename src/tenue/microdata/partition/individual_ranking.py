@@ -17,8 +17,6 @@ from .kernels import kernels
 from .partition import Partition
 from .points import GRAIN, Points, enough_rows, points_of
 
-__all__ = ["individual_ranking", "optimal", "sorted_mdav", "two_ended", "univariate_mdav"]
-
 METHODS = ("mdav", "optimal")
 # Below this many steps the interpreter is done before the compiled code is loaded.
 COMPILED_FROM = 500_000

@@ -5,8 +5,6 @@ from __future__ import annotations
 import importlib
 from types import ModuleType
 
-__all__ = ["kernels"]
-
 
 def kernels() -> ModuleType | None:
     """The module `fast`, or None where numba is not installed.

@@ -14,8 +14,6 @@ from .mixed import Mixed, Records, kinds_of, placed
 from .partition import Partition
 from .points import enough_rows
 
-__all__ = ["mdav"]
-
 # n² × columns / k: above this the plain algorithm takes longer than loading the compiled one.
 COMPILED_FROM = 250_000_000
 

@@ -7,8 +7,6 @@ from numpy.typing import NDArray
 
 from ...taxonomy import DISTANCE_STEPS, Taxonomy
 
-__all__ = ["Meaning"]
-
 Numbers = NDArray[np.int64]
 Reals = NDArray[np.float64]
 

@@ -20,8 +20,6 @@ from .meaning import Meaning, Numbers
 from .plain import Distances, Euclidean, Rows
 from .points import GRAINS, Points, Sums, points_of
 
-__all__ = ["Mixed", "Records", "Semantic", "kinds_of", "placed"]
-
 
 @dataclass(frozen=True, eq=False)
 class Semantic:

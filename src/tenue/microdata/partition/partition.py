@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 
 from ...errors import InvalidArgument
 
-__all__ = ["Partition"]
-
 
 @dataclass(frozen=True, eq=False)
 class Partition:

@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 
 from .points import Points, Sums, centroid, cut
 
-__all__ = ["Distances", "Euclidean", "Rows", "Space", "farthest", "mdav", "nearest", "without"]
-
 Rows = NDArray[np.intp]
 Distances = NDArray[np.float64]
 

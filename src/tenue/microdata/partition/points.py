@@ -23,8 +23,6 @@ from numpy.typing import ArrayLike, NDArray
 from ...errors import Refused, refuse
 from ...number import above_zero, whole
 
-__all__ = ["GRAIN", "GRAINS", "centroid", "cut", "enough_rows", "points_of"]
-
 GRAIN = 2.0**32
 GRAINS = 3
 """A value is cut into this many whole numbers, each worth one GRAIN-th of the one before."""

@@ -17,8 +17,6 @@ from .partition import Partition
 from .plain import Euclidean, Rows, Space, farthest, nearest, without
 from .points import enough_rows
 
-__all__ = ["GAIN", "v_mdav"]
-
 GAIN = Fraction(1, 5)
 """The gain factor for scattered records."""
 LARGEST_GAIN = 1_000_000

@@ -13,8 +13,6 @@ from ...taxonomy import Taxonomy
 from ..partition.meaning import Meaning
 from ..table.cells import Cells, Numbers
 
-__all__ = ["centroids"]
-
 _WIDE = 2**62
 _BLOCK = 1 << 22
 

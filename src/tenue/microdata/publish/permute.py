@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 from ...noise.exact import uniform
 from ...noise.source import Source
 
-__all__ = ["permuted", "shuffled"]
-
 Rows = NDArray[np.int64]
 
 _SHORT = 512

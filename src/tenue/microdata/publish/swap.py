@@ -17,8 +17,6 @@ from ...noise.source import Source
 from ..table.cells import Cells
 from .permute import permuted
 
-__all__ = ["Grouping", "swap"]
-
 Labels = NDArray[np.int64]
 Grouping = Callable[[str, Mapping[str, Cells]], Labels]
 """The groups in which a column's values change places, given the table as it is by then."""

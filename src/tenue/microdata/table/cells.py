@@ -23,7 +23,6 @@ from ...schema import Bounded, Category, Column, Date, Number
 if TYPE_CHECKING:
     import pyarrow
 
-__all__ = ["Cells", "Flags", "Numbers"]
 
 Numbers = NDArray[np.int64]
 Flags = NDArray[np.bool_]

@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 from typing import Any
 
-__all__ = ["kind_of", "native"]
-
 
 def kind_of(source: object) -> str:
     """Which kind of table was given: "pandas", "polars", "csv" or "arrow"."""

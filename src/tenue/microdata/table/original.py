@@ -19,8 +19,6 @@ from ...schema import Category, Column, Schema
 from ...schema.table import RECORD
 from .cells import Cells, Numbers
 
-__all__ = ["Original", "read_original"]
-
 
 @dataclass(frozen=True, eq=False)
 class Original:

@@ -17,8 +17,6 @@ from ..partition.mixed import Records, Semantic
 from .cells import Cells, Numbers
 from .original import read_original
 
-__all__ = ["MOST_CORNERS", "rank_of", "records", "records_of"]
-
 MOST_CORNERS = 32
 """A flat list of more categories than this is compared as the taxonomy that it is."""
 

@@ -30,7 +30,6 @@ from ..publish.permute import permuted
 if TYPE_CHECKING:
     import pyarrow
 
-__all__ = ["rank_file", "swap_file"]
 
 MEMORY = 1 << 30
 """What sorting may hold in memory, in bytes, if nothing else is said."""

@@ -21,8 +21,6 @@ from ..exact import uniform
 from ..law import Ints, Real
 from ..source import Source
 
-__all__ = ["Ball", "Box", "sum_of_sizes", "sum_of_squares"]
-
 
 class Ball(Protocol):
     """A family of growing balls around 0."""

@@ -10,8 +10,6 @@ import numpy as np
 from .crossing import crossing
 from .margin import Levels, Real
 
-__all__ = ["SameSignCombination"]
-
 
 @lru_cache(maxsize=64)
 def _levels(core: float, epsilon: float) -> Levels:

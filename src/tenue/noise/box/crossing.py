@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-__all__ = ["crossing"]
-
 
 def crossing(
     excess: Callable[[float], float], low: float, high: float, precision: float = 1e-14

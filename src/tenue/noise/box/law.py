@@ -22,8 +22,6 @@ from .same_sign_ball import SameSign
 from .shell_series import log_product_series
 from .steps import OptimalBoxSteps
 
-__all__ = ["OptimalBox"]
-
 Signs = Literal["any", "same"]
 
 # Counting the balls of uneven sensitivities takes a while for each core that is tried.

@@ -19,8 +19,6 @@ from ..law import like, real_array
 from .crossing import crossing
 from .shell_series import log_product_series
 
-__all__ = ["AnyMargin", "Levels", "SameMargin"]
-
 Real = npt.NDArray[np.float64]
 
 _SMALL = 0.005

@@ -15,8 +15,6 @@ from ..law import Ints, Real
 from ..source import Source
 from .ball import sum_of_sizes, sum_of_squares
 
-__all__ = ["SameSign"]
-
 
 class SameSign:
     """Balls {x : up(x) + down(x) ≤ core + i·h} measured in ticks, h ticks to a sensitivity.

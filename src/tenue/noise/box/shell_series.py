@@ -14,8 +14,6 @@ from itertools import pairwise
 
 from ..enclosure import exp_minus
 
-__all__ = ["differences", "exact_series", "log_product_series", "ratio_of"]
-
 
 def log_product_series(offsets: Sequence[float], epsilon: float) -> float:
     """ln Σ_i q^i · Π_j (offsets_j + i), all offsets ≥ 0, in any dimension."""

@@ -23,8 +23,6 @@ from .margin import AnyMargin, Levels, SameMargin
 from .same_sign_ball import SameSign
 from .shell_series import differences, exact_series, ratio_of
 
-__all__ = ["OptimalBoxSteps"]
-
 # At such radii the lattice changes an interval by less than a tenth of this.
 _MARGIN_FOR_LATTICE = 1.002
 _MANY_TICKS = 500

@@ -8,8 +8,6 @@ import numpy as np
 
 from ..law import Real
 
-__all__ = ["half_line", "tail_integral"]
-
 
 def half_line(gamma: int) -> float:
     """∫₀^∞ dz / (1 + z^γ)."""

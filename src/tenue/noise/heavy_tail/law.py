@@ -15,8 +15,6 @@ from ..source import Source
 from .integral import half_line, tail_integral
 from .steps import HeavyTailSteps, peak_of_rise, rise
 
-__all__ = ["HeavyTail"]
-
 GAMMAS = range(2, 7)
 
 

@@ -14,8 +14,6 @@ from ..law import GridLaw, Ints, Real, like, real_array
 from ..source import Source
 from .integral import tail_integral
 
-__all__ = ["HeavyTailSteps", "peak_of_rise", "rise"]
-
 # Below this the sum over steps is taken term by term; beyond it Euler and Maclaurin are exact to
 # double precision.
 _TERM_BY_TERM = 256

@@ -16,8 +16,6 @@ from ..joint import Independent, Joint, Table
 from ..points import Points
 from .value import SAFE, Keys, Line, Metric
 
-__all__ = ["Combined"]
-
 
 class Combined(Metric):
     """Several components: their distances added, the largest of them, or how many differ.

@@ -22,8 +22,6 @@ from ..points import Points
 from .joint import Combined
 from .value import Equal, Line, Metric, Semantic
 
-__all__ = ["Distance", "metric", "require_absolute"]
-
 Distance = str | Taxonomy
 
 

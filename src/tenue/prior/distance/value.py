@@ -16,8 +16,6 @@ from ..categorical import Categorical, Ordinal
 from ..finite import Finite
 from ..points import Points, numeric_place
 
-__all__ = ["SAFE", "Equal", "Keys", "Line", "Metric", "Semantic"]
-
 Keys = npt.NDArray[Any]
 
 SAFE = 1 << 61

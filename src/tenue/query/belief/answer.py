@@ -21,12 +21,10 @@ from ...prior.counts import Counts
 from ...prior.finite import Finite, shown_value
 from ...promise import Certificate, show
 from ..answer import Answer
-from ..plan.make import Plan, shown
+from ..plan.plan import Plan, shown
 from ..question import Question
 from .person import Personal
 from .posterior import estimate
-
-__all__ = ["REFINEMENT", "BeliefPlan", "Believed", "Way"]
 
 REFINEMENT = "knowledge refinement"
 

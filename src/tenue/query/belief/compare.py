@@ -22,15 +22,14 @@ from ...prior.joint import Joint
 from ...prior.mass import MOST_POINTS
 from ...schema import Number, Schema
 from ..family.reading import fold
-from ..plan.make import Plan, candidate_for, make_plan, request_for, setting_of, shown
+from ..plan.make import candidate_for, make_plan, request_for, setting_of
 from ..plan.person import counted
+from ..plan.plan import Plan, shown
 from ..plan.ways import strategies
 from ..question import Aggregate, Output, Question
 from .answer import REFINEMENT, BeliefPlan, Way
 from .fit import fit_statistics
 from .posterior import noise_of
-
-__all__ = ["plan_statistic"]
 
 _KINDS = ("count", "units", "sum", "avg")
 _TIE = 1e-9

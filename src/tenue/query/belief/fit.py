@@ -18,8 +18,6 @@ from ...prior.joint import Joint
 from ...prior.points import Points
 from ...schema import Boolean, Bounded, Category, Column, Number
 
-__all__ = ["fit_columns", "fit_statistics"]
-
 
 def fit_columns(prior: object, columns: Sequence[Column]) -> Any:
     """The belief on the columns' own values, or a refusal."""

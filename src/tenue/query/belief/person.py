@@ -20,8 +20,6 @@ from ..read.spelling import refuse_lost
 from ..read.text import read_tokens, read_tree
 from ..read.tree import Tree
 
-__all__ = ["Personal", "names_once", "read_personal", "unit_in_words"]
-
 
 @dataclass(frozen=True)
 class Personal:

@@ -23,8 +23,6 @@ from .person import Personal, names_once, read_personal
 from .protocol import allow_prior
 from .refine import plan_personal
 
-__all__ = ["believe_for", "identity_of", "person_of", "plan_belief"]
-
 
 def plan_belief(
     sql: str,

@@ -19,9 +19,7 @@ from ..family.reading import Linear
 if TYPE_CHECKING:
     from ...estimate.posterior import Posterior
     from ..answer import Answer
-    from ..plan.make import Plan
-
-__all__ = ["Noise", "estimate", "noise_of"]
+    from ..plan.plan import Plan
 
 
 @dataclass(frozen=True)

@@ -30,12 +30,11 @@ from ...schema.protocol import FIXED_NOISE, REFINEMENT
 from ...schema.table import RECORD
 from ..family.additive import atom_sensitivity
 from ..family.reading import Basic, Linear, fold
-from ..plan.make import Plan, candidate_for, request_for, setting_of
+from ..plan.make import candidate_for, request_for, setting_of
 from ..plan.person import counted
+from ..plan.plan import Plan
 from ..plan.strategy import Setting, Strategy
 from ..question import Aggregate, Output, Question
-
-__all__ = ["allow_prior", "allow_without_protocol", "plan_fixed_noise", "priced_by"]
 
 
 def allow_without_protocol(schema: Schema, what: str) -> None:
@@ -45,7 +44,7 @@ def allow_without_protocol(schema: Schema, what: str) -> None:
             "query.is-asked-under-protocol-without",
             name=schema.name,
             protocol=schema.protocol,
-            what=what,
+            said=what,
             word="Ask one question at a time" if what == "ask_many" else "Leave it out",
         )
 

@@ -30,8 +30,6 @@ from .answer import REFINEMENT, BeliefPlan, Way
 from .fit import fit_columns
 from .person import Personal
 
-__all__ = ["answer_refined", "certify_refined", "plan_personal", "stored_sample"]
-
 _SAMPLE = (
     "Mass never leaves the belief: what the analyst held impossible is never answered; where it is "
     "the truth, the nearest possible values are raised."

@@ -30,8 +30,6 @@ from ..plan.strategy import Setting, Strategy, split
 from ..question import Aggregate
 from .reading import Basic, Linear, Mean, MeanOfAll
 
-__all__ = ["CUT_BY_PERSON", "MOST_IN_A_BOX", "additive", "atom_sensitivity"]
-
 MOST_IN_A_BOX = 32
 CUT_BY_PERSON = ", sums cut by person"
 """Ends the name of a way in which the sum of each person is cut, and not their rows."""

@@ -11,8 +11,6 @@ from ...noise.exact import LARGEST
 from ...promise import show
 from ..plan.strategy import Range
 
-__all__ = ["refuse_too_fine"]
-
 _MOST_STEPS = LARGEST >> 8
 _WIDEST = LARGEST >> 6
 """What one row may move, and how wide noise may be, in steps: the limits of discrete Laplace."""

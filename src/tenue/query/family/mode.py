@@ -8,8 +8,6 @@ from fractions import Fraction
 
 from ...mechanism.choose.vote import Vote
 
-__all__ = ["VOTE", "Ballot", "Voted"]
-
 VOTE = "selection by votes"
 """The name of the mechanism."""
 

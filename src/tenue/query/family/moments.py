@@ -18,8 +18,6 @@ from ...mechanism.error import Term, half_width, linear_error
 from ...mechanism.part import Part
 from ..question import Kind
 
-__all__ = ["Spread", "degree_of"]
-
 Noisy = Sequence[Sequence[int]]
 
 

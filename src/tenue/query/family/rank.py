@@ -20,8 +20,6 @@ from ...mechanism.part import Part
 from ...noise.exact import LARGEST
 from ..question import Aggregate
 
-__all__ = ["BOUGHT", "Bought", "Choice", "Chosen", "Span", "choices_for"]
-
 BOUGHT = "interval by selection"
 """The name of what pays for the ends of an interval."""
 

@@ -10,8 +10,6 @@ from ...errors import refuse
 from ...number import Number, fraction_of_one
 from ..question import Aggregate, Arithmetic, Expression, Output, Question
 
-__all__ = ["levels_for"]
-
 _SUREST = 1 - Fraction(1, 10**9)
 """Selections cut their scores where less than that is left to miss."""
 

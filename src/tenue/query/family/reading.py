@@ -23,19 +23,6 @@ from .moments import Spread
 from .rank import Chosen
 from .value_only import Told
 
-__all__ = [
-    "Additive",
-    "Basic",
-    "Combined",
-    "Interval",
-    "Linear",
-    "Mean",
-    "MeanOfAll",
-    "Noisy",
-    "Reading",
-    "fold",
-]
-
 Noisy = Sequence[Sequence[int]]
 """The released components of one cell, by part."""
 

@@ -14,8 +14,6 @@ from ...noise.heavy_tail.law import GAMMAS, HeavyTail
 from ..question import Aggregate
 from .rank import Span
 
-__all__ = ["SMOOTH", "SMOOTH_LIMITS", "Smoothed", "smoothed_for"]
-
 SMOOTH = "smooth sensitivity"
 """How the names of these mechanisms begin; the tail of the noise follows."""
 

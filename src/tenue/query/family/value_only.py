@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-__all__ = ["Told"]
-
 
 @dataclass(frozen=True)
 class Told:

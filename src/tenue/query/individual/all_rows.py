@@ -9,8 +9,6 @@ from ...engine.contract import Engine
 from ...engine.request import Bin, Group, Key, Measure, RankRequest, Request, Window
 from ...schema import Category, Number
 
-__all__ = ["column_steps", "ends", "pair_steps", "votes"]
-
 _EVERYTHING = Window(1, 0, 0, 0, 1 << 200)
 
 

@@ -25,13 +25,11 @@ from ...schema.table import Question as Approved
 from ...version import VERSION
 from ..answer import Released
 from ..family.value_only import Told
-from ..plan.make import Candidate, Expectation, Plan
+from ..plan.plan import Candidate, Expectation, Plan
 from ..plan.strategy import Strategy
 from ..question import Aggregate, Output, Question
 from ..read.parse import parse
 from .all_rows import column_steps, ends, pair_steps, votes
-
-__all__ = ["approval", "certify_individual", "plan_individual", "release_individual"]
 
 MECHANISM = "individual differential privacy"
 _STATISTICS = {"min": "min", "max": "max", "avg": "mean", "sum": "sum", "var_pop": "variance"}

@@ -10,8 +10,6 @@ from ...schema import Schema
 from ..question import Output, Question
 from .make import make_plan
 
-__all__ = ["epsilon_for"]
-
 LARGEST = 100 * NANO
 """An epsilon above this promises nothing and is not looked for."""
 

@@ -16,8 +16,6 @@ from ..family.value_only import Told
 from ..question import Aggregate
 from .strategy import Strategy
 
-__all__ = ["SHOWN_LEVEL", "merged", "no_worse", "score_of", "sizes"]
-
 SHOWN_LEVEL = Fraction(19, 20)
 _LEAST = 1e-300
 _SAME = 1 + 1e-6

@@ -30,22 +30,9 @@ from ..family.value_only import Told
 from ..question import Aggregate, Output, Question
 from .comparison import SHOWN_LEVEL, score_of
 from .person import counted
-from .plan import DECLARED, Candidate, Expectation, Plan, shown
+from .plan import DECLARED, Candidate, Expectation, Plan
 from .strategy import Range, Setting, Strategy
 from .ways import strategies
-
-__all__ = [
-    "DECLARED",
-    "Candidate",
-    "Expectation",
-    "Plan",
-    "candidate_for",
-    "make_plan",
-    "moment_of",
-    "request_for",
-    "setting_of",
-    "shown",
-]
 
 
 def make_plan(

@@ -10,8 +10,6 @@ from ...schema import Number, Schema
 from ...schema.table import RECORD
 from .strategy import Strategy
 
-__all__ = ["counted"]
-
 
 def counted(strategy: Strategy, schema: Schema, *, grouped: bool) -> str:
     """Which rows of a person count, and where sums are cut; empty if every record is a unit.

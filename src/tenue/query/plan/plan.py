@@ -21,8 +21,6 @@ from ..page import html_table
 from ..question import Question
 from .strategy import Strategy
 
-__all__ = ["DECLARED", "Candidate", "Expectation", "Plan", "shown"]
-
 DECLARED = "declared by the schema"
 """The mechanism of what is public: no row is read, and nothing is paid."""
 

@@ -7,8 +7,6 @@ from fractions import Fraction
 from ...errors import refuse
 from ...number import NANO, Number, exact, law_epsilon, nano
 
-__all__ = ["affordable"]
-
 
 def affordable(epsilon: Number) -> int:
     """Nano-epsilon that a law of noise can be made for; refused here, before anything is paid."""

@@ -16,8 +16,6 @@ from ..family.reading import Basic
 from ..family.smooth import Smoothed
 from ..question import Aggregate
 
-__all__ = ["Range", "Setting", "Strategy", "split"]
-
 
 @dataclass(frozen=True)
 class Range:

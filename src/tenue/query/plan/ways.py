@@ -28,8 +28,6 @@ from ..question import Aggregate
 from .comparison import merged, no_worse, score_of, sizes
 from .strategy import Setting, Strategy, split
 
-__all__ = ["strategies"]
-
 Axes = tuple[Axis, ...]
 
 

@@ -23,16 +23,6 @@ from .scope import Scope, find_column, read_name, read_reference
 from .tree import Tree
 from .unsupported import MOST_NESTED, list_words, refuse_word, too_deep
 
-__all__ = [
-    "AGGREGATES",
-    "FUNCTIONS",
-    "Rule",
-    "has_aggregate",
-    "needs_parentheses",
-    "read_expression",
-    "refuse_function",
-]
-
 _LONGEST_CHAIN = 100
 _FINEST = 10**6  # a quantile's denominator is the unit its ranks are counted in
 

@@ -14,8 +14,6 @@ from ...schema.literal import show
 from .literal import sql_text
 from .tree import Tree
 
-__all__ = ["Constant", "instant", "limited", "number", "read_constant", "refuse_value"]
-
 Constant = Fraction | str | bool | date | datetime
 """DATE '…' is a date and TIMESTAMP '…' a datetime; plain text is read by the column's type."""
 

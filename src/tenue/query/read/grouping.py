@@ -21,16 +21,6 @@ from .scope import Scope, find_column
 from .tree import Tree
 from .unsupported import list_words
 
-__all__ = [
-    "PARTS",
-    "SECONDS_PER_DAY",
-    "Part",
-    "is_key",
-    "key_of_column",
-    "read_key",
-    "refuse_cells",
-]
-
 Part = Literal["year", "quarter", "month", "week", "day", "hour"]
 PARTS: tuple[Part, ...] = get_args(Part)
 """What DATE_TRUNC may truncate to; dates have no hour."""

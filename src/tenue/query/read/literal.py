@@ -11,8 +11,6 @@ from ...schema import Bounded, Date, Number
 from ...schema import literal as toml
 from .text import DIALECT, NEEDS_QUOTES
 
-__all__ = ["is_plain_name", "sql_name", "sql_number", "sql_text", "sql_value"]
-
 _EPOCH = datetime(1970, 1, 1)
 _LONGEST_DECIMAL = 30
 

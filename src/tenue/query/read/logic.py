@@ -18,20 +18,6 @@ from ...engine.request import All, Among, Any_, Missing, Not, Predicate, Within
 from ...schema import Boolean, Bounded, Category, Column, Number
 from .unsupported import MOST_NESTED, too_deep
 
-__all__ = [
-    "Absent",
-    "Held",
-    "Rows",
-    "Several",
-    "Span",
-    "domain",
-    "held",
-    "negated",
-    "origin",
-    "several",
-    "written",
-]
-
 _MOST_LEVELS = 2 * MOST_NESTED - 8  # only every other level needs parentheses in a text
 
 Span = tuple[int, int]

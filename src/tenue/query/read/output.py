@@ -18,8 +18,6 @@ from .grouping import is_key, read_key, refuse_cells
 from .scope import Scope, read_alias, read_name, read_reference
 from .tree import Tree
 
-__all__ = ["Selected", "name_outputs", "place", "read_keys", "read_selected"]
-
 _MOST_OUTPUTS = 100
 _LONGEST = 110  # with a word and a number around it, a name is still one that may be given
 

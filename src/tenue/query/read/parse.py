@@ -22,8 +22,6 @@ from .text import read_tokens, read_tree
 from .tree import Tree
 from .unsupported import too_deep
 
-__all__ = ["parse"]
-
 
 def parse(sql: str, schema: Schema) -> Question:
     """The question that a SQL text asks of the table; refused if it asks anything else.

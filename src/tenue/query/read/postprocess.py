@@ -26,8 +26,6 @@ from .predicate import COMPARISONS, FLIPPED, Operator, chain, find_categories
 from .scope import Scope, read_name, read_reference
 from .tree import Tree
 
-__all__ = ["Afterwards"]
-
 _MOST_COMPARISONS = 100
 
 
@@ -199,4 +197,4 @@ def _not_a_comparison() -> Refused:
 
 
 def _not_selected(what: str) -> Refused:
-    return refuse("query.stands-in-having-or-order-by-and", what=what)
+    return refuse("query.stands-in-having-or-order-by-and", said=what)

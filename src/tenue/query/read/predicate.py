@@ -24,16 +24,6 @@ from .scope import Scope, find_column
 from .tree import Tree
 from .unsupported import refuse_word
 
-__all__ = [
-    "COMPARISONS",
-    "FLIPPED",
-    "Conditions",
-    "Operator",
-    "chain",
-    "find_categories",
-    "is_like",
-]
-
 Operator = Literal["=", "<>", "<", "<=", ">", ">="]
 
 COMPARISONS: dict[type[exp.Expr], Operator] = {

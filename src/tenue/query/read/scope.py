@@ -13,8 +13,6 @@ from ...schema.named import is_column_name
 from .logic import Rows, several
 from .tree import Tree
 
-__all__ = ["Scope", "find_column", "read_alias", "read_name", "read_reference", "start"]
-
 
 @dataclass(frozen=True)
 class Scope:

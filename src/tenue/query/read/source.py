@@ -17,8 +17,6 @@ from .predicate import Conditions
 from .scope import Scope, find_column, read_alias, read_name, read_reference, start
 from .tree import Tree
 
-__all__ = ["read_source"]
-
 _Known = Mapping[str, Scope]
 """The tables a FROM may name, by their names in lower case."""
 

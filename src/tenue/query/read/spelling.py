@@ -17,8 +17,6 @@ from .constant import number
 from .text import SIGNS, WORDS
 from .unsupported import refuse_word, unreadable
 
-__all__ = ["refuse_lost"]
-
 T = TokenType
 _SHAPE = {T.L_PAREN, T.R_PAREN, T.COMMA, T.DOT, T.ALIAS, T.ASC}
 """What the shape of the tree says, or what says nothing."""

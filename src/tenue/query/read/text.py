@@ -18,8 +18,6 @@ from ...schema import Table
 from ...schema.literal import show
 from .unsupported import MOST_NESTED, refuse_word, too_deep, unreadable
 
-__all__ = ["DIALECT", "NEEDS_QUOTES", "SIGNS", "WORDS", "read_tokens", "read_tree"]
-
 DIALECT = Dialect.get_or_raise("duckdb")
 _MOST_CHARACTERS = 100_000
 _MOST_SELECTS = 100

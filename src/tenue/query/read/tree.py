@@ -13,8 +13,6 @@ from sqlglot import exp
 
 from .unsupported import refuse_part, unreadable
 
-__all__ = ["Tree"]
-
 
 class Tree:
     """A tree, and which of its nodes were read.

@@ -9,15 +9,6 @@ from __future__ import annotations
 from ...errors import Refused, refuse
 from ...schema.literal import show
 
-__all__ = [
-    "MOST_NESTED",
-    "list_words",
-    "refuse_part",
-    "refuse_word",
-    "too_deep",
-    "unreadable",
-]
-
 MOST_NESTED = 32
 """How deep a question may be nested, so that sqlglot's own recursion always has room."""
 

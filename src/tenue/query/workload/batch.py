@@ -28,13 +28,12 @@ from ...schema.table import RECORD
 from ..family.additive import CUT_BY_PERSON, MOST_IN_A_BOX, atom_sensitivity
 from ..family.reading import Linear, fold
 from ..plan.comparison import no_worse, score_of, sizes
-from ..plan.make import Candidate, Plan, candidate_for, make_plan, request_for, setting_of
+from ..plan.make import candidate_for, make_plan, request_for, setting_of
 from ..plan.person import counted
+from ..plan.plan import Candidate, Plan
 from ..plan.strategy import Strategy, split
 from ..question import Aggregate, Output, Question
 from .disjoint import all_disjoint
-
-__all__ = ["Batch", "plan_batch"]
 
 MOST_QUESTIONS = 100
 

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 
 from ...engine.request import All, Among, Predicate, Within
 
-__all__ = ["all_disjoint", "disjoint"]
-
 
 def all_disjoint(conditions: Sequence[Predicate | None]) -> bool:
     """Whether every two are disjoint; None is true of every row."""

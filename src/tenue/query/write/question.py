@@ -24,8 +24,6 @@ from ..read.grouping import SECONDS_PER_DAY
 from ..read.literal import sql_name, sql_number, sql_text, sql_value
 from .where import render_where
 
-__all__ = ["render"]
-
 _ZERO = Constant(Fraction(0))
 
 

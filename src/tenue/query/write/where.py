@@ -10,8 +10,6 @@ from ...schema import Bounded, Category, Table
 from ..read.literal import sql_name, sql_text, sql_value
 from ..read.logic import origin
 
-__all__ = ["render_where"]
-
 
 def render_where(predicate: Predicate, schema: Table) -> str:
     """The condition in SQL; parentheses only where an OR stands in an AND, or after NOT."""

@@ -6,8 +6,6 @@ from the rows.
 
 from __future__ import annotations
 
-__all__ = ["BLANK", "hint", "is_blank"]
-
 BLANK = "FILL IN"
 """The text a draft writes where the holder must decide."""
 

@@ -11,8 +11,6 @@ from ..column import Category, Shared
 from ..literal import show
 from .section import Section, is_text
 
-__all__ = ["read_category"]
-
 _LIST = "`categories` must be a list of different texts, each in quotes"
 _LIST_FIX = 'Write categories = ["no", "yes"], or taxonomy = "file.json"'
 _TREE = "`taxonomy` must be the name of a file, or categories in nested tables"

@@ -10,8 +10,6 @@ from .categories import read_category
 from .interval import read_date, read_datetime, read_number
 from .section import Section
 
-__all__ = ["KEYS", "read_column"]
-
 _SHARED = {"type", "role", "sensitive", "missing"}
 KEYS: dict[str, set[str]] = {
     "number": _SHARED | {"bounds", "grid", "expression", "bounds_per_unit"},

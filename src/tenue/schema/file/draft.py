@@ -13,8 +13,6 @@ from ..named import is_column_name, is_identifier
 from .blank import BLANK
 from .declaration import KEYS
 
-__all__ = ["DraftColumn", "draft"]
-
 _HEAD = f"""\
 # Everything public about one table. Fill every {literal(BLANK)}: the file does not load before.
 # State what you know without looking at the rows; nothing here may be read from them.

@@ -14,8 +14,6 @@ from ..expression import Expression
 from ..literal import show
 from .section import Section
 
-__all__ = ["read_date", "read_datetime", "read_number"]
-
 # Values are counted in grid steps, and every engine counts in 64-bit integers.
 _MOST_STEPS = 2**62
 _MICROSECOND = Fraction(1, 10**6)

@@ -12,8 +12,6 @@ import tomllib
 from bisect import bisect_left
 from collections.abc import Mapping
 
-__all__ = ["Lines", "Path", "find_lines"]
-
 Path = tuple[str | int, ...]
 
 _DEEPEST = 50

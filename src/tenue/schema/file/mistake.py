@@ -8,8 +8,6 @@ from dataclasses import dataclass, field
 from ...errors import InvalidSchema, Refused, refuse
 from .lines import Lines, Path
 
-__all__ = ["Mistake", "Mistakes", "refusal"]
-
 _LISTED = 20
 
 

@@ -19,8 +19,6 @@ from .lines import Lines
 from .mistake import Mistakes
 from .section import Section
 
-__all__ = ["read_table"]
-
 _SECTIONS = ("table", "columns", "budget", "protocol", "questions")
 _LIMITS = ("rows_per_unit", "groups_per_unit")
 _TABLE_KEYS = {"name", "source", "unit", "neighbours", "rows", "version", "bounds_from_data"}

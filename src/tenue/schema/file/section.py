@@ -14,8 +14,6 @@ from .blank import hint, is_blank
 from .lines import Path
 from .mistake import Mistakes
 
-__all__ = ["Section", "is_text"]
-
 T = TypeVar("T")
 
 _UNWRITABLE = re.compile("[\0\ud800-\udfff]")

@@ -12,8 +12,6 @@ from ..literal import plain
 from .lines import Lines, find_lines
 from .mistake import Mistake, refusal
 
-__all__ = ["read_file", "read_text", "too_deep", "within_limit"]
-
 _LARGEST = 1_000_000
 _POSITION = re.compile(r" \(at line (\d+), column \d+\)$")
 _FILE = f"A schema is a TOML file in UTF-8 of at most {_LARGEST:,} bytes"

@@ -18,8 +18,6 @@ from tomlkit.items import InlineTable
 from ...errors import refuse
 from ..literal import key, literal, same
 
-__all__ = ["edited", "write_whole", "written"]
-
 _WIDEST = 80
 _ENTRIES = ("columns", "questions")
 _LEVELS = 3  # document, section, entry

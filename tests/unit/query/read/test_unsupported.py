@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from tenue.errors import refuse
 from tenue.query.read.unsupported import (
     list_words,
-    refuse,
     refuse_part,
     refuse_word,
     too_deep,
@@ -15,9 +15,9 @@ from tenue.query.read.unsupported import (
 
 
 def test_a_refusal_has_a_reason_beside_its_code() -> None:
-    refusal = refuse("cells", "Too many", "Fewer", "Ask less")
+    refusal = refuse("query.question-has-cells", count="7", most_cells=3)
     assert (refusal.code, refusal.reason) == ("invalid-question", "cells")
-    assert str(refusal) == "Too many. Fewer. Ask less."
+    assert str(refusal) == f"{refusal.what} {refusal.allowed} {refusal.fix}"
 
 
 @pytest.mark.parametrize(
