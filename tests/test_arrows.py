@@ -13,6 +13,7 @@ SOURCE = Path(__file__).parent.parent / "src" / "tenue"
 ORDER = [
     "version",
     "errors",
+    "screen",
     "number",
     "promise",
     "taxonomy",

@@ -40,7 +40,7 @@ def calls(text: str) -> list[tuple[str, set[str] | None]]:
 def entries() -> dict[str, dict[str, str]]:
     found: dict[str, dict[str, str]] = {}
     for path in CATALOGUES:
-        room = path.parent.name if path.parent != SOURCE else "promise"
+        room = path.parent.name
         found |= {f"{room}.{key}": dict(entry) for key, entry in catalogue(room).items()}
     return found
 

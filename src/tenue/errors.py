@@ -201,10 +201,7 @@ def refuse(key: str, /, **facts: object) -> Refused:
 @cache
 def catalogue(room: str) -> Mapping[str, Mapping[str, str]]:
     """The sentences with which a room refuses, by their keys."""
-    path = _HOUSE / room / "refusals.toml"
-    if not path.exists():  # a room that is one file
-        path = _HOUSE / "refusals.toml"
-    return tomllib.loads(path.read_text(encoding="utf-8"))
+    return tomllib.loads((_HOUSE / room / "refusals.toml").read_text(encoding="utf-8"))
 
 
 def nearest(word: str, known: Iterable[str]) -> str:

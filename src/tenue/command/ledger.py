@@ -120,7 +120,7 @@ def anchor(
 
 
 def _as_line(debit: Any) -> dict[str, Any]:
-    from ..promise import show as exactly
+    from ..screen.number import exactly
 
     return {
         "entry": debit.sequence,
@@ -136,7 +136,7 @@ def _as_line(debit: Any) -> dict[str, Any]:
 
 
 def _as_dict(balance: Any) -> dict[str, Any]:
-    from ..promise import show as exactly
+    from ..screen.number import exactly
 
     return {
         "dataset": balance.dataset,

@@ -11,12 +11,12 @@ from typing import Any
 from ..errors import refuse
 from ..number import checked_call
 from ..schema import Table
+from ..screen.number import percent
 from .check import check, schema_of
 from .pair.attributes import Attribute, Nominal, paired
 from .pair.linkage import linked_share
 from .pair.loss import numbers_among, within_of
 from .rows import open_rows
-from .screen import percent
 from .verdict import Check
 
 

@@ -6,34 +6,22 @@ import math
 import textwrap
 from typing import TYPE_CHECKING
 
+from ..screen.number import many, percent, shortly
+from ..screen.page import WIDTH, sentence
+
 if TYPE_CHECKING:
     from .verdict import Check, Confidential
 
 
-def percent(share: float) -> str:
-    """A share as people read it.
-
-    Example
-        >>> percent(0.5), percent(0.00004), percent(0), percent(0.99999)
-        ('50 %', 'less than 0.1 %', '0 %', 'more than 99.9 %')
-    """
-    if 0 < share < 0.001:
-        return "less than 0.1 %"
-    if 0.999 < share < 1:
-        return "more than 99.9 %"
-    return f"{100 * share:.3g} %"
-
-
-def short(number: float) -> str:
-    """Four digits, or the word infinite."""
-    return "infinite" if number == math.inf else f"{number:.4g}"
+def _short(number: float) -> str:
+    return shortly(number, digits=4)
 
 
 def check_text(check: Check) -> str:
     """The screen of `tenue check`."""
     who = "row" if check.unit == "record" else check.unit
     lines = [
-        f"{_many(check.rows, 'row')} in {_many(check.groups, 'group')} that share "
+        f"{many(check.rows, 'row')} in {many(check.groups, 'group')} that share "
         f"{', '.join(check.quasi_identifiers)}",
         *(line for note in check.notes for line in ("", f"Note: {note}")),
         "",
@@ -43,8 +31,8 @@ def check_text(check: Check) -> str:
     for column in check.confidential:
         lines += [
             "",
-            f"{column.name}: l = {column.l} (entropy {short(column.l_entropy)}), "
-            f"t = {short(column.t)} (ratio {short(column.t_ratio)})",
+            f"{column.name}: l = {column.l} (entropy {_short(column.l_entropy)}), "
+            f"t = {_short(column.t)} (ratio {_short(column.t_ratio)})",
             f"  l: {_diversity(column, swapped=check.swapped)}",
             f"  t: {_closeness(column)}",
         ]
@@ -60,26 +48,25 @@ def check_text(check: Check) -> str:
 
 def _wrapped(line: str) -> str:
     indent = "  " if line.startswith("  ") else ""
-    return textwrap.fill(line, 88, subsequent_indent=indent)
+    return textwrap.fill(line, WIDTH, subsequent_indent=indent)
 
 
 def _smallest(check: Check, who: str) -> str:
     if check.k == 1:
-        return f"{_many(check.smallest_groups, 'group')} of one {who} only."
+        return f"{many(check.smallest_groups, 'group')} of one {who} only."
     verb = "is" if check.smallest_groups == 1 else "are"
     return (
-        f"Everybody is among at least {_many(check.k, who)} that look alike; "
-        f"{_many(check.smallest_groups, 'group')} {verb} no larger."
+        f"Everybody is among at least {many(check.k, who)} that look alike; "
+        f"{many(check.smallest_groups, 'group')} {verb} no larger."
     )
 
 
 def _alone(share: float) -> str:
     if share == 0:
         return "Nobody stands alone."
-    shown = percent(share)
     return (
-        f"{shown[0].upper()}{shown[1:]} of the rows stand alone: who knows these columns of a "
-        "person finds the row."
+        f"{sentence(percent(share))} of the rows stand alone: who knows these columns of a person "
+        "finds the row."
     )
 
 
@@ -98,13 +85,13 @@ def _diversity(column: Confidential, *, swapped: bool) -> str:
         else ": whoever is known to be in such a group has it"
     )
     return (
-        f"{_many(groups, 'group')} ({percent(column.homogeneous_share)} of the rows) {what}{told}."
+        f"{many(groups, 'group')} ({percent(column.homogeneous_share)} of the rows) {what}{told}."
     )
 
 
 def _closeness(column: Confidential) -> str:
     kind = "ordered values" if column.distance == "ordered" else "categories"
-    farthest = _many(column.size_of_farthest, "row")
+    farthest = many(column.size_of_farthest, "row")
     text = (
         f"0 if every group is distributed like the whole table, 1 at most ({kind}). The group "
         f"farthest from it has {farthest}. "
@@ -112,9 +99,5 @@ def _closeness(column: Confidential) -> str:
     if column.t_ratio == math.inf:
         return text + "Some group lacks a value that the table has, so the ratio is infinite."
     return (
-        text + f"A value is up to {short(column.t_ratio)} times rarer or more frequent in a group."
+        text + f"A value is up to {_short(column.t_ratio)} times rarer or more frequent in a group."
     )
-
-
-def _many(count: int, word: str) -> str:
-    return f"{count:,} {word}" + ("" if count == 1 else "s")

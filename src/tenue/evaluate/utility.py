@@ -8,13 +8,13 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from ..number import checked_call
+from ..screen.number import percent, shortly
 from .pair.attributes import paired
 from .pair.correlation import CorrelationDifference, correlation_of
 from .pair.distribution import Moved, moved
 from .pair.loss import sse_of
 from .pair.propensity import Propensity, propensity_of
 from .risk import stated
-from .screen import percent, short
 from .verdict import plain
 
 
@@ -88,12 +88,12 @@ class Utility:
                 lines.append(f"Unchanged: {', '.join(kept)}.")
         if self.correlation is not None:
             lines.append(
-                f"Correlations moved by {short(self.correlation.mean)} on average "
-                f"(standard deviation {short(self.correlation.sd)})."
+                f"Correlations moved by {shortly(self.correlation.mean, 4)} on average "
+                f"(standard deviation {shortly(self.correlation.sd, 4)})."
             )
         lines.append(
             f"A model that tries to tell masked rows from original ones scores "
-            f"{short(self.propensity.score)}; 0 if it cannot, 0.25 if it always can."
+            f"{shortly(self.propensity.score, 4)}; 0 if it cannot, 0.25 if it always can."
         )
         width = max(len("column"), *(len(column.name) for column in self.columns))
         lines += [
@@ -103,7 +103,7 @@ class Utility:
         ]
         for column, (_, values) in zip(self.columns, self.relative_by_column, strict=True):
             cells = (values, column.mean, column.variance, column.quantiles, column.histogram)
-            shown = " ".join(f"{'' if cell is None else short(cell):>9}" for cell in cells)
+            shown = " ".join(f"{'' if cell is None else shortly(cell, 4):>9}" for cell in cells)
             lines.append(f"{column.name:<{width}}  {shown}")
         lines.append("How far each moved, 0 is not at all: values and quantiles over the width of")
         lines.append("the domain, mean and variance over themselves, shares by total variation.")

@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from ..promise import (
-    Certificate,
-    KAnonymity,
-    ProbabilisticKAnonymity,
-    Promise,
-    checked_neighbours,
-    show,
-)
+from ..promise import Certificate, KAnonymity, ProbabilisticKAnonymity, Promise
+from ..promise.certificate import ONE_RECORD, STREAM
+from ..promise.certificate import certify as certified
 from ..schema import Schema
 from ..schema.table import RECORD
-from ..version import VERSION
+from ..screen.number import exactly, named
 from .method.method import Method
 
 _MECHANISMS = {
@@ -31,8 +24,6 @@ _SOURCES = {
     "each-confidential": "Soria-Comas, thesis, section 3.3.3",
     "other-attributes": "Soria-Comas, thesis, section 3.3.2",
 }
-STREAM = "The AES-256 stream keyed by the operating system cannot be told from uniform bits."
-ONE_RECORD = "Each person has at most one record."
 AS_STORED = (
     "Identifiers are compared as they are stored, byte by byte: two spellings of one name are two "
     "persons."
@@ -120,13 +111,13 @@ def certify(method: Method, schema: Schema, *, registered: bool) -> Certificate:
     }
     grown = ", ".join(method.sensitive or method.confidential)
     if method.gamma is not None:
-        parameters["gamma"] = show(method.gamma)
+        parameters["gamma"] = exactly(method.gamma)
     if method.l is not None:
         said = DIFFERENT if schema.unit == RECORD else NEEDED
         parameters["l"] = said.format(l=method.l, names=grown)
     if method.t is not None:
         parameters["t"] = (
-            f"earth mover's distance of {grown} at most {show(method.t)} in each group"
+            f"earth mover's distance of {grown} at most {exactly(method.t)} in each group"
         )
     if method.override:
         parameters["override"] = ", ".join(sorted(method.override))
@@ -153,31 +144,24 @@ def certify(method: Method, schema: Schema, *, registered: bool) -> Certificate:
         limits.append(AS_THEY_ARE)
     if method.unprotected:
         said = UNPROTECTED if len(method.unprotected) == 1 else UNPROTECTED_ALL
-        limits.append(said.format(names=_listed(method.unprotected)))
+        limits.append(said.format(names=named(method.unprotected)))
     gaps = [name for name in method.compared if schema.columns[name].missing is None]
     if gaps:
-        limits.append(LEFT_OUT.format(names=_listed(gaps)))
+        limits.append(LEFT_OUT.format(names=named(gaps)))
     if schema.unit != RECORD:
         limits.append(ROWS_OF_ONE)
     limits.append(COUNTED)
     if not registered:
         limits.append(UNREGISTERED)
-    return Certificate(
-        promise=promise,
-        neighbours=checked_neighbours(schema.neighbours),
-        unit=schema.unit,
-        mechanism=_MECHANISMS[method.by],
-        parameters={name: value for name, value in parameters.items() if value},
-        source=_SOURCES[method.by],
-        assumptions=tuple(assumptions),
-        does_not_promise=tuple(limits),
-        schema_hash=schema.digest,
-        version=VERSION,
+    return certified(
+        promise,
+        schema,
+        _MECHANISMS[method.by],
+        parameters,
+        [_SOURCES[method.by]],
+        assumptions,
+        limits,
     )
-
-
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(f"`{name}`" for name in names)
 
 
 def _sizes(method: Method) -> str:

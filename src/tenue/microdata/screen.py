@@ -8,19 +8,19 @@ from __future__ import annotations
 
 import html
 import textwrap
-from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from ..evaluate.check import tells_apart
-from ..evaluate.screen import percent, short
 from ..promise import ProbabilisticKAnonymity
+from ..screen.number import many, percent, shortly
+from ..screen.page import section, sentence, wrapped_facts
+from ..screen.table import html_facts
 
 if TYPE_CHECKING:
     from ..evaluate import Check
     from .release import Release
 
 
-_WIDTH = 88
 _FEW = 3
 _MUCH = 0.5
 _ALONE = "for you alone"
@@ -37,14 +37,7 @@ def brief_text(release: Release) -> str:
     facts.append(("Not promised", " ".join(limits[:_FEW])))
     if len(limits) > _FEW:
         facts.append(("", f"And {len(limits) - _FEW} more: print(release.certificate)."))
-    width = max(len(label) for label, _ in facts)
-    lines = [_title(release)]
-    for label, text in facts:
-        before = f"  {label:<{width}}  "
-        lines.append(
-            textwrap.fill(text, _WIDTH, initial_indent=before, subsequent_indent=" " * len(before))
-        )
-    return "\n".join(lines)
+    return "\n".join([_title(release), *wrapped_facts(facts)])
 
 
 def full_text(release: Release) -> str:
@@ -54,23 +47,23 @@ def full_text(release: Release) -> str:
     warnings = warnings_of(release)
     parts = [
         _title(release),
-        _section("Promised", [str(certificate.promise), certificate.promise.sentence()]),
-        _section(
+        section("Promised", [str(certificate.promise), certificate.promise.sentence()]),
+        section(
             "How",
             [
-                f"{_sentence(certificate.mechanism)}. A unit is {unit}.",
+                f"{sentence(certificate.mechanism)}. A unit is {unit}.",
                 *(f"{name}: {value}" for name, value in certificate.parameters.items()),
             ],
         ),
-        _section("Assumed", certificate.assumptions, "* "),
-        _section("Not promised", certificate.does_not_promise, "* "),
-        _section(f"What was done ({_ALONE})", map(str, release.history)),
-        *([_section(f"WARNING ({_ALONE})", warnings, "* ")] if warnings else []),
-        _section(
+        section("Assumed", certificate.assumptions, "* "),
+        section("Not promised", certificate.does_not_promise, "* "),
+        section(f"What was done ({_ALONE})", map(str, release.history)),
+        *([section(f"WARNING ({_ALONE})", warnings, "* ")] if warnings else []),
+        section(
             f"What an intruder could do ({_ALONE})", [*release.risk.sentences(), *_why(release)]
         ),
         *_look_alikes(release),
-        _section(
+        section(
             f"What it is still good for ({_ALONE})", [_AGAINST, *str(release.utility).splitlines()]
         ),
     ]
@@ -79,10 +72,7 @@ def full_text(release: Release) -> str:
 
 def release_html(release: Release) -> str:
     """The same in few rows, for a notebook; every text is escaped."""
-    rows = "".join(
-        f"<tr><th scope='row'>{html.escape(label)}</th><td>{html.escape(text)}</td></tr>"
-        for label, text in _facts(release)
-    )
+    rows = html_facts(_facts(release))
     limits = "".join(
         f"<li>{html.escape(limit)}</li>" for limit in release.certificate.does_not_promise
     )
@@ -120,7 +110,7 @@ def warnings_of(release: Release) -> list[str]:
         return warnings
     kept = {name: share for name, share in release.risk.own_values.items() if share > _MUCH}
     return warnings + [
-        f"{_sentence(percent(share))} of the rows still show their own true value of `{name}`: "
+        f"{sentence(percent(share))} of the rows still show their own true value of `{name}`: "
         "whoever believes what the release shows is mostly right. Choose a larger k if its values "
         "are many, or do not publish it."
         for name, share in kept.items()
@@ -128,8 +118,7 @@ def warnings_of(release: Release) -> list[str]:
 
 
 def _title(release: Release) -> str:
-    rows, columns = release.rows, len(release.columns)
-    return f"Release: {rows:,} row{'' if rows == 1 else 's'}, {columns} columns"
+    return f"Release: {many(release.rows, 'row')}, {len(release.columns)} columns"
 
 
 def _facts(release: Release) -> list[tuple[str, str]]:
@@ -162,13 +151,13 @@ def _look_alikes(release: Release) -> list[str]:
     if check is None:
         return []
     if isinstance(release.certificate.promise, ProbabilisticKAnonymity):
-        return [_section(f"Who looks alike ({_ALONE})", [*check.notes, _unlike(check)])]
+        return [section(f"Who looks alike ({_ALONE})", [*check.notes, _unlike(check)])]
     return [f"Who looks alike ({_ALONE})\n" + textwrap.indent(str(check), "  ")]
 
 
 def _measured(check: Check) -> str:
     columns = [
-        f"{column.name} l = {column.l}, t = {short(column.t)}" for column in check.confidential
+        f"{column.name} l = {column.l}, t = {shortly(column.t, 4)}" for column in check.confidential
     ]
     text = "; ".join([f"k = {check.k}", *columns]) + "."
     many = check.homogeneous_groups
@@ -180,28 +169,7 @@ def _measured(check: Check) -> str:
 
 def _unlike(check: Check) -> str:
     known = ", ".join(check.quasi_identifiers)
-    return _sentence(
+    return sentence(
         f"{percent(check.unique_share)} of the rows share {known} with nobody; a swap leaves that "
         "as it is."
     )
-
-
-def _sentence(text: str) -> str:
-    return text[0].upper() + text[1:]
-
-
-def _section(title: str, lines: Iterable[str], bullet: str = "") -> str:
-    shown = [title]
-    for line in lines:
-        table = line.startswith(" ") or "   " in line
-        shown.append(
-            f"  {line}".rstrip()
-            if table
-            else textwrap.fill(
-                line,
-                _WIDTH,
-                initial_indent=f"  {bullet}",
-                subsequent_indent="  " + " " * len(bullet),
-            )
-        )
-    return "\n".join(shown)

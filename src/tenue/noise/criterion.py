@@ -8,7 +8,7 @@ from typing import Literal
 
 from ..errors import refuse
 from ..number import fraction_of_one
-from ..promise import show
+from ..screen.number import exactly
 
 Kind = Literal["variance", "absolute-error", "interval"]
 
@@ -21,7 +21,7 @@ class Criterion:
     level: Fraction | None = None
 
     def __str__(self) -> str:
-        return self.kind if self.level is None else f"{self.kind} at {show(self.level)}"
+        return self.kind if self.level is None else f"{self.kind} at {exactly(self.level)}"
 
 
 VARIANCE = Criterion("variance")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import html
 import json
-import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
@@ -15,13 +14,15 @@ from typing import TYPE_CHECKING, Any
 from ..engine.request import Bin, Calendar, Group, Key
 from ..number import Number as Given
 from ..number import fraction_of_one
-from ..promise import Certificate, show
+from ..promise import Certificate
 from ..schema import Boolean, Category, Date, Datetime, Number, Schema
+from ..screen.number import exactly, plain, readable, shortly
+from ..screen.page import notes
+from ..screen.table import html_table, text_table
 from .family.mode import Voted
 from .family.rank import Chosen
 from .family.value_only import Told
-from .page import html_table
-from .plan.plan import Plan, shown
+from .plan.plan import Plan
 from .question import Aggregate, Comparison, KeyOutput, Output
 
 if TYPE_CHECKING:
@@ -168,7 +169,7 @@ class Answer:
 
     @property
     def value(self) -> Any:
-        return self._shaped([{name: _plain(v) for name, v in row.items()} for _, row in self._rows])
+        return self._shaped([{name: plain(v) for name, v in row.items()} for _, row in self._rows])
 
     @property
     def exact(self) -> Any:
@@ -192,7 +193,7 @@ class Answer:
                 }
             )
         return self._shaped(
-            [{n: v if isinstance(v, tuple) else _plain(v) for n, v in r.items()} for r in rows]
+            [{n: v if isinstance(v, tuple) else plain(v) for n, v in r.items()} for r in rows]
         )
 
     def interval(self, level: Given) -> Any:
@@ -214,7 +215,7 @@ class Answer:
         found = reading.interval(self.plan.parts, level, noisy, self.released.rows)
         if found is None:
             return None
-        low, high = (_plain(self._as_held(output, end)) for end in found)
+        low, high = (plain(self._as_held(output, end)) for end in found)
         return low, high
 
     @property
@@ -238,7 +239,7 @@ class Answer:
     # -- other shapes --------------------------------------------------------------------------
 
     def _table(self) -> dict[str, list[Any]]:
-        return {name: [_plain(row[name]) for _, row in self._rows] for name in self.columns}
+        return {name: [plain(row[name]) for _, row in self._rows] for name in self.columns}
 
     def to_arrow(self) -> pa.Table:
         """A pyarrow table: keys and aggregates in the order asked."""
@@ -263,7 +264,7 @@ class Answer:
         wanted, found = fraction_of_one(level, "interval"), dict[str, list[Any]]()
         made = iter(self.plan.readings)
         for output in self.plan.question.outputs:
-            found[output.alias] = [_plain(row[output.alias]) for _, row in self._rows]
+            found[output.alias] = [plain(row[output.alias]) for _, row in self._rows]
             if isinstance(output, KeyOutput):
                 continue
             reading = next(made)
@@ -292,7 +293,7 @@ class Answer:
             "expected_error": json.loads(json.dumps(self.expected_error, default=str)),
             "rank_95": json.loads(json.dumps(self.rank_error(Fraction(19, 20)), default=str)),
             "interval_bought": self._bought(),
-            "price": show(self.price),
+            "price": exactly(self.price),
             "replayed": self.replayed,
             "mechanism": self.plan.chosen.mechanism,
             "certificate": self.certificate.to_dict(),
@@ -307,8 +308,8 @@ class Answer:
         if level is None:
             return None
         return {
-            "level": show(level),
-            "epsilon": show(self.plan.interval_epsilon),
+            "level": exactly(level),
+            "epsilon": exactly(self.plan.interval_epsilon),
             "interval": json.loads(json.dumps(self.interval(level), default=str)),
         }
 
@@ -328,41 +329,38 @@ class Answer:
             for output in outputs:
                 value = row[output.alias]
                 if isinstance(output, KeyOutput):
-                    line.append(str(_plain(value)))
+                    line.append(str(plain(value)))
                     continue
                 reading = next(made)
                 if isinstance(reading, Told):
-                    line.append(_readable(value))
+                    line.append(readable(value))
                     continue
                 bought = self.plan.interval
                 if bought is not None and isinstance(reading, Chosen):
                     ends = self._ends(output, reading, self.released.cells[cell], bought)
-                    line += [_readable(value), " to ".join(map(_readable, ends or ()))]
+                    line += [readable(value), " to ".join(map(readable, ends or ()))]
                     continue
                 if isinstance(reading, Voted):
-                    line += [_readable(value), f"{shown(reading.behind(level))} rows behind"]
+                    line += [readable(value), f"{shortly(reading.behind(level))} rows behind"]
                     continue
                 if isinstance(reading, Chosen):
-                    line += [_readable(value), f"{shown(reading.rank_error(level))} ranks"]
+                    line += [readable(value), f"{shortly(reading.rank_error(level))} ranks"]
                     continue
                 found = reading.interval(
                     self.plan.parts, level, self.released.cells[cell], self.released.rows
                 )
-                line += [_readable(value), _reach(value, found)]
+                line += [readable(value), _reach(value, found)]
             body.append(line)
         return header, body
 
     def __str__(self) -> str:
         header, body = self._cells_as_text()
         kept = body[:40]
-        table = [header, *kept]
-        widths = [max(len(r[i]) for r in table) for i in range(len(header))]
-        lines = ["  ".join(c.rjust(w) for c, w in zip(r, widths, strict=True)) for r in table]
+        lines = text_table([header, *kept])
         if len(body) > len(kept):
             lines.append(f"… and {len(body) - len(kept):,} rows more")
         note = self._note("epsilon ", any("" in line for line in body))
-        lines += ["", *textwrap.wrap(note, 96)]
-        return "\n".join(lines)
+        return "\n".join([*lines, *notes([note])])
 
     def _note(self, word: str, blanks: bool = False) -> str:
         """The price, the mechanism, and what ± means and does not cover.
@@ -370,7 +368,7 @@ class Answer:
         blanks: whether an answer stands without any ±.
         """
         shared = f" for {self.together} answers together" if self.together > 1 else ""
-        paid = f"{word}{show(self.price)}{shared}"
+        paid = f"{word}{exactly(self.price)}{shared}"
         parts = ["answered before, no charge" if self.replayed else paid]
         parts.append(self.plan.chosen.mechanism)
         if self.plan.free:
@@ -381,7 +379,7 @@ class Answer:
             return ", ".join(parts) + "; not differential privacy: see the certificate"
         note = ", ".join(parts) + "; ± holds with at least 95 %"
         if self.plan.interval is not None:
-            bought = shown(float(self.plan.interval_epsilon))
+            bought = shortly(float(self.plan.interval_epsilon))
             level = f"{float(100 * self.plan.interval):.10g} %"
             note += f", bought intervals with {level} (for epsilon {bought})"
         if blanks:
@@ -412,14 +410,14 @@ class Answers(list[Answer]):
         self.saved = saved
 
     def _repr_html_(self) -> str:
-        note = f"ε = {show(self.price)} for {len(self)} answers; "
+        note = f"ε = {exactly(self.price)} for {len(self)} answers; "
         note += f"{self.saved:.0%} of the variance saved, against asking one by one"
         asked = [f"<p><code>{html.escape(one.plan.sql)}</code></p>" for one in self]
         found = [text + one._repr_html_() for text, one in zip(asked, self, strict=True)]
         return "".join(found) + f"<p>{html.escape(note)}</p>"
 
     def __str__(self) -> str:
-        note = f"epsilon {show(self.price)} for {len(self)} answers; "
+        note = f"epsilon {exactly(self.price)} for {len(self)} answers; "
         note += f"{self.saved:.0%} of the variance saved, against asking one by one"
         return "\n\n".join([*(f"{one.plan.sql}\n{one}" for one in self), note])
 
@@ -428,7 +426,7 @@ class Answers(list[Answer]):
     def to_json(self) -> str:
         """One JSON object: the price, what was saved, and every answer."""
         answers = [one.to_dict() for one in self]
-        found = {"price": show(self.price), "saved": self.saved, "answers": answers}
+        found = {"price": exactly(self.price), "saved": self.saved, "answers": answers}
         return json.dumps(found, ensure_ascii=False)
 
 
@@ -438,27 +436,8 @@ def _reach(value: Cell | None, found: tuple[Fraction, Fraction] | None) -> str:
         return ""
     low, high = (float(abs(end - value)) for end in found)
     if max(low, high) <= 1.25 * min(low, high):  # rounding to the grid moves the middle a little
-        return shown(max(low, high))
-    return f"{_readable(found[0])} to {_readable(found[1])}"
-
-
-def _plain(value: Cell) -> Any:
-    return _number(value) if isinstance(value, Fraction) else value
-
-
-def _number(value: Fraction) -> int | float:
-    return int(value) if value.denominator == 1 else float(value)
-
-
-def _readable(value: Any) -> str:
-    if value is None:
-        return "undefined"
-    number = _plain(value)
-    if isinstance(number, bool) or not isinstance(number, int | float):
-        return str(number)
-    if isinstance(number, int):
-        return f"{number:,}"
-    return f"{number:,.0f}" if abs(number) >= 1e5 else f"{number:,.6g}"
+        return shortly(max(low, high))
+    return f"{readable(found[0])} to {readable(found[1])}"
 
 
 def _holds(value: Any, wanted: Comparison) -> bool:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from ..mechanism.bernstein import Bernstein
 from ..mechanism.part import Component
 from ..noise.box.law import OptimalBox
-from ..promise import Certificate, Pure, show
+from ..promise import Certificate, Pure
+from ..promise.certificate import ONE_RECORD, STREAM
+from ..promise.certificate import certify as certified
 from ..schema import Schema
 from ..schema.table import RECORD
-from ..version import VERSION
+from ..screen.number import exactly
 from .family.mode import VOTE, Ballot
 from .family.smooth import SMOOTH, SMOOTH_LIMITS
 from .plan.plan import DECLARED, Plan
@@ -30,7 +32,7 @@ _SOURCES = {
 
 ASSUMPTIONS = (
     "The bounds, grids and categories were stated by the holder without looking at the rows.",
-    "The AES-256 stream keyed by the operating system cannot be told from uniform bits.",
+    STREAM,
 )
 WELL_FORMED = (
     "The source is a well-formed table: bytes of a row that break the file's own format are not "
@@ -50,7 +52,7 @@ def certify(plan: Plan, schema: Schema) -> Certificate:
     """What is promised about an answer: a function of question, schema and price only."""
     choices = plan.strategy.choices
     names = list(dict.fromkeys([p.name for p in plan.parts] + [c.name for c in choices]))
-    parameters = {"question": plan.sql, "epsilon": show(plan.epsilon)}
+    parameters = {"question": plan.sql, "epsilon": exactly(plan.epsilon)}
     for number, part in enumerate(plan.parts, start=1):
         what = ", ".join(map(_what, part.components))
         law = part.law
@@ -66,15 +68,15 @@ def certify(plan: Plan, schema: Schema) -> Certificate:
             behind = choice.vote.behind(0.05)
             parameters[f"part {number}"] = (
                 f"{choice.name} among {choice.vote.categories} categories of {choice.column}: "
-                f"epsilon {show(choice.vote.epsilon)} for one row; with 95 % at most {behind:.3g} "
-                "rows behind the most frequent"
+                f"epsilon {exactly(choice.vote.epsilon)} for one row; with 95 % at most "
+                f"{behind:.3g} rows behind the most frequent"
             )
             continue
         selection = choice.selection
         rank = "" if selection.score.rank is None else f", aimed at rank {selection.score.rank}"
         parameters[f"part {number}"] = (
             f"{choice.name} of {choice.column} among {selection.points} grid points{rank}: "
-            f"epsilon {show(selection.epsilon)} for one row"
+            f"epsilon {exactly(selection.epsilon)} for one row"
         )
     if plan.free:
         names = [DECLARED]
@@ -87,17 +89,14 @@ def certify(plan: Plan, schema: Schema) -> Certificate:
             f"{smoothed.statistic} of {smoothed.column}, kept between its bounds: noise with tail "
             f"gamma = {smoothed.gamma}, scaled by the smooth sensitivity"
         )
-    return Certificate(
-        promise=Pure(plan.epsilon),
-        neighbours=schema.neighbours,  # type: ignore[arg-type]
-        unit=schema.unit,
-        mechanism=plan.chosen.mechanism,
-        parameters=parameters,
-        source="; ".join(dict.fromkeys(_SOURCES[name] for name in names)),
-        assumptions=assumptions_of(schema, plan.counted),
-        does_not_promise=limits,
-        schema_hash=schema.digest,
-        version=VERSION,
+    return certified(
+        Pure(plan.epsilon),
+        schema,
+        plan.chosen.mechanism,
+        parameters,
+        [_SOURCES[name] for name in names],
+        assumptions_of(schema, plan.counted),
+        limits,
     )
 
 
@@ -118,7 +117,7 @@ def _what(component: Component | Bernstein) -> str:
 
 def _who(schema: Schema, counted: str) -> str:
     if schema.unit == RECORD:
-        return "Each person has at most one record."
+        return ONE_RECORD
     if counted:
         return f"Each person has one value of {schema.unit}; {counted}."
     limit = f"at most {schema.rows_per_unit} rows of a person are counted"

@@ -22,8 +22,9 @@ from ..ledger.composition import Charge, charge_in, delta_in
 from ..ledger.contract import Ledger
 from ..ledger.record import Balance
 from ..number import NANO, Number, checked_call, flag
-from ..promise import Neighbours, checked_neighbours, show
+from ..promise import Neighbours, checked_neighbours
 from ..schema import Schema
+from ..screen.number import exactly
 from ..version import VERSION
 from .answer import Answer, Answers, Released
 from .belief.answer import BeliefPlan, Believed
@@ -337,8 +338,8 @@ class Session:
         if least is not None and plan.epsilon < least:
             raise refuse(
                 "query.epsilon-is-holder-approved-question-for-at",
-                epsilon=show(plan.epsilon),
-                least=show(least),
+                epsilon=exactly(plan.epsilon),
+                least=exactly(least),
             )
         cache_key = self._cache_key(plan)
         stored, again = self._stored(cache_key, key, fresh)
@@ -432,7 +433,7 @@ class Session:
             str(plan.nano),
             str(plan.criterion),
             plan.chosen.mechanism,
-            *(() if plan.interval is None else (f"interval {show(plan.interval)}",)),
+            *(() if plan.interval is None else (f"interval {exactly(plan.interval)}",)),
             VERSION,
             self.schema.digest,
             self.schema.version or "",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pyarrow as pa
 
 import tenue as tn
-from tenue.evaluate.screen import percent, short
 from unit.evaluate.stated import ROWS, people
 
 
@@ -48,18 +47,6 @@ def test_it_says_what_is_missing() -> None:
         pa.table({"age": [1, 1], "who": ["a", "b"]}), quasi_identifiers=["age"], unit="who"
     )
     assert "among at least 2 whos that look alike" in str(by_person)
-
-
-def test_numbers_are_short() -> None:
-    assert [percent(x) for x in (0, 1, 0.25, 1e-6, 1 - 1e-6)] == [
-        "0 %",
-        "100 %",
-        "25 %",
-        "less than 0.1 %",
-        "more than 99.9 %",
-    ]
-    assert short(float("inf")) == "infinite"
-    assert short(2 / 3) == "0.6667"
 
 
 def test_many_values_are_not_said_to_give_nothing_away() -> None:

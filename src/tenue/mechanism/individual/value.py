@@ -14,11 +14,12 @@ from fractions import Fraction
 from ...noise.law import as_value
 from ...noise.source import SYSTEM, Source, require_safe
 from ...number import above_zero, checked_call, law_epsilon, moderate
-from ...promise import Certificate, Individual, show
+from ...promise import Certificate, Individual
+from ...promise.certificate import About, certify
+from ...screen.number import exactly
 from ...sensitivity import local
 from ...sensitivity.column import Column, as_list, domain
 from ...sensitivity.parameters import Parameters
-from ...version import VERSION
 from .calibration import FINER, release
 from .outcome import Released
 from .statistic import Statistic, columns_of
@@ -142,7 +143,7 @@ def individual(
         truncated=truncated,
         source=source,
     )
-    facts |= {"grid": show(step), "bounds": "; ".join(map(_ends, columns))}
+    facts |= {"grid": exactly(step), "bounds": "; ".join(map(_ends, columns))}
     law = "discrete Laplace" if noise == "discrete-laplace" else f"Laplace drawn on grid / {FINER}"
     certificate = _certify(statistic, price, law, facts)
     return Released(as_value(answer, step), answer * step, certificate)
@@ -154,19 +155,17 @@ def _in_steps(low: object, high: object, step: Fraction) -> tuple[Fraction, Frac
 
 
 def _ends(column: Column) -> str:
-    return f"{show(column.low * column.step)} to {show(column.high * column.step)}"
+    return f"{exactly(column.low * column.step)} to {exactly(column.high * column.step)}"
 
 
 def _certify(statistic: str, epsilon: Fraction, law: str, facts: dict[str, str]) -> Certificate:
     """A function of the question and the price: the same for all tables."""
-    return Certificate(
-        promise=Individual(epsilon),
-        neighbours="replace",
-        unit="record",
-        mechanism=f"{law}, calibrated to the local sensitivity",
-        parameters={"statistic": statistic, "epsilon": show(epsilon), **facts},
-        source="Soria-Comas et al. 2017, sections 5 and 6",
-        assumptions=INDIVIDUAL_ASSUMES,
-        does_not_promise=INDIVIDUAL_LIMITS,
-        version=VERSION,
+    return certify(
+        Individual(epsilon),
+        About("replace", "record"),
+        f"{law}, calibrated to the local sensitivity",
+        {"statistic": statistic, "epsilon": exactly(epsilon), **facts},
+        ["Soria-Comas et al. 2017, sections 5 and 6"],
+        INDIVIDUAL_ASSUMES,
+        INDIVIDUAL_LIMITS,
     )

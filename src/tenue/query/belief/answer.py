@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import html
 import json
-import textwrap
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -19,7 +18,10 @@ from ...estimate import Opinion, Posterior, refined
 from ...estimate.refined import MOST_WITH_DELTA
 from ...prior.counts import Counts
 from ...prior.finite import Finite, shown_value
-from ...promise import Certificate, show
+from ...promise import Certificate
+from ...screen.number import exactly, readable
+from ...screen.page import facts, notes
+from ...screen.table import html_facts, paragraphs, text_table
 from ..answer import Answer
 from ..plan.plan import Plan, shown
 from ..question import Question
@@ -99,8 +101,8 @@ class BeliefPlan:
         return {
             "question": self.sql,
             "kind": self.kind,
-            "epsilon": show(self.epsilon),
-            "delta": show(self.delta),
+            "epsilon": exactly(self.epsilon),
+            "delta": exactly(self.delta),
             "neighbours": self.neighbours,
             "unit": self.unit,
             "chosen": self.chosen.to_dict(),
@@ -135,10 +137,10 @@ class BeliefPlan:
         about = "about one person" if self.kind == "individual" else "a statistic"
         delta = f", delta {float(self.delta):.3g}" if self.delta else ""
         twice = self.kind == "individual" and self.neighbours == "replace"
-        price = f" (costs {show(2 * self.epsilon)})" if twice else ""
+        price = f" (costs {exactly(2 * self.epsilon)})" if twice else ""
         return (
-            f"{about}, epsilon {show(self.epsilon)}{price}{delta}, neighbours {self.neighbours}, "
-            f"unit {self.unit}, prior {self.stated!r}"
+            f"{about}, epsilon {exactly(self.epsilon)}{price}{delta}, "
+            f"neighbours {self.neighbours}, unit {self.unit}, prior {self.stated!r}"
         )
 
     def _foot(self) -> str:
@@ -149,14 +151,8 @@ class BeliefPlan:
         return f"{self.reason}{twice}{smaller if self.delta else ''}"
 
     def __str__(self) -> str:
-        rows = [("", "mechanism", self.measured), *self._rows()]
-        first = max(len(row[1]) for row in rows)
-        last = max(len(row[2]) for row in rows)
-        lines = [
-            f"{mark:1}  {name:{first}}  {error:>{last}}".rstrip() for mark, name, error in rows
-        ]
-        why = textwrap.wrap(self._foot(), 96)
-        return "\n".join([self.sql, self._head(), "", *lines, "", *why])
+        lines = text_table([("", "mechanism", self.measured), *self._rows()], left=2)
+        return "\n".join([self.sql, self._head(), "", *lines, *notes([self._foot()])])
 
     __repr__ = __str__
 
@@ -260,8 +256,8 @@ class Believed:
             "value": self.value,
             "posterior": after,
             "expected_error": self.expected_error,
-            "price": show(self.price),
-            "delta": show(self.delta),
+            "price": exactly(self.price),
+            "delta": exactly(self.delta),
             "replayed": self.replayed,
             "mechanism": self.mechanism,
             "sample": None if self.noisy is not None else shown_value(self.sample),
@@ -276,24 +272,24 @@ class Believed:
         """The value and all that may be said about it, as names and texts."""
         value = self.value
         pairs = value.items() if isinstance(value, dict) else [(self.plan.names[0], value)]
-        lines = [(name, _readable(one)) for name, one in pairs]
+        lines = [(name, readable(one)) for name, one in pairs]
         found = self.posterior
         if isinstance(found, Posterior):
-            low, high = (_readable(end) for end in found.interval(Fraction(19, 20)))
+            low, high = (readable(end) for end in found.interval(Fraction(19, 20)))
             lines.append(("posterior", f"95 % between {low} and {high}"))
         elif found is not None:
             for place, (name, share) in enumerate(found.likeliest()):
                 lines.append(("" if place else "posterior", f"{share:>6}  {name}"))
         if self.plan.chosen.bayes:
             if self.noisy is not None:
-                lines.append(("the noisy answer", _readable(self.noisy.value)))
+                lines.append(("the noisy answer", readable(self.noisy.value)))
             else:
-                lines.append(("the sample", _readable(shown_value(self.sample))))
+                lines.append(("the sample", readable(shown_value(self.sample))))
         lines.append((self.plan.measured, shown(self.expected_error)))
         return lines
 
     def _note(self, word: str) -> str:
-        paid = "answered before, no charge" if self.replayed else f"{word}{show(self.price)}"
+        paid = "answered before, no charge" if self.replayed else f"{word}{exactly(self.price)}"
         if self.delta:
             paid += f", delta {float(self.delta):.3g}"
         if self.noisy is None and not self.plan.chosen.bayes:
@@ -301,23 +297,11 @@ class Believed:
         return f"{paid}, {self.mechanism}"
 
     def __str__(self) -> str:
-        lines = self._lines()
-        width = max(len(name) for name, _ in lines)
-        told = [f"{name:{width}}  {text}" for name, text in lines]
-        return "\n".join([*told, "", self._note("epsilon ")])
+        return "\n".join([*facts(self._lines()), "", self._note("epsilon ")])
 
     def __repr__(self) -> str:
         return f"Believed({self.value!r}, {self._note('epsilon ')})"
 
     def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<tr><th scope='row'>{html.escape(name)}</th><td>{html.escape(text)}</td></tr>"
-            for name, text in self._lines()
-        )
-        return f"<table><tbody>{rows}</tbody></table><p>{html.escape(self._note('ε = '))}</p>"
-
-
-def _readable(value: Any) -> str:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return str(value)
-    return f"{value:,}" if isinstance(value, int) else f"{value:,.6g}"
+        rows = html_facts(self._lines())
+        return f"<table><tbody>{rows}</tbody></table>" + paragraphs([self._note("ε = ")])

@@ -24,10 +24,10 @@ from ...mechanism.part import Component, Part
 from ...noise.criterion import criterion
 from ...noise.discrete_laplace import DiscreteLaplace
 from ...number import NANO
-from ...promise import show
 from ...schema import Schema
 from ...schema.protocol import FIXED_NOISE, REFINEMENT
 from ...schema.table import RECORD
+from ...screen.number import exactly
 from ..family.additive import atom_sensitivity
 from ..family.reading import Basic, Linear, fold
 from ..plan.make import candidate_for, request_for, setting_of
@@ -104,7 +104,7 @@ def plan_fixed_noise(
         )
     if epsilon is not None or accuracy is not None or minimise != "variance":
         raise refuse(
-            "query.epsilon-accuracy-or-minimise-is-given-under", scale=show(protocol.scale)
+            "query.epsilon-accuracy-or-minimise-is-given-under", scale=exactly(protocol.scale)
         )
     if schema.unit != RECORD and schema.rows_per_unit is None:
         raise refuse("query.unit-of-is-who-may-have-any", name=schema.name, unit=schema.unit)
@@ -138,7 +138,7 @@ def _strategy(question: Question, setting: Setting, scale: Fraction) -> Strategy
         law = DiscreteLaplace(sensitivity=moved, epsilon=moved * grid / scale)
         readings[aggregate] = Linear((Term(len(parts), 0, grid),), grid=grid)
         parts.append(Part("discrete Laplace", (component,), law, law.epsilon))
-    return Strategy(f"discrete Laplace of scale {show(scale)}", tuple(parts), readings)
+    return Strategy(f"discrete Laplace of scale {exactly(scale)}", tuple(parts), readings)
 
 
 def _moved(aggregate: Aggregate, setting: Setting) -> tuple[int, Component, Fraction]:

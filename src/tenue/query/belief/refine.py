@@ -20,9 +20,10 @@ from ...prior.categorical import Categorical
 from ...prior.counts import Counts
 from ...prior.density import Density
 from ...prior.points import Points
-from ...promise import Approximate, Certificate, Pure, checked_neighbours, show
+from ...promise import Approximate, Certificate, Pure
+from ...promise.certificate import About, certify
 from ...schema import Boolean, Category, Column, Number, Schema
-from ...version import VERSION
+from ...screen.number import exactly
 from ..certify import DOES_NOT_PROMISE, assumptions_of
 from ..question import Aggregate, Output, Question
 from ..release import true_numbers
@@ -111,21 +112,19 @@ def stored_sample(stored: bytes) -> Any:
 def certify_refined(plan: BeliefPlan, schema: Schema) -> Certificate:
     """What is promised: a function of question, belief, schema and price only."""
     personal = isinstance(plan.question, Personal)
-    parameters = {"epsilon": show(plan.epsilon), "prior": _named(plan.stated)}
+    parameters = {"epsilon": exactly(plan.epsilon), "prior": _named(plan.stated)}
     if not personal:
         parameters = {"question": plan.sql, **parameters}
-    return Certificate(
-        promise=Approximate(plan.epsilon, plan.delta) if plan.delta else Pure(plan.epsilon),
-        # about one person it is proved when one is added or removed; otherwise for any two tables
-        neighbours="add-or-remove" if personal else checked_neighbours(schema.neighbours),
-        unit=schema.unit,
-        mechanism=REFINEMENT,
-        parameters=parameters,
-        source="Thesis, chapter 5, corrected: soundness section 4",
-        assumptions=assumptions_of(schema),
-        does_not_promise=(_SAMPLE, *(_PERSON if personal else ()), *DOES_NOT_PROMISE),
-        schema_hash=schema.digest,
-        version=VERSION,
+    # about one person it is proved when one is added or removed; otherwise for any two tables
+    neighbours = "add-or-remove" if personal else schema.neighbours
+    return certify(
+        Approximate(plan.epsilon, plan.delta) if plan.delta else Pure(plan.epsilon),
+        About(neighbours, schema.unit, schema.digest),
+        REFINEMENT,
+        parameters,
+        ["Thesis, chapter 5, corrected: soundness section 4"],
+        assumptions_of(schema),
+        (_SAMPLE, *(_PERSON if personal else ()), *DOES_NOT_PROMISE),
     )
 
 

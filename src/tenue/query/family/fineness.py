@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from ...errors import refuse
 from ...noise.exact import LARGEST
-from ...promise import show
+from ...screen.number import exactly
 from ..plan.strategy import Range
 
 _MOST_STEPS = LARGEST >> 8
@@ -30,12 +30,12 @@ def refuse_too_fine(
         return
     coarser = 1.01 * beyond ** (1 / powers)
     wanted = {name: _round_up(r.grid * Fraction(coarser)) for name, r in ranges.items()}
-    have = " and ".join(f"`{name}` (grid {show(r.grid)})" for name, r in ranges.items())
-    would = " and ".join(f"grid = {show(g)} for `{name}`" for name, g in wanted.items())
+    have = " and ".join(f"`{name}` (grid {exactly(r.grid)})" for name, r in ranges.items())
+    would = " and ".join(f"grid = {exactly(g)} for `{name}`" for name, g in wanted.items())
     raise refuse(
         "query.squares-and-products-of-are-too-large",
         have=have,
-        epsilon=show(epsilon),
+        epsilon=exactly(epsilon),
         powers=powers,
         bit_length=_MOST_STEPS.bit_length() - 1,
         bit_length2=_WIDEST.bit_length() - 1,

@@ -18,11 +18,12 @@ from ...mechanism.individual.steps import release_mode
 from ...noise.criterion import VARIANCE
 from ...noise.source import SYSTEM
 from ...number import NANO
-from ...promise import Certificate, Individual, show
+from ...promise import Certificate, Individual
+from ...promise.certificate import certify
 from ...schema import Category, Column, Number, Schema
 from ...schema.table import RECORD
 from ...schema.table import Question as Approved
-from ...version import VERSION
+from ...screen.number import exactly
 from ..answer import Released
 from ..family.value_only import Told
 from ..plan.plan import Candidate, Expectation, Plan
@@ -114,20 +115,17 @@ def release_individual(plan: Plan, engine: Engine, schema: Schema) -> Released:
 def certify_individual(plan: Plan, schema: Schema) -> Certificate:
     """What is promised, and at length what is not."""
     asked, columns = _asked(plan.question, schema)
-    facts = {"question": plan.sql, "epsilon": show(plan.epsilon)}
+    facts = {"question": plan.sql, "epsilon": exactly(plan.epsilon)}
     if asked.kind == "regr_slope" and isinstance(columns[0], Number):
-        facts["ridge"] = f"{show(_RIDGE * columns[0].grid ** 2)} is added to the sum of squares"
-    return Certificate(
-        promise=Individual(plan.epsilon),
-        neighbours=schema.neighbours,  # type: ignore[arg-type]
-        unit=schema.unit,
-        mechanism=MECHANISM,
-        parameters=facts,
-        source="Soria-Comas et al. 2017; limits: soundness section 3",
-        assumptions=INDIVIDUAL_ASSUMES,
-        does_not_promise=INDIVIDUAL_LIMITS,
-        schema_hash=schema.digest,
-        version=VERSION,
+        facts["ridge"] = f"{exactly(_RIDGE * columns[0].grid ** 2)} is added to the sum of squares"
+    return certify(
+        Individual(plan.epsilon),
+        schema,
+        MECHANISM,
+        facts,
+        ["Soria-Comas et al. 2017; limits: soundness section 3"],
+        INDIVIDUAL_ASSUMES,
+        INDIVIDUAL_LIMITS,
     )
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from fractions import Fraction
 
 from ...mechanism.part import Component
-from ...promise import show
 from ...schema import Number, Schema
 from ...schema.table import RECORD
+from ...screen.number import exactly
 from .strategy import Strategy
 
 
@@ -40,6 +40,6 @@ def counted(strategy: Strategy, schema: Schema, *, grouped: bool) -> str:
 def _cut(component: Component, schema: Schema) -> str:
     column = schema.column(component.column)
     grid = column.grid if isinstance(column, Number) else Fraction(1)
-    low, high = show(component.low * grid), show(component.high * grid)
+    low, high = exactly(component.low * grid), exactly(component.high * grid)
     whose = f"the sum of `{column.name}` of each {schema.unit}"
     return f"{whose}, over all rows, counts from {low} to {high}"

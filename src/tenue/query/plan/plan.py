@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
-import textwrap
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -13,11 +11,12 @@ from ...engine.request import Request
 from ...mechanism.part import Part
 from ...noise.criterion import Criterion
 from ...number import NANO
-from ...promise import show
+from ...screen.number import exactly, shortly
+from ...screen.page import notes, sentence
+from ...screen.table import html_table, text_table
 from ..family.rank import BOUGHT
 from ..family.reading import Reading
 from ..family.smooth import SMOOTH
-from ..page import html_table
 from ..question import Question
 from .strategy import Strategy
 
@@ -53,7 +52,7 @@ class Candidate:
     def to_dict(self) -> dict[str, Any]:
         return {
             "mechanism": self.mechanism,
-            "epsilon": show(self.epsilon),
+            "epsilon": exactly(self.epsilon),
             "outputs": [
                 {
                     "alias": e.alias,
@@ -114,7 +113,7 @@ class Plan:
     def to_dict(self) -> dict[str, Any]:
         return {
             "question": self.sql,
-            "epsilon": show(self.epsilon),
+            "epsilon": exactly(self.epsilon),
             "neighbours": self.neighbours,
             "unit": self.unit,
             "cells": self.cells,
@@ -122,7 +121,7 @@ class Plan:
             "criterion": str(self.criterion),
             "interval": None
             if self.interval is None
-            else {"level": show(self.interval), "epsilon": show(self.interval_epsilon)},
+            else {"level": exactly(self.interval), "epsilon": exactly(self.interval_epsilon)},
             "chosen": self.chosen.to_dict(),
             "candidates": [candidate.to_dict() for candidate in self.candidates],
         }
@@ -132,7 +131,7 @@ class Plan:
 
     def _head(self) -> str:
         cells = f", {self.cells:,} cells" if self.question.keys else ""
-        price = f"epsilon {show(self.epsilon)}"
+        price = f"epsilon {exactly(self.epsilon)}"
         return f"{price}, neighbours {self.neighbours}, unit {self.unit}{cells}"
 
     def _table(self) -> list[list[str]]:
@@ -147,46 +146,39 @@ class Plan:
 
     def _notes(self) -> list[str]:
         """What the table leaves to be said."""
-        notes = []
+        said = []
         chosen = self.chosen.expectations
         words = {word for row in self._table() for word in row}
         if "after" in words:
-            notes.append("“after” is told with the answer: it depends on the number of rows.")
+            said.append("“after” is told with the answer: it depends on the number of rows.")
         if self.counted:
-            notes.append(f"{self.counted[0].upper()}{self.counted[1:]}; ± is for what counts.")
+            said.append(f"{sentence(self.counted)}; ± is for what counts.")
         if any(e.rank is not None for e in chosen):
-            notes.append(
+            said.append(
                 "How many ranks a value is off can be told; how far in value depends on rows."
             )
         if self.interval is not None:
-            notes.append(self._bought())
+            said.append(self._bought())
         if self.free:
-            notes.append(
+            said.append(
                 "The number of rows is public (neighbours replace, all rows) and the schema states "
                 "it: no row is read, and it costs nothing."
             )
         if "untold" in words:
-            notes.append(
+            said.append(
                 "“untold”: how far smooth sensitivity is off would be a fact about the rows."
             )
-        return notes
+        return said
 
     def __str__(self) -> str:
-        rows = self._table()
-        widths = [max(len(row[i]) for row in rows) for i in range(5)]
-        lines = []
-        for row in rows:
-            names = [row[i].ljust(widths[i]) for i in range(3)]
-            numbers = [row[i].rjust(widths[i]) for i in (3, 4)]
-            lines.append("  ".join(names + numbers).rstrip())
-        notes = [line for note in self._notes() for line in ("", *textwrap.wrap(note, 96))]
-        return "\n".join([self.sql, self._head(), "", *lines, *notes])
+        lines = text_table(self._table(), left=3)
+        return "\n".join([self.sql, self._head(), "", *lines, *notes(self._notes())])
 
     def _repr_html_(self) -> str:
         return html_table(self._table(), [self.sql, self._head()], self._notes())
 
     def _bought(self) -> str:
-        part = f"epsilon {show(self.interval_epsilon)} of {show(self.epsilon)} buys them"
+        part = f"epsilon {exactly(self.interval_epsilon)} of {exactly(self.epsilon)} buys them"
         return (
             f"The answer has intervals in values at {float(self.interval or 0):.10g}: "
             + (part if self.interval_epsilon else "an extreme and its bound cost nothing more")
@@ -199,11 +191,7 @@ class Plan:
 
 def shown(number: float | None) -> str:
     """A number to three digits, or "after" where it can only be told with the answer."""
-    if number is None:
-        return "after"
-    if math.isinf(number):
-        return "infinite"
-    return f"{number:,.0f}" if abs(number) >= 1000 else f"{number:.3g}"
+    return "after" if number is None else shortly(number)
 
 
 def _errors(e: Expectation, candidate: Candidate) -> tuple[str, str]:

@@ -9,7 +9,7 @@ from fractions import Fraction
 from ...errors import refuse
 from ...mechanism.part import Part
 from ...number import NANO
-from ...promise import show
+from ...screen.number import exactly
 from ..family.mode import Ballot
 from ..family.rank import Choice, Span
 from ..family.reading import Basic
@@ -116,7 +116,7 @@ def split(nano: int, shares: int) -> Fraction:
     if nano < shares:
         raise refuse(
             "query.epsilon-is-to-be-shared-by-parts",
-            fraction=show(Fraction(nano, NANO)),
+            fraction=exactly(Fraction(nano, NANO)),
             shares=shares,
         )
     return Fraction(nano // shares, NANO)

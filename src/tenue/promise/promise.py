@@ -1,4 +1,4 @@
-"""What can be promised, to whom, and the certificate that says so.
+"""What can be promised, and to whom.
 
     Pure(epsilon)                  differential privacy
     Approximate(epsilon, delta)    differential privacy but for delta
@@ -7,37 +7,20 @@
     ProbabilisticKAnonymity(k)     a value came from a unit's record with probability at most 1/k
     TCloseness(t)                  groups distributed like the whole, up to a factor t
 
-A promise is a value. It says nothing about how it is kept; the `Certificate` that travels with
-every answer and every release does, and also says what is not promised.
+A promise is a value. It says nothing about how it is kept; the certificate that travels with every
+answer and every release does, and also says what is not promised.
 """
 
 from __future__ import annotations
 
-import html
-import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from fractions import Fraction
-from types import MappingProxyType
 from typing import Any, ClassVar, Literal
 
-from .errors import InvalidArgument, nearest, refuse
-from .number import Number, above_zero, checked_call, exact, fraction_of_one, whole
-
-__all__ = [
-    "PROMISES",
-    "Approximate",
-    "Certificate",
-    "Individual",
-    "KAnonymity",
-    "Neighbours",
-    "ProbabilisticKAnonymity",
-    "Promise",
-    "Pure",
-    "TCloseness",
-    "checked_neighbours",
-    "promise_from",
-]
+from ..errors import nearest, refuse
+from ..number import Number, above_zero, checked_call, exact, fraction_of_one, whole
+from ..screen.number import exactly
 
 Neighbours = Literal["replace", "add-or-remove"]
 
@@ -49,23 +32,6 @@ def checked_neighbours(given: object) -> Neighbours:
     if given == "add-or-remove":
         return "add-or-remove"
     raise refuse("promise.neighbours-is-neighbours-is-replace-number-of", given=given)
-
-
-def show(number: Fraction) -> str:
-    """A rational as people write it: an integer, a short decimal, or a fraction."""
-    if number.denominator == 1:
-        return str(number.numerator)
-    bottom = number.denominator
-    for prime in (2, 5):
-        while bottom % prime == 0:
-            bottom //= prime
-    if bottom != 1:
-        return f"{number.numerator}/{number.denominator}"
-    digits = 0
-    while (number * 10**digits).denominator != 1:
-        digits += 1
-    text = f"{int(abs(number) * 10**digits):0{digits + 1}d}"
-    return f"{'-' if number < 0 else ''}{text[:-digits]}.{text[-digits:]}"
 
 
 @dataclass(frozen=True)
@@ -82,7 +48,7 @@ class Promise:
     def parameters(self) -> dict[str, str]:
         """The numbers of the promise, exactly, as text."""
         values = {f.name: getattr(self, f.name) for f in fields(self)}
-        return {name: show(Fraction(value)) for name, value in values.items()}
+        return {name: exactly(Fraction(value)) for name, value in values.items()}
 
     def to_dict(self) -> dict[str, str]:
         return {"kind": self.kind, **self.parameters()}
@@ -114,7 +80,7 @@ class Pure(Promise):
     def sentence(self) -> str:
         return (
             "Whatever is seen is at most e^epsilon times as likely with one unit's data as with "
-            f"its neighbour's, epsilon = {show(self.epsilon)}."
+            f"its neighbour's, epsilon = {exactly(self.epsilon)}."
         )
 
 
@@ -135,8 +101,8 @@ class Approximate(Promise):
     def sentence(self) -> str:
         return (
             "Whatever is seen is at most e^epsilon times as likely with one unit's data as with "
-            f"its neighbour's, plus delta: epsilon = {show(self.epsilon)}, "
-            f"delta = {show(self.delta)}."
+            f"its neighbour's, plus delta: epsilon = {exactly(self.epsilon)}, "
+            f"delta = {exactly(self.delta)}."
         )
 
 
@@ -155,7 +121,7 @@ class Individual(Promise):
     def sentence(self) -> str:
         return (
             "With the noise of the actual table, the answer is at most e^epsilon times as likely "
-            f"for the table as for its neighbours, epsilon = {show(self.epsilon)}."
+            f"for the table as for its neighbours, epsilon = {exactly(self.epsilon)}."
         )
 
 
@@ -217,7 +183,7 @@ class TCloseness(Promise):
     def sentence(self) -> str:
         return (
             "On buckets, each group's shares of the confidential attribute differ from the whole "
-            f"table's by a factor of at most {show(self.t)}."
+            f"table's by a factor of at most {exactly(self.t)}."
         )
 
 
@@ -234,113 +200,3 @@ def promise_from(given: Mapping[str, Any]) -> Promise:
     if kind not in PROMISES:
         raise refuse("promise.is-not-promise", kind=kind, nearest=nearest(kind, PROMISES))
     return PROMISES[kind](**values)
-
-
-@dataclass(frozen=True)
-class Certificate:
-    """What travels with an answer or a release: who is promised what, at what price, and what not.
-
-    Every field depends on question, schema, law and released values only; facts computed from rows
-    never enter. `to_json` and `from_json` are inverse to each other.
-
-    Example
-        >>> c = Certificate(promise=Pure(1), neighbours="replace", unit="record",
-        ...                 mechanism="discrete Laplace", does_not_promise=("secrecy of groups",))
-        >>> Certificate.from_json(c.to_json()) == c
-        True
-    """
-
-    promise: Promise
-    neighbours: Neighbours
-    unit: str
-    mechanism: str
-    parameters: Mapping[str, str] = field(default_factory=dict)
-    source: str = ""
-    assumptions: tuple[str, ...] = ()
-    does_not_promise: tuple[str, ...] = ()
-    schema_hash: str = ""
-    version: str = ""
-
-    def __post_init__(self) -> None:
-        checked_neighbours(self.neighbours)
-        object.__setattr__(self, "parameters", MappingProxyType(dict(self.parameters)))
-        object.__setattr__(self, "assumptions", tuple(self.assumptions))
-        object.__setattr__(self, "does_not_promise", tuple(self.does_not_promise))
-
-    def __hash__(self) -> int:
-        return hash(self.to_json())
-
-    def to_dict(self) -> dict[str, Any]:
-        return {
-            "promise": self.promise.to_dict(),
-            "sentence": self.promise.sentence(),
-            "neighbours": self.neighbours,
-            "unit": self.unit,
-            "mechanism": self.mechanism,
-            "parameters": dict(self.parameters),
-            "source": self.source,
-            "assumptions": list(self.assumptions),
-            "does_not_promise": list(self.does_not_promise),
-            "schema_hash": self.schema_hash,
-            "version": self.version,
-        }
-
-    def to_json(self) -> str:
-        """One canonical JSON object: the same certificate gives the same text."""
-        return json.dumps(self.to_dict(), sort_keys=True, ensure_ascii=False)
-
-    @classmethod
-    def from_json(cls, text: str) -> Certificate:
-        """The certificate written by `to_json`; anything else is refused."""
-        try:
-            given = json.loads(text)
-            values = dict(given)
-            values.pop("sentence")
-            values["promise"] = promise_from(values["promise"])
-            for name in ("assumptions", "does_not_promise"):
-                values[name] = tuple(values[name])
-            certificate = cls(**values)
-        except (ValueError, TypeError, KeyError) as error:
-            if isinstance(error, InvalidArgument):
-                raise
-            raise refuse("promise.text-is-not-certificate") from None
-        if certificate.to_dict() != given:
-            raise refuse("promise.certificate-was-changed-its-parts-do-not")
-        return certificate
-
-    def _lines(self) -> list[tuple[str, str]]:
-        lines = [
-            ("Promise", str(self.promise)),
-            ("", self.promise.sentence()),
-            ("To whom", f"unit = {self.unit}, neighbours = {self.neighbours}"),
-            ("Mechanism", self.mechanism),
-            *((name, value) for name, value in self.parameters.items()),
-            ("Source", self.source),
-            *(("Assumes", text) for text in self.assumptions),
-            *(("Does not promise", text) for text in self.does_not_promise),
-            ("Schema", self.schema_hash[:16]),
-            ("Tenue", self.version),
-        ]
-        return [(name, value) for name, value in lines if value]
-
-    def __str__(self) -> str:
-        lines = self._lines()
-        width = max(len(name) for name, _ in lines)
-        shown: list[str] = []
-        before = ""
-        for name, value in lines:
-            label = "" if name == before else name
-            shown.append(f"{label:<{width}}  {value}")
-            before = name or before
-        return "\n".join(shown)
-
-    def to_html(self) -> str:
-        """A self-contained HTML fragment; every value is escaped."""
-        rows = "".join(
-            f"<tr><th scope='row'>{html.escape(name)}</th><td>{html.escape(value)}</td></tr>"
-            for name, value in self._lines()
-        )
-        return f"<table class='tenue-certificate'><tbody>{rows}</tbody></table>"
-
-    def _repr_html_(self) -> str:
-        return self.to_html()

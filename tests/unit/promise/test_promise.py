@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from fractions import Fraction
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import tenue as tn
 from tenue.errors import InvalidArgument
-from tenue.promise import PROMISES, checked_neighbours, promise_from, show
+from tenue.promise import PROMISES, checked_neighbours, promise_from
 
 EXAMPLES = [
     tn.Pure(epsilon=0.5),
@@ -117,11 +114,6 @@ def test_certificates_speak_to_people() -> None:
 def test_parameters_cannot_be_changed_afterwards() -> None:
     with pytest.raises(TypeError):
         certificate().parameters["scale"] = "1"  # type: ignore[index]
-
-
-@given(st.fractions())
-def test_shown_numbers_are_exact(number: Fraction) -> None:
-    assert Fraction(show(number)) == number
 
 
 def test_what_no_row_has_a_part_in_costs_nothing() -> None:

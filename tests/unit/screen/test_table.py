@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tenue.query.page import html_table
+from tenue.screen.table import html_table
 
 
 def test_everything_is_escaped() -> None:

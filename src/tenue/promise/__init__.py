@@ -1,0 +1,31 @@
+"""What can be promised, to whom, and the certificate that says so."""
+
+from .certificate import Certificate
+from .promise import (
+    PROMISES,
+    Approximate,
+    Individual,
+    KAnonymity,
+    Neighbours,
+    ProbabilisticKAnonymity,
+    Promise,
+    Pure,
+    TCloseness,
+    checked_neighbours,
+    promise_from,
+)
+
+__all__ = [
+    "PROMISES",
+    "Approximate",
+    "Certificate",
+    "Individual",
+    "KAnonymity",
+    "Neighbours",
+    "ProbabilisticKAnonymity",
+    "Promise",
+    "Pure",
+    "TCloseness",
+    "checked_neighbours",
+    "promise_from",
+]

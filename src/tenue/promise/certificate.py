@@ -1,0 +1,177 @@
+"""The certificate that travels with every answer and every release.
+
+It says who is promised what, at what price, under which assumptions, and what is not promised.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, Protocol
+
+from ..errors import InvalidArgument, refuse
+from ..screen.page import facts
+from ..screen.table import html_facts
+from ..version import VERSION
+from .promise import Neighbours, Promise, checked_neighbours, promise_from
+
+STREAM = "The AES-256 stream keyed by the operating system cannot be told from uniform bits."
+ONE_RECORD = "Each person has at most one record."
+
+
+class Described(Protocol):
+    """What a certificate says of the table: a schema, or less where there is none."""
+
+    @property
+    def neighbours(self) -> str: ...
+
+    @property
+    def unit(self) -> str: ...
+
+    @property
+    def digest(self) -> str: ...
+
+
+@dataclass(frozen=True)
+class About:
+    """A table of which no schema says it all."""
+
+    neighbours: str
+    unit: str
+    digest: str = ""
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """What travels with an answer or a release: who is promised what, at what price, and what not.
+
+    Every field depends on question, schema, law and released values only; facts computed from rows
+    never enter. `to_json` and `from_json` are inverse to each other.
+
+    Example
+        >>> c = Certificate(promise=Pure(1), neighbours="replace", unit="record",
+        ...                 mechanism="discrete Laplace", does_not_promise=("secrecy of groups",))
+        >>> Certificate.from_json(c.to_json()) == c
+        True
+    """
+
+    promise: Promise
+    neighbours: Neighbours
+    unit: str
+    mechanism: str
+    parameters: Mapping[str, str] = field(default_factory=dict)
+    source: str = ""
+    assumptions: tuple[str, ...] = ()
+    does_not_promise: tuple[str, ...] = ()
+    schema_hash: str = ""
+    version: str = ""
+
+    def __post_init__(self) -> None:
+        checked_neighbours(self.neighbours)
+        object.__setattr__(self, "parameters", MappingProxyType(dict(self.parameters)))
+        object.__setattr__(self, "assumptions", tuple(self.assumptions))
+        object.__setattr__(self, "does_not_promise", tuple(self.does_not_promise))
+
+    def __hash__(self) -> int:
+        return hash(self.to_json())
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "promise": self.promise.to_dict(),
+            "sentence": self.promise.sentence(),
+            "neighbours": self.neighbours,
+            "unit": self.unit,
+            "mechanism": self.mechanism,
+            "parameters": dict(self.parameters),
+            "source": self.source,
+            "assumptions": list(self.assumptions),
+            "does_not_promise": list(self.does_not_promise),
+            "schema_hash": self.schema_hash,
+            "version": self.version,
+        }
+
+    def to_json(self) -> str:
+        """One canonical JSON object: the same certificate gives the same text."""
+        return json.dumps(self.to_dict(), sort_keys=True, ensure_ascii=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> Certificate:
+        """The certificate written by `to_json`; anything else is refused."""
+        try:
+            given = json.loads(text)
+            values = dict(given)
+            values.pop("sentence")
+            values["promise"] = promise_from(values["promise"])
+            for name in ("assumptions", "does_not_promise"):
+                values[name] = tuple(values[name])
+            certificate = cls(**values)
+        except (ValueError, TypeError, KeyError) as error:
+            if isinstance(error, InvalidArgument):
+                raise
+            raise refuse("promise.text-is-not-certificate") from None
+        if certificate.to_dict() != given:
+            raise refuse("promise.certificate-was-changed-its-parts-do-not")
+        return certificate
+
+    def _lines(self) -> list[tuple[str, str]]:
+        lines = [
+            ("Promise", str(self.promise)),
+            ("", self.promise.sentence()),
+            ("To whom", f"unit = {self.unit}, neighbours = {self.neighbours}"),
+            ("Mechanism", self.mechanism),
+            *((name, value) for name, value in self.parameters.items()),
+            ("Source", self.source),
+            *(("Assumes", text) for text in self.assumptions),
+            *(("Does not promise", text) for text in self.does_not_promise),
+            ("Schema", self.schema_hash[:16]),
+            ("Tenue", self.version),
+        ]
+        return [(name, value) for name, value in lines if value]
+
+    def __str__(self) -> str:
+        lines: list[tuple[str, str]] = []
+        before = ""
+        for name, value in self._lines():
+            lines.append(("" if name == before else name, value))
+            before = name or before
+        return "\n".join(facts(lines))
+
+    def to_html(self) -> str:
+        """A self-contained HTML fragment; every value is escaped."""
+        rows = html_facts(self._lines())
+        return f"<table class='tenue-certificate'><tbody>{rows}</tbody></table>"
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
+
+
+def certify(
+    promise: Promise,
+    table: Described,
+    mechanism: str,
+    parameters: Mapping[str, str],
+    source: Iterable[str],
+    assumptions: Iterable[str],
+    does_not_promise: Iterable[str],
+) -> Certificate:
+    """The one way to make a certificate: parameters without a value are left out, and a source or
+    a sentence that is given twice is said once.
+
+    Parameters
+        table: whom it is about, and by which schema.
+        source: where each part of the mechanism is proved.
+    """
+    return Certificate(
+        promise=promise,
+        neighbours=checked_neighbours(table.neighbours),
+        unit=table.unit,
+        mechanism=mechanism,
+        parameters={name: value for name, value in parameters.items() if value},
+        source="; ".join(dict.fromkeys(source)),
+        assumptions=tuple(dict.fromkeys(assumptions)),
+        does_not_promise=tuple(dict.fromkeys(does_not_promise)),
+        schema_hash=table.digest,
+        version=VERSION,
+    )
