@@ -51,6 +51,7 @@ class Certificate:
     never enter. `to_json` and `from_json` are inverse to each other.
 
     Example
+        >>> from tenue.promise import Pure
         >>> c = Certificate(promise=Pure(1), neighbours="replace", unit="record",
         ...                 mechanism="discrete Laplace", does_not_promise=("secrecy of groups",))
         >>> Certificate.from_json(c.to_json()) == c
