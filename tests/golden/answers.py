@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 import tenue as tn
-
 from golden.kit import Case, Theme, digest, entropy, lines, outcome, parsed
 from golden.laws import each, posterior
 from golden.plans import CENSUS, DERIVED, PEOPLE, VISITS, beliefs
@@ -280,7 +279,7 @@ def _cases() -> dict[str, Case]:
         cases[f"belief: {title}"] = lambda name=name, sql=sql, options=options: asked(
             name, sql, 5, **options
         )
-    counts = [f"SELECT COUNT(*) FROM census WHERE income > {20_000 * i}" for i in range(6)]
+    counts = [f"{CENSUS[0]} WHERE income > {20_000 * i}" for i in range(6)]
     cases |= {
         "many: counts": lambda: many("added", counts, epsilon=1),
         "many: mixed": lambda: many(

@@ -8,7 +8,6 @@ from fractions import Fraction
 from typing import Any
 
 import tenue as tn
-
 from golden.kit import Case, Theme, outcome, parsed, plain
 
 LEVELS = (0.5, 0.9, 0.95, 0.999)

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import tenue as tn
-
 from golden.kit import Case, Theme, nameless
 
 ROOMS = (

@@ -9,14 +9,14 @@ from typing import Any
 import pyarrow as pa
 
 import tenue as tn
-
 from golden.kit import Case, Theme, folder, masked_in, outcome
 from golden.plans import session
 from golden.releases import declared, people
 from golden.tables import SCHEMAS, opened
 
 C = "SELECT COUNT(*) FROM census"
-QUESTIONS = f"""
+QUESTIONS = (
+    """
 {C} WHERE incom > 3
 SELECT COUNT(salary) FROM census
 SELECT COUNT(*) FROM cencus
@@ -122,7 +122,10 @@ SELECT COUNT(*) FROM census TABLESAMPLE 10 PERCENT
 {C} WHERE age BETWEEN 3
 {C} QUALIFY 1 = 1
 WITH a AS (SELECT * FROM census) SELECT COUNT(*) FROM b
-""".strip().split("\n")
+""".strip()
+    .replace("{C}", C)
+    .split("\n")
+)
 
 PARAMETERS: dict[str, dict[str, Any]] = {
     "no epsilon": {},

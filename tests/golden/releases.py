@@ -15,7 +15,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import tenue as tn
-
 from golden.answers import certificate
 from golden.kit import Case, Theme, digest, entropy, folder, lines, outcome, parsed, plain
 from golden.tables import JOBS

@@ -7,7 +7,6 @@ from fractions import Fraction
 from typing import Any
 
 import tenue as tn
-
 from golden.answers import balance, certificate
 from golden.kit import Case, Theme, entropy, lines, outcome, parsed
 from golden.laws import each
@@ -125,7 +124,9 @@ def _mechanisms() -> dict[str, Case]:
         more = MORE.get(name, {})
         cases[f"individual {name}"] = released(name, ROWS, bounds=(0, 50), epsilon=1, **more)
         cases[f"individual steps {name}"] = drawn(
-            lambda name=name, more=more: M.individual_steps(name, sorted(ROWS), 0, 50, 1, **more)
+            lambda name=name, more=more: M.individual_steps(
+                name, sorted(ROWS), 0, 50, 1, **({"between": (5, 20)} if "low" in more else more)
+            )
         )
     cases["individual, laplace on 0.1"] = released(
         "mean", ROWS, bounds=(0, 50), grid=0.1, epsilon=0.5, noise="laplace"
@@ -295,9 +296,9 @@ def _books() -> Any:
 
 
 def entry_of(entry: Any) -> Any:
-    """An entry without its moment, and without its hash, which depends on it."""
+    """An entry without its moment and owner, and without its hash, which depends on it."""
     found = json.loads(entry.to_json())
-    return {key: value for key, value in found.items() if key not in ("hash", "time")}
+    return {key: value for key, value in found.items() if key not in ("hash", "time", "owner")}
 
 
 def _cases() -> dict[str, Case]:

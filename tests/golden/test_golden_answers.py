@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from golden.kit import check, check_names
 from golden.answers import THEME
+from golden.kit import check, check_names
 
 
 @pytest.mark.parametrize("name", sorted(THEME.cases))
