@@ -51,6 +51,7 @@ def _without_certificate(answer: Any) -> Any:
 def told(answer: Any) -> dict[str, Any]:
     """All that an answer tells, but its certificate."""
     return each(
+        plan=lambda: lines(str(answer.plan)) if hasattr(answer, "posterior") else None,
         value=lambda: answer.value,
         exact=lambda: answer.exact,
         columns=lambda: answer.columns,

@@ -70,7 +70,7 @@ BELIEFS: dict[str, Callable[[], Any]] = {
     "normalised Categorical": lambda: P.Categorical(P.normalised({"x": 1, "y": 2, "z": 4})),
 }
 TRUTHS: dict[str, tuple[Any, ...]] = {
-    "Uniform(0, 10)": (3, None),
+    "Uniform(0, 10)": (3,),
     "Uniform(-1, 1) on 1/8": ("1/2", None),
     "Normal(5, 2, 0, 10)": ("0.25",),
     "Normal(50, 20, 0, 100) on 1": (50, 3),

@@ -212,7 +212,10 @@ def _cases() -> dict[str, Case]:
         cases[f"{name}: {sql}; {options}"] = lambda name=name, sql=sql, options=options: explained(
             name, sql, **options
         )
+    slow = ("sum, Uniform", "sum, Normal", "mean, added")  # their plans come with their answers
     for title, (name, sql, options) in beliefs().items():
+        if title in slow:
+            continue
         cases[f"belief: {title}"] = lambda name=name, sql=sql, options=options: explained(
             name, sql, **options
         )
