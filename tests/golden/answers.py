@@ -40,9 +40,18 @@ def certificate(made: Any) -> dict[str, Any]:
     }
 
 
+def _without_certificate(answer: Any) -> Any:
+    """The JSON of an answer; its certificate, which has a place of its own, by its keys."""
+    found = parsed(answer.to_json())
+    if found["is"]["certificate"] == answer.certificate.to_dict():
+        found["is"]["certificate"] = " ".join(["as the certificate:", *found["is"]["certificate"]])
+    return found
+
+
 def told(answer: Any) -> dict[str, Any]:
     """All that an answer tells, but its certificate."""
     return each(
+        plan=lambda: lines(str(answer.plan)) if hasattr(answer, "posterior") else None,
         value=lambda: answer.value,
         exact=lambda: answer.exact,
         columns=lambda: answer.columns,
@@ -57,7 +66,7 @@ def told(answer: Any) -> dict[str, Any]:
         text=lambda: lines(str(answer)),
         repr=lambda: "as text" if repr(answer) == str(answer) else lines(repr(answer)),
         html=lambda: lines(answer._repr_html_()),
-        json=lambda: parsed(answer.to_json()),
+        json=lambda: _without_certificate(answer),
         arrow=lambda: (str(answer.to_arrow().schema), answer.to_arrow().to_pydict()),
         pandas=lambda: answer.to_pandas(interval=0.9).to_csv(index=False).split("\n"),
         polars=lambda: str(answer.to_polars().schema),
@@ -142,7 +151,7 @@ def many(name: str, questions: list[str], **options: Any) -> Any:
                 "text": lines(str(answers)),
                 "repr": "as text" if repr(answers) == str(answers) else lines(repr(answers)),
                 "html": lines(answers._repr_html_()),
-                "json": parsed(answers.to_json()),
+                "json": list(parsed(answers.to_json())["is"]),
                 "each": [told(one) for one in answers],
                 "certificates": [certificate(one.certificate) for one in answers],
                 "balance": balance(data.budget),
@@ -271,7 +280,7 @@ def _cases() -> dict[str, Case]:
         cases[f"belief: {title}"] = lambda name=name, sql=sql, options=options: asked(
             name, sql, 5, **options
         )
-    counts = [f"SELECT COUNT(*) FROM census WHERE income > {20_000 * i}" for i in range(6)]
+    counts = [f"{CENSUS[0]} WHERE income > {20_000 * i}" for i in range(6)]
     cases |= {
         "many: counts": lambda: many("added", counts, epsilon=1),
         "many: mixed": lambda: many(

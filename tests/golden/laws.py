@@ -70,7 +70,7 @@ BELIEFS: dict[str, Callable[[], Any]] = {
     "normalised Categorical": lambda: P.Categorical(P.normalised({"x": 1, "y": 2, "z": 4})),
 }
 TRUTHS: dict[str, tuple[Any, ...]] = {
-    "Uniform(0, 10)": (3, None),
+    "Uniform(0, 10)": (3,),
     "Uniform(-1, 1) on 1/8": ("1/2", None),
     "Normal(5, 2, 0, 10)": ("0.25",),
     "Normal(50, 20, 0, 100) on 1": (50, 3),
@@ -128,9 +128,10 @@ def many(law: Any) -> dict[str, Any]:
         loss_3=lambda: [law.loss([1, 0, 2]), law.loss([1, 2, 3])],
         interval=lambda: [law.interval(level) for level in LEVELS],
         quantile=lambda: [law.quantile(p) for p in PLACES],
-        volume=lambda: [law.volume(x) for x in (0.5, 1, 2.5)],
-        radius=lambda: [law.radius(x) for x in (0.1, 0.5, 2.5)],
+        volume=lambda: [law.volume(level) for level in LEVELS],
+        radius=lambda: [law.radius(level) for level in LEVELS],
         core=lambda: law.core,
+        region=lambda: [law.region(level) for level in LEVELS],
         sampling_grid=lambda: law.sampling_grid,
         sample=lambda: law.sample(4, source=N.Seeded(7)),
         single=lambda: law.sample(source=N.Seeded(8)),

@@ -16,7 +16,8 @@ CENSUS = (
     f"SELECT COUNT(*) {C} WHERE income > 50000",
     f"SELECT COUNT(*) {C} WHERE income BETWEEN 1000 AND 90000 AND NOT employed OR age IS NULL",
     f"SELECT COUNT(*) {C} WHERE region IN ('North', 'East') AND age <> 30",
-    f"SELECT COUNT(*) {C} WHERE born >= DATE '1980-01-01' AND seen < TIMESTAMP '2020-06-01 12:00:00'",
+    f"SELECT COUNT(*) {C} WHERE born >= DATE '1980-01-01'"
+    " AND seen < TIMESTAMP '2020-06-01 12:00:00'",
     f"SELECT SUM(income) {C}",
     f"SELECT SUM(rate) AS r {C} WHERE employed",
     f"SELECT AVG(income) {C}",
@@ -42,13 +43,14 @@ CENSUS = (
     f"SELECT REGR_SLOPE(rate, age) {C}",
     f"SELECT MODE(region) {C}",
     f"SELECT region, COUNT(*) {C} GROUP BY region",
-    f"SELECT region, employed, AVG(income) AS m {C} GROUP BY region, employed ORDER BY m DESC LIMIT 3",
+    f"SELECT region, employed, AVG(income) AS m {C}"
+    " GROUP BY region, employed ORDER BY m DESC LIMIT 3",
     f"SELECT BIN(age, 20) AS b, COUNT(*) AS n {C} GROUP BY b HAVING n > 10",
     f"SELECT DATE_TRUNC('year', seen) AS y, COUNT(*) {C} GROUP BY y",
     f"SELECT DATE_TRUNC('quarter', seen) AS q, SUM(rate) {C} GROUP BY q",
     f"SELECT region, MEDIAN(age) {C} GROUP BY region",
     f"SELECT region, MODE(region) AS most, COUNT(*) {C} GROUP BY region",
-    f"WITH old AS (SELECT age, income AS pay {C} WHERE age > 60) SELECT AVG(pay) FROM old",
+    "WITH old AS (SELECT age, income AS pay FROM census WHERE age > 60) SELECT AVG(pay) FROM old",
 )
 DERIVED = (
     f"SELECT AVG(thousands) {C}",
@@ -210,7 +212,10 @@ def _cases() -> dict[str, Case]:
         cases[f"{name}: {sql}; {options}"] = lambda name=name, sql=sql, options=options: explained(
             name, sql, **options
         )
+    slow = ("sum, Uniform", "sum, Normal", "mean, added")  # their plans come with their answers
     for title, (name, sql, options) in beliefs().items():
+        if title in slow:
+            continue
         cases[f"belief: {title}"] = lambda name=name, sql=sql, options=options: explained(
             name, sql, **options
         )
