@@ -28,7 +28,8 @@ from rich.console import Console
 from rich.table import Table
 
 import tenue as tn
-from tenue.query.session import explain_for
+from tenue.query.explain import plan_for
+from tenue.query.terms import Terms
 from tenue.schema import Schema
 
 GROUPS = 100
@@ -139,7 +140,7 @@ def planning() -> list[dict[str, object]]:
         found = []
         for turn in range(RUNS):
             before = seconds()
-            explain_for(question, declared, epsilon=0.5 + turn / 100)
+            plan_for(question, declared, Terms(epsilon=0.5 + turn / 100))
             found.append((seconds() - before) * 1000)
         middle = round(sorted(found)[RUNS // 2], 1)
         rows.append(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -21,10 +21,6 @@ from .options import (
     prior_of,
 )
 
-if TYPE_CHECKING:
-    from ..query.belief.answer import BeliefPlan
-    from ..query.plan.plan import Plan
-
 
 def explain(
     sql: Annotated[str, typer.Argument(help="The question, in SQL.")],
@@ -39,21 +35,18 @@ def explain(
     as_json: AsJson = False,
 ) -> None:
     """Show every admissible mechanism with its expected error. Opens no table, costs nothing."""
-    from ..query.belief.plan import believe_for
-    from ..query.session import explain_for
+    from ..query.explain import explain as explained
+    from ..query.terms import Terms
     from ..schema import Schema
 
-    described = Schema.load(schema)
-    price: dict[str, Any] = {
-        "epsilon": epsilon,
-        "accuracy": accuracy_of(accuracy),
-        "minimise": minimise_of(minimise),
-        "interval": interval,
-        "mechanism": mechanism,
-    }
-    plan: Plan | BeliefPlan
-    if prior is None and delta is None:
-        plan = explain_for(sql, described, **price)
-    else:
-        plan = believe_for(sql, described, prior_of(prior), delta=delta, **price)
+    terms = Terms(
+        epsilon=epsilon,
+        accuracy=accuracy_of(accuracy),
+        minimise=minimise_of(minimise),
+        interval=interval,
+        mechanism=mechanism,
+        prior=prior_of(prior),
+        delta=delta,
+    )
+    plan = explained(sql, Schema.load(schema), terms)
     typer.echo(plan.to_json() if as_json else str(plan))

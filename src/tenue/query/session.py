@@ -1,48 +1,42 @@
 """The journey of a question, on one page.
 
-parse → plan → choose → ledger.reserve → engine → mechanism → ledger.commit → answer
+read → plan → ledger.reserve → engine → mechanism → ledger.commit → answer
 
 The ledger is debited durably before a row is read, and the answer is stored before it leaves.
 """
 
 from __future__ import annotations
 
-import hashlib
 import os
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from fractions import Fraction
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar
 
 from ..engine.contract import Engine
 from ..engine.open import open_engine
 from ..errors import refuse
-from ..ledger.amount import atto, in_delta, in_epsilon
-from ..ledger.composition import Charge, charge_in, delta_in
+from ..ledger.composition import Charge
 from ..ledger.contract import Ledger
 from ..ledger.record import Balance
-from ..number import NANO, Number, checked_call, flag
-from ..promise import Neighbours, checked_neighbours
+from ..number import Number, checked_call
+from ..promise import checked_neighbours
 from ..schema import Schema
-from ..screen.number import exactly
-from ..version import VERSION
-from .answer import Answer, Answers, Released
+from .answer import Answer, Answers
 from .belief.answer import BeliefPlan, Believed
 from .belief.person import unit_in_words
-from .belief.plan import believe_for, identity_of, person_of
-from .belief.protocol import allow_without_protocol, plan_fixed_noise, priced_by
-from .belief.refine import answer_refined, certify_refined, stored_sample
-from .certify import certify
-from .individual.question import approval, certify_individual, plan_individual, release_individual
+from .belief.plan import believe_for, inquire_believing
+from .belief.protocol import allow_without_protocol, priced_by
+from .explain import explain, plan_for
+from .individual.question import inquire_individually
+from .inquiry import Inquiry, inquire, inquire_many
 from .opening import given_ledger, given_schema
-from .plan.accuracy import epsilon_for
-from .plan.make import make_plan
 from .plan.plan import Plan
-from .plan.price import affordable
 from .read.parse import parse
-from .release import refuse_other_rows, release, release_batch
-from .workload.batch import Batch, plan_batch
+from .release import refuse_other_rows
+from .terms import Terms, affordable
+from .workload.batch import plan_batch
 from .write.question import render
+
+T = TypeVar("T")
 
 HOLDER = "holder"
 
@@ -123,27 +117,16 @@ class Session:
     ) -> Plan | BeliefPlan:
         """Every admissible mechanism with its expected error and price. Reads no rows, costs
         nothing. With a prior, the errors are averaged over it."""
-        if prior is not None or delta is not None:
-            return believe_for(
-                sql,
-                self.schema,
-                prior,
-                epsilon=epsilon,
-                delta=delta,
-                minimise=minimise,
-                accuracy=accuracy,
-                interval=interval,
-                mechanism=mechanism,
-            )
-        return explain_for(
-            sql,
-            self.schema,
+        terms = Terms(
             epsilon=epsilon,
             minimise=minimise,
             accuracy=accuracy,
+            prior=prior,
             interval=interval,
             mechanism=mechanism,
+            delta=delta,
         )
+        return explain(sql, self.schema, terms)
 
     @checked_call
     def ask(
@@ -181,62 +164,28 @@ class Session:
             mechanism: the name of a candidate of `explain`; None for the one with the least error.
             delta: lets refinement move a little more mass; paid from the budget's delta.
         """
-        flag(fresh, "fresh")
-        flag(individual, "individual")
-        if individual and (interval is not None or mechanism is not None):
-            raise refuse("query.interval-or-mechanism-is-given-together-with")
-        if prior is not None or delta is not None:
-            plan = believe_for(
-                sql,
-                self.schema,
-                prior,
-                epsilon=epsilon,
-                delta=delta,
-                minimise=minimise,
-                accuracy=accuracy,
-                individual=individual,
-                interval=interval,
-                mechanism=mechanism,
-            )
-            return self._ask_believing(plan, key, fresh)
+        terms = Terms(
+            epsilon=epsilon,
+            minimise=minimise,
+            accuracy=accuracy,
+            prior=prior,
+            interval=interval,
+            mechanism=mechanism,
+            delta=delta,
+            individual=individual,
+            key=key,
+            fresh=fresh,
+        )
+        if terms.believes:
+            belief = believe_for(sql, self.schema, terms)
+            return self._settled(inquire_believing(belief, self.schema), terms)
         if individual:
             allow_without_protocol(self.schema, "individual differential privacy")
-            return self._ask_individually(sql, epsilon, accuracy, key, fresh)
-        return self._ask_planned(
-            explain_for(
-                sql,
-                self.schema,
-                epsilon=epsilon,
-                minimise=minimise,
-                accuracy=accuracy,
-                interval=interval,
-                mechanism=mechanism,
-            ),
-            key,
-            fresh,
-        )
-
-    def _ask_planned(self, plan: Plan, key: str | None, fresh: bool) -> Answer:
-        if plan.free:
-            return self._answer(plan, Released(((),)), Fraction(0), replayed=False)
-        cache_key = self._cache_key(plan)
-        stored, again = self._stored(cache_key, key, fresh)
-        if stored is not None and again:
-            return self._answer(plan, Released.from_bytes(stored), Fraction(0), replayed=True)
-        for part in plan.parts:
-            part.draw(1)  # whatever a law may refuse, it refuses before anything is paid
-        with priced_by(self.schema):
-            found, before = self._paid(
-                plan.nano,
-                key,
-                cache_key,  # with mechanism and schema: an answer is never read as another's
-                lambda: release(plan, self._engine, self.schema).to_bytes(),
-                # the first answer stays the one that is repeated, so a retry never sees another
-                cache_key=cache_key if stored is None else None,
-                asked=plan.sql,
-            )
-        price = Fraction(0) if before else plan.epsilon
-        return self._answer(plan, Released.from_bytes(found), price, replayed=before)
+            holder = self.analyst == HOLDER
+            found = inquire_individually(sql, self.schema, terms, holder=holder)
+        else:
+            found = inquire(plan_for(sql, self.schema, terms), self.schema)
+        return self._settled(found, terms)
 
     @checked_call
     def ask_many(
@@ -258,197 +207,53 @@ class Session:
             minimise, key, fresh: as in `ask`.
         """
         allow_without_protocol(self.schema, "ask_many")
-        flag(fresh, "fresh")
-        batch = self._batch(questions, epsilon, minimise)
-        if not batch.nano:
-            free = Released.list_to_bytes([Released(((),))] * len(batch.plans))
-            return self._answers(batch, free, Fraction(0), replayed=False)
-        cache_key = hashlib.sha256(
-            "\n".join(map(self._cache_key, batch.plans)).encode()
-        ).hexdigest()
-        stored, again = self._stored(cache_key, key, fresh)
-        if stored is not None and again:
-            return self._answers(batch, stored, Fraction(0), replayed=True)
-        for part in {part for plan in batch.plans for part in plan.parts}:
-            part.draw(1)
-        found, before = self._paid(
-            batch.nano,
-            key,
-            cache_key,
-            lambda: release_batch(batch, self._engine, self.schema),
-            cache_key=cache_key if stored is None else None,
-            asked="; ".join(plan.sql for plan in batch.plans),
-        )
-        price = Fraction(0) if before else Fraction(batch.nano, NANO)
-        return self._answers(batch, found, price, replayed=before)
-
-    # -- the steps -----------------------------------------------------------------------------
-
-    def _ask_believing(self, plan: BeliefPlan, key: str | None, fresh: bool) -> Believed:
-        if plan.chosen.noise is not None:
-            # stored without the prior: whoever believes something else reads it for nothing
-            noisy = self._ask_planned(plan.chosen.noise, key, fresh)
-            return Believed(
-                plan, noisy.certificate, noisy.price, replayed=noisy.replayed, noisy=noisy
-            )
-        person, cache_key = person_of(plan, self.schema), identity_of(plan, self.schema)
-        stored, again = self._stored(cache_key, key, fresh)
-        if stored is not None and again:
-            found, before = stored, True
-        else:
-            found, before = self._paid(
-                plan.nano,
-                key,
-                cache_key,
-                lambda: answer_refined(plan, self._engine, self.schema),
-                person=person,
-                proved=self._proved(plan),
-                atto=atto(plan.delta),
-                cache_key=cache_key if stored is None else None,
-                asked=plan.for_the_ledger,
-            )
-        # replacing a person is removing one and adding another
-        kept, proved = self._neighbours, self._proved(plan)
-        price, delta = Fraction(0), Fraction(0)
-        if not before:
-            price = in_epsilon(charge_in(kept, proved, plan.nano))
-            delta = in_delta(delta_in(kept, proved, plan.nano, atto(plan.delta)))
-        return Believed(
-            plan=plan,
-            certificate=certify_refined(plan, self.schema),
-            price=price,
-            delta=delta,
-            replayed=before,
-            sample=stored_sample(found),
-        )
-
-    def _ask_individually(
-        self, sql: str, epsilon: Number | None, accuracy: object, key: str | None, fresh: bool
-    ) -> Answer:
-        if epsilon is None or accuracy is not None:
-            raise refuse("query.individual-differential-privacy-is-asked-without-epsilon")
-        question = parse(sql, self.schema)
-        plan = plan_individual(
-            question, render(question, self.schema), self.schema, affordable(epsilon)
-        )
-        approved = approval(question, self.schema)
-        if self.analyst != HOLDER and (approved is None or not approved.limited):
-            raise refuse("query.holder-has-not-approved-question-for-individual")
-        least = None if approved is None else approved.epsilon
-        if least is not None and plan.epsilon < least:
-            raise refuse(
-                "query.epsilon-is-holder-approved-question-for-at",
-                epsilon=exactly(plan.epsilon),
-                least=exactly(least),
-            )
-        cache_key = self._cache_key(plan)
-        stored, again = self._stored(cache_key, key, fresh)
-        if stored is not None and again:
-            found, before = stored, True
-        else:
-            found, before = self._paid(
-                plan.nano,
-                key,
-                cache_key,
-                lambda: release_individual(plan, self._engine, self.schema).to_bytes(),
-                cache_key=cache_key if stored is None else None,
-                column="individual",
-                question_name=None if approved is None else approved.name,
-                times=None if approved is None else approved.times,
-                asked=plan.sql,
-            )
-        answer = self._answer(
-            plan,
-            Released.from_bytes(found),
-            Fraction(0) if before else plan.epsilon,
-            replayed=before,
-        )
-        return replace(answer, certificate=certify_individual(plan, self.schema))
-
-    @property
-    def _neighbours(self) -> Neighbours:
-        return checked_neighbours(self.schema.neighbours)
-
-    def _proved(self, plan: BeliefPlan) -> Neighbours:
-        """A question about one person is proved under add-or-remove; the ledger knows its price."""
-        return self._neighbours if plan.kind == "statistical" else "add-or-remove"
-
-    def _stored(self, cache_key: str, key: str | None, fresh: bool) -> tuple[bytes | None, bool]:
-        """What is stored for a question, and whether it is said again: a known key has its own."""
-        stored = self.ledger.cached(self._dataset, cache_key)
-        known = key is not None and self.ledger.has_key(self._dataset, self.analyst, key)
-        return stored, not fresh and not known
-
-    def _paid(
-        self,
-        price: int,
-        key: str | None,
-        question: str,
-        draw: Callable[[], bytes],
-        person: str | None = None,
-        proved: Neighbours | None = None,
-        atto: int = 0,
-        **options: Any,
-    ) -> tuple[bytes, bool]:
-        """Pays, draws and stores; or what is stored under the key, and True.
-
-        The price stays spent whatever goes wrong after it was paid: a row may have been read.
-        """
-        charge = Charge(price, atto, proved or self._neighbours, person)
-        reservation = self.ledger.reserve(
-            self._dataset, self.analyst, charge, key, question, **options
-        )
-        if reservation.answer is not None:
-            return reservation.answer, True
-        try:
-            drawn = draw()
-            self.ledger.commit(reservation, drawn)
-        except BaseException:
-            self.ledger.abandon(reservation, "no answer")
-            raise
-        return drawn, False
-
-    def _batch(self, questions: Sequence[str], epsilon: Number, minimise: object) -> Batch:
+        terms = Terms(epsilon=epsilon, minimise=minimise, key=key, fresh=fresh)
         if not isinstance(questions, list | tuple) or not all(
             isinstance(q, str) for q in questions
         ):
             raise refuse("query.questions-is-not-list-of-texts")
         parsed = [parse(sql, self.schema) for sql in questions]
         texts = [render(question, self.schema) for question in parsed]
-        return plan_batch(parsed, texts, self.schema, affordable(epsilon), minimise)
+        batch = plan_batch(parsed, texts, self.schema, affordable(epsilon), minimise)
+        return self._settled(inquire_many(batch, self.schema), terms)
 
-    def _answers(self, batch: Batch, stored: bytes, price: Fraction, *, replayed: bool) -> Answers:
-        together = len(batch.plans)
-        answers = [
-            replace(self._answer(plan, one, price, replayed=replayed), together=together)
-            for plan, one in zip(batch.plans, Released.list_from_bytes(stored), strict=True)
-        ]
-        return Answers(answers, price, batch.saved)
+    def _settled(self, wanted: Inquiry[T], terms: Terms) -> T:
+        """look up → pay → draw → store → read: the one path of whatever is paid for.
 
-    def _cache_key(self, plan: Plan) -> str:
-        """What decides the released numbers and how they are read: question, price, criterion,
-        mechanism, intervals bought, schema, data version, and the version of Tenue."""
-        parts = (
-            plan.question.canonical,
-            str(plan.nano),
-            str(plan.criterion),
-            plan.chosen.mechanism,
-            *(() if plan.interval is None else (f"interval {exactly(plan.interval)}",)),
-            VERSION,
-            self.schema.digest,
-            self.schema.version or "",
-        )
-        return hashlib.sha256("\n".join(parts).encode()).hexdigest()
-
-    def _answer(self, plan: Plan, released: Released, price: Fraction, *, replayed: bool) -> Answer:
-        return Answer(
-            plan=plan,
-            schema=self.schema,
-            released=released,
-            certificate=certify(plan, self.schema),
-            price=price,
-            replayed=replayed,
-        )
+        The price stays spent whatever goes wrong after it was paid: a row may have been read.
+        """
+        if not wanted.nano:
+            return wanted.read(wanted.public, False)
+        ledger, name, key = self.ledger, self._dataset, terms.key
+        stored = ledger.cached(name, wanted.identity)
+        known = key is not None and ledger.has_key(name, self.analyst, key)
+        if stored is not None and not terms.fresh and not known:
+            return wanted.read(stored, True)
+        wanted.rehearse()
+        proved = wanted.proved or checked_neighbours(self.schema.neighbours)
+        with priced_by(self.schema):
+            reservation = ledger.reserve(
+                name,
+                self.analyst,
+                Charge(wanted.nano, wanted.atto, proved, wanted.person),
+                key,
+                wanted.identity,
+                # the first answer stays the one that is repeated, so a retry never sees another
+                cache_key=wanted.identity if stored is None else None,
+                column=wanted.column,
+                question_name=wanted.question_name,
+                times=wanted.times,
+                asked=wanted.asked,
+            )
+        if reservation.answer is not None:
+            return wanted.read(reservation.answer, True)
+        try:
+            drawn = wanted.draw(self._engine)
+            ledger.commit(reservation, drawn)
+        except BaseException:
+            ledger.abandon(reservation, "no answer")
+            raise
+        return wanted.read(drawn, False)
 
     def close(self) -> None:
         """Lets go of the table and of the ledger's file."""
@@ -460,41 +265,3 @@ class Session:
 
     def __exit__(self, *exception: object) -> None:
         self.close()
-
-
-def explain_for(
-    sql: str,
-    schema: Schema,
-    *,
-    epsilon: Number | None = None,
-    minimise: object = "variance",
-    accuracy: object = None,
-    interval: Number | None = None,
-    mechanism: str | None = None,
-) -> Plan:
-    """parse → plan → choose: all that happens before the ledger, from the schema alone."""
-    question = parse(sql, schema)
-    if schema.protocol is not None:
-        if interval is not None or mechanism is not None:
-            allow_without_protocol(schema, "`interval` or `mechanism`")
-        text = render(question, schema)
-        return plan_fixed_noise(
-            question, text, schema, epsilon=epsilon, accuracy=accuracy, minimise=minimise
-        )
-    if (epsilon is None) == (accuracy is None):
-        missing = epsilon is None
-        raise refuse(
-            "query.epsilon-accuracy-given",
-            word="Neither" if missing else "Both",
-            word2="nor" if missing else "and",
-            word3="is" if missing else "are",
-            word4="Add epsilon=0.5" if missing else "Leave one of them out",
-        )
-    if epsilon is not None:
-        price = affordable(epsilon)
-    else:
-        price = epsilon_for(accuracy, question, schema, minimise, mechanism)
-    text = render(question, schema)
-    return make_plan(
-        question, schema, price, minimise, text, interval=interval, mechanism=mechanism
-    )

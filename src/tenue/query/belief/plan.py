@@ -6,22 +6,25 @@ The text decides whether a question is about one person or a statistic, never wh
 from __future__ import annotations
 
 import hashlib
+from dataclasses import replace
 from fractions import Fraction
 
 from ...errors import refuse
 from ...ledger.amount import atto as in_atto
 from ...ledger.amount import in_delta, in_epsilon
-from ...number import Number
+from ...ledger.composition import charge_in, delta_in
+from ...promise import Neighbours, checked_neighbours
 from ...schema import Schema
 from ...version import VERSION
-from ..plan.price import affordable
+from ..inquiry import Inquiry, identity_of, inquire
 from ..read.parse import parse
+from ..terms import Terms, affordable
 from ..write.question import render
-from .answer import BeliefPlan
+from .answer import BeliefPlan, Believed
 from .compare import plan_statistic
 from .person import Personal, names_once, read_personal
 from .protocol import allow_prior
-from .refine import plan_personal
+from .refine import answer_refined, certify_refined, plan_personal, stored_sample
 
 
 def plan_belief(
@@ -55,35 +58,64 @@ def plan_belief(
     )
 
 
-def believe_for(
-    sql: str,
-    schema: Schema,
-    prior: object,
-    *,
-    epsilon: Number | None = None,
-    delta: Number | None = None,
-    minimise: object = "variance",
-    accuracy: object = None,
-    individual: bool = False,
-    interval: Number | None = None,
-    mechanism: str | None = None,
-) -> BeliefPlan:
+def believe_for(sql: str, schema: Schema, terms: Terms) -> BeliefPlan:
     """The plan for what a caller of `ask` or `explain` stated, from the schema alone."""
-    if prior is None:
+    if terms.prior is None:
         raise refuse("query.delta-is-given-without-prior")
-    if individual or any(given is not None for given in (accuracy, interval, mechanism)):
+    others = (terms.accuracy, terms.interval, terms.mechanism)
+    if terms.individual or any(given is not None for given in others):
         raise refuse("query.prior-is-given-together-with-individual-accuracy")
     refinement_only = allow_prior(schema)
-    if epsilon is None:
+    if terms.epsilon is None:
         raise refuse("query.epsilon-is-not-given")
     return plan_belief(
         sql,
         schema,
-        prior,
-        nano=affordable(epsilon),
-        atto=0 if delta is None else in_atto(delta),
-        minimise=minimise,
+        terms.prior,
+        nano=affordable(terms.epsilon),
+        atto=0 if terms.delta is None else in_atto(terms.delta),
+        minimise=terms.minimise,
         refinement_only=refinement_only,
+    )
+
+
+def inquire_believing(plan: BeliefPlan, schema: Schema) -> Inquiry[Believed]:
+    """A sample of the belief, moved towards the truth, or the noise that tells more."""
+    if plan.chosen.noise is not None:
+        # stored without the prior: whoever believes something else reads it for nothing
+        noise = inquire(plan.chosen.noise, schema)
+
+        def read_noise(stored: bytes, replayed: bool) -> Believed:
+            noisy = noise.read(stored, replayed)
+            return Believed(plan, noisy.certificate, noisy.price, replayed=replayed, noisy=noisy)
+
+        return replace(noise, read=read_noise)  # type: ignore[arg-type, return-value]
+    kept = checked_neighbours(schema.neighbours)
+    # a question about one person is proved under add-or-remove; the ledger knows its price
+    proved: Neighbours = kept if plan.kind == "statistical" else "add-or-remove"
+    atto = in_atto(plan.delta)
+
+    def read(stored: bytes, replayed: bool) -> Believed:
+        nano = 0 if replayed else charge_in(kept, proved, plan.nano)
+        paid = 0 if replayed else delta_in(kept, proved, plan.nano, atto)
+        return Believed(
+            plan=plan,
+            certificate=certify_refined(plan, schema),
+            price=in_epsilon(nano),
+            delta=in_delta(paid),
+            replayed=replayed,
+            sample=stored_sample(stored),
+        )
+
+    return Inquiry(
+        nano=plan.nano,
+        atto=atto,
+        identity=belief_identity(plan, schema),
+        asked=plan.for_the_ledger,
+        draw=lambda engine: answer_refined(plan, engine, schema),
+        read=read,
+        proved=proved,
+        person=person_of(plan, schema),
     )
 
 
@@ -99,10 +131,10 @@ def person_of(plan: BeliefPlan, schema: Schema) -> str | None:
     return hashlib.sha256(f"{question.unit.lower()}\n{question.name}".encode()).hexdigest()
 
 
-def identity_of(plan: BeliefPlan, schema: Schema) -> str:
+def belief_identity(plan: BeliefPlan, schema: Schema) -> str:
     """What decides the law of a refined answer: question, price, prior, schema, data version, and
     the version of Tenue."""
-    parts = (
+    return identity_of(
         plan.question.canonical,
         str(plan.nano),
         str(plan.delta),
@@ -111,4 +143,3 @@ def identity_of(plan: BeliefPlan, schema: Schema) -> str:
         schema.digest,
         schema.version or "",
     )
-    return hashlib.sha256("\n".join(parts).encode()).hexdigest()

@@ -35,6 +35,7 @@ from ..plan.person import counted
 from ..plan.plan import Plan
 from ..plan.strategy import Setting, Strategy
 from ..question import Aggregate, Output, Question
+from ..terms import Terms
 
 
 def allow_without_protocol(schema: Schema, what: str) -> None:
@@ -80,15 +81,7 @@ def priced_by(schema: Schema) -> Iterator[None]:
         ) from None
 
 
-def plan_fixed_noise(
-    question: Question,
-    sql: str,
-    schema: Schema,
-    *,
-    epsilon: object,
-    accuracy: object,
-    minimise: object,
-) -> Plan:
+def plan_fixed_noise(question: Question, sql: str, schema: Schema, terms: Terms) -> Plan:
     """The plan under the data set's protocol: the noise is stated, and the price follows from it.
 
     Guarantee
@@ -102,7 +95,8 @@ def plan_fixed_noise(
         raise refuse(
             "query.is-asked-under-protocol-and-no-prior", name=schema.name, protocol=protocol
         )
-    if epsilon is not None or accuracy is not None or minimise != "variance":
+    stated = terms.epsilon is not None or terms.accuracy is not None
+    if stated or terms.minimise != "variance":
         raise refuse(
             "query.epsilon-accuracy-or-minimise-is-given-under", scale=exactly(protocol.scale)
         )
@@ -110,7 +104,7 @@ def plan_fixed_noise(
         raise refuse("query.unit-of-is-who-may-have-any", name=schema.name, unit=schema.unit)
     strategy = _strategy(question, setting_of(question, schema), protocol.scale)
     outputs = [output for output in question.outputs if isinstance(output, Output)]
-    wanted = criterion(minimise)
+    wanted = criterion(terms.minimise)
     candidate = candidate_for(strategy, outputs, wanted, None)
     return Plan(
         question=question,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 
 from ...engine.contract import Engine
@@ -24,12 +25,15 @@ from ...schema import Category, Column, Number, Schema
 from ...schema.table import RECORD
 from ...schema.table import Question as Approved
 from ...screen.number import exactly
-from ..answer import Released
+from ..answer import Answer, Released
 from ..family.value_only import Told
+from ..inquiry import Inquiry, inquire
 from ..plan.plan import Candidate, Expectation, Plan
 from ..plan.strategy import Strategy
 from ..question import Aggregate, Output, Question
 from ..read.parse import parse
+from ..terms import Terms, affordable
+from ..write.question import render
 from .all_rows import column_steps, ends, pair_steps, votes
 
 MECHANISM = "individual differential privacy"
@@ -83,6 +87,39 @@ def plan_individual(question: Question, sql: str, schema: Schema, nano: int) -> 
         request=Request(()),
         readings=(reading,),
         needs_row_count=False,
+    )
+
+
+def inquire_individually(
+    sql: str, schema: Schema, terms: Terms, *, holder: bool
+) -> Inquiry[Answer]:
+    """A question as the holder may ask it, or an analyst whom the holder allows to."""
+    if terms.epsilon is None or terms.accuracy is not None:
+        raise refuse("query.individual-differential-privacy-is-asked-without-epsilon")
+    question = parse(sql, schema)
+    plan = plan_individual(question, render(question, schema), schema, affordable(terms.epsilon))
+    approved = approval(question, schema)
+    if not holder and (approved is None or not approved.limited):
+        raise refuse("query.holder-has-not-approved-question-for-individual")
+    least = None if approved is None else approved.epsilon
+    if least is not None and plan.epsilon < least:
+        raise refuse(
+            "query.epsilon-is-holder-approved-question-for-at",
+            epsilon=exactly(plan.epsilon),
+            least=exactly(least),
+        )
+    asked = inquire(plan, schema)
+
+    def read(stored: bytes, replayed: bool) -> Answer:
+        return replace(asked.read(stored, replayed), certificate=certify_individual(plan, schema))
+
+    return replace(
+        asked,
+        draw=lambda engine: release_individual(plan, engine, schema).to_bytes(),
+        read=read,
+        column="individual",
+        question_name=None if approved is None else approved.name,
+        times=None if approved is None else approved.times,
     )
 
 

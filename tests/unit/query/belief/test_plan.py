@@ -8,7 +8,8 @@ import pytest
 
 from tenue import prior
 from tenue.errors import InvalidArgument, Refused
-from tenue.query.belief.plan import believe_for, identity_of, person_of, plan_belief
+from tenue.query.belief.plan import belief_identity, believe_for, person_of, plan_belief
+from tenue.query.terms import Terms
 from tenue.schema import Schema
 
 STATED: dict[str, Any] = {
@@ -42,15 +43,15 @@ def test_a_person_has_one_name() -> None:
 
 def test_everything_that_changes_the_law_changes_the_identity() -> None:
     sql = "SELECT SUM(x) FROM t"
-    same = identity_of(plan(sql), SCHEMA)
-    assert identity_of(plan("select sum(X) from T"), SCHEMA) == same
+    same = belief_identity(plan(sql), SCHEMA)
+    assert belief_identity(plan("select sum(X) from T"), SCHEMA) == same
     others = [
-        identity_of(plan("SELECT SUM(y) FROM t"), SCHEMA),
-        identity_of(plan(sql, nano=10**8), SCHEMA),
-        identity_of(plan(sql, atto=1), SCHEMA),
-        identity_of(plan(sql, prior.Points({0: "0.4", 5: "0.6"})), SCHEMA),
-        identity_of(plan(sql), SCHEMA.replace(table={"version": "2"})),
-        identity_of(plan(sql), SCHEMA.replace(table={"rows_per_unit": 3})),
+        belief_identity(plan("SELECT SUM(y) FROM t"), SCHEMA),
+        belief_identity(plan(sql, nano=10**8), SCHEMA),
+        belief_identity(plan(sql, atto=1), SCHEMA),
+        belief_identity(plan(sql, prior.Points({0: "0.4", 5: "0.6"})), SCHEMA),
+        belief_identity(plan(sql), SCHEMA.replace(table={"version": "2"})),
+        belief_identity(plan(sql), SCHEMA.replace(table={"rows_per_unit": 3})),
     ]
     assert len({same, *others}) == 7
 
@@ -67,11 +68,11 @@ def test_what_does_not_go_together_is_refused() -> None:
         {"prior": EVEN, "epsilon": 1, "delta": -1},
     ):
         with pytest.raises(InvalidArgument):
-            believe_for(sql, SCHEMA, **given)  # type: ignore[arg-type]
+            believe_for(sql, SCHEMA, Terms(**given))  # type: ignore[arg-type]
     with pytest.raises(Refused):
-        believe_for("SELECT x FROM t", SCHEMA, EVEN, epsilon=1)
+        believe_for("SELECT x FROM t", SCHEMA, Terms(prior=EVEN, epsilon=1))
 
 
 def test_delta_is_a_whole_number_of_coins_and_drives_the_law() -> None:
-    found = believe_for("SELECT SUM(x) FROM t", SCHEMA, EVEN, epsilon=1, delta="1e-30")
+    found = believe_for("SELECT SUM(x) FROM t", SCHEMA, Terms(prior=EVEN, epsilon=1, delta="1e-30"))
     assert found.delta * 10**18 == 1

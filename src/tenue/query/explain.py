@@ -1,0 +1,46 @@
+"""What may be done with a question, from its text, its terms and the schema alone."""
+
+from __future__ import annotations
+
+from ..errors import refuse
+from ..schema import Schema
+from .belief.answer import BeliefPlan
+from .belief.plan import believe_for
+from .belief.protocol import allow_without_protocol, plan_fixed_noise
+from .plan.accuracy import epsilon_for
+from .plan.make import make_plan
+from .plan.plan import Plan
+from .read.parse import parse
+from .terms import Terms, affordable
+from .write.question import render
+
+
+def explain(sql: str, schema: Schema, terms: Terms) -> Plan | BeliefPlan:
+    """Every admissible mechanism with its expected error and price; reads no rows."""
+    return believe_for(sql, schema, terms) if terms.believes else plan_for(sql, schema, terms)
+
+
+def plan_for(sql: str, schema: Schema, terms: Terms) -> Plan:
+    """parse → plan → choose: all that happens before the ledger where nothing is believed."""
+    question = parse(sql, schema)
+    if schema.protocol is not None:
+        if terms.interval is not None or terms.mechanism is not None:
+            allow_without_protocol(schema, "`interval` or `mechanism`")
+        return plan_fixed_noise(question, render(question, schema), schema, terms)
+    if terms.epsilon is not None and terms.accuracy is not None:
+        raise refuse("query.both-epsilon-and-accuracy")
+    if terms.epsilon is not None:
+        price = affordable(terms.epsilon)
+    elif terms.accuracy is None:
+        raise refuse("query.neither-epsilon-nor-accuracy")
+    else:
+        price = epsilon_for(terms.accuracy, question, schema, terms.minimise, terms.mechanism)
+    return make_plan(
+        question,
+        schema,
+        price,
+        terms.minimise,
+        render(question, schema),
+        interval=terms.interval,
+        mechanism=terms.mechanism,
+    )

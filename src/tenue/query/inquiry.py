@@ -1,0 +1,143 @@
+"""One thing that is paid for: its price, its identity, how it is drawn, and how it is read."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Generic, Literal, TypeVar
+
+from ..engine.contract import Engine
+from ..number import NANO
+from ..promise import Neighbours
+from ..schema import Schema
+from ..screen.number import exactly
+from ..version import VERSION
+from .answer import Answer, Answers, Released
+from .certify import certify
+from .plan.plan import Plan
+from .release import release, release_batch
+from .workload.batch import Batch
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Inquiry(Generic[T]):
+    """What the session pays for, draws, stores and reads, whatever kind of question it is.
+
+    nano, atto: the price in whole coins. At no price nothing is paid, stored or read from rows.
+    identity: decides the released numbers and how they are read; a stored answer is found by it.
+    asked: the question, as the ledger keeps it.
+    draw: reads the rows and gives what leaves; called once the price is paid.
+    read: what left, as the caller gets it, and whether it was stored before.
+    rehearse: refuses whatever a law may refuse, before anything is paid.
+    public: what left, where nothing is paid.
+    proved: the neighbours that the price is proved for; None for those of the schema.
+    person, column, question_name, times: as the ledger's `Charge` and `reserve` take them.
+    """
+
+    nano: int
+    identity: str
+    asked: str
+    draw: Callable[[Engine], bytes]
+    read: Callable[[bytes, bool], T]
+    rehearse: Callable[[], None] = lambda: None
+    public: bytes = b""
+    atto: int = 0
+    proved: Neighbours | None = None
+    person: str | None = None
+    column: Literal["dp", "individual"] = "dp"
+    question_name: str | None = None
+    times: int | None = None
+
+
+def identity_of(*parts: str) -> str:
+    """A name for what the parts say together."""
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+
+def plan_identity(plan: Plan, schema: Schema) -> str:
+    """Question, price, criterion, mechanism, intervals bought, schema, data version, and the
+    version of Tenue: an answer is never read as another's."""
+    return identity_of(
+        plan.question.canonical,
+        str(plan.nano),
+        str(plan.criterion),
+        plan.chosen.mechanism,
+        *(() if plan.interval is None else (f"interval {exactly(plan.interval)}",)),
+        VERSION,
+        schema.digest,
+        schema.version or "",
+    )
+
+
+def inquire(plan: Plan, schema: Schema) -> Inquiry[Answer]:
+    """One question, answered with noise or by selection."""
+
+    def rehearse() -> None:
+        for part in plan.parts:
+            part.draw(1)
+
+    def read(stored: bytes, replayed: bool) -> Answer:
+        price = Fraction(0) if replayed else plan.epsilon
+        return answer_of(plan, schema, Released.from_bytes(stored), price, replayed=replayed)
+
+    return Inquiry(
+        nano=plan.nano,
+        identity=plan_identity(plan, schema),
+        asked=plan.sql,
+        draw=lambda engine: release(plan, engine, schema).to_bytes(),
+        read=read,
+        rehearse=rehearse,
+        public=Released(((),)).to_bytes(),
+    )
+
+
+def inquire_many(batch: Batch, schema: Schema) -> Inquiry[Answers]:
+    """Several questions at one price."""
+    plans = batch.plans
+
+    def rehearse() -> None:
+        for part in {part for plan in plans for part in plan.parts}:
+            part.draw(1)
+
+    def read(stored: bytes, replayed: bool) -> Answers:
+        price = Fraction(0 if replayed else batch.nano, NANO)
+        answers = [
+            answer_of(plan, schema, one, price, replayed=replayed, together=len(plans))
+            for plan, one in zip(plans, Released.list_from_bytes(stored), strict=True)
+        ]
+        return Answers(answers, price, batch.saved)
+
+    return Inquiry(
+        nano=batch.nano,
+        identity=identity_of(*(plan_identity(plan, schema) for plan in plans)),
+        asked="; ".join(plan.sql for plan in plans),
+        draw=lambda engine: release_batch(batch, engine, schema),
+        read=read,
+        rehearse=rehearse,
+        public=Released.list_to_bytes([Released(((),))] * len(plans)),
+    )
+
+
+def answer_of(
+    plan: Plan,
+    schema: Schema,
+    released: Released,
+    price: Fraction,
+    *,
+    replayed: bool,
+    together: int = 1,
+) -> Answer:
+    """What the analyst gets for what left."""
+    return Answer(
+        plan=plan,
+        schema=schema,
+        released=released,
+        certificate=certify(plan, schema),
+        price=price,
+        replayed=replayed,
+        together=together,
+    )

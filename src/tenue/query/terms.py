@@ -1,0 +1,46 @@
+"""What a question is asked with, as one value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from ..errors import refuse
+from ..number import NANO, Number, exact, flag, law_epsilon, nano
+
+
+@dataclass(frozen=True, kw_only=True)
+class Terms:
+    """What a caller of `ask` or `explain` states beside the question; see `Session.ask`."""
+
+    epsilon: Number | None = None
+    minimise: object = "variance"
+    accuracy: object = None
+    prior: Any = None
+    delta: Number | None = None
+    interval: Number | None = None
+    mechanism: str | None = None
+    individual: bool = False
+    key: str | None = None
+    fresh: bool = False
+
+    def __post_init__(self) -> None:
+        flag(self.fresh, "fresh")
+        flag(self.individual, "individual")
+        if self.individual and (self.interval is not None or self.mechanism is not None):
+            raise refuse("query.interval-or-mechanism-is-given-together-with")
+
+    @property
+    def believes(self) -> bool:
+        """Whether something is believed before asking."""
+        return self.prior is not None or self.delta is not None
+
+
+def affordable(epsilon: Number) -> int:
+    """Nano-epsilon that a law of noise can be made for; refused here, before anything is paid."""
+    price = nano(epsilon)
+    if exact(epsilon, "epsilon") * NANO < 1:
+        raise refuse("query.epsilon-is-price-is-counted-in-billionths", epsilon=epsilon)
+    law_epsilon(Fraction(price, NANO))
+    return price
