@@ -17,7 +17,7 @@ from ..errors import refuse
 from ..ledger.composition import Charge
 from ..ledger.contract import Ledger
 from ..ledger.record import Balance
-from ..number import Number, checked_call
+from ..number import Number, checked_call, flag
 from ..promise import checked_neighbours
 from ..schema import Schema
 from .answer import Answer, Answers
@@ -39,6 +39,7 @@ from .write.question import render
 T = TypeVar("T")
 
 HOLDER = "holder"
+_MOST_PLANS = 64
 
 
 @checked_call
@@ -95,6 +96,7 @@ class Session:
         self.ledger = ledger
         self.analyst = analyst
         self._engine = engine
+        self._plans: dict[tuple[str, str], Inquiry[Answer]] = {}
         self._dataset = ledger.known_as(schema.name)
 
     @property
@@ -173,19 +175,17 @@ class Session:
             mechanism=mechanism,
             delta=delta,
             individual=individual,
-            key=key,
-            fresh=fresh,
         )
         if terms.believes:
             belief = believe_for(sql, self.schema, terms)
-            return self._settled(inquire_believing(belief, self.schema), terms)
+            return self._settled(inquire_believing(belief, self.schema), key, fresh)
         if individual:
             allow_without_protocol(self.schema, "individual differential privacy")
             holder = self.analyst == HOLDER
             found = inquire_individually(sql, self.schema, terms, holder=holder)
         else:
-            found = inquire(plan_for(sql, self.schema, terms), self.schema)
-        return self._settled(found, terms)
+            found = self._planned(sql, terms)
+        return self._settled(found, key, fresh)
 
     @checked_call
     def ask_many(
@@ -207,7 +207,6 @@ class Session:
             minimise, key, fresh: as in `ask`.
         """
         allow_without_protocol(self.schema, "ask_many")
-        terms = Terms(epsilon=epsilon, minimise=minimise, key=key, fresh=fresh)
         if not isinstance(questions, list | tuple) or not all(
             isinstance(q, str) for q in questions
         ):
@@ -215,19 +214,29 @@ class Session:
         parsed = [parse(sql, self.schema) for sql in questions]
         texts = [render(question, self.schema) for question in parsed]
         batch = plan_batch(parsed, texts, self.schema, affordable(epsilon), minimise)
-        return self._settled(inquire_many(batch, self.schema), terms)
+        return self._settled(inquire_many(batch, self.schema), key, fresh)
 
-    def _settled(self, wanted: Inquiry[T], terms: Terms) -> T:
+    def _planned(self, sql: str, terms: Terms) -> Inquiry[Answer]:
+        """read → plan, from the schema alone; kept for when the same is asked again."""
+        asked = (sql, repr(terms))
+        if asked not in self._plans:
+            if len(self._plans) >= _MOST_PLANS:
+                self._plans.clear()
+            self._plans[asked] = inquire(plan_for(sql, self.schema, terms), self.schema)
+        return self._plans[asked]
+
+    def _settled(self, wanted: Inquiry[T], key: str | None, fresh: bool) -> T:
         """look up → pay → draw → store → read: the one path of whatever is paid for.
 
         The price stays spent whatever goes wrong after it was paid: a row may have been read.
         """
+        flag(fresh, "fresh")
         if not wanted.nano:
             return wanted.read(wanted.public, False)
-        ledger, name, key = self.ledger, self._dataset, terms.key
+        ledger, name = self.ledger, self._dataset
         stored = ledger.cached(name, wanted.identity)
         known = key is not None and ledger.has_key(name, self.analyst, key)
-        if stored is not None and not terms.fresh and not known:
+        if stored is not None and not fresh and not known:
             return wanted.read(stored, True)
         wanted.rehearse()
         proved = wanted.proved or checked_neighbours(self.schema.neighbours)

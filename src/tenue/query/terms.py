@@ -1,4 +1,4 @@
-"""What a question is asked with, as one value."""
+"""What a question is asked with, as one value; how often and under which key is not part of it."""
 
 from __future__ import annotations
 
@@ -22,11 +22,8 @@ class Terms:
     interval: Number | None = None
     mechanism: str | None = None
     individual: bool = False
-    key: str | None = None
-    fresh: bool = False
 
     def __post_init__(self) -> None:
-        flag(self.fresh, "fresh")
         flag(self.individual, "individual")
         if self.individual and (self.interval is not None or self.mechanism is not None):
             raise refuse("query.interval-or-mechanism-is-given-together-with")

@@ -25,7 +25,7 @@ def test_what_contradicts_itself_is_refused_before_anything_is_read() -> None:
     with pytest.raises(InvalidArgument):
         Terms(individual=True, mechanism="optimal")
     with pytest.raises(InvalidArgument):
-        Terms(fresh=1)  # type: ignore[arg-type]
+        Terms(individual=1)  # type: ignore[arg-type]
 
 
 def test_a_delta_alone_is_a_belief_too() -> None:

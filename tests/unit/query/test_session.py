@@ -1,0 +1,105 @@
+"""One path for whatever is paid for: look up, pay, draw, store, read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import tenue as tn
+from tenue.errors import EngineFault, InvalidArgument
+from tenue.query import session
+from tenue.query.session import Session
+
+SCHEMA = {
+    "table": {"name": "t", "unit": "record", "neighbours": "add-or-remove"},
+    "columns": {"x": {"type": "number", "bounds": [0, 10]}},
+    "budget": {"total": 100},
+}
+COUNT = "SELECT COUNT(*) FROM t"
+
+
+@pytest.fixture
+def data() -> Iterator[Session]:
+    frame = pd.DataFrame({"x": range(10)})
+    with tn.protect(frame, schema=SCHEMA, ledger=tn.ledger.Memory()) as opened:
+        yield opened
+
+
+def test_a_question_is_planned_once(data: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    planned: list[str] = []
+    plan_for = session.plan_for
+
+    def counted(sql: str, *given: Any) -> Any:
+        planned.append(sql)
+        return plan_for(sql, *given)
+
+    monkeypatch.setattr(session, "plan_for", counted)
+    first = data.ask(COUNT, epsilon=1)
+    again = data.ask(COUNT, epsilon=1, fresh=True)
+    assert planned == [COUNT]
+    assert first.plan is again.plan
+    data.ask(COUNT, epsilon=2)
+    data.ask(COUNT, epsilon=1, minimise="absolute-error")
+    assert len(planned) == 3
+
+
+def test_what_only_equals_a_price_is_not_taken_for_it(data: Session) -> None:
+    data.ask(COUNT, epsilon=1)
+    with pytest.raises(InvalidArgument):
+        data.ask(COUNT, epsilon=True)
+
+
+def test_few_plans_are_kept(data: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(session, "_MOST_PLANS", 3)
+    for cut in range(8):
+        data.ask(f"SELECT COUNT(*) FROM t WHERE x > {cut}", epsilon=1)  # noqa: S608
+        assert len(data._plans) <= 3
+
+
+@pytest.mark.parametrize("individual", [False, True])
+def test_the_price_is_paid_before_a_row_is_read_and_stays_paid(
+    individual: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    described = {
+        **SCHEMA,
+        "table": {**SCHEMA["table"], "neighbours": "replace"},
+        "columns": {"x": {"type": "number", "bounds": [0, 10], "missing": 0}},
+    }
+    frame = pd.DataFrame({"x": range(10)})
+    with tn.protect(frame, schema=described, ledger=tn.ledger.Memory()) as data:
+        seen: list[Any] = []
+
+        def fails(*anything: object) -> None:
+            balance = data.budget
+            seen.append(balance.individual if individual else balance.spent)
+            raise EngineFault("the engine did not answer")
+
+        for call in ("measure", "ranks"):
+            monkeypatch.setattr(data._engine, call, fails)
+        sql = "SELECT MEDIAN(x) FROM t"
+        with pytest.raises(EngineFault):
+            data.ask(sql, epsilon=3, individual=individual)
+        assert seen == [3]
+        with pytest.raises(EngineFault):
+            data.ask(sql, epsilon=3, individual=individual)
+        assert seen == [3, 6]
+
+
+def test_a_key_has_its_answer_and_a_repeated_question_the_first(data: Session) -> None:
+    first = data.ask(COUNT, epsilon=1)
+    keyed = data.ask(COUNT, epsilon=1, key="k", fresh=True)
+    assert data.ask(COUNT, epsilon=1).released == first.released
+    again = data.ask(COUNT, epsilon=1, key="k")
+    assert (again.released, again.price, again.replayed) == (keyed.released, 0, True)
+    assert data.budget.spent == 2
+
+
+def test_a_price_that_is_refused_costs_nothing(data: Session) -> None:
+    with pytest.raises(tn.Refused):
+        data.ask(COUNT, epsilon=1000)
+    with pytest.raises(InvalidArgument):
+        data.ask(COUNT, epsilon=1, fresh="yes")  # type: ignore[arg-type]
+    assert data.budget.spent == 0
