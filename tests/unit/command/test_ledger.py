@@ -43,7 +43,7 @@ def test_show_lists_what_was_paid_and_by_whom(books: Path) -> None:
     assert "Paid for (all):" in text
     assert text.index("SELECT 0") < text.index("SELECT 2")
     last = [line for line in text.splitlines() if "bob" in line][-1]
-    assert "epsilon 0.25 (unanswered)" in last
+    assert "epsilon 0.25 (spent, not answered)" in last
     assert "not written down" in last
 
 
