@@ -344,4 +344,4 @@ def _cases() -> dict[str, Case]:
     return cases
 
 
-THEME = Theme("answers", _cases())
+THEME = Theme("answers", _cases(), exact=False)

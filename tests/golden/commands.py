@@ -381,4 +381,4 @@ def _cases() -> dict[str, Case]:
     return cases
 
 
-THEME = Theme("commands", _cases(), close=("publish", "published", "check", "demo"))
+THEME = Theme("commands", _cases(), exact=False)
