@@ -36,6 +36,7 @@ RELATIVE = 1e-12
 _TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(\+00:00|Z)?")
 _ADDRESS = re.compile(r"<(?:[\w]+\.)*(\w+) object at 0x[0-9a-f]+>")
 _NUMBERS = re.compile(r"\[\n(?:\s+[-+.\w]+,?\n)+\s+\]")  # no text has a bare line end
+_SINGLE = re.compile(r'\{\n\s+("[^"\n]*": (?:[-+.\w]+|"[^"\n]*"|\[[^"\n]*\]))\n\s+\}')
 _STYLES: tuple[dict[str, Any], ...] = (
     {},
     {"ensure_ascii": False},
@@ -225,9 +226,9 @@ def outcome(call: Case) -> Any:
 
 def written(value: Any) -> str:
     """A value as the recordings have it."""
-    return _NUMBERS.sub(
-        lambda found: " ".join(found[0].split()), json.dumps(value, indent=1, ensure_ascii=False)
-    )
+    text = json.dumps(value, indent=1, ensure_ascii=False)
+    text = _NUMBERS.sub(lambda found: " ".join(found[0].split()), text)
+    return _SINGLE.sub(r"{\1}", text)
 
 
 @functools.cache
