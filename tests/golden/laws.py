@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import asdict
 from fractions import Fraction
 from typing import Any
 
@@ -228,12 +229,12 @@ def _estimates() -> dict[str, Case]:
         "out of range": lambda: [
             estimate.out_of_range(true, 1080, laplace(0.1)) for true in (0, 20, 324)
         ],
-        "compare, mean": lambda: estimate.compare(laplace(0.2), P.Binomial(100, 0.3)),
-        "compare, median": lambda: estimate.compare(
-            laplace(0.2), P.Binomial(100, 0.3), estimator="median"
+        "compare, mean": lambda: asdict(estimate.compare(laplace(0.2), P.Binomial(100, 0.3))),
+        "compare, median": lambda: asdict(
+            estimate.compare(laplace(0.2), P.Binomial(100, 0.3), estimator="median")
         ),
-        "compare, drawn": lambda: estimate.compare(
-            laplace(0.2), P.Binomial(100, 0.3), draws=500, source=N.Seeded(7)
+        "compare, drawn": lambda: asdict(
+            estimate.compare(laplace(0.2), P.Binomial(100, 0.3), draws=500, source=N.Seeded(7))
         ),
         "expected error": lambda: [
             estimate.expected_error(laplace(e), P.Binomial(100, 0.3)) for e in (0.05, 0.5, 2)
@@ -295,5 +296,5 @@ def _cases() -> dict[str, Case]:
     return cases
 
 
-THEME = Theme("laws", _cases())
+THEME = Theme("laws", _cases(), exact=False)
 __all__ = ["THEME", "each", "plain", "posterior"]

@@ -236,4 +236,4 @@ def _schema(name: str) -> Any:
     }
 
 
-THEME = Theme("plans", _cases())
+THEME = Theme("plans", _cases(), exact=False)

@@ -434,5 +434,5 @@ def _cases() -> dict[str, Case]:
     return cases
 
 
-THEME = Theme("releases", _cases(), close=("publish", "evaluate", "groups: records"))
+THEME = Theme("releases", _cases(), exact=False)
 __all__ = ["THEME", "declared", "people"]
