@@ -100,7 +100,7 @@ def inquire_many(batch: Batch, schema: Schema) -> Inquiry[Answers]:
     plans = batch.plans
 
     def rehearse() -> None:
-        for part in {part for plan in plans for part in plan.parts}:
+        for part in dict.fromkeys(part for plan in plans for part in plan.parts):
             part.draw(1)
 
     def read(stored: bytes, replayed: bool) -> Answers:
