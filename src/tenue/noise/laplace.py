@@ -10,6 +10,7 @@ import numpy as np
 from ..number import Number, checked_call, exact, fraction_of_one, law_epsilon, moderate
 from .discrete_laplace import DiscreteLaplace
 from .law import like, log, power_of_two_below, real_array
+from .likelihood import Likelihood, likelihood_of
 from .source import Source
 
 
@@ -94,3 +95,9 @@ class Laplace:
 
     def __repr__(self) -> str:
         return f"Laplace(sensitivity={float(self.sensitivity):g}, epsilon={float(self.epsilon):g})"
+
+
+@likelihood_of.register(Laplace)
+def _likelihood(law: Laplace) -> Likelihood:
+    slope = float(law.epsilon / law.sensitivity)
+    return Likelihood(lambda x: -slope * x, slope, 0.0, Fraction(1), False)

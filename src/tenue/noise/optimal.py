@@ -14,6 +14,7 @@ from ..errors import refuse
 from ..number import Number, checked_call, exact, fraction_of_one, law_epsilon, moderate
 from .criterion import Criterion, criterion
 from .law import Real, like, log, power_of_two_below, real_array
+from .likelihood import Likelihood, likelihood_of
 from .optimal_steps import OptimalSteps
 from .source import Source
 
@@ -187,6 +188,18 @@ class Optimal:
         return (
             f"Optimal(sensitivity={self._delta:g}, epsilon={float(self.epsilon):g}, d={self.d:.6g})"
         )
+
+
+@likelihood_of.register(Optimal)
+def _likelihood(law: Optimal) -> Likelihood:
+    epsilon, width, d = float(law.epsilon), float(law.sensitivity), law.d
+    return Likelihood(
+        lambda x: -epsilon * np.maximum(0.0, np.ceil((x - d) / width)),
+        epsilon / width,
+        epsilon,
+        Fraction(1),
+        False,
+    )
 
 
 def _best_core(epsilon: Fraction, wanted: Criterion) -> float:

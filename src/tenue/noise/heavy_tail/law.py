@@ -11,6 +11,7 @@ import numpy as np
 from ...errors import refuse
 from ...number import Number, checked_call, exact, fraction_of_one, law_epsilon, moderate, whole
 from ..law import like, power_of_two_below, real_array
+from ..likelihood import scaled_by_rows
 from ..source import Source
 from .integral import half_line, tail_integral
 from .steps import HeavyTailSteps, peak_of_rise, rise
@@ -135,3 +136,9 @@ class HeavyTail:
             f"HeavyTail(gamma={self.gamma}, smooth_sensitivity={float(self.smooth_sensitivity):g}, "
             f"epsilon={float(self.epsilon):g})"
         )
+
+
+@scaled_by_rows.register(HeavyTail)
+@scaled_by_rows.register(HeavyTailSteps)
+def _scaled_by_rows(law: object) -> bool:
+    return True
