@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..errors import InvalidArgument, refuse
+from ..errors import refuse
 from ..noise.law import Real, checked_source
 from ..noise.likelihood import Likelihood
 from ..noise.source import Source
@@ -80,9 +80,7 @@ def compare(
         Naldi and D'Acquisto, section 4.
     """
     if estimator not in ("mean", "median"):
-        raise InvalidArgument(
-            f"`estimator` is {estimator!r}"[:80], 'It is "mean" or "median"', "Choose one"
-        )
+        raise refuse("estimate.estimator-is", estimator=estimator)
     found = likelihood(law)
     _require(law, found.exponential or found.mass is not None)
     values, masses = _prior(prior, found)

@@ -11,11 +11,10 @@ import numpy as np
 
 from ..errors import InvalidPrior, refuse
 from ..number import above_zero, checked_call, fraction_of_one, whole
-from .belief import Belief
+from .belief import Belief, written_number
 from .lattice import Lattice, Real
 from .mass import MOST_POINTS
 from .points import Points
-from .written import written_number
 
 _MOST = 10**9
 _BITS = 128
