@@ -1,6 +1,6 @@
 """The running totals, and how each fact moves them.
 
-`Books` is what one transaction has read and changed; a `Shelf` is where rows rest in between. The
+`Totals` is what one transaction has read and changed; a `Shelf` is where rows rest in between. The
 same `post` keeps the totals of every ledger and recounts them when one is verified, so the stored
 totals can never mean anything but the sum of the facts.
 """
@@ -45,7 +45,7 @@ from .row import (
 )
 
 
-class Books:
+class Totals:
     """Rows read from a shelf, and the changes that posted facts made to them."""
 
     def __init__(self, shelf: Shelf) -> None:
