@@ -17,7 +17,7 @@ from ..mechanism.refinement.error import response_factors
 from ..mechanism.refinement.factor import float_factors
 from ..mechanism.refinement.refine import refine
 from ..number import checked_call
-from ..prior.counts import Counts
+from ..prior.counts import with_points
 from ..prior.density import Density
 from ..prior.distance.metric import Distance, metric
 from ..prior.finite import Finite, shown_value
@@ -111,7 +111,7 @@ def refined(
         Bayes' rule with the law of thesis, algorithm 5.1; what may be shown: soundness section 4.
     """
     used = float_factors(epsilon, kind, alpha_up)
-    belief = prior.points if isinstance(prior, Counts) else prior
+    belief = with_points(prior)
     if isinstance(belief, Density):
         belief = as_points(belief)
     if not isinstance(belief, Finite):

@@ -78,30 +78,6 @@ class Nothing:
 
 
 @dataclass(frozen=True)
-class Sum:
-    """Independent discrete Laplace draws, weighted and added."""
-
-    law: LaplaceSum
-
-    @property
-    def variance(self) -> float:
-        return self.law.variance
-
-    @property
-    def mean_absolute_error(self) -> float:
-        return self.law.mean_absolute_error
-
-    @property
-    def quick_mean_absolute_error(self) -> float:
-        return self.law.mean_absolute_error
-
-    def half_width(self, level: Fraction) -> float:
-        return self.law.interval(level)[1]
-
-    quick_half_width = half_width
-
-
-@dataclass(frozen=True)
 class Mixture:
     """Terms of different laws, or of one box: each inside its own interval at once.
 
@@ -150,5 +126,5 @@ def linear_error(parts: tuple[Part, ...], terms: tuple[Term, ...]) -> Error:
     laws = [(t.weight, parts[t.part].noise.independent(t.component)) for t in used]
     added = LaplaceSum.of(laws)
     if added is not None:
-        return Sum(added)
+        return added
     return Mixture(tuple(Single(parts[t.part], t.component, abs(float(t.weight))) for t in used))

@@ -73,6 +73,16 @@ class LaplaceSum:
         )
         return -half, half
 
+    def half_width(self, level: Number) -> float:
+        """Half of that interval."""
+        return self.interval(level)[1]
+
+    quick_half_width = half_width
+
+    @property
+    def quick_mean_absolute_error(self) -> float:
+        return self.mean_absolute_error
+
     # -- exactly -------------------------------------------------------------------------------
 
     @cached_property

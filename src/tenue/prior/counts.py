@@ -6,6 +6,7 @@ import math
 from abc import abstractmethod
 from fractions import Fraction
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -86,6 +87,11 @@ class Counts(Belief):
     def on_grid(self, grid: object = 1) -> Points:
         """The exact points; counts are whole whatever the grid."""
         return self.points
+
+
+def with_points(prior: Any) -> Any:
+    """Counts as the points they stand for; any other belief as it is."""
+    return prior.points if isinstance(prior, Counts) else prior
 
 
 class Binomial(Counts):

@@ -96,3 +96,11 @@ def test_a_fine_sum_is_told_by_formulas_of_the_continuous_law() -> None:
     assert fine.variance == both.variance
     assert fine.mean_absolute_error == both.continuous_mean_absolute_error
     assert fine.half_width(0.05) == both.continuous_half_width(0.05)
+
+
+def test_a_sum_tells_its_error_as_parts_do() -> None:
+    law = DiscreteLaplace(sensitivity=3, epsilon=1)
+    both = LaplaceSum([(Fraction(1), law), (Fraction(2), law)])
+    level = Fraction(9, 10)
+    assert both.half_width(level) == both.quick_half_width(level) == both.interval(level)[1]
+    assert both.quick_mean_absolute_error == both.mean_absolute_error
