@@ -8,11 +8,23 @@ from __future__ import annotations
 
 import ast
 import importlib
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
+
+from tenue.estimate import count
+from tenue.mechanism.error import Term, linear_error
+from tenue.mechanism.part import Atoms, Component, Part
+from tenue.noise import DiscreteLaplace, GridLaw
+from tenue.noise.likelihood import Likelihood, likelihood_of
+from tenue.noise.source import Source
+from tenue.prior import Points
 
 SOURCE = Path(__file__).parent.parent / "src" / "tenue"
 FILES = sorted(SOURCE.rglob("*.py"))
@@ -163,3 +175,57 @@ def test_a_kind_that_is_recognised_elsewhere_is_seen(text: str) -> None:
 def test_what_is_not_of_the_kind_is_let_be(text: str) -> None:
     path = SOURCE / "estimate" / "likelihood.py"
     assert offences(path, text, KINDS["law"], CLASSES["law"]) == []
+
+
+# -- a law that nobody knows but its own lines -----------------------------------------------------
+
+
+class Coin(GridLaw):
+    """One step down, none or one step up, with probabilities 1/4, 1/2 and 1/4."""
+
+    epsilon = Fraction(1)
+    grid = Fraction(1)
+
+    def mass(self, i: Any) -> Any:
+        return np.select([np.asarray(i) == 0, np.abs(i) == 1], [0.5, 0.25], 0.0)
+
+    def _tail(self, m: Any) -> Any:
+        return np.where(np.asarray(m) <= 1, 0.5, 0.0)
+
+    @property
+    def _moments(self) -> tuple[float, float]:
+        return 0.5, 0.5
+
+    def _draw(self, size: int, source: Source) -> Any:
+        return np.array([0, 1, 0, -1])[source.words(size, 8) % 4]
+
+    def _loss_of_steps(self, steps: Fraction) -> Fraction | float:
+        return math.inf if steps else Fraction(0)
+
+    def __repr__(self) -> str:
+        return "Coin()"
+
+
+@likelihood_of.register(Coin)
+def _likelihood(law: Coin) -> Likelihood:
+    with np.errstate(divide="ignore"):
+        logs = np.log([0.5, 0.25, 0.0])
+    return Likelihood(
+        lambda k: logs[np.minimum(k, 2).astype(int)], 1.0, 2.0, law.grid, True, law.mass
+    )
+
+
+def test_a_law_made_here_is_used_by_mechanisms_and_estimates() -> None:
+    coin, laplace = Coin(), DiscreteLaplace(sensitivity=1, epsilon=1)
+    rows = (Component("rows"),)
+    parts = tuple(Part("p", rows, law, Fraction(1)) for law in (coin, laplace))
+    released = parts[0].release([Atoms(rows=10, present={}, total={})] * 500)
+    assert {value for (value,) in released} == {9, 10, 11}
+    assert parts[0].noise.words == "Coin()"
+    alone = linear_error(parts, (Term(0, 0, Fraction(3)),))
+    assert (alone.variance, alone.half_width(Fraction(1, 4))) == (4.5, 0)
+    both = linear_error(parts, (Term(0, 0, Fraction(1)), Term(1, 0, Fraction(1))))
+    assert both.half_width(Fraction(9, 10)) == 1 + laplace.interval(Fraction(19, 20))[1]
+    assert parts[0].noise.alone(0, Fraction(5)).grid == 5
+    found = count(7, coin, Points({6: "0.25", 7: "0.25", 9: "0.5"}))
+    assert [found.mass(k) for k in (6, 7, 9)] == pytest.approx([1 / 3, 2 / 3, 0])
