@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Protocol, Self, TextIO, TypeVar
+from typing import Any, Protocol, Self, TextIO, TypeVar
 
 from ..errors import Refused, refuse
 from ..number import checked_call
@@ -21,7 +21,7 @@ from .fact import DatasetOpened, Entry, Fact, ReleaseRegistered, ReleaseWithdraw
 from .overlap import overlapped
 from .proof.anchor import Anchor
 from .record import Balance, Reservation, Verification, balance_of
-from .row import EVERYONE, Account, Dataset, Shelf, cache_name, standing, ticket_name
+from .row import EVERYONE, Shelf, cache_name, standing, ticket_name
 from .text import given_text
 from .transaction import holder, settlement
 from .transaction import payment as cashier
@@ -221,19 +221,16 @@ class Ledger(abc.ABC):
         digest = given_text(release_digest, "release_digest")
         how = given_text(method, "method")
         words = " ".join(given_text(mark, "marks") for mark in marks)
-        wanted: ReleaseRegistered | RowsReleased
-        if words:
-            wanted = RowsReleased(
-                dataset=name,
-                release_digest=digest,
-                method=how,
-                override=bool(override),
-                marks=words,
-            )
-        else:
-            wanted = ReleaseRegistered(
-                dataset=name, release_digest=digest, method=how, override=bool(override)
-            )
+        facts: dict[str, Any] = {
+            "release_digest": digest,
+            "method": how,
+            "override": bool(override),
+        }
+        wanted = (
+            RowsReleased(dataset=name, marks=words, **facts)
+            if words
+            else ReleaseRegistered(dataset=name, **facts)
+        )
 
         def registered(journal: Journal) -> tuple[int, bool]:
             known = digest in journal.totals.releases_of(name)
@@ -289,23 +286,17 @@ class Ledger(abc.ABC):
         """What a data set has spent and may still spend; a lone data set need not be named."""
         name = None if dataset is None else given_text(dataset, "dataset")
 
-        def look(
-            rows: Rows,
-        ) -> tuple[str, Dataset | None, dict[str, Account], dict[str, int], str, list[str]]:
+        def look(rows: Rows) -> Balance:
             known = rows.datasets()
             chosen = known[0] if name is None and len(known) == 1 else name or ""
             found = rows.dataset(chosen)
-            accounts, releases = rows.accounts(chosen), rows.releases(chosen)
-            return chosen, found, accounts, releases, rows.protocol(chosen), known
+            if found is None:
+                raise _unknown(name, known)
+            releases = len(standing(rows.releases(chosen)))
+            accounts, protocol = rows.accounts(chosen), rows.protocol(chosen)
+            return balance_of(chosen, found, accounts, releases, protocol)
 
-        chosen, found, accounts, releases, protocol, known = self._read(look)
-        if found is None:
-            said = "The data set is not named" if name is None else f"There is no data set `{name}`"
-            advice = (
-                "Choose one of " + ", ".join(known[:20]) if known else "Call open_dataset first"
-            )
-            raise refuse("ledger.data-set-is-not-known", said=said, many=len(known), advice=advice)
-        return balance_of(chosen, found, accounts, len(standing(releases)), protocol)
+        return self._read(look)
 
     def entries(self, dataset: str | None = None) -> Iterator[Entry]:
         """Every entry in order, or those of one data set."""
@@ -385,3 +376,9 @@ class Ledger(abc.ABC):
 def closed() -> Refused:
     """The refusal of a ledger that was closed."""
     return refuse("ledger.ledger-is-closed")
+
+
+def _unknown(name: str | None, known: list[str]) -> Refused:
+    said = "The data set is not named" if name is None else f"There is no data set `{name}`"
+    advice = "Choose one of " + ", ".join(known[:20]) if known else "Call open_dataset first"
+    return refuse("ledger.data-set-is-not-known", said=said, many=len(known), advice=advice)

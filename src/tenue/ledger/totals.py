@@ -7,6 +7,8 @@ totals can never mean anything but the sum of the facts.
 
 from __future__ import annotations
 
+from typing import Any
+
 from ..errors import LedgerFault
 from .composition import REPLACE, charge_in, delta_in
 from .fact import (
@@ -154,30 +156,21 @@ class Totals:
                     fact.data_version,
                 )
             case CapChanged():
-                self.datasets[fact.dataset] = self._known(fact.dataset)._replace(
-                    total=fact.total_nano,
-                    total_delta=fact.total_atto,
-                    per_analyst=fact.per_analyst_nano,
-                )
+                caps = {"total": fact.total_nano, "total_delta": fact.total_atto}
+                self._change(fact.dataset, **caps, per_analyst=fact.per_analyst_nano)
             case IndividualCapped():
-                self.datasets[fact.dataset] = self._known(fact.dataset)._replace(
-                    individual=fact.individual_nano
-                )
+                self._change(fact.dataset, individual=fact.individual_nano)
             case UnitStated():
-                self.datasets[fact.dataset] = self._known(fact.dataset)._replace(unit=fact.unit)
+                self._change(fact.dataset, unit=fact.unit)
             case NeighboursChanged():
                 self._reprice(sequence, fact)
             case ProtocolChanged():
                 self._known(fact.dataset)
                 self.protocols[fact.dataset] = fact.protocol
             case SchemaChanged():
-                self.datasets[fact.dataset] = self._known(fact.dataset)._replace(
-                    schema_digest=fact.schema_digest
-                )
+                self._change(fact.dataset, schema_digest=fact.schema_digest)
             case DataChanged():
-                self.datasets[fact.dataset] = self._known(fact.dataset)._replace(
-                    data_version=fact.data_version
-                )
+                self._change(fact.dataset, data_version=fact.data_version)
             case ReleaseRegistered():
                 self.releases[fact.dataset, fact.release_digest] = sequence
             case RowsReleased():
@@ -194,6 +187,9 @@ class Totals:
         for marks, at in self.releases_of(EVERYONE).items():
             if at == registered:
                 self.releases[EVERYONE, marks] = -sequence
+
+    def _change(self, name: str, **facts: Any) -> None:
+        self.datasets[name] = self._known(name)._replace(**facts)
 
     def _known(self, name: str) -> Dataset:
         dataset = self.dataset(name)
