@@ -25,7 +25,7 @@ from pathlib import Path
 from tenue.ledger import Charge, Reservation, SQLite, digest
 from tenue.ledger.transaction import payment as cashier
 from tenue.ledger.transaction import settlement
-from tenue.ledger.transaction.journal import Desk
+from tenue.ledger.transaction.journal import Journal
 from tenue.ledger.transaction.purchase import Purchase
 
 CHARGE = Charge.of(epsilon="0.000001", neighbours="replace")
@@ -147,7 +147,7 @@ def many_processes(folder: Path, processes: int, each: int = 40) -> Figures:
 def audit(folder: Path, entries: int) -> Figures:
     """Verifies a ledger of so many entries: half reserved, half answered, 64 analysts."""
 
-    def fill(desk: Desk, first: int, last: int) -> None:
+    def fill(journal: Journal, first: int, last: int) -> None:
         for number in range(first, last):
             wanted = Purchase(
                 dataset="census",
@@ -160,12 +160,12 @@ def audit(folder: Path, entries: int) -> Figures:
                 question_name=None,
                 times=None,
             )
-            settlement.commit(desk, cashier.reserve(desk, wanted), ANSWER)
+            settlement.commit(journal, cashier.reserve(journal, wanted), ANSWER)
 
     with opened(folder / f"audit-{entries}.ledger") as ledger:
         for first in range(0, entries // 2, 5000):
             last = min(first + 5000, entries // 2)
-            ledger._write(lambda desk, first=first, last=last: fill(desk, first, last))  # type: ignore[misc]
+            ledger._write(lambda journal, first=first, last=last: fill(journal, first, last))  # type: ignore[misc]
         cpu, start = time.process_time(), time.perf_counter()
         found = ledger.verify()
         elapsed, cpu = time.perf_counter() - start, time.process_time() - cpu

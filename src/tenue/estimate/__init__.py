@@ -12,9 +12,9 @@ expected_error     of noise and Bayes together, averaged over the prior
 require_free       refuses where an estimate would rest on a secret scale
 """
 
-from .admissible import require_free
+from ..noise.box.component import Margin
 from .comparison import Comparison, compare, expected_error
-from .margin import Margin
+from .likelihood import require_free
 from .posterior import Posterior
 from .range import out_of_range
 from .refined import Opinion, refined

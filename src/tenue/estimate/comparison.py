@@ -9,14 +9,13 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..errors import InvalidArgument, refuse
-from ..noise.laplace import Laplace
-from ..noise.law import GridLaw, checked_source
-from ..noise.optimal import Optimal
+from ..errors import refuse
+from ..noise.law import Real, checked_source
+from ..noise.likelihood import Likelihood
 from ..noise.source import Source
 from ..number import checked_call, whole
 from .laplace_integral import LaplaceIntegral
-from .likelihood import Likelihood, Real, likelihood
+from .likelihood import likelihood
 from .window import prior_points
 
 Estimator = Literal["mean", "median"]
@@ -71,6 +70,7 @@ def compare(
         source: of the simulation's randomness; a seeded one in tests.
 
     Example
+        >>> from tenue.noise import Laplace
         >>> from tenue.prior import Binomial
         >>> found = compare(Laplace(sensitivity=1, epsilon=0.1), Binomial(100, 0.3))
         >>> round(found.naive_error, 6), round(found.bayes_error, 6), round(found.closer, 6)
@@ -80,17 +80,15 @@ def compare(
         Naldi and D'Acquisto, section 4.
     """
     if estimator not in ("mean", "median"):
-        raise InvalidArgument(
-            f"`estimator` is {estimator!r}"[:80], 'It is "mean" or "median"', "Choose one"
-        )
+        raise refuse("estimate.estimator-is", estimator=estimator)
     found = likelihood(law)
-    _require(law, Laplace | GridLaw)
+    _require(law, found.exponential or found.mass is not None)
     values, masses = _prior(prior, found)
     if draws is not None:
         count = whole(draws, "draws", least=1)
         _require_short(count * values.size, 1 << 32, "Simulate fewer draws")
         return _simulated(law, found, values, masses, estimator, count, source)
-    if isinstance(law, Laplace):
+    if found.mass is None:
         _require_short(values.size, _MOST_KINKS, "Give draws=100_000 to simulate it")
         exact = LaplaceIntegral(values, masses, found.rate, estimator)
         return Comparison(
@@ -101,7 +99,7 @@ def compare(
     _require_short(pairs, _EXACT, "Give draws=100_000 to simulate it")
     unit = float(found.unit)
     steps = math.ceil(reach / unit)
-    noise = law.mass(np.arange(-steps, steps + 1))
+    noise = found.mass(np.arange(-steps, steps + 1))
     bayes, squared, closer = _summed(
         np.rint(values / unit).astype(np.int64), masses, noise, estimator
     )
@@ -127,13 +125,13 @@ def expected_error(law: Any, prior: Any) -> float:
         3.3873
     """
     found = likelihood(law)
-    _require(law, Laplace | Optimal | GridLaw)
+    _require(law, not found.exact or found.mass is not None)
     values, masses = _prior(prior, found)
     middle = values[int(np.searchsorted(np.cumsum(masses), 0.5 - _ROUNDING))]
     bound = min(float(law.mean_absolute_error), float(masses @ np.abs(values - middle)))
     reach, unit = _reach(found), float(found.unit) if found.exact else 0.0
     width = float(values[-1] - values[0])
-    if isinstance(law, GridLaw) and (width + 2 * reach) / unit * values.size <= _EXACT / 16:
+    if found.mass is not None and (width + 2 * reach) / unit * values.size <= _EXACT / 16:
         return min(bound, compare(law, prior, estimator="median").bayes_error)
     reach *= _SHORT / _FOLDS
     block = max(width / _COARSE, unit)
@@ -152,8 +150,8 @@ def _require_short(work: float, most: int, fix: str) -> None:
         raise refuse("estimate.prior-and-noise-together-have-too-many", most=most, advice=fix)
 
 
-def _require(law: object, kinds: Any) -> None:
-    if not isinstance(law, kinds):
+def _require(law: object, told: bool) -> None:
+    if not told:
         raise refuse("estimate.law-is-of-type", type=type(law).__name__)
 
 

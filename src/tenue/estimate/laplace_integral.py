@@ -12,7 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from .likelihood import Real
+from ..noise.law import Real
 
 _HALVINGS = 80
 _CHUNK = 1 << 21

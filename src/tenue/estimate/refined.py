@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import InvalidArgument, refuse
+from ..errors import refuse
 from ..mechanism.refinement.error import response_factors
 from ..mechanism.refinement.factor import float_factors
 from ..mechanism.refinement.refine import refine
 from ..number import checked_call
-from ..prior.counts import Counts
+from ..prior.counts import with_points
 from ..prior.density import Density
 from ..prior.distance.metric import Distance, metric
 from ..prior.finite import Finite, shown_value
@@ -111,7 +111,7 @@ def refined(
         Bayes' rule with the law of thesis, algorithm 5.1; what may be shown: soundness section 4.
     """
     used = float_factors(epsilon, kind, alpha_up)
-    belief = prior.points if isinstance(prior, Counts) else prior
+    belief = with_points(prior)
     if isinstance(belief, Density):
         belief = as_points(belief)
     if not isinstance(belief, Finite):
@@ -124,11 +124,8 @@ def refined(
             left = max(right - 1, 0)
             place = min(left, right, key=lambda k: abs(belief.values[k] - number))
     if place is None:
-        raise InvalidArgument(
-            f"{sample!r} has mass 0 in the prior"[:80],
-            "A refined answer is one of the prior's values",
-            "Give the answer and the prior as they were",
-        )
+        said = f"{sample!r} has mass 0 in the prior"[:80]
+        raise refuse("estimate.sample-has-mass-0-in-prior", said=said)
     if delta:
         found = _with_delta(belief, place, epsilon, kind, distance, alpha_up, delta)
     else:

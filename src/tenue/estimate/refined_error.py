@@ -16,7 +16,7 @@ from ..errors import refuse
 from ..mechanism.refinement.error import core_balls
 from ..mechanism.refinement.factor import float_factors
 from ..number import checked_call
-from ..prior.counts import Counts
+from ..prior.counts import with_points
 from ..prior.density import Density
 from ..prior.distance.value import Line
 from ..prior.points import Points
@@ -82,13 +82,10 @@ def guess_error(prior: Any) -> float:
 
 
 def _points(prior: Any) -> Points:
-    if isinstance(prior, Counts):
-        return prior.points
-    if isinstance(prior, Density):
-        return as_points(prior, _MOST)
-    if not isinstance(prior, Points):
+    belief = as_points(prior, _MOST) if isinstance(prior, Density) else with_points(prior)
+    if not isinstance(belief, Points):
         raise refuse("estimate.prior-is-of-type-2", type=type(prior).__name__)
-    return prior
+    return belief
 
 
 def _few(prior: Any) -> Points:

@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 
 from ..errors import refuse
+from ..noise.law import Real
+from ..noise.likelihood import Likelihood
 from ..prior.counts import Counts
 from ..prior.density import Density
 from ..prior.lattice import Lattice
 from ..prior.points import Points
-from .likelihood import Likelihood, Real
 from .posterior import Ints
 
 # What lies further below the peak than this many e-folds weighs nothing in a double.

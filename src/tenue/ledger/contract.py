@@ -11,9 +11,9 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Protocol, Self, TextIO, TypeVar
+from typing import Any, Protocol, Self, TextIO, TypeVar
 
-from ..errors import InvalidArgument, Refused, refuse
+from ..errors import Refused, refuse
 from ..number import checked_call
 from .amount import cap, delta_cap
 from .composition import Charge, Column, Neighbours, given_neighbours
@@ -21,12 +21,12 @@ from .fact import DatasetOpened, Entry, Fact, ReleaseRegistered, ReleaseWithdraw
 from .overlap import overlapped
 from .proof.anchor import Anchor
 from .record import Balance, Reservation, Verification, balance_of
-from .row import EVERYONE, Account, Dataset, Shelf, cache_name, standing, ticket_name
+from .row import EVERYONE, Shelf, cache_name, standing, ticket_name
 from .text import given_text
 from .transaction import holder, settlement
 from .transaction import payment as cashier
-from .transaction.journal import Desk
-from .transaction.purchase import purchase
+from .transaction.journal import Journal
+from .transaction.purchase import Purchase
 
 LARGEST_ANSWER = 64 * 1024 * 1024
 """The most bytes that an answer may have."""
@@ -37,7 +37,6 @@ T = TypeVar("T")
 class Rows(Shelf, Protocol):
     """A shelf that can also be looked through."""
 
-    def datasets(self) -> list[str]: ...
     def cached(self, cache: bytes) -> int | None: ...
     def head(self) -> tuple[int, bytes]: ...
 
@@ -104,7 +103,7 @@ class Ledger(abc.ABC):
         capped = None if individual is None else cap(individual, "individual")
         how = given_text(protocol, "protocol", empty=True)
         who = given_text(unit, "unit", empty=True)
-        return self._write(lambda desk: holder.open_dataset(desk, wanted, capped, how, who))
+        return self._write(lambda journal: holder.open_dataset(journal, wanted, capped, how, who))
 
     def reserve(
         self,
@@ -140,7 +139,7 @@ class Ledger(abc.ABC):
             question_name, times: an approved question, and how often it may be asked in all.
             asked: how the question reads, for whoever looks at the ledger.
         """
-        wanted = purchase(
+        wanted = Purchase(
             dataset,
             analyst,
             charge,
@@ -152,7 +151,7 @@ class Ledger(abc.ABC):
             times,
             asked,
         )
-        return self._write(lambda desk: cashier.reserve(desk, wanted))
+        return self._write(lambda journal: cashier.reserve(journal, wanted))
 
     def commit(self, reservation: Reservation, answer: bytes) -> None:
         """Stores the answer durably; only then may it leave.
@@ -163,7 +162,7 @@ class Ledger(abc.ABC):
             raise refuse("ledger.answer-is-of-type", type=type(answer).__name__)
         if len(answer) > LARGEST_ANSWER:
             raise refuse("ledger.answer-has-bytes", many=len(answer), largest_answer=LARGEST_ANSWER)
-        self._write(lambda desk: settlement.commit(desk, reservation, answer))
+        self._write(lambda journal: settlement.commit(journal, reservation, answer))
 
     def release_unread(self, reservation: Reservation, reason: str = "") -> None:
         """Gives the price back, because no row was read and no noise was drawn.
@@ -173,12 +172,12 @@ class Ledger(abc.ABC):
         failure itself may be an answer: use `abandon`. The key is free again afterwards.
         """
         why = given_text(reason, "reason", empty=True)
-        self._write(lambda desk: settlement.release_unread(desk, reservation, why))
+        self._write(lambda journal: settlement.release_unread(journal, reservation, why))
 
     def abandon(self, reservation: Reservation, reason: str = "") -> None:
         """Ends a reservation without an answer. The price stays spent and the key used up."""
         why = given_text(reason, "reason", empty=True)
-        self._write(lambda desk: settlement.abandon(desk, reservation, why))
+        self._write(lambda journal: settlement.abandon(journal, reservation, why))
 
     def cached(self, dataset: str, cache_key: str) -> bytes | None:
         """The latest answer stored under a cache key of this data set, or None; costs nothing."""
@@ -222,23 +221,20 @@ class Ledger(abc.ABC):
         digest = given_text(release_digest, "release_digest")
         how = given_text(method, "method")
         words = " ".join(given_text(mark, "marks") for mark in marks)
-        wanted: ReleaseRegistered | RowsReleased
-        if words:
-            wanted = RowsReleased(
-                dataset=name,
-                release_digest=digest,
-                method=how,
-                override=bool(override),
-                marks=words,
-            )
-        else:
-            wanted = ReleaseRegistered(
-                dataset=name, release_digest=digest, method=how, override=bool(override)
-            )
+        facts: dict[str, Any] = {
+            "release_digest": digest,
+            "method": how,
+            "override": bool(override),
+        }
+        wanted = (
+            RowsReleased(dataset=name, marks=words, **facts)
+            if words
+            else ReleaseRegistered(dataset=name, **facts)
+        )
 
-        def registered(desk: Desk) -> tuple[int, bool]:
-            known = digest in desk.books.releases_of(name)
-            return holder.register_release(desk, wanted), not known
+        def registered(journal: Journal) -> tuple[int, bool]:
+            known = digest in journal.totals.releases_of(name)
+            return holder.register_release(journal, wanted), not known
 
         number, new = self._write(registered)
         if draft and new:
@@ -270,7 +266,7 @@ class Ledger(abc.ABC):
             release_digest=given_text(release_digest, "release_digest"),
             reason=given_text(reason, "reason"),
         )
-        self._write(lambda desk: holder.withdraw_release(desk, wanted))
+        self._write(lambda journal: holder.withdraw_release(journal, wanted))
         self._drafts.discard((wanted.dataset, wanted.release_digest))
 
     def released_before(self, marks: Sequence[str]) -> int | None:
@@ -290,24 +286,17 @@ class Ledger(abc.ABC):
         """What a data set has spent and may still spend; a lone data set need not be named."""
         name = None if dataset is None else given_text(dataset, "dataset")
 
-        def look(
-            rows: Rows,
-        ) -> tuple[str, Dataset | None, dict[str, Account], dict[str, int], str, list[str]]:
+        def look(rows: Rows) -> Balance:
             known = rows.datasets()
             chosen = known[0] if name is None and len(known) == 1 else name or ""
             found = rows.dataset(chosen)
-            accounts, releases = rows.accounts(chosen), rows.releases(chosen)
-            return chosen, found, accounts, releases, rows.protocol(chosen), known
+            if found is None:
+                raise _unknown(name, known)
+            releases = len(standing(rows.releases(chosen)))
+            accounts, protocol = rows.accounts(chosen), rows.protocol(chosen)
+            return balance_of(chosen, found, accounts, releases, protocol)
 
-        chosen, found, accounts, releases, protocol, known = self._read(look)
-        if found is None:
-            raise InvalidArgument(
-                "The data set is not named" if name is None else f"There is no data set `{name}`",
-                f"The ledger has {len(known)} data sets",
-                "Choose one of " + ", ".join(known[:20]) if known else "Call open_dataset first",
-                code="unknown-dataset",
-            )
-        return balance_of(chosen, found, accounts, len(standing(releases)), protocol)
+        return self._read(look)
 
     def entries(self, dataset: str | None = None) -> Iterator[Entry]:
         """Every entry in order, or those of one data set."""
@@ -364,7 +353,7 @@ class Ledger(abc.ABC):
         self.close()
 
     @abc.abstractmethod
-    def _write(self, work: Callable[[Desk], T]) -> T:
+    def _write(self, work: Callable[[Journal], T]) -> T:
         """Runs `work` in a transaction of its own or shared; returns once it is durable."""
 
     @abc.abstractmethod
@@ -387,3 +376,9 @@ class Ledger(abc.ABC):
 def closed() -> Refused:
     """The refusal of a ledger that was closed."""
     return refuse("ledger.ledger-is-closed")
+
+
+def _unknown(name: str | None, known: list[str]) -> Refused:
+    said = "The data set is not named" if name is None else f"There is no data set `{name}`"
+    advice = "Choose one of " + ", ".join(known[:20]) if known else "Call open_dataset first"
+    return refuse("ledger.data-set-is-not-known", said=said, many=len(known), advice=advice)

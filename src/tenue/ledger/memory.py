@@ -13,10 +13,10 @@ from .contract import Ledger, Rows, closed
 from .fact import Entry, Reserved
 from .proof import chain
 from .proof.anchor import Anchor
-from .proof.inspection import Line, Totals, inspect
+from .proof.inspection import Line, Stored, inspect
 from .record import Verification
 from .row import ANSWERED, OPEN, RETURNED, Account, Dataset, Person, Ticket
-from .transaction.journal import Desk
+from .transaction.journal import Journal
 
 T = TypeVar("T")
 _numbers = count(1)
@@ -103,18 +103,18 @@ class _Dictionaries:
     def answer(self, sequence: int) -> bytes:
         return self._answers[sequence]
 
-    def take(self, desk: Desk) -> None:
+    def take(self, journal: Journal) -> None:
         """Takes over what a transaction wrote."""
-        books = desk.books
-        self.entries.extend(desk.written)
-        self._datasets.update(books.datasets)
-        self._accounts.update(books.accounts)
-        self._persons.update(books.persons)
-        self._questions.update(books.questions)
-        self._releases.update(books.releases)
-        self._protocols.update(books.protocols)
-        self._answers.update(books.answers)
-        for sequence, ticket in books.tickets.items():
+        totals = journal.totals
+        self.entries.extend(journal.written)
+        self._datasets.update(totals.datasets)
+        self._accounts.update(totals.accounts)
+        self._persons.update(totals.persons)
+        self._questions.update(totals.questions)
+        self._releases.update(totals.releases)
+        self._protocols.update(totals.protocols)
+        self._answers.update(totals.answers)
+        for sequence, ticket in totals.tickets.items():
             self._tickets[sequence] = ticket
             self._open.pop(sequence, None)
             if ticket.outcome == OPEN:
@@ -132,8 +132,8 @@ class _Dictionaries:
             ticket = self._tickets.get(sequence) or (None,) * 6
             yield (sequence, text, link, *ticket, self._answers.get(sequence))
 
-    def totals(self) -> Totals:
-        return Totals(
+    def totals(self) -> Stored:
+        return Stored(
             self._datasets,
             self._accounts,
             self._persons,
@@ -165,16 +165,18 @@ class Memory(Ledger):
         self._process = os.getpid()
         self._owner = f"memory-{next(_numbers)}"
 
-    def _write(self, work: Callable[[Desk], T]) -> T:
+    def _write(self, work: Callable[[Journal], T]) -> T:
         self._usable()
         with self._turn:
-            desk = Desk(self._rows, self._rows.head(), lambda: self._owner, self._owner.__eq__)
+            journal = Journal(
+                self._rows, self._rows.head(), lambda: self._owner, self._owner.__eq__
+            )
             try:
-                result = work(desk)
+                result = work(journal)
             except Refused:
-                self._rows.take(desk)
+                self._rows.take(journal)
                 raise
-            self._rows.take(desk)
+            self._rows.take(journal)
             return result
 
     def _read(self, look: Callable[[Rows], T]) -> T:

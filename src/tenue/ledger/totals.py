@@ -1,11 +1,13 @@
 """The running totals, and how each fact moves them.
 
-`Books` is what one transaction has read and changed; a `Shelf` is where rows rest in between. The
+`Totals` is what one transaction has read and changed; a `Shelf` is where rows rest in between. The
 same `post` keeps the totals of every ledger and recounts them when one is verified, so the stored
 totals can never mean anything but the sum of the facts.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 from ..errors import LedgerFault
 from .composition import REPLACE, charge_in, delta_in
@@ -45,7 +47,7 @@ from .row import (
 )
 
 
-class Books:
+class Totals:
     """Rows read from a shelf, and the changes that posted facts made to them."""
 
     def __init__(self, shelf: Shelf) -> None:
@@ -154,30 +156,21 @@ class Books:
                     fact.data_version,
                 )
             case CapChanged():
-                self.datasets[fact.dataset] = self._known(fact.dataset)._replace(
-                    total=fact.total_nano,
-                    total_delta=fact.total_atto,
-                    per_analyst=fact.per_analyst_nano,
-                )
+                caps = {"total": fact.total_nano, "total_delta": fact.total_atto}
+                self._change(fact.dataset, **caps, per_analyst=fact.per_analyst_nano)
             case IndividualCapped():
-                self.datasets[fact.dataset] = self._known(fact.dataset)._replace(
-                    individual=fact.individual_nano
-                )
+                self._change(fact.dataset, individual=fact.individual_nano)
             case UnitStated():
-                self.datasets[fact.dataset] = self._known(fact.dataset)._replace(unit=fact.unit)
+                self._change(fact.dataset, unit=fact.unit)
             case NeighboursChanged():
                 self._reprice(sequence, fact)
             case ProtocolChanged():
                 self._known(fact.dataset)
                 self.protocols[fact.dataset] = fact.protocol
             case SchemaChanged():
-                self.datasets[fact.dataset] = self._known(fact.dataset)._replace(
-                    schema_digest=fact.schema_digest
-                )
+                self._change(fact.dataset, schema_digest=fact.schema_digest)
             case DataChanged():
-                self.datasets[fact.dataset] = self._known(fact.dataset)._replace(
-                    data_version=fact.data_version
-                )
+                self._change(fact.dataset, data_version=fact.data_version)
             case ReleaseRegistered():
                 self.releases[fact.dataset, fact.release_digest] = sequence
             case RowsReleased():
@@ -194,6 +187,9 @@ class Books:
         for marks, at in self.releases_of(EVERYONE).items():
             if at == registered:
                 self.releases[EVERYONE, marks] = -sequence
+
+    def _change(self, name: str, **facts: Any) -> None:
+        self.datasets[name] = self._known(name)._replace(**facts)
 
     def _known(self, name: str) -> Dataset:
         dataset = self.dataset(name)

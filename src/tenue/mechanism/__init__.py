@@ -8,9 +8,8 @@ individual_steps           the same on sorted whole steps
 smooth_release             an answer calibrated to the smooth sensitivity of this table
 """
 
-from .individual.outcome import Released
 from .individual.steps import individual_steps
-from .individual.value import INDIVIDUAL_ASSUMES, INDIVIDUAL_LIMITS, individual
+from .individual.value import INDIVIDUAL_ASSUMES, INDIVIDUAL_LIMITS, Released, individual
 from .part import Atoms, Component, Part
 from .refinement.density import RefinedDensity
 from .refinement.error import expected_error

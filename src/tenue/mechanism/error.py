@@ -8,8 +8,6 @@ from fractions import Fraction
 from functools import cached_property, lru_cache
 from typing import Protocol
 
-from ..noise.box.law import OptimalBox
-from ..noise.discrete_laplace import DiscreteLaplace
 from ..noise.laplace_sum import LaplaceSum
 from .part import Part
 
@@ -47,40 +45,22 @@ class Single:
 
     @cached_property
     def variance(self) -> float:
-        law = self.part.law
-        if isinstance(law, OptimalBox):
-            return self.weight**2 * law.variance[self.component]
-        one = law[self.component] if isinstance(law, tuple) else law
-        return self.weight**2 * one.variance
+        return self.weight**2 * self.part.noise.variance(self.component)
 
     @cached_property
     def mean_absolute_error(self) -> float:
-        law = self.part.law
-        if isinstance(law, OptimalBox):
-            return self.weight * self.part.box.mean_absolute_error[self.component]
-        one = law[self.component] if isinstance(law, tuple) else law
-        return self.weight * one.mean_absolute_error
+        return self.weight * self.part.noise.mean_absolute_error(self.component)
 
     @property
     def quick_mean_absolute_error(self) -> float:
-        law = self.part.law
-        if isinstance(law, OptimalBox):
-            return self.weight * law.mean_absolute_error[self.component]
-        return self.mean_absolute_error
+        return self.weight * self.part.noise.quick_mean_absolute_error(self.component)
 
     def half_width(self, level: Fraction) -> float:
-        law = self.part.law
-        if isinstance(law, OptimalBox):
-            return self.weight * self.part.box.interval(level)[self.component][1]
-        one = law[self.component] if isinstance(law, tuple) else law
-        return self.weight * one.interval(level)[1]
+        return self.weight * self.part.noise.half_width(self.component, level)
 
     def quick_half_width(self, level: Fraction) -> float:
         """As `half_width`, from formulas only."""
-        law = self.part.law
-        if isinstance(law, OptimalBox):
-            return self.weight * law.marginal(self.component).interval(level)[1]
-        return self.half_width(level)
+        return self.weight * self.part.noise.quick_half_width(self.component, level)
 
 
 @dataclass(frozen=True)
@@ -93,30 +73,6 @@ class Nothing:
 
     def half_width(self, level: Fraction) -> float:
         return 0.0
-
-    quick_half_width = half_width
-
-
-@dataclass(frozen=True)
-class Sum:
-    """Independent discrete Laplace draws, weighted and added."""
-
-    law: LaplaceSum
-
-    @property
-    def variance(self) -> float:
-        return self.law.variance
-
-    @property
-    def mean_absolute_error(self) -> float:
-        return self.law.mean_absolute_error
-
-    @property
-    def quick_mean_absolute_error(self) -> float:
-        return self.law.mean_absolute_error
-
-    def half_width(self, level: Fraction) -> float:
-        return self.law.interval(level)[1]
 
     quick_half_width = half_width
 
@@ -167,12 +123,8 @@ def linear_error(parts: tuple[Part, ...], terms: tuple[Term, ...]) -> Error:
     if len(used) == 1:
         (term,) = used
         return Single(parts[term.part], term.component, abs(float(term.weight)))
-    laws = []
-    for term in used:
-        law = parts[term.part].law
-        one = law[term.component] if isinstance(law, tuple) else law
-        laws.append(one)
-    if all(isinstance(law, DiscreteLaplace) for law in laws):
-        pairs = [(t.weight, law) for t, law in zip(used, laws, strict=True)]
-        return Sum(LaplaceSum(pairs))  # type: ignore[arg-type]
+    laws = [(t.weight, parts[t.part].noise.independent(t.component)) for t in used]
+    added = LaplaceSum.of(laws)
+    if added is not None:
+        return added
     return Mixture(tuple(Single(parts[t.part], t.component, abs(float(t.weight))) for t in used))

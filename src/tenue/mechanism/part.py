@@ -5,15 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
-import numpy as np
-
-from ..noise.box.law import OptimalBox
-from ..noise.box.steps import OptimalBoxSteps
-from ..noise.discrete_laplace import DiscreteLaplace
-from ..noise.law import GridLaw
+from ..noise.joint import Joint, joint
 from ..noise.source import SYSTEM, Source, require_safe
 from .bernstein import Axis, Bernstein, Powers
 
@@ -93,7 +87,7 @@ class Component:
 
 @dataclass(frozen=True)
 class Part:
-    """Components of every cell that get their noise from one law.
+    """Components of every cell that get their noise together: from one law, or a tuple of them.
 
     Guarantee
         The noisy components of all cells together are `epsilon`-differentially private under the
@@ -102,14 +96,18 @@ class Part:
 
     name: str
     components: tuple[Component | Bernstein, ...]
-    law: GridLaw | tuple[DiscreteLaplace, ...] | OptimalBox
+    law: object
     epsilon: Fraction
+    noise: Joint = field(init=False, repr=False, compare=False)
+    """What the noise of the components tells about itself."""
 
-    @cached_property
-    def box(self) -> OptimalBoxSteps:
-        """The integer law of a box, made when it is needed: planning needs only its formulas."""
-        assert isinstance(self.law, OptimalBox)  # noqa: S101 - narrows the type
-        return self.law.on_grid(1)
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "noise", joint(self.law))
+
+    @property
+    def box(self) -> Any:
+        """The integer law from which the noise is drawn."""
+        return self.noise.whole
 
     def release(self, cells: Sequence[Atoms], source: Source = SYSTEM) -> list[list[int]]:
         """The components of each cell, each with its noise; cells are independent."""
@@ -123,9 +121,4 @@ class Part:
 
     def draw(self, cells: int, source: Source = SYSTEM) -> list[list[int]]:
         """The noise alone, for each cell."""
-        if isinstance(self.law, OptimalBox):
-            return self.box.steps(cells, source).tolist()  # type: ignore[no-any-return]
-        if isinstance(self.law, tuple):
-            columns = [law.steps(cells, source) for law in self.law]
-            return np.stack(columns, axis=1).tolist()  # type: ignore[no-any-return]
-        return self.law.steps(cells, source).reshape(cells, 1).tolist()
+        return self.noise.steps(cells, source).tolist()  # type: ignore[no-any-return]

@@ -11,6 +11,7 @@ import numpy as np
 from ..number import Number, checked_call, law_epsilon, moderate
 from .exact import geometric
 from .law import GridLaw, Ints, Real, checked_steps, like, real_array
+from .likelihood import Likelihood, in_units, likelihood_of
 from .source import Source
 
 
@@ -87,3 +88,16 @@ class DiscreteLaplace(GridLaw):
             f"DiscreteLaplace(sensitivity={float(self.sensitivity):g}, "
             f"epsilon={float(self.epsilon):g}, grid={float(self.grid):g})"
         )
+
+
+@likelihood_of.register(DiscreteLaplace)
+def _likelihood(law: DiscreteLaplace) -> Likelihood:
+    rate = float(law.epsilon * law.grid / law.sensitivity)
+    return Likelihood(lambda k: -rate * k, rate, 0.0, law.grid, True, law.mass)
+
+
+@in_units.register(DiscreteLaplace)
+def _in_units(law: DiscreteLaplace, unit: Fraction) -> DiscreteLaplace:
+    return DiscreteLaplace(
+        sensitivity=law.sensitivity * unit, epsilon=law.epsilon, grid=law.grid * unit
+    )

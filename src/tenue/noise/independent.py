@@ -1,13 +1,21 @@
-"""Independent Laplace noise on each component: what an L1 budget buys."""
+"""Independent noise on each component: what an L1 budget buys."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
 
 from ..number import Number, checked_call, fraction_of_one, moderate
 from .discrete_laplace import DiscreteLaplace
-from .law import vector
+from .joint import Blend, Joint, joint
+from .laplace_sum import FineSum, LaplaceSum
+from .law import GridLaw, Ints, vector
+from .likelihood import in_units
+from .source import Source
 
 
 class IndependentLaplace:
@@ -86,3 +94,55 @@ def _beyond(radius: float, dimension: int) -> float:
         term *= radius / k
         total += term
     return total
+
+
+@joint.register(tuple)
+@dataclass(frozen=True)
+class Independent(Joint):
+    """A law of its own for each component."""
+
+    laws: tuple[GridLaw, ...]
+
+    @property
+    def whole(self) -> tuple[GridLaw, ...]:
+        return self.laws
+
+    @property
+    def words(self) -> str:
+        scales = (law.scale for law in self.laws if isinstance(law, DiscreteLaplace))
+        return f"scale {', '.join(f'{scale:.6g}' for scale in scales)} steps"
+
+    def steps(self, size: int, source: Source | None = None) -> Ints:
+        return np.stack([law.steps(size, source) for law in self.laws], axis=1)
+
+    def variance(self, j: int) -> float:
+        return self.laws[j].variance
+
+    def mean_absolute_error(self, j: int) -> float:
+        return self.laws[j].mean_absolute_error
+
+    def half_width(self, j: int, level: Fraction) -> float:
+        return self.laws[j].interval(level)[1]
+
+    def alone(self, j: int, unit: Fraction) -> GridLaw:
+        return in_units(self.laws[j], unit)
+
+    def independent(self, j: int) -> GridLaw:
+        return self.laws[j]
+
+    def blend(self, share: float, sign: int) -> Blend:
+        near = Fraction(share).limit_denominator(1 << 20)
+        total = LaplaceSum.of([(near, self.laws[0]), (1 - near, self.laws[1])])
+        return super().blend(share, sign) if total is None else FineSum(total)
+
+
+@joint.register(GridLaw)
+class _Single(Independent):
+    """The law of one number."""
+
+    def __init__(self, law: GridLaw) -> None:
+        super().__init__((law,))
+
+    @property
+    def words(self) -> str:
+        return repr(self.laws[0])

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from ..number import Number, checked_call, exact, fraction_of_one, law_epsilon, moderate
+from ..number import Number, checked_call, exact, law_epsilon, moderate
 from .discrete_laplace import DiscreteLaplace
-from .law import like, log, power_of_two_below, real_array
-from .source import Source
+from .law import Continuous, Real, like, log, power_of_two_below, real_array
+from .likelihood import Likelihood, likelihood_of
 
 
-class Laplace:
+class Laplace(Continuous):
     """Noise with density ε/(2Δ)·e^(-ε|x|/Δ).
 
     Guarantee
@@ -56,24 +56,12 @@ class Laplace:
         with np.errstate(under="ignore", over="ignore"):
             return like(x, np.exp(-np.abs(real_array(x)) / self.scale) / (2 * self.scale))
 
-    def cdf(self, x: Any) -> Any:
-        """P(noise ≤ x)."""
-        values = real_array(x)
+    def _tail(self, size: Real) -> Real:
         with np.errstate(under="ignore", over="ignore"):
-            tail = np.exp(-np.abs(values) / self.scale) / 2
-        return like(x, np.where(values < 0, tail, 1 - tail))
+            return np.asarray(np.exp(-size / self.scale))
 
-    def quantile(self, q: Number) -> float:
-        """The x with P(noise ≤ x) = q, 0 < q < 1."""
-        level = fraction_of_one(q, "q")
-        if 2 * level < 1:
-            return self.scale * log(2 * level)
-        return -self.scale * log(2 * (1 - level)) + 0.0
-
-    def interval(self, level: Number) -> tuple[float, float]:
-        """The shortest interval that holds the noise with probability `level`."""
-        half = -self.scale * log(1 - fraction_of_one(level, "level"))
-        return -half, half
+    def _size_with_tail(self, tail: Fraction) -> float:
+        return -self.scale * log(tail)
 
     def loss(self, shift: Number) -> float:
         """The largest log-ratio between the law and itself moved by `shift`."""
@@ -88,9 +76,11 @@ class Laplace:
         """The power of two on which `sample` draws: about a millionth of the sensitivity."""
         return power_of_two_below(self.sensitivity) / (1 << 20)
 
-    def sample(self, size: int | None = None, source: Source | None = None) -> Any:
-        """Independent draws on `sampling_grid`."""
-        return self.on_grid(self.sampling_grid).sample(size, source)
-
     def __repr__(self) -> str:
         return f"Laplace(sensitivity={float(self.sensitivity):g}, epsilon={float(self.epsilon):g})"
+
+
+@likelihood_of.register(Laplace)
+def _likelihood(law: Laplace) -> Likelihood:
+    slope = float(law.epsilon / law.sensitivity)
+    return Likelihood(lambda x: -slope * x, slope, 0.0, Fraction(1), False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
@@ -12,7 +13,7 @@ import numpy.typing as npt
 
 from ..number import Number, fraction_of_one
 from .discrete_laplace import DiscreteLaplace
-from .law import Real
+from .law import GridLaw, Real
 
 _LONGEST = 1 << 17
 _COARSE = 1 << 16
@@ -37,6 +38,12 @@ class LaplaceSum:
 
     def __init__(self, terms: Sequence[tuple[Fraction, DiscreteLaplace]]) -> None:
         self.terms = tuple((weight, law) for weight, law in terms if weight)
+
+    @classmethod
+    def of(cls, terms: Sequence[tuple[Fraction, GridLaw | None]]) -> LaplaceSum | None:
+        """The sum of independent terms, where all of them are discrete Laplace."""
+        known = [(weight, law) for weight, law in terms if isinstance(law, DiscreteLaplace)]
+        return cls(known) if len(known) == len(terms) else None
 
     @cached_property
     def variance(self) -> float:
@@ -65,6 +72,16 @@ class LaplaceSum:
             else self.continuous_half_width(outside)
         )
         return -half, half
+
+    def half_width(self, level: Number) -> float:
+        """Half of that interval."""
+        return self.interval(level)[1]
+
+    quick_half_width = half_width
+
+    @property
+    def quick_mean_absolute_error(self) -> float:
+        return self.mean_absolute_error
 
     # -- exactly -------------------------------------------------------------------------------
 
@@ -126,6 +143,25 @@ class LaplaceSum:
             middle = (low + high) / 2
             low, high = (middle, high) if self.tail(middle) > outside else (low, middle)
         return high
+
+
+@dataclass(frozen=True)
+class FineSum:
+    """A sum in the limit of a fine grid: formulas alone."""
+
+    total: LaplaceSum
+
+    @property
+    def variance(self) -> float:
+        return self.total.variance
+
+    @property
+    def mean_absolute_error(self) -> float:
+        return self.total.continuous_mean_absolute_error
+
+    def half_width(self, outside: float) -> float:
+        """The t with P(|sum| > t) = outside."""
+        return self.total.continuous_half_width(outside)
 
 
 def _convolved(places: Sequence[npt.NDArray[np.int64]], masses: Sequence[Real], half: int) -> Real:

@@ -104,6 +104,50 @@ def checked_source(source: Source | None) -> Source:
     return source
 
 
+class Continuous(ABC):
+    """A symmetric density. Subclasses give its tail, what has that tail, and the integer law."""
+
+    @abstractmethod
+    def _tail(self, size: Real) -> Real:
+        """P(|noise| > size), size ≥ 0."""
+
+    @abstractmethod
+    def _size_with_tail(self, tail: Fraction) -> float:
+        """The size with P(|noise| > size) = tail."""
+
+    @abstractmethod
+    def on_grid(self, grid: Number) -> GridLaw:
+        """The exact integer law that is actually sampled."""
+
+    @property
+    @abstractmethod
+    def sampling_grid(self) -> Fraction:
+        """The power of two on which `sample` draws."""
+
+    def cdf(self, x: Any) -> Any:
+        """P(noise ≤ x)."""
+        values = real_array(x)
+        tail = self._tail(np.abs(values)) / 2
+        return like(x, np.where(values < 0, tail, 1 - tail))
+
+    def quantile(self, q: Number) -> float:
+        """The x with P(noise ≤ x) = q, 0 < q < 1."""
+        level = fraction_of_one(q, "q")
+        if level == Fraction(1, 2):
+            return 0.0
+        size = self._size_with_tail(2 * min(level, 1 - level))
+        return -size if level < Fraction(1, 2) else size
+
+    def interval(self, level: Number) -> tuple[float, float]:
+        """The shortest symmetric interval that holds the noise with probability `level`."""
+        size = self._size_with_tail(1 - fraction_of_one(level, "level"))
+        return -size, size
+
+    def sample(self, size: int | None = None, source: Source | None = None) -> Any:
+        """Independent draws on `sampling_grid`."""
+        return self.on_grid(self.sampling_grid).sample(size, source)
+
+
 class GridLaw(ABC):
     """A symmetric law on whole multiples of a grid.
 

@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 
 from ..errors import refuse
-from ..number import Number, checked_call, exact, fraction_of_one, law_epsilon, moderate
+from ..number import Number, checked_call, exact, law_epsilon, moderate
 from .criterion import Criterion, criterion
-from .law import Real, like, log, power_of_two_below, real_array
+from .law import Continuous, Real, like, log, power_of_two_below, real_array
+from .likelihood import Likelihood, likelihood_of
 from .optimal_steps import OptimalSteps
-from .source import Source
 
 
-class Optimal:
+class Optimal(Continuous):
     """Adds the step-shaped noise that no other noise improves upon.
 
     The density is highest on |x| ≤ d and falls by e^-ε at each step of Δ beyond it. Every
@@ -115,32 +115,12 @@ class Optimal:
             return like(x, self._peak * np.exp(-float(self.epsilon) * level))
 
     def _tail(self, size: Real) -> Real:
-        """P(|noise| > size), size ≥ 0."""
         size = np.minimum(size, 1e300)
         with np.errstate(under="ignore", over="ignore", invalid="ignore"):
             level = self._level(size)
             end = self.d + level * self._delta
             inside = 2 * self._peak * np.exp(-float(self.epsilon) * level)
             return np.nan_to_num(inside * (np.maximum(end - size, 0) + self._rest))
-
-    def cdf(self, x: Any) -> Any:
-        """P(noise ≤ x)."""
-        values = real_array(x)
-        tail = self._tail(np.abs(values)) / 2
-        return like(x, np.where(values < 0, tail, 1 - tail))
-
-    def quantile(self, q: Number) -> float:
-        """The x with P(noise ≤ x) = q, 0 < q < 1."""
-        level = fraction_of_one(q, "q")
-        if level == Fraction(1, 2):
-            return 0.0
-        size = self._size_with_tail(2 * min(level, 1 - level))
-        return -size if level < Fraction(1, 2) else size
-
-    def interval(self, level: Number) -> tuple[float, float]:
-        """The shortest symmetric interval that holds the noise with probability `level`."""
-        size = self._size_with_tail(1 - fraction_of_one(level, "level"))
-        return -size, size
 
     def _size_with_tail(self, tail: Fraction) -> float:
         beyond_core = 2 * self._peak * self._rest
@@ -179,14 +159,22 @@ class Optimal:
         core = power_of_two_below(Fraction(self.d)) / (1 << 12)
         return max(min(coarse, core), coarse / (1 << 24))
 
-    def sample(self, size: int | None = None, source: Source | None = None) -> Any:
-        """Independent draws on `sampling_grid`."""
-        return self.on_grid(self.sampling_grid).sample(size, source)
-
     def __repr__(self) -> str:
         return (
             f"Optimal(sensitivity={self._delta:g}, epsilon={float(self.epsilon):g}, d={self.d:.6g})"
         )
+
+
+@likelihood_of.register(Optimal)
+def _likelihood(law: Optimal) -> Likelihood:
+    epsilon, width, d = float(law.epsilon), float(law.sensitivity), law.d
+    return Likelihood(
+        lambda x: -epsilon * np.maximum(0.0, np.ceil((x - d) / width)),
+        epsilon / width,
+        epsilon,
+        Fraction(1),
+        False,
+    )
 
 
 def _best_core(epsilon: Fraction, wanted: Criterion) -> float:

@@ -14,6 +14,7 @@ from .criterion import Criterion
 from .enclosure import Enclosure, exp_minus
 from .exact import LARGEST, geometric, signs, uniform
 from .law import GridLaw, Ints, Real, checked_steps, like, real_array
+from .likelihood import Likelihood, likelihood_of
 from .source import Source
 from .table import Table
 
@@ -138,6 +139,19 @@ class OptimalSteps(GridLaw):
             f"OptimalSteps(delta={self.delta_steps}, d={self.d_steps}, "
             f"epsilon={float(self.epsilon):g}, grid={float(self.grid):g})"
         )
+
+
+@likelihood_of.register(OptimalSteps)
+def _likelihood(law: OptimalSteps) -> Likelihood:
+    epsilon, period, core = float(law.epsilon), law.delta_steps, law.d_steps - 1
+    return Likelihood(
+        lambda k: -epsilon * np.maximum(0.0, np.ceil((k - core) / period)),
+        epsilon / period,
+        epsilon,
+        law.grid,
+        True,
+        law.mass,
+    )
 
 
 _MINUS_ZERO = np.iinfo(np.int64).min

@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+import json
 from abc import ABC, abstractmethod
+from fractions import Fraction
 from typing import Any
 
 from ..errors import refuse
-from .written import written
+
+
+def written_number(number: Fraction | int) -> int | str:
+    """A whole number as itself, any other as the exact text "numerator/denominator".
+
+    Example
+        >>> written_number(Fraction(7, 10)), written_number(Fraction(3))
+        ('7/10', 3)
+    """
+    exact = Fraction(number)
+    return exact.numerator if exact.denominator == 1 else str(exact)
 
 
 class Belief(ABC):
@@ -23,7 +35,8 @@ class Belief(ABC):
 
     def to_json(self) -> str:
         """The belief as canonical JSON text; `from_json` gives it back."""
-        return written(self.to_dict())
+        facts = self.to_dict()  # one form only, so that equal beliefs are equal texts
+        return json.dumps(facts, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
     def _set(self, **facts: Any) -> None:
         for name, fact in facts.items():

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from ..errors import refuse
+from .belief import written_number
 from .finite import Finite, plain
 from .mass import listed, paired, whole_weights
-from .written import written_number
 
 
 def _labels(given: list[object], name: str) -> list[str | int]:

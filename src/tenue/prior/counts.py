@@ -6,16 +6,16 @@ import math
 from abc import abstractmethod
 from fractions import Fraction
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from ..errors import InvalidPrior, refuse
 from ..number import above_zero, checked_call, fraction_of_one, whole
-from .belief import Belief
+from .belief import Belief, written_number
 from .lattice import Lattice, Real
 from .mass import MOST_POINTS
 from .points import Points
-from .written import written_number
 
 _MOST = 10**9
 _BITS = 128
@@ -87,6 +87,11 @@ class Counts(Belief):
     def on_grid(self, grid: object = 1) -> Points:
         """The exact points; counts are whole whatever the grid."""
         return self.points
+
+
+def with_points(prior: Any) -> Any:
+    """Counts as the points they stand for; any other belief as it is."""
+    return prior.points if isinstance(prior, Counts) else prior
 
 
 class Binomial(Counts):

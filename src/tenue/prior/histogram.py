@@ -12,11 +12,11 @@ import numpy as np
 
 from ..errors import refuse
 from ..number import checked_call
+from .belief import written_number
 from .density import Density, grid_steps
 from .lattice import Lattice, Real
 from .mass import MOST_POINTS, common_denominator, exact_place, listed, whole_weights
 from .points import Points
-from .written import written_number
 
 
 class Histogram(Density):

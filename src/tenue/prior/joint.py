@@ -11,6 +11,7 @@ from typing import Any
 
 from ..errors import refuse
 from ..number import checked_call
+from .belief import written_number
 from .counts import Counts
 from .finite import Finite, plain
 from .mass import (
@@ -22,7 +23,6 @@ from .mass import (
     whole_weights,
 )
 from .points import numeric_place
-from .written import written_number
 
 
 class Joint(Finite):

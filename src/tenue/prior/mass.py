@@ -37,11 +37,8 @@ def paired(given: object, name: str = "masses") -> list[tuple[Any, Any]]:
     pairs = []
     for item in items:
         if not isinstance(item, tuple | list) or len(item) != 2:
-            raise InvalidPrior(
-                f"`{name}` holds {item!r}"[:80],
-                f"`{name}` maps each value to its mass",
-                'Give {"flu": 0.7, "none": 0.3}, or a list of (value, mass) pairs',
-            )
+            said = f"`{name}` holds {item!r}"[:80]
+            raise refuse("prior.is-no-pair-of-value-and-mass", said=said, name=name)
         pairs.append((item[0], item[1]))
         _check_count(len(pairs))
     if not pairs:

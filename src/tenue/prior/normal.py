@@ -9,13 +9,13 @@ from functools import cached_property
 from ..errors import InvalidPrior, refuse
 from ..noise.enclosure import exp_minus
 from ..number import above_zero, checked_call
+from .belief import written_number
 from .density import Density, grid_steps
 from .histogram import Histogram
 from .lattice import Lattice, Real
 from .mass import MOST_POINTS, exact_place
 from .points import Points
 from .uniform import two_ends
-from .written import written_number
 
 _BITS = 128
 _SPARE = 128

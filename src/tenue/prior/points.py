@@ -11,9 +11,9 @@ import numpy as np
 
 from ..errors import InvalidPrior, Refused, refuse
 from ..number import above_zero, exact
+from .belief import written_number
 from .finite import Finite
 from .mass import common_denominator, exact_place, paired, whole_weights
-from .written import written_number
 
 
 def numeric_place(value: object) -> Fraction | None:

@@ -85,17 +85,14 @@ def from_dict(facts: object) -> Any:
         raise refuse("prior.belief-is-not-json-object")
     kind = facts.get("prior")
     if not isinstance(kind, str) or kind not in _MAKERS:
-        raise InvalidPrior(
-            f'"prior" is {kind!r}'[:80], '"prior" names a family', nearest(str(kind), _MAKERS)
-        )
+        raise refuse("prior.prior-is", named=kind, nearest=nearest(str(kind), _MAKERS))
     make, needed, optional = _MAKERS[kind]
     given = {str(name): value for name, value in facts.items() if name != "prior"}
     for name in given:
         if name not in needed + optional:
-            raise InvalidPrior(
-                f'"{kind}" has no "{name}"'[:80],
-                f"It takes {', '.join(needed + optional)}",
-                nearest(name, needed + optional),
+            said, takes = f'"{kind}" has no "{name}"'[:80], needed + optional
+            raise refuse(
+                "prior.has-no", said=said, takes=", ".join(takes), nearest=nearest(name, takes)
             )
     missing = [name for name in needed if name not in given]
     if missing:

@@ -8,12 +8,12 @@ import numpy as np
 
 from ..errors import refuse
 from ..number import checked_call
+from .belief import written_number
 from .density import Density, grid_steps
 from .histogram import Histogram
 from .lattice import Lattice
 from .mass import exact_place
 from .points import Points
-from .written import written_number
 
 
 def two_ends(low: object, high: object) -> tuple[Fraction, Fraction]:

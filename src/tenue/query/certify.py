@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from ..mechanism.bernstein import Bernstein
 from ..mechanism.part import Component
-from ..noise.box.law import OptimalBox
 from ..promise import Certificate, Pure
 from ..promise.certificate import ONE_RECORD, STREAM
 from ..promise.certificate import certify as certified
@@ -55,14 +54,7 @@ def certify(plan: Plan, schema: Schema) -> Certificate:
     parameters = {"question": plan.sql, "epsilon": exactly(plan.epsilon)}
     for number, part in enumerate(plan.parts, start=1):
         what = ", ".join(map(_what, part.components))
-        law = part.law
-        if isinstance(law, OptimalBox):
-            scale = f"core {', '.join(f'{c:.6g}' for c in law.core)} steps"
-        elif isinstance(law, tuple):
-            scale = f"scale {', '.join(f'{one.scale:.6g}' for one in law)} steps"
-        else:
-            scale = repr(law)
-        parameters[f"part {number}"] = f"{part.name} on {what}: {scale}"
+        parameters[f"part {number}"] = f"{part.name} on {what}: {part.noise.words}"
     for number, choice in enumerate(choices, start=len(plan.parts) + 1):
         if isinstance(choice, Ballot):
             behind = choice.vote.behind(0.05)

@@ -14,7 +14,7 @@ from datetime import date, datetime, timedelta
 from fractions import Fraction
 from typing import ClassVar, TypedDict
 
-from ..errors import InvalidArgument, refuse
+from ..errors import refuse
 from ..number import exact, whole
 from ..taxonomy import Taxonomy
 from .expression import Expression
@@ -189,8 +189,6 @@ class Datetime(Bounded):
     @staticmethod
     def number(value: object) -> Fraction:
         """Seconds since 1970 began, of a datetime or its ISO text; refused for anything else."""
-        allowed = "A datetime is a day and a local time, without offset"
-        fix = "Write 2024-12-31T23:59:59"
         try:
             moment = datetime.fromisoformat(value.strip()) if isinstance(value, str) else value
         except ValueError:
@@ -198,9 +196,9 @@ class Datetime(Bounded):
         if isinstance(value, str) and len(value.strip()) <= len("2024-12-31"):
             moment = None  # a day alone
         if not isinstance(moment, datetime):
-            raise InvalidArgument(f"{show(value)} is not a datetime", allowed, fix)
+            raise refuse("schema.is-not-datetime", said=f"{show(value)} is not a datetime")
         if moment.tzinfo is not None:
-            raise InvalidArgument(f"{show(value)} has an offset", allowed, fix)
+            raise refuse("schema.is-not-datetime", said=f"{show(value)} has an offset")
         return Fraction((moment - _SECOND_ZERO) // timedelta(microseconds=1), _MICRO)
 
 

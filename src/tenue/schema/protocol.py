@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from ..number import moderate
-from .file.section import Section
 from .literal import show
 
 FIXED_NOISE = "fixed-noise"
@@ -29,22 +27,3 @@ class Protocol:
 
     def __str__(self) -> str:
         return self.kind if self.scale is None else f"{self.kind} of scale {show(self.scale)}"
-
-
-def read_protocol(section: Section) -> Protocol | None:
-    """The protocol that a section states; None if that has mistakes, which are then noted."""
-    section.known({"kind", "scale"}, "[protocol]")
-    kind = section.choice("kind", PROTOCOLS, required=True)
-    scale = section.number(
-        "scale",
-        lambda value: moderate(value, "scale"),
-        "`scale` must be a number above 0",
-        "Write scale = 20",
-        required=kind == FIXED_NOISE,
-    )
-    if kind == REFINEMENT and "scale" in section:
-        section.wrong("scale", "Refinement adds no noise", "Remove `scale`")
-        return None
-    if kind is None or (kind == FIXED_NOISE and scale is None):
-        return None
-    return Protocol(kind=kind, scale=scale)

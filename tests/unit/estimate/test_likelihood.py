@@ -8,9 +8,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tenue.errors import Refused
-from tenue.estimate.likelihood import likelihood, noisy_steps
-from tenue.noise import DiscreteLaplace, IndependentLaplace, Laplace, Optimal, OptimalBox
+from tenue.errors import InvalidArgument, NotPromised, Refused
+from tenue.estimate.likelihood import likelihood, noisy_steps, require_free
+from tenue.noise import (
+    DiscreteLaplace,
+    HeavyTail,
+    IndependentLaplace,
+    Laplace,
+    Optimal,
+    OptimalBox,
+)
+from tenue.promise import Approximate, Individual, KAnonymity, Pure
 
 
 @pytest.mark.parametrize(
@@ -55,3 +63,17 @@ def test_vectors_are_refused() -> None:
     for law in (OptimalBox(sensitivities=[1], epsilon=1), IndependentLaplace(scales=[1]), None):
         with pytest.raises(Refused):
             likelihood(law)
+
+
+def test_differential_privacy_passes() -> None:
+    require_free(law=DiscreteLaplace(sensitivity=1, epsilon=1), promise=Pure(1))
+    require_free(promise=Approximate(1, 1e-6))
+
+
+def test_secret_scales_do_not() -> None:
+    heavy = HeavyTail(gamma=4, smooth_sensitivity=1, epsilon=1)
+    for facts in ({"law": heavy}, {"law": heavy.on_grid(1)}, {"promise": Individual(1)}):
+        with pytest.raises(NotPromised):
+            require_free(**facts)  # type: ignore[arg-type]
+    with pytest.raises(InvalidArgument):
+        require_free(promise=KAnonymity(3))

@@ -9,7 +9,7 @@ import pytest
 
 import tenue
 from tenue.ledger import Memory
-from tenue.ledger.transaction.journal import Desk
+from tenue.ledger.transaction.journal import Journal
 
 # in a process of its own: a fork of the one that runs the tests would copy its threads' locks
 FORK = """
@@ -42,9 +42,9 @@ def test_work_that_breaks_leaves_no_trace() -> None:
     ledger = Memory()
     ledger.open_dataset("census", 1, neighbours="replace")
 
-    def break_down(desk: Desk) -> None:
-        desk.owner()
-        desk.write(next(iter(ledger.entries())).fact)
+    def break_down(journal: Journal) -> None:
+        journal.owner()
+        journal.write(next(iter(ledger.entries())).fact)
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):

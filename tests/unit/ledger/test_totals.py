@@ -17,7 +17,7 @@ from tenue.ledger import Charge, Ledger, Memory, Reservation, SQLite
 from tenue.ledger.fact import Answered, CapChanged, Fact, Reserved
 from tenue.ledger.proof.inspection import Blank
 from tenue.ledger.row import Person
-from tenue.ledger.totals import Books
+from tenue.ledger.totals import Totals
 
 TOTAL, QUOTA, NANO = 40, 25, 10**9
 Step = tuple[str, str, str | None, int]
@@ -139,26 +139,26 @@ TELLING: list[Step] = [
 ]
 
 
-def persons_added_up(self: Books, fact: Reserved, sign: int) -> None:
+def persons_added_up(self: Totals, fact: Reserved, sign: int) -> None:
     CHARGE(self, replace(fact, person=None), sign)
 
 
-def maximum_over_questions(self: Books, fact: Reserved, sign: int) -> None:
+def maximum_over_questions(self: Totals, fact: Reserved, sign: int) -> None:
     alone = None if fact.person is None else f"{fact.person}-{fact.nano}"
     CHARGE(self, replace(fact, person=alone), sign)
 
 
-def maximum_never_lowered(self: Books, dataset: str, analyst: str) -> Person:
+def maximum_never_lowered(self: Totals, dataset: str, analyst: str) -> Person:
     account = self.account(dataset, analyst)
     return Person(account.most, account.most_delta)
 
 
-def past_not_repriced(self: Books, sequence: int, fact: Fact) -> None:
+def past_not_repriced(self: Totals, sequence: int, fact: Fact) -> None:
     dataset = self._known(fact.dataset)
     self.datasets[fact.dataset] = dataset._replace(neighbours="replace", repriced=sequence)
 
 
-CHARGE = Books._charge
+CHARGE = Totals._charge
 
 
 def test_the_telling_steps_are_right() -> None:
@@ -177,17 +177,17 @@ def test_the_telling_steps_are_right() -> None:
 def test_wrong_totals_are_told_apart(
     monkeypatch: pytest.MonkeyPatch, method: str, wrong: object
 ) -> None:
-    monkeypatch.setattr(Books, method, wrong)
+    monkeypatch.setattr(Totals, method, wrong)
     with pytest.raises(AssertionError):
         follow(Memory(), TELLING)
 
 
 def test_a_fact_about_nothing_is_a_fault() -> None:
-    books = Books(Blank())
+    totals = Totals(Blank())
     with pytest.raises(LedgerFault, match="never opened"):
-        books.post(1, CapChanged(dataset="x", total_nano=1, total_atto=0, per_analyst_nano=None))
+        totals.post(1, CapChanged(dataset="x", total_nano=1, total_atto=0, per_analyst_nano=None))
     with pytest.raises(LedgerFault, match="not open"):
-        books.post(2, Answered(dataset="x", reservation=1, answer_digest="", size=0))
+        totals.post(2, Answered(dataset="x", reservation=1, answer_digest="", size=0))
 
 
 def test_delta_about_persons_is_a_maximum_too() -> None:

@@ -7,8 +7,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from tenue.noise import DiscreteLaplace, Seeded
-from tenue.noise.laplace_sum import LaplaceSum
+from tenue.noise import DiscreteLaplace, Optimal, Seeded
+from tenue.noise.laplace_sum import FineSum, LaplaceSum
 
 
 def convolved(weights: list[int], laws: list[DiscreteLaplace]) -> dict[int, float]:
@@ -77,3 +77,30 @@ def test_a_tiny_term_beside_many_wide_ones_changes_nothing() -> None:
     alone = LaplaceSum([(Fraction(1), wide)] * 12)
     both = LaplaceSum([*([(Fraction(1), wide)] * 12), (Fraction(1), tiny)])
     assert both.interval(0.95)[1] == pytest.approx(alone.interval(0.95)[1], rel=1e-3)
+
+
+def test_only_discrete_laplace_terms_have_a_sum() -> None:
+    law = DiscreteLaplace(sensitivity=3, epsilon=1)
+    step = Optimal(sensitivity=30, epsilon=1).on_grid(1)
+    both = LaplaceSum.of([(Fraction(1), law), (Fraction(-2), law)])
+    assert both is not None
+    assert both.variance == pytest.approx(5 * law.variance)
+    assert LaplaceSum.of([(Fraction(1), law), (Fraction(1), step)]) is None
+    assert LaplaceSum.of([(Fraction(1), law), (Fraction(1), None)]) is None
+
+
+def test_a_fine_sum_is_told_by_formulas_of_the_continuous_law() -> None:
+    law = DiscreteLaplace(sensitivity=400, epsilon=1)
+    both = LaplaceSum([(Fraction(1), law), (Fraction(1), law)])
+    fine = FineSum(both)
+    assert fine.variance == both.variance
+    assert fine.mean_absolute_error == both.continuous_mean_absolute_error
+    assert fine.half_width(0.05) == both.continuous_half_width(0.05)
+
+
+def test_a_sum_tells_its_error_as_parts_do() -> None:
+    law = DiscreteLaplace(sensitivity=3, epsilon=1)
+    both = LaplaceSum([(Fraction(1), law), (Fraction(2), law)])
+    level = Fraction(9, 10)
+    assert both.half_width(level) == both.quick_half_width(level) == both.interval(level)[1]
+    assert both.quick_mean_absolute_error == both.mean_absolute_error

@@ -11,7 +11,14 @@ import pytest
 
 from tenue.errors import Refused
 from tenue.noise import DiscreteLaplace, Seeded
-from tenue.noise.law import as_value, as_values, checked_source, power_of_two_below, real_array
+from tenue.noise.law import (
+    Continuous,
+    as_value,
+    as_values,
+    checked_source,
+    power_of_two_below,
+    real_array,
+)
 from tenue.noise.source import SYSTEM
 
 
@@ -102,3 +109,36 @@ def test_exact_levels_are_not_missed_by_rounding() -> None:
     law = DiscreteLaplace(sensitivity=1, epsilon="1.0986122886681098")
     assert law.interval("0.4999") == (0, 0)
     assert law.interval("0.5001") == (-1, 1)
+
+
+class Flat(Continuous):
+    """Uniform on [−2, 2]: a density with nothing to it but the machinery under test."""
+
+    sampling_grid = Fraction(1, 4)
+
+    def _tail(self, size: Any) -> Any:
+        return np.maximum(0.0, 1 - size / 2)
+
+    def _size_with_tail(self, tail: Fraction) -> float:
+        return float(2 - 2 * tail)
+
+    def on_grid(self, grid: Any) -> Any:
+        return DiscreteLaplace(sensitivity=1, epsilon=1, grid=grid)
+
+
+def test_a_density_follows_from_its_tail() -> None:
+    law = Flat()
+    assert law.cdf([-3, -1, 0, 1, 3]).tolist() == [0, 0.25, 0.5, 0.75, 1]
+    assert law.cdf(1) == 0.75
+    assert [law.quantile(q) for q in ("0.25", "0.5", "0.75")] == [-1, 0, 1]
+    assert law.interval("0.25") == (-0.5, 0.5)
+    for wrong in (0, 1, "x"):
+        with pytest.raises(Refused):
+            law.quantile(wrong)
+
+
+def test_a_density_is_sampled_on_its_sampling_grid() -> None:
+    drawn = Flat().sample(50, Seeded(1))
+    assert (drawn * 4 == np.rint(drawn * 4)).all()
+    assert (drawn * 2 != np.rint(drawn * 2)).any()
+    assert drawn.tolist() == Flat().on_grid(Fraction(1, 4)).sample(50, Seeded(1)).tolist()

@@ -10,6 +10,7 @@ import pytest
 
 from tenue.errors import InvalidPrior, Refused
 from tenue.prior import BetaBinomial, Binomial
+from tenue.prior.counts import with_points
 
 
 def beta_binomial(n: int, a: Fraction, b: Fraction) -> list[Fraction]:
@@ -91,3 +92,10 @@ def test_too_many_points_to_refine() -> None:
 def test_wrong_parameters_are_refused(make: object) -> None:
     with pytest.raises(Refused):
         make()  # type: ignore[operator]
+
+
+def test_counts_stand_for_points_and_other_beliefs_for_themselves() -> None:
+    belief = Binomial(10, "0.5")
+    assert with_points(belief) is belief.points
+    assert with_points(belief.points) is belief.points
+    assert with_points(None) is None

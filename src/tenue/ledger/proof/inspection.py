@@ -21,7 +21,7 @@ from ..row import (
     Shelf,
     Ticket,
 )
-from ..totals import Books
+from ..totals import Totals
 from . import chain
 from .anchor import Anchor
 
@@ -40,7 +40,7 @@ Line = tuple[
 """An entry's number, text and hash; the ticket it opened, if any, field by field; its answer."""
 
 
-class Totals(NamedTuple):
+class Stored(NamedTuple):
     """Every running total, as stored."""
 
     datasets: dict[str, Dataset]
@@ -54,7 +54,7 @@ class Totals(NamedTuple):
 
 
 class Blank:
-    """A shelf with nothing on it: what is not in the books does not exist."""
+    """A shelf with nothing on it: what is not in the totals does not exist."""
 
     def datasets(self) -> list[str]:
         return []
@@ -110,8 +110,8 @@ _OUTCOME: dict[type[Fact], int] = {
 }
 
 
-class _Recount(Books):
-    """Books built from the first entry on, against which the stored rows are held.
+class _Recount(Totals):
+    """Totals built from the first entry on, against which the stored rows are held.
 
     A settled reservation is forgotten at once, so that memory follows what is open.
     """
@@ -167,7 +167,7 @@ class _Recount(Books):
         if ticket.name is not None:
             self._names.pop(ticket.name, None)
 
-    def differs_from(self, stored: Totals) -> str:
+    def differs_from(self, stored: Stored) -> str:
         """What in the stored totals is not what the entries amount to; empty if nothing is."""
         if self._claims:
             return "a ticket was settled by an entry that is not there"
@@ -179,7 +179,7 @@ class _Recount(Books):
         return ""
 
 
-def inspect(lines: Iterable[Line], totals: Totals, anchor: Anchor | None) -> Verification:
+def inspect(lines: Iterable[Line], totals: Stored, anchor: Anchor | None) -> Verification:
     """Walks all entries and compares everything stored with what they amount to."""
     recount = _Recount()
     count, link = 0, chain.GENESIS

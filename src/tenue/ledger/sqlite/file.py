@@ -22,7 +22,7 @@ from ..proof import chain
 from ..proof.anchor import Anchor
 from ..proof.inspection import inspect
 from ..record import Verification
-from ..transaction.journal import Desk
+from ..transaction.journal import Journal
 from .connection import Connections, begin, is_busy
 from .fork import watch
 from .owner import Owners
@@ -77,7 +77,7 @@ class File:
         except _DAMAGE as error:
             raise self._poison(error) from None
 
-    def write(self, work: Callable[[Desk], T]) -> T:
+    def write(self, work: Callable[[Journal], T]) -> T:
         """Runs `work` in a transaction; returns when it is durable."""
         self._usable()
         return self.writer.submit(work)
@@ -123,15 +123,15 @@ class File:
         head = tables.head()
         if head[0] < self._seen:
             raise LedgerFault("entries that were there are gone")
-        desk = Desk(tables, head, self._owners.me, self._owners.alive)
+        journal = Journal(tables, head, self._owners.me, self._owners.alive)
         for request in batch:
             try:
-                request.result = request.work(desk)
+                request.result = request.work(journal)
             except Refused as refusal:
                 request.error = refusal
-        if desk.written:
-            tables.take(desk)
-        return desk.head[0]
+        if journal.written:
+            tables.take(journal)
+        return journal.head[0]
 
     def _usable(self) -> None:
         if self._fault:

@@ -14,7 +14,7 @@ from ..fact import Entry
 from ..proof import chain
 from ..proof.anchor import Anchor
 from ..record import Verification
-from ..transaction.journal import Desk
+from ..transaction.journal import Journal
 from ..transaction.settlement import recover
 from .file import File
 from .tables import Tables
@@ -79,7 +79,7 @@ class SQLite(Ledger):
         elif self._file.read(lambda rows: rows.head())[0]:
             raise LedgerFault(f"the anchor `{path}` is missing and the ledger is not new")
 
-    def _write(self, work: Callable[[Desk], T]) -> T:
+    def _write(self, work: Callable[[Journal], T]) -> T:
         return self._file.write(work)
 
     def _read(self, look: Callable[[Rows], T]) -> T:

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator
 from ...errors import LedgerFault
 from ..fact import Reserved
 from ..proof import chain
-from ..proof.inspection import Line, Totals
+from ..proof.inspection import Line, Stored
 from ..row import Account, Dataset, Person, Ticket
-from ..transaction.journal import Desk
+from ..transaction.journal import Journal
 
 APPLICATION = 0x54656E75
 """What the file's header says it is: "Tenu"."""
@@ -217,37 +217,37 @@ class Tables:
             raise LedgerFault(f"the answer of entry {sequence} is missing")
         return bytes(row[0])
 
-    def take(self, desk: Desk) -> None:
+    def take(self, journal: Journal) -> None:
         """Writes everything a transaction changed."""
-        books = desk.books
-        self._run_many("INSERT INTO entry VALUES (?, ?, ?)", desk.written)
+        totals = journal.totals
+        self._run_many("INSERT INTO entry VALUES (?, ?, ?)", journal.written)
         self._run_many(
             "INSERT INTO ticket VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (sequence)"
             " DO UPDATE SET outcome = excluded.outcome, settled = excluded.settled",
-            books.tickets.values(),
+            totals.tickets.values(),
         )
-        self._run_many("INSERT INTO answer VALUES (?, ?)", books.answers.items())
+        self._run_many("INSERT INTO answer VALUES (?, ?)", totals.answers.items())
         self._run_many(
             "REPLACE INTO dataset VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            [(name, *row) for name, row in books.datasets.items()],
+            [(name, *row) for name, row in totals.datasets.items()],
         )
         self._run_many(
             "REPLACE INTO account VALUES (?, ?, ?, ?, ?, ?, ?)",
-            [(*key, *row) for key, row in books.accounts.items()],
+            [(*key, *row) for key, row in totals.accounts.items()],
         )
         self._run_many(
             "REPLACE INTO person VALUES (?, ?, ?, ?, ?)",
-            [(*key, *row) for key, row in books.persons.items()],
+            [(*key, *row) for key, row in totals.persons.items()],
         )
         self._run_many(
             "REPLACE INTO question VALUES (?, ?, ?)",
-            [(*key, times) for key, times in books.questions.items()],
+            [(*key, times) for key, times in totals.questions.items()],
         )
         self._run_many(
             "REPLACE INTO release VALUES (?, ?, ?)",
-            [(*key, sequence) for key, sequence in books.releases.items()],
+            [(*key, sequence) for key, sequence in totals.releases.items()],
         )
-        self._run_many("REPLACE INTO protocol VALUES (?, ?)", books.protocols.items())
+        self._run_many("REPLACE INTO protocol VALUES (?, ?)", totals.protocols.items())
 
     def lines(self) -> Iterator[Line]:
         """Every entry beside the ticket it opened and the answer it stored."""
@@ -257,9 +257,9 @@ class Tables:
             " LEFT JOIN answer a ON a.sequence = e.sequence ORDER BY e.sequence"
         )
 
-    def totals(self) -> Totals:
+    def totals(self) -> Stored:
         run = self._run
-        return Totals(
+        return Stored(
             {row[0]: Dataset(*row[1:]) for row in run("SELECT * FROM dataset")},
             {row[:2]: Account(*row[2:]) for row in run("SELECT * FROM account")},
             {row[:3]: Person(*row[3:]) for row in run("SELECT * FROM person")},

@@ -13,7 +13,7 @@ from queue import Empty, SimpleQueue
 from typing import Any, Generic, TypeVar
 
 from ...errors import LedgerFault
-from ..transaction.journal import Desk
+from ..transaction.journal import Journal
 
 T = TypeVar("T")
 _LARGEST_BATCH = 512
@@ -24,7 +24,7 @@ class Request(Generic[T]):
 
     __slots__ = ("_done", "error", "result", "work")
 
-    def __init__(self, work: Callable[[Desk], T]) -> None:
+    def __init__(self, work: Callable[[Journal], T]) -> None:
         self.work = work
         self.result: T
         self.error: BaseException | None = None
@@ -60,7 +60,7 @@ class Writer:
         self._gate = threading.Lock()
         self._thread: threading.Thread | None = None
 
-    def submit(self, work: Callable[[Desk], T]) -> T:
+    def submit(self, work: Callable[[Journal], T]) -> T:
         """Runs `work` in the next transaction; returns when that is durable."""
         request: Request[T] = Request(work)
         with self._gate:

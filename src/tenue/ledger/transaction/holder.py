@@ -21,7 +21,7 @@ from ..fact import (
 )
 from ..overlap import overlapped
 from ..row import EVERYONE
-from .journal import Desk
+from .journal import Journal
 from .payment import known_dataset
 
 BY = " by "
@@ -29,7 +29,7 @@ BY = " by "
 
 
 def open_dataset(
-    desk: Desk,
+    journal: Journal,
     wanted: DatasetOpened,
     individual: int | None = None,
     protocol: str = "",
@@ -40,14 +40,14 @@ def open_dataset(
     A name that differs by upper and lower case alone is no other name.
     """
     folded = wanted.dataset.lower()
-    name = next((n for n in desk.books.shelf.datasets() if n.lower() == folded), wanted.dataset)
-    held = desk.books.dataset(name)
+    name = next((n for n in journal.totals.shelf.datasets() if n.lower() == folded), wanted.dataset)
+    held = journal.totals.dataset(name)
     facts: list[Fact] = []
     if held is None:
         facts.append(wanted)
     else:
         if wanted.neighbours != held.neighbours:
-            facts.append(_neighbours_changed(desk, name, wanted.neighbours))
+            facts.append(_neighbours_changed(journal, name, wanted.neighbours))
         caps = (wanted.total_nano, wanted.total_atto, wanted.per_analyst_nano)
         if caps != (held.total, held.total_delta, held.per_analyst):
             facts.append(
@@ -63,18 +63,18 @@ def open_dataset(
         facts.append(IndividualCapped(dataset=name, individual_nano=individual))
     if unit and unit != ("" if held is None else held.unit):
         if held is not None and held.unit:
-            _refuse_another_unit(desk, name, held.unit, unit)
+            _refuse_another_unit(journal, name, held.unit, unit)
         facts.append(UnitStated(dataset=name, unit=unit))
-    if protocol != desk.books.protocol(name):
+    if protocol != journal.totals.protocol(name):
         facts.append(ProtocolChanged(dataset=name, protocol=protocol))
     for fact in facts:
-        desk.write(fact)
+        journal.write(fact)
     return tuple(facts)
 
 
-def _refuse_another_unit(desk: Desk, name: str, before: str, unit: str) -> None:
+def _refuse_another_unit(journal: Journal, name: str, before: str, unit: str) -> None:
     """What was spent for one unit has no price for another, who may have had more of the rows."""
-    account = desk.books.account(name, EVERYONE)
+    account = journal.totals.account(name, EVERYONE)
     same = before.partition(BY)[0] == unit.partition(BY)[0]
     if account.most or (account.spent and not same):
         raise refuse(
@@ -86,8 +86,8 @@ def _refuse_another_unit(desk: Desk, name: str, before: str, unit: str) -> None:
         )
 
 
-def _neighbours_changed(desk: Desk, name: str, neighbours: Neighbours) -> Fact:
-    account = desk.books.account(name, EVERYONE)
+def _neighbours_changed(journal: Journal, name: str, neighbours: Neighbours) -> Fact:
+    account = journal.totals.account(name, EVERYONE)
     if neighbours != REPLACE and account.spent:
         raise refuse(
             "ledger.has-spent-epsilon-under-replace-and-is",
@@ -97,10 +97,10 @@ def _neighbours_changed(desk: Desk, name: str, neighbours: Neighbours) -> Fact:
     return NeighboursChanged(dataset=name, neighbours=neighbours)
 
 
-def register_release(desk: Desk, wanted: ReleaseRegistered | RowsReleased) -> int:
+def register_release(journal: Journal, wanted: ReleaseRegistered | RowsReleased) -> int:
     """Registers a release; a second one of the same data is refused unless overridden."""
-    known_dataset(desk, wanted.dataset)
-    earlier = desk.books.releases_of(wanted.dataset)
+    known_dataset(journal, wanted.dataset)
+    earlier = journal.totals.releases_of(wanted.dataset)
     if wanted.release_digest in earlier:
         return earlier[wanted.release_digest]
     if earlier and not wanted.override:
@@ -110,18 +110,18 @@ def register_release(desk: Desk, wanted: ReleaseRegistered | RowsReleased) -> in
             dataset=wanted.dataset,
         )
     if isinstance(wanted, RowsReleased) and not wanted.override:
-        before = overlapped(wanted.marks, desk.books.releases_of(EVERYONE))
+        before = overlapped(wanted.marks, journal.totals.releases_of(EVERYONE))
         if before is not None:
             raise refuse(
                 "ledger.rows-of-have-been-released-before-entry",
                 earlier=before,
                 dataset=wanted.dataset,
             )
-    return desk.write(wanted)
+    return journal.write(wanted)
 
 
-def withdraw_release(desk: Desk, wanted: ReleaseWithdrawn) -> None:
+def withdraw_release(journal: Journal, wanted: ReleaseWithdrawn) -> None:
     """Records that a registered release never left; another may then be registered."""
-    known_dataset(desk, wanted.dataset)
-    if wanted.release_digest in desk.books.releases_of(wanted.dataset):
-        desk.write(wanted)
+    known_dataset(journal, wanted.dataset)
+    if wanted.release_digest in journal.totals.releases_of(wanted.dataset):
+        journal.write(wanted)

@@ -1,4 +1,4 @@
-"""One transaction at the ledger: facts written one after another, each chained to the last."""
+"""The journal of one transaction: facts written one after another, each chained to the last."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from datetime import UTC, datetime
 from ..fact import Fact
 from ..proof import chain
 from ..row import Shelf
-from ..totals import Books
+from ..totals import Totals
 
 
-class Desk:
+class Journal:
     """Collects what a transaction writes. Nothing is kept before the shelf takes it over.
 
     Parameters
@@ -28,7 +28,7 @@ class Desk:
         owner: Callable[[], str],
         alive: Callable[[str], bool],
     ) -> None:
-        self.books = Books(shelf)
+        self.totals = Totals(shelf)
         self.owner = owner
         self.alive = alive
         self.head = head
@@ -40,7 +40,7 @@ class Desk:
         sequence, previous = self.head
         sequence += 1
         text = chain.write(sequence, self._time, fact)
-        self.books.post(sequence, fact)
+        self.totals.post(sequence, fact)
         self.head = (sequence, chain.link(previous, text))
         self.written.append((sequence, text, self.head[1]))
         return sequence

@@ -1,6 +1,6 @@
 """Who may pay what: prices are reserved here, or refused.
 
-A function here either writes facts at the desk or refuses. It refuses before it writes, so a
+A function here either writes facts in the journal or refuses. It refuses before it writes, so a
 refusal never spoils the others that share the transaction. (The one exception writes what is true
 anyway: that a reservation's owner is dead.)
 """
@@ -13,25 +13,25 @@ from ..composition import charge_in, delta_in
 from ..fact import Asked, Reserved
 from ..record import Reservation
 from ..row import ANSWERED, EVERYONE, OPEN, Dataset, ticket_name
-from .journal import Desk
+from .journal import Journal
 from .purchase import Purchase
 from .settlement import bury
 
 _LARGEST_SUM = 2**62  # sums stay within the 64 bits of a stored integer
 
 
-def reserve(desk: Desk, wanted: Purchase) -> Reservation:
+def reserve(journal: Journal, wanted: Purchase) -> Reservation:
     """Debits a price, or hands out the answer that the key already has."""
-    dataset = known_dataset(desk, wanted.dataset)
-    known = replay(desk, wanted)
+    dataset = known_dataset(journal, wanted.dataset)
+    known = replay(journal, wanted)
     if known is not None:
         return known
     if wanted.column == "dp":
-        cost = _afford(desk, dataset, wanted)
+        cost = _afford(journal, dataset, wanted)
     else:
-        cost = _asked_before(desk, dataset, wanted)
-    charge, owner = wanted.charge, desk.owner()
-    sequence = desk.write(
+        cost = _asked_before(journal, dataset, wanted)
+    charge, owner = wanted.charge, journal.owner()
+    sequence = journal.write(
         Reserved(
             dataset=wanted.dataset,
             analyst=wanted.analyst,
@@ -48,17 +48,17 @@ def reserve(desk: Desk, wanted: Purchase) -> Reservation:
         )
     )
     if wanted.asked is not None:
-        desk.write(Asked(dataset=wanted.dataset, reservation=sequence, text=wanted.asked))
+        journal.write(Asked(dataset=wanted.dataset, reservation=sequence, text=wanted.asked))
     return Reservation(wanted.dataset, wanted.analyst, wanted.key, sequence, owner, cost)
 
 
-def replay(desk: Desk, wanted: Purchase) -> Reservation | None:
+def replay(journal: Journal, wanted: Purchase) -> Reservation | None:
     """The reservation whose answer this key already has; None if the key is free."""
     name = ticket_name(wanted.dataset, wanted.analyst, wanted.key)
-    ticket = None if name is None else desk.books.ticket_named(name)
+    ticket = None if name is None else journal.totals.ticket_named(name)
     if ticket is None:
         return None
-    before = desk.books.reserved(ticket.sequence)
+    before = journal.totals.reserved(ticket.sequence)
     charge = wanted.charge
     if (
         before.question_digest != wanted.question_digest
@@ -75,12 +75,12 @@ def replay(desk: Desk, wanted: Purchase) -> Reservation | None:
             ticket.sequence,
             ticket.owner,
             0,
-            desk.books.answer(ticket.settled),
+            journal.totals.answer(ticket.settled),
         )
     if ticket.outcome == OPEN:
-        if desk.alive(ticket.owner):
+        if journal.alive(ticket.owner):
             raise refuse("ledger.question-with-key-is-still-being-answered", key=wanted.key)
-        bury(desk, ticket.owner)
+        bury(journal, ticket.owner)
     raise refuse(
         "ledger.question-with-key-asked-with-epsilon-was",
         key=wanted.key,
@@ -88,16 +88,16 @@ def replay(desk: Desk, wanted: Purchase) -> Reservation | None:
     )
 
 
-def known_dataset(desk: Desk, name: str) -> Dataset:
-    dataset = desk.books.dataset(name)
+def known_dataset(journal: Journal, name: str) -> Dataset:
+    dataset = journal.totals.dataset(name)
     if dataset is None:
         raise refuse("ledger.ledger-has-no-data-set", name=name)
     return dataset
 
 
-def _asked_before(desk: Desk, dataset: Dataset, wanted: Purchase) -> int:
+def _asked_before(journal: Journal, dataset: Dataset, wanted: Purchase) -> int:
     if wanted.question_name is not None and wanted.times is not None:
-        asked = desk.books.times(wanted.dataset, wanted.question_name)
+        asked = journal.totals.times(wanted.dataset, wanted.question_name)
         if asked >= wanted.times:
             raise refuse(
                 "ledger.has-been-asked-times",
@@ -105,7 +105,7 @@ def _asked_before(desk: Desk, dataset: Dataset, wanted: Purchase) -> int:
                 asked=asked,
                 question_name=wanted.question_name,
             )
-    spent = desk.books.account(wanted.dataset, EVERYONE).individual
+    spent = journal.totals.account(wanted.dataset, EVERYONE).individual
     nano, room = wanted.charge.nano, dataset.individual
     if room is not None and nano > (room := max(0, room - spent)):
         raise refuse(
@@ -126,7 +126,7 @@ def _asked_before(desk: Desk, dataset: Dataset, wanted: Purchase) -> int:
     return wanted.charge.nano
 
 
-def _afford(desk: Desk, dataset: Dataset, wanted: Purchase) -> int:
+def _afford(journal: Journal, dataset: Dataset, wanted: Purchase) -> int:
     """The price in this ledger's adjacency, if both data set and analyst can pay it."""
     charge = wanted.charge
     nano = charge_in(dataset.neighbours, charge.neighbours, charge.nano)
@@ -134,7 +134,7 @@ def _afford(desk: Desk, dataset: Dataset, wanted: Purchase) -> int:
     for analyst, cap in ((EVERYONE, dataset.total), (wanted.analyst, dataset.per_analyst)):
         if cap is None:
             continue
-        room, room_delta = _room(desk, wanted, analyst, cap, dataset.total_delta)
+        room, room_delta = _room(journal, wanted, analyst, cap, dataset.total_delta)
         if nano > room:
             raise _over(wanted, analyst, nano, room)
         if analyst == EVERYONE and atto > room_delta:
@@ -150,12 +150,14 @@ def _afford(desk: Desk, dataset: Dataset, wanted: Purchase) -> int:
     return nano
 
 
-def _room(desk: Desk, wanted: Purchase, analyst: str, cap: int, delta_cap: int) -> tuple[int, int]:
+def _room(
+    journal: Journal, wanted: Purchase, analyst: str, cap: int, delta_cap: int
+) -> tuple[int, int]:
     """The largest price that this account could pay for this kind of question."""
-    account = desk.books.account(wanted.dataset, analyst)
+    account = journal.totals.account(wanted.dataset, analyst)
     room, room_delta = cap - account.spent, delta_cap - account.spent_delta
     if wanted.charge.person is not None:
-        person = desk.books.person(wanted.dataset, analyst, wanted.charge.person)
+        person = journal.totals.person(wanted.dataset, analyst, wanted.charge.person)
         if room >= 0:
             room += account.most - person.nano
         if room_delta >= 0:

@@ -8,15 +8,15 @@ from ...errors import Refused, refuse
 from ..fact import Answered, Returned, Unanswered
 from ..record import Reservation
 from ..row import ANSWERED, OPEN, RETURNED, Ticket
-from .journal import Desk
+from .journal import Journal
 
 
-def commit(desk: Desk, reservation: Reservation, answer: bytes) -> None:
+def commit(journal: Journal, reservation: Reservation, answer: bytes) -> None:
     """Stores the one answer of a reservation."""
-    ticket = _own(desk, reservation)
+    ticket = _own(journal, reservation)
     digest = hashlib.sha256(answer).hexdigest()
     if ticket.outcome == OPEN:
-        at = desk.write(
+        at = journal.write(
             Answered(
                 dataset=reservation.dataset,
                 reservation=ticket.sequence,
@@ -24,50 +24,50 @@ def commit(desk: Desk, reservation: Reservation, answer: bytes) -> None:
                 size=len(answer),
             )
         )
-        desk.books.answers[at] = answer
+        journal.totals.answers[at] = answer
         return
     if ticket.outcome == ANSWERED and ticket.settled is not None:
-        stored = desk.books.answer(ticket.settled)
+        stored = journal.totals.answer(ticket.settled)
         if hashlib.sha256(stored).hexdigest() == digest:
             return
     raise _settled(ticket)
 
 
-def release_unread(desk: Desk, reservation: Reservation, reason: str) -> None:
+def release_unread(journal: Journal, reservation: Reservation, reason: str) -> None:
     """Gives a price back, on the caller's word that no row was read."""
-    ticket = _own(desk, reservation)
+    ticket = _own(journal, reservation)
     if ticket.outcome == RETURNED:
         return
     if ticket.outcome != OPEN:
         raise _settled(ticket)
-    desk.write(Returned(dataset=reservation.dataset, reservation=ticket.sequence, reason=reason))
+    journal.write(Returned(dataset=reservation.dataset, reservation=ticket.sequence, reason=reason))
 
 
-def abandon(desk: Desk, reservation: Reservation, reason: str) -> None:
+def abandon(journal: Journal, reservation: Reservation, reason: str) -> None:
     """Ends a reservation without an answer; the price stays spent."""
-    ticket = _own(desk, reservation)
+    ticket = _own(journal, reservation)
     if ticket.outcome == OPEN:
-        desk.write(
+        journal.write(
             Unanswered(dataset=reservation.dataset, reservation=ticket.sequence, reason=reason)
         )
     elif ticket.outcome in (ANSWERED, RETURNED):
         raise _settled(ticket)
 
 
-def recover(desk: Desk) -> int:
+def recover(journal: Journal) -> int:
     """Finalises as spent whatever dead processes left open; returns how many."""
-    before = len(desk.written)
-    for owner in {ticket.owner for ticket in desk.books.open_tickets()}:
-        if not desk.alive(owner):
-            bury(desk, owner)
-    return len(desk.written) - before
+    before = len(journal.written)
+    for owner in {ticket.owner for ticket in journal.totals.open_tickets()}:
+        if not journal.alive(owner):
+            bury(journal, owner)
+    return len(journal.written) - before
 
 
-def bury(desk: Desk, owner: str) -> None:
-    for ticket in desk.books.open_tickets():
+def bury(journal: Journal, owner: str) -> None:
+    for ticket in journal.totals.open_tickets():
         if ticket.owner == owner:
-            dataset = desk.books.reserved(ticket.sequence).dataset
-            desk.write(
+            dataset = journal.totals.reserved(ticket.sequence).dataset
+            journal.write(
                 Unanswered(
                     dataset=dataset,
                     reservation=ticket.sequence,
@@ -76,9 +76,9 @@ def bury(desk: Desk, owner: str) -> None:
             )
 
 
-def _own(desk: Desk, reservation: Reservation) -> Ticket:
-    ticket = desk.books.ticket(reservation.sequence)
-    if ticket is None or ticket.owner != reservation.owner or ticket.owner != desk.owner():
+def _own(journal: Journal, reservation: Reservation) -> Ticket:
+    ticket = journal.totals.ticket(reservation.sequence)
+    if ticket is None or ticket.owner != reservation.owner or ticket.owner != journal.owner():
         raise refuse("ledger.reservation-was-not-made-by-this-ledger")
     return ticket
 

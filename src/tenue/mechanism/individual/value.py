@@ -8,7 +8,9 @@ privacy, which would compare κ_D(D) with κ_D′(D′).
 
 from __future__ import annotations
 
+import json
 from collections import Counter
+from dataclasses import dataclass
 from fractions import Fraction
 
 from ...noise.law import as_value
@@ -21,7 +23,6 @@ from ...sensitivity import local
 from ...sensitivity.column import Column, as_list, domain
 from ...sensitivity.parameters import Parameters
 from .calibration import FINER, release
-from .outcome import Released
 from .statistic import Statistic, columns_of
 from .steps import TRUNCATABLE, check_options, release_mode
 
@@ -50,6 +51,25 @@ INDIVIDUAL_ASSUMES = (
     "The AES-256 stream keyed by the operating system cannot be told from uniform bits.",
 )
 """What individual differential privacy assumes, for its certificates."""
+
+
+@dataclass(frozen=True)
+class Released:
+    """A private value on its grid, and what is promised about it.
+
+    `value` is an int, the double nearest to the grid multiple, or a category; `exact` is the
+    multiple itself, None for a category.
+    """
+
+    value: object
+    exact: Fraction | None
+    certificate: Certificate
+
+    def to_json(self) -> str:
+        """One JSON object: the value and its certificate."""
+        value = self.value if isinstance(self.value, int | float | str) else str(self.value)
+        facts = {"value": value, "certificate": self.certificate.to_dict()}
+        return json.dumps(facts, sort_keys=True, ensure_ascii=False)
 
 
 @checked_call

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from ...errors import refuse
 from ...number import checked_call
-from ...prior.counts import Counts
+from ...prior.counts import with_points
 from ...prior.density import Density
 from ...prior.distance.metric import Distance, metric, require_absolute
 from ...prior.distance.value import Equal, Line, Metric
@@ -56,7 +56,7 @@ def expected_error(
         Thesis, section 5.5; soundness section 4: the only error of a refined law that may be shown.
     """
     found = float_factors(epsilon, kind, alpha_up)
-    belief = prior.points if isinstance(prior, Counts) else prior
+    belief = with_points(prior)
     if isinstance(belief, Density):
         require_absolute(distance)
         return _density_error(belief, found)

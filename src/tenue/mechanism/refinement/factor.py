@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
-from ...errors import InvalidArgument, refuse
+from ...errors import refuse
 from ...noise.enclosure import exp_minus
 from ...number import exact, fraction_of_one, law_epsilon
 
@@ -103,8 +103,4 @@ def factors(
         if not 1 <= up <= most:
             raise refuse("mechanism.alpha-up-is", alpha_up=alpha_up)
         return Factors("statistical", level, share, up, up / most, moved)
-    raise InvalidArgument(
-        f"`kind` is {kind!r}"[:80],
-        '`kind` is "individual" (about one person) or "statistical"',
-        "Whoever plans the question knows which: never take the analyst's word for it",
-    )
+    raise refuse("mechanism.kind-is", kind=kind)

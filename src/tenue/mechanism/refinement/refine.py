@@ -6,7 +6,7 @@ from typing import Any
 
 from ...errors import refuse
 from ...number import checked_call
-from ...prior.counts import Counts
+from ...prior.counts import with_points
 from ...prior.density import Density
 from ...prior.distance.metric import Distance, metric, require_absolute
 from ...prior.finite import Finite
@@ -59,7 +59,7 @@ def refine(
         section 4.
     """
     found = factors(epsilon, kind, delta, alpha_up)
-    belief = prior.points if isinstance(prior, Counts) else prior
+    belief = with_points(prior)
     if isinstance(belief, Finite):
         return RefinedPoints.of(belief, metric(belief, distance), found, truth)
     if isinstance(belief, Density):

@@ -17,32 +17,39 @@ def _levels(core: float, epsilon: float) -> Levels:
 
 
 class SameSignCombination:
-    """c₁·x₁ + c₂·x₂ for the continuous two-dimensional law with signs="same" and sensitivities 1.
+    """c₁·x₁ + c₂·x₂ for the continuous two-dimensional law with signs="same".
+
+    Both sensitivities are `step`, and `core` is the half-width of the core in such steps.
 
     On each ball (0, x) spans three numbers, one of them 0 and the others uniform on [0, r], so the
     sum is one of three weighted sums of two uniform numbers.
     """
 
-    def __init__(self, weights: tuple[float, float], core: float, epsilon: float) -> None:
+    def __init__(
+        self, weights: tuple[float, float], core: float, epsilon: float, step: float = 1.0
+    ) -> None:
         one, two = weights
+        self._step = step
         self._pairs = [(one, two), (-(one + two), two), (-(one + two), one)]
         levels = _levels(core, epsilon)
         keep = levels.weights > 1e-13
         self._weights = levels.weights[keep]
         self._radius = levels.radius(0)[keep]
+        square = float((self._weights * self._radius**2).sum())
+        mixed = sum((c * c + d * d) / 3 + c * d / 2 for c, d in self._pairs)
+        self._square = mixed / 3 * square
 
     @property
     def variance(self) -> float:
-        square = float((self._weights * self._radius**2).sum())
-        return sum((c * c + d * d) / 3 + c * d / 2 for c, d in self._pairs) / 3 * square
+        return self._square * self._step**2
 
     @property
     def mean_absolute_error(self) -> float:
         share = np.mean([_mean_size(c, d) for c, d in self._pairs])
-        return float((self._weights * self._radius).sum() * share)
+        return float((self._weights * self._radius).sum() * share) * self._step
 
     def tail(self, t: float) -> float:
-        """P(|sum| > t), t ≥ 0."""
+        """P(|sum| > t steps), t ≥ 0."""
         total = 0.0
         for c, d in self._pairs:
             above = 1 - _below(t, c, d, self._radius)
@@ -51,8 +58,8 @@ class SameSignCombination:
 
     def half_width(self, outside: float) -> float:
         """The t with P(|sum| > t) = outside, to a millionth; never less."""
-        chebyshev = math.sqrt(self.variance / outside) + 1e-12
-        return crossing(lambda t: self.tail(t) - outside, 0.0, chebyshev, 1e-6)
+        chebyshev = math.sqrt(self._square / outside) + 1e-12
+        return crossing(lambda t: self.tail(t) - outside, 0.0, chebyshev, 1e-6) * self._step
 
 
 def _below(t: float, c: float, d: float, radius: Real) -> Real:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -14,9 +14,13 @@ import numpy.typing as npt
 from ...errors import refuse
 from ...number import Number, checked_call, fraction_of_one, law_epsilon, moderate, whole
 from ..criterion import Criterion, criterion
-from ..law import checked_steps, power_of_two_below, real_array, vector
+from ..joint import Joint, joint
+from ..law import Ints, checked_steps, power_of_two_below, real_array, vector
 from ..source import Source
 from .ball import Ball, Box
+from .combination import SameSignCombination
+from .component import Margin
+from .core import best_ratio
 from .margin import AnyMargin, Levels, SameMargin
 from .same_sign_ball import SameSign
 from .shell_series import log_product_series
@@ -83,7 +87,7 @@ class OptimalBox:
         else:
             self.minimise = criterion("variance" if minimise is None else minimise)
             self._ratios = (
-                Fraction(_best_ratio(self.dimension, self.signs, self.epsilon, self.minimise)),
+                Fraction(best_ratio(self.dimension, self.signs, self.epsilon, self.minimise)),
             ) * self.dimension
         self._offsets = [float(r) for r in self._ratios]
         self._log_series = log_product_series(self._offsets, float(self.epsilon))
@@ -280,40 +284,46 @@ def _share_of_size(signs: Signs, dimension: int) -> float:
     return 1 / 2 if signs == "any" else (dimension + 2) / (3 * (dimension + 1))
 
 
-@lru_cache(maxsize=256)
-def _best_ratio(dimension: int, signs: Signs, epsilon: Fraction, wanted: Criterion) -> float:
-    """The core, as a share of the sensitivities, that minimises the criterion."""
-    e = float(epsilon)
+@joint.register(OptimalBox)
+class _Together(Joint):
+    """The components of a box, on whole numbers."""
 
-    def cost(ratio: float) -> float:
-        base = [ratio] * dimension
-        if wanted.kind == "interval":
-            return ratio + Levels(base, e).box(signs, float(wanted.level or 0))
-        extra = [ratio] * (1 if wanted.kind == "absolute-error" else 2)
-        return log_product_series(base + extra, e) - log_product_series(base, e)
+    def __init__(self, law: OptimalBox) -> None:
+        self._law = law
 
-    # for large epsilon the best core is as narrow as e^(-ε/3); near 1 it is as wide again
-    return _least(cost, max(1e-12, 0.01 * math.exp(-min(e, 700.0))))
+    @cached_property
+    def whole(self) -> OptimalBoxSteps:
+        """The integer law, made when it is needed: planning needs only formulas."""
+        return self._law.on_grid(1)
 
+    def steps(self, size: int, source: Source | None = None) -> Ints:
+        return self.whole.steps(size, source)
 
-def _least(cost: Callable[[float], float], narrowest: float) -> float:
-    """Where in (0, 1) a smooth cost is least: a coarse look, then a golden section."""
-    folds = math.ceil(math.log(0.02 / narrowest)) + 1
-    narrow, wide = np.geomspace(narrowest, 0.02, folds), np.linspace(0.02, 0.98, 34)
-    points = np.concatenate([narrow[:-1], wide, 1 - np.geomspace(0.02, 1e-6, 8)[1:]])
-    best = int(np.argmin([cost(float(p)) for p in points]))
-    low = float(points[max(best - 1, 0)])
-    high = float(points[min(best + 1, len(points) - 1)])
-    golden = (math.sqrt(5) - 1) / 2
-    a, b = high - golden * (high - low), low + golden * (high - low)
-    cost_a, cost_b = cost(a), cost(b)
-    while high - low > 1e-9 * high:  # doubles tell costs apart no nearer than this
-        if cost_a < cost_b:
-            high, b, cost_b = b, a, cost_a
-            a = high - golden * (high - low)
-            cost_a = cost(a)
-        else:
-            low, a, cost_a = a, b, cost_b
-            b = low + golden * (high - low)
-            cost_b = cost(b)
-    return (low + high) / 2
+    @property
+    def words(self) -> str:
+        return f"core {', '.join(f'{width:.6g}' for width in self._law.core)} steps"
+
+    def variance(self, j: int) -> float:
+        return self._law.variance[j]
+
+    def mean_absolute_error(self, j: int) -> float:
+        return self.whole.mean_absolute_error[j]
+
+    def quick_mean_absolute_error(self, j: int) -> float:
+        return self._law.mean_absolute_error[j]
+
+    def half_width(self, j: int, level: Fraction) -> float:
+        return self.whole.interval(level)[j][1]
+
+    def quick_half_width(self, j: int, level: Fraction) -> float:
+        return self._law.marginal(j).interval(level)[1]
+
+    def alone(self, j: int, unit: Fraction) -> Margin:
+        law, grids = self.whole, [unit] * self._law.dimension
+        return Margin(OptimalBoxSteps(ball=law.ball, epsilon=law.epsilon, grids=grids), j)
+
+    def blend(self, share: float, sign: int) -> SameSignCombination:
+        step, weights = float(self._law.sensitivities[0]), (share, -sign * (1 - share))
+        return SameSignCombination(
+            weights, self._law.core[0] / step, float(self._law.epsilon), step
+        )

@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 
 from ...errors import refuse
-from ...number import Number, checked_call, exact, fraction_of_one, law_epsilon, moderate, whole
-from ..law import like, power_of_two_below, real_array
-from ..source import Source
+from ...number import Number, checked_call, exact, law_epsilon, moderate, whole
+from ..law import Continuous, Real, like, power_of_two_below, real_array
+from ..likelihood import scaled_by_rows
 from .integral import half_line, tail_integral
 from .steps import HeavyTailSteps, peak_of_rise, rise
 
 GAMMAS = range(2, 7)
 
 
-class HeavyTail:
+class HeavyTail(Continuous):
     """Noise (4γ/ε)·S·Z with the density of Z proportional to 1/(1+|z|^γ).
 
     Guarantee
@@ -75,28 +75,11 @@ class HeavyTail:
         with np.errstate(over="ignore"):
             return like(x, 1 / ((1 + z**self.gamma) * 2 * half_line(self.gamma) * self.scale))
 
-    def cdf(self, x: Any) -> Any:
-        """P(noise ≤ x)."""
-        values = real_array(x)
-        upper = tail_integral(np.abs(values) / self.scale, self.gamma)
-        tail = upper / (2 * half_line(self.gamma))
-        return like(x, np.where(values < 0, tail, 1 - tail))
+    def _tail(self, size: Real) -> Real:
+        return tail_integral(size / self.scale, self.gamma) / half_line(self.gamma)
 
-    def quantile(self, q: Number) -> float:
-        """The x with P(noise ≤ x) = q, 0 < q < 1."""
-        level = fraction_of_one(q, "q")
-        if level == Fraction(1, 2):
-            return 0.0
-        size = self._size_with_tail(float(2 * min(level, 1 - level)))
-        return -size if level < Fraction(1, 2) else size
-
-    def interval(self, level: Number) -> tuple[float, float]:
-        """The shortest interval that holds the noise with probability `level`."""
-        size = self._size_with_tail(float(1 - fraction_of_one(level, "level")))
-        return -size, size
-
-    def _size_with_tail(self, outside: float) -> float:
-        goal = outside * half_line(self.gamma)
+    def _size_with_tail(self, tail: Fraction) -> float:
+        goal = float(tail) * half_line(self.gamma)
 
         def beyond(z: float) -> float:
             return float(tail_integral(np.asarray(z), self.gamma))
@@ -126,12 +109,14 @@ class HeavyTail:
         """The power of two on which `sample` draws: about a millionth of the scale."""
         return power_of_two_below(self._scale) / (1 << 20)
 
-    def sample(self, size: int | None = None, source: Source | None = None) -> Any:
-        """Independent draws on `sampling_grid`."""
-        return self.on_grid(self.sampling_grid).sample(size, source)
-
     def __repr__(self) -> str:
         return (
             f"HeavyTail(gamma={self.gamma}, smooth_sensitivity={float(self.smooth_sensitivity):g}, "
             f"epsilon={float(self.epsilon):g})"
         )
+
+
+@scaled_by_rows.register(HeavyTail)
+@scaled_by_rows.register(HeavyTailSteps)
+def _scaled_by_rows(law: object) -> bool:
+    return True

@@ -13,7 +13,7 @@ All are rational, so no float decides what is near.
 
 from __future__ import annotations
 
-from ...errors import InvalidPrior
+from ...errors import refuse
 from ...taxonomy import Taxonomy
 from ..categorical import Categorical, Ordinal
 from ..finite import Finite
@@ -48,10 +48,12 @@ def metric(belief: Finite, distance: Distance | None) -> Metric:
     if wanted not in allowed:
         names = ", ".join(f'"{name}"' for name in allowed)
         more = ", or a Taxonomy" if isinstance(belief, Categorical) else ""
-        raise InvalidPrior(
-            f"`distance` is {wanted!r}"[:80],
-            f"For {type(belief).__name__} the distances are {names}{more}",
-            f'Leave it out for "{allowed[0]}"',
+        raise refuse(
+            "prior.distance-is",
+            distance=wanted,
+            type=type(belief).__name__,
+            names=names + more,
+            usual=allowed[0],
         )
     if wanted == "equal":
         return Equal(belief)
@@ -64,8 +66,4 @@ def require_absolute(distance: object) -> None:
     """Refuses any distance but |x − y|, the only one for a density."""
     if distance is None or (isinstance(distance, str) and distance == "absolute"):
         return
-    raise InvalidPrior(
-        f"`distance` is {distance!r}"[:80],
-        'For a density the distance is "absolute"',
-        "Leave it out",
-    )
+    raise refuse("prior.distance-of-density-is", distance=distance)

@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from ...errors import refuse
-from ...estimate import Margin, count, require_free, total
+from ...estimate import count, require_free, total
 from ...mechanism.error import Term
-from ...mechanism.part import Component, Part
-from ...noise.box.law import OptimalBox
-from ...noise.box.steps import OptimalBoxSteps
-from ...noise.discrete_laplace import DiscreteLaplace
-from ...noise.optimal_steps import OptimalSteps
+from ...mechanism.part import Component
 from ..family.reading import Linear
 
 if TYPE_CHECKING:
@@ -46,7 +41,7 @@ def noise_of(plan: Plan) -> Noise | None:
         return None
     unit = abs(term.weight)
     counted = component.kind in ("rows", "present", "units") and unit == 1
-    return Noise(term, _law(part, term.component, unit), counted)
+    return Noise(term, part.noise.alone(term.component, unit), counted)
 
 
 def estimate(answer: Answer, prior: Any) -> Posterior:
@@ -63,16 +58,3 @@ def estimate(answer: Answer, prior: Any) -> Posterior:
     term = noise.term
     value = term.weight * answer.released.cells[0][term.part][term.component]
     return (count if noise.counted else total)(value, noise.law, prior)
-
-
-def _law(part: Part, component: int, unit: Fraction) -> object:
-    """The law of one component, in units of the answer."""
-    law = part.law[component] if isinstance(part.law, tuple) else part.law
-    if isinstance(law, OptimalBox):
-        box = part.box
-        grids = [unit] * box.dimension
-        return Margin(OptimalBoxSteps(ball=box.ball, epsilon=box.epsilon, grids=grids), component)
-    if isinstance(law, OptimalSteps):
-        return OptimalSteps(delta=law.delta_steps, d=law.d_steps, epsilon=law.epsilon, grid=unit)
-    assert isinstance(law, DiscreteLaplace)  # noqa: S101 - the only other law of a part
-    return DiscreteLaplace(sensitivity=law.sensitivity * unit, epsilon=law.epsilon, grid=unit)

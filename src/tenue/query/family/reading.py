@@ -14,9 +14,7 @@ from functools import cached_property, lru_cache
 
 from ...mechanism.error import Error, Term, half_width, linear_error
 from ...mechanism.part import Component, Part
-from ...noise.box.combination import SameSignCombination
-from ...noise.box.law import OptimalBox
-from ...noise.laplace_sum import LaplaceSum
+from ...noise.joint import Blend
 from ..question import Aggregate, Constant, Expression
 from .mode import Voted
 from .moments import Spread
@@ -296,40 +294,23 @@ class _AtShare:
     share: float
     sign: int
 
-    def _law(self) -> LaplaceSum | SameSignCombination:
-        law = self.part.law
-        if isinstance(law, OptimalBox):
-            weights = (self.share, -self.sign * (1 - self.share))
-            return SameSignCombination(weights, law.core[0] / self._step, float(law.epsilon))
-        assert isinstance(law, tuple)  # noqa: S101 - narrows the type
-        share = Fraction(self.share).limit_denominator(1 << 20)
-        return LaplaceSum([(share, law[0]), (1 - share, law[1])])
-
-    @property
-    def _step(self) -> float:
-        law = self.part.law
-        return float(law.sensitivities[0]) if isinstance(law, OptimalBox) else 1.0
+    def _law(self) -> Blend:
+        return self.part.noise.blend(self.share, self.sign)
 
     @property
     def variance(self) -> float:
-        return self._law().variance * self._step**2
+        return self._law().variance
 
     @property
     def mean_absolute_error(self) -> float:
-        law = self._law()
-        if isinstance(law, SameSignCombination):
-            return law.mean_absolute_error * self._step
-        return law.continuous_mean_absolute_error
+        return self._law().mean_absolute_error
 
     @property
     def quick_mean_absolute_error(self) -> float:
         return self.mean_absolute_error
 
     def half_width(self, level: Fraction) -> float:
-        law = self._law()
-        if isinstance(law, SameSignCombination):
-            return law.half_width(float(1 - level)) * self._step + 0.5
-        return law.continuous_half_width(float(1 - level)) + 0.5  # half a step for the lattice
+        return self._law().half_width(float(1 - level)) + 0.5  # half a step for the lattice
 
     quick_half_width = half_width
 

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import nearest
-from ...number import above_zero, fraction_of_one, whole
+from ...number import above_zero, fraction_of_one, moderate, whole
 from ..column import Column, Number
 from ..literal import show
 from ..named import COLUMN_NAME, IDENTIFIER, Named, is_column_name, is_identifier
-from ..protocol import read_protocol
+from ..protocol import FIXED_NOISE, PROTOCOLS, REFINEMENT, Protocol
 from ..table import NEIGHBOURS, PROMISES, RECORD, Budget, Question, Table
 from .declaration import read_column
 from .lines import Lines
@@ -40,8 +40,7 @@ def read_table(values: Mapping[str, object], lines: Lines, folder: Path, file: s
             )
     columns = _columns(values, mistakes, folder)
     budget = _budget(values, mistakes)
-    stated = _section(values, "protocol", mistakes)
-    protocol = None if stated is None else read_protocol(stated)
+    protocol = _protocol(values, mistakes)
     questions = _questions(values, mistakes)
     table = _table(values, mistakes)
     if table.get("unit") == RECORD:
@@ -218,6 +217,27 @@ def _budget(values: Mapping[str, object], mistakes: Mistakes) -> Budget | None:
         allowed = f"No analyst can spend more than the total, {show(total)}"
         section.wrong("per_analyst", allowed, "Lower `per_analyst`, or raise `total`")
     return Budget(total=total, per_analyst=each, delta=delta, individual=own)
+
+
+def _protocol(values: Mapping[str, object], mistakes: Mistakes) -> Protocol | None:
+    section = _section(values, "protocol", mistakes)
+    if section is None:
+        return None
+    section.known({"kind", "scale"}, "[protocol]")
+    kind = section.choice("kind", PROTOCOLS, required=True)
+    scale = section.number(
+        "scale",
+        lambda value: moderate(value, "scale"),
+        "`scale` must be a number above 0",
+        "Write scale = 20",
+        required=kind == FIXED_NOISE,
+    )
+    if kind == REFINEMENT and "scale" in section:
+        section.wrong("scale", "Refinement adds no noise", "Remove `scale`")
+        return None
+    if kind is None or (kind == FIXED_NOISE and scale is None):
+        return None
+    return Protocol(kind=kind, scale=scale)
 
 
 def _questions(values: Mapping[str, object], mistakes: Mistakes) -> Named[Question]:

@@ -142,7 +142,7 @@ def test_a_history_beyond_the_cap_is_seen() -> None:
     ledger = Memory()
     ledger.open_dataset("census", 1, neighbours="replace")
     kept = cashier._afford
-    cashier._afford = lambda desk, dataset, wanted: wanted.charge.nano
+    cashier._afford = lambda journal, dataset, wanted: wanted.charge.nano
     try:
         for _ in range(3):
             ledger.reserve("census", "ann", CHARGE, None, "q")

@@ -172,12 +172,12 @@ def test_a_fork_shares_the_file_and_not_the_connection(path: Path) -> None:
 def test_a_refusal_does_not_spoil_its_batch(path: Path) -> None:
     with SQLite(path) as ledger:
         from tenue.ledger.transaction.payment import reserve
-        from tenue.ledger.transaction.purchase import purchase
+        from tenue.ledger.transaction.purchase import Purchase
 
         def request(epsilon: int, key: str) -> Request[object]:
             charge = Charge.of(epsilon=epsilon, neighbours="replace")
-            wanted = purchase("census", "ann", charge, key, "q", None, "dp", None, None)
-            return Request(lambda desk: reserve(desk, wanted))
+            wanted = Purchase("census", "ann", charge, key, "q", None, "dp", None, None)
+            return Request(lambda journal: reserve(journal, wanted))
 
         batch = [
             request(20, "a"),
@@ -200,18 +200,18 @@ def test_a_refusal_does_not_spoil_its_batch(path: Path) -> None:
 
 def test_a_key_given_back_is_free_within_the_same_batch(path: Path) -> None:
     from tenue.ledger.transaction.payment import reserve
-    from tenue.ledger.transaction.purchase import purchase
+    from tenue.ledger.transaction.purchase import Purchase
     from tenue.ledger.transaction.settlement import commit, release_unread
 
     with SQLite(path) as ledger:
-        wanted = purchase("census", "ann", CHARGE, "key", "q", None, "dp", None, None)
-        first: Request[object] = Request(lambda desk: reserve(desk, wanted))
+        wanted = Purchase("census", "ann", CHARGE, "key", "q", None, "dp", None, None)
+        first: Request[object] = Request(lambda journal: reserve(journal, wanted))
         ledger._file._carry_out([first])
         batch: list[Request[object]] = [
-            Request(lambda desk: release_unread(desk, first.result, "")),  # type: ignore[arg-type]
-            Request(lambda desk: reserve(desk, wanted)),
-            Request(lambda desk: commit(desk, batch[1].result, b"drawn")),  # type: ignore[arg-type]
-            Request(lambda desk: reserve(desk, wanted)),
+            Request(lambda journal: release_unread(journal, first.result, "")),  # type: ignore[arg-type]
+            Request(lambda journal: reserve(journal, wanted)),
+            Request(lambda journal: commit(journal, batch[1].result, b"drawn")),  # type: ignore[arg-type]
+            Request(lambda journal: reserve(journal, wanted)),
         ]
         ledger._file._carry_out(batch)
         assert [request.error for request in batch] == [None] * 4

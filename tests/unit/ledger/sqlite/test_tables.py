@@ -7,7 +7,7 @@ import pytest
 from tenue.errors import LedgerFault
 from tenue.ledger import Charge, Memory
 from tenue.ledger.sqlite.tables import APPLICATION, VERSION, Tables, create, schema_of
-from tenue.ledger.transaction.journal import Desk
+from tenue.ledger.transaction.journal import Journal
 
 
 @pytest.fixture
@@ -75,12 +75,12 @@ def test_what_a_transaction_wrote_is_read_back(connection: sqlite3.Connection) -
     memory.register_release("d", "r", method="swap")
     tables = Tables(connection)
     for entry in memory.entries():  # one transaction each
-        desk = Desk(tables, tables.head(), lambda: "me", lambda name: True)
-        desk._time = entry.time
-        desk.write(entry.fact)
+        journal = Journal(tables, tables.head(), lambda: "me", lambda name: True)
+        journal._time = entry.time
+        journal.write(entry.fact)
         if entry.kind == "answered":
-            desk.books.answers[entry.sequence] = b"x"
-        tables.take(desk)
+            journal.totals.answers[entry.sequence] = b"x"
+        tables.take(journal)
     assert tables.totals() == memory._rows.totals()
     assert list(tables.lines()) == list(memory._rows.lines())
     assert tables.persons("d", "ann") == memory._rows.persons("d", "ann")

@@ -7,7 +7,7 @@ import pytest
 
 from tenue.errors import InvalidArgument, LedgerFault
 from tenue.ledger.sqlite.writer import Request, Writer
-from tenue.ledger.transaction.journal import Desk
+from tenue.ledger.transaction.journal import Journal
 
 
 class Disk:
@@ -44,7 +44,7 @@ def submit(writer: Writer, work: Any, outcomes: list[object]) -> threading.Threa
     return thread
 
 
-def refuse(_: Desk) -> None:
+def refuse(_: Journal) -> None:
     raise InvalidArgument("no", "no", "no")
 
 

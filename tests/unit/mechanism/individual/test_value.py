@@ -9,7 +9,7 @@ import pytest
 
 import tenue as tn
 from tenue.errors import InvalidArgument, InvalidTable, NotPromised
-from tenue.mechanism import INDIVIDUAL_LIMITS, individual
+from tenue.mechanism import INDIVIDUAL_LIMITS, Released, individual
 from tenue.promise import Certificate, Individual
 
 HUGE = 10_000
@@ -136,3 +136,20 @@ def test_refusals(refusal, statistic, rows, given):
 def test_epsilon_has_no_default():
     with pytest.raises(InvalidArgument, match="needs `epsilon`"):
         individual("median", [1, 2], bounds=(0, 10))
+
+
+CERTIFICATE = Certificate(
+    promise=Individual(1), neighbours="replace", unit="record", mechanism="discrete Laplace"
+)
+
+
+def test_json_holds_the_value_and_the_certificate():
+    text = Released(2.5, Fraction(5, 2), CERTIFICATE).to_json()
+    given = json.loads(text)
+    assert given["value"] == 2.5
+    assert Certificate.from_json(json.dumps(given["certificate"])) == CERTIFICATE
+
+
+def test_a_category_of_any_type_can_be_written():
+    assert json.loads(Released("flu", None, CERTIFICATE).to_json())["value"] == "flu"
+    assert json.loads(Released(Fraction(1, 3), None, CERTIFICATE).to_json())["value"] == "1/3"

@@ -34,3 +34,11 @@ def test_independent_components_would_be_wrong() -> None:
     apart = SameSignCombination((1.0, -1.0), 0.5, 1.0)
     alone = SameSignCombination((1.0, 0.0), 0.5, 1.0)
     assert apart.variance < 1.2 * alone.variance
+
+
+def test_a_step_is_the_unit_of_all_errors() -> None:
+    unit = SameSignCombination((0.3, -0.7), 0.5, 1.0)
+    wide = SameSignCombination((0.3, -0.7), 0.5, 1.0, step=40.0)
+    assert wide.variance == pytest.approx(1600 * unit.variance)
+    assert wide.mean_absolute_error == pytest.approx(40 * unit.mean_absolute_error)
+    assert wide.half_width(0.1) == pytest.approx(40 * unit.half_width(0.1))

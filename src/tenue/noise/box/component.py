@@ -8,11 +8,11 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import refuse
-from ..noise.box.steps import OptimalBoxSteps
-from ..number import Number, checked_call, whole
-
-Real = npt.NDArray[np.float64]
+from ...errors import refuse
+from ...number import Number, checked_call, whole
+from ..law import Real
+from ..likelihood import Likelihood, likelihood_of
+from .steps import OptimalBoxSteps
 
 # Balls, steps summed one by one, and steps beyond; fewer where each share is itself a long sum.
 _EFFORT = (2000, 256, 256)
@@ -46,11 +46,11 @@ class Margin:
     @checked_call
     def __init__(self, law: OptimalBoxSteps, component: Number) -> None:
         if not isinstance(law, OptimalBoxSteps):
-            raise refuse("estimate.law-is-of-type-3", type=type(law).__name__)
+            raise refuse("noise.law-is-of-type", type=type(law).__name__)
         self.component = whole(component, "component")
         if self.component >= law.dimension:
             raise refuse(
-                "estimate.component-is-law-has-components-0-to",
+                "noise.component-is-law-has-components-0-to",
                 component=component,
                 dimension=law.dimension - 1,
             )
@@ -104,3 +104,10 @@ class Margin:
 
     def __repr__(self) -> str:
         return f"Margin({self.law!r}, {self.component})"
+
+
+@likelihood_of.register(Margin)
+def _likelihood(law: Margin) -> Likelihood:
+    fall = float(law.epsilon) / law.period
+    slack = float(law.epsilon) + 8.0 * law.law.dimension
+    return Likelihood(law.log_mass, fall, slack, law.grid, True)

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from tenue.errors import Refused
-from tenue.estimate import Margin, count
+from tenue.estimate import count
 from tenue.noise import DiscreteLaplace, OptimalBox
+from tenue.noise.box.component import Margin
 from tenue.prior import Binomial
 
 

@@ -1,0 +1,231 @@
+"""Kinds are asked, never recognised: no `isinstance` on a kind outside the room it lives in.
+
+The next law, family or method would be forgotten wherever somebody had listed those that exist.
+To guard another kind, add a line to `KINDS`.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tenue.estimate import count
+from tenue.mechanism.error import Term, linear_error
+from tenue.mechanism.part import Atoms, Component, Part
+from tenue.noise import DiscreteLaplace, GridLaw
+from tenue.noise.likelihood import Likelihood, likelihood_of
+from tenue.noise.source import Source
+from tenue.prior import Points
+
+SOURCE = Path(__file__).parent.parent / "src" / "tenue"
+FILES = sorted(SOURCE.rglob("*.py"))
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of thing: its room, and which of the classes defined there are of the kind."""
+
+    home: str
+    is_one: Callable[[type], bool]
+
+    def classes(self) -> set[str]:
+        """The names of its classes, each with its module: "noise.laplace.Laplace"."""
+        found = set()
+        root = SOURCE / self.home.replace(".", "/")
+        for path in sorted(root.rglob("*.py")) if root.is_dir() else [root.with_suffix(".py")]:
+            module = importlib.import_module("tenue." + module_of(path))
+            for name, thing in vars(module).items():
+                at_home = getattr(thing, "__module__", "").startswith(f"tenue.{self.home}")
+                if isinstance(thing, type) and at_home and self.is_one(thing):
+                    found.add(f"{module_of(path)}.{name}")
+        return found
+
+
+def _is_law(thing: type) -> bool:
+    return any(hasattr(thing, question) for question in ("loss", "mean_absolute_error", "log_mass"))
+
+
+KINDS = {"law": Kind("noise", _is_law)}
+
+
+def module_of(path: Path) -> str:
+    """The module of a file, from Tenue on: "noise.box.law", "noise" for its `__init__`."""
+    parts = path.relative_to(SOURCE).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def names_in(path: Path, tree: ast.Module) -> dict[str, str]:
+    """What the names that a file imports from Tenue stand for: module and name."""
+    package = list(path.relative_to(SOURCE).parts[:-1])
+    found = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            parts = (node.module or "").split(".") if node.module else []
+            if node.level:
+                parts = package[: len(package) - (node.level - 1)] + parts
+            elif parts[:1] == ["tenue"]:
+                parts = parts[1:]
+            else:
+                continue
+            for name in node.names:
+                found[name.asname or name.name] = ".".join([*parts, name.name])
+        elif isinstance(node, ast.Import):
+            for name in node.names:
+                if name.name.split(".")[0] == "tenue" and name.asname:
+                    found[name.asname] = name.name.removeprefix("tenue").lstrip(".")
+    return found
+
+
+def recognised(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """The classes by which a file recognises objects: `isinstance`, `match`, `type(x) is`."""
+    for node in ast.walk(tree):
+        asked: list[ast.AST] = []
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") in (
+            "isinstance",
+            "issubclass",
+        ):
+            asked = [node.args[1]]
+        elif isinstance(node, ast.MatchClass):
+            asked = [node.cls]
+        elif isinstance(node, ast.Compare) and any(
+            isinstance(side, ast.Call) and getattr(side.func, "id", "") == "type"
+            for side in (node.left, *node.comparators)
+        ):
+            asked = [node.left, *node.comparators]
+        for place in asked:
+            for part in ast.walk(place):
+                if isinstance(part, ast.Name | ast.Attribute):
+                    yield node.lineno, ast.unparse(part)
+
+
+def offences(path: Path, text: str, kind: Kind, classes: set[str]) -> list[str]:
+    """Where a file outside the kind's home recognises one of its classes."""
+    if f"{module_of(path)}.".startswith(f"{kind.home}."):
+        return []
+    tree = ast.parse(text)
+    names = names_in(path, tree)
+    found = []
+    for line, name in recognised(tree):
+        first, _, rest = name.partition(".")
+        full = ".".join(filter(None, [names.get(first, first), rest]))
+        if full.removeprefix("tenue.") in classes:
+            found.append(f"line {line}: {name}")
+    return found
+
+
+CLASSES = {name: kind.classes() for name, kind in KINDS.items()}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(SOURCE)))
+def test_kinds_are_recognised_only_at_home(path: Path, kind: str) -> None:
+    assert offences(path, path.read_text(), KINDS[kind], CLASSES[kind]) == [], (
+        f"ask the {kind} instead of listing its kinds"
+    )
+
+
+def test_the_classes_of_a_kind_are_found() -> None:
+    laws = CLASSES["law"]
+    assert {
+        "noise.Laplace",
+        "noise.laplace.Laplace",
+        "noise.law.GridLaw",
+        "noise.heavy_tail.steps.HeavyTailSteps",
+        "noise.box.law.OptimalBox",
+        "noise.box.component.Margin",
+    } <= laws
+    assert not laws & {"noise.Seeded", "noise.source.Source", "noise.criterion.Criterion"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "from ..noise.laplace import Laplace\nisinstance(x, Laplace)",
+        "from ..noise import OptimalBox as Box\nisinstance(x, int | Box)",
+        "def f(x):\n    from tenue.noise.optimal import Optimal\n    isinstance(x, (str, Optimal))",
+        "from .. import noise\nisinstance(x, noise.HeavyTail)",
+        "import tenue as tn\nisinstance(x, tn.noise.HeavyTail)",
+        "from ..noise.laplace import Laplace\ntype(x) is Laplace",
+        "from ..noise.law import GridLaw\nmatch x:\n    case GridLaw():\n        pass",
+    ],
+)
+def test_a_kind_that_is_recognised_elsewhere_is_seen(text: str) -> None:
+    path = SOURCE / "estimate" / "likelihood.py"
+    assert len(offences(path, text, KINDS["law"], CLASSES["law"])) == 1
+    assert offences(SOURCE / "noise" / "table.py", text, KINDS["law"], CLASSES["law"]) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "from ..noise.criterion import Criterion\nisinstance(x, Criterion)",
+        "class Laplace: ...\nisinstance(x, Laplace)",
+        "from ..noise.laplace import Laplace\nisinstance(Laplace(sensitivity=1, epsilon=1), int)",
+    ],
+)
+def test_what_is_not_of_the_kind_is_let_be(text: str) -> None:
+    path = SOURCE / "estimate" / "likelihood.py"
+    assert offences(path, text, KINDS["law"], CLASSES["law"]) == []
+
+
+# -- a law that nobody knows but its own lines -----------------------------------------------------
+
+
+class Coin(GridLaw):
+    """One step down, none or one step up, with probabilities 1/4, 1/2 and 1/4."""
+
+    epsilon = Fraction(1)
+    grid = Fraction(1)
+
+    def mass(self, i: Any) -> Any:
+        return np.select([np.asarray(i) == 0, np.abs(i) == 1], [0.5, 0.25], 0.0)
+
+    def _tail(self, m: Any) -> Any:
+        return np.where(np.asarray(m) <= 1, 0.5, 0.0)
+
+    @property
+    def _moments(self) -> tuple[float, float]:
+        return 0.5, 0.5
+
+    def _draw(self, size: int, source: Source) -> Any:
+        return np.array([0, 1, 0, -1])[source.words(size, 8) % 4]
+
+    def _loss_of_steps(self, steps: Fraction) -> Fraction | float:
+        return math.inf if steps else Fraction(0)
+
+    def __repr__(self) -> str:
+        return "Coin()"
+
+
+@likelihood_of.register(Coin)
+def _likelihood(law: Coin) -> Likelihood:
+    with np.errstate(divide="ignore"):
+        logs = np.log([0.5, 0.25, 0.0])
+    return Likelihood(
+        lambda k: logs[np.minimum(k, 2).astype(int)], 1.0, 2.0, law.grid, True, law.mass
+    )
+
+
+def test_a_law_made_here_is_used_by_mechanisms_and_estimates() -> None:
+    coin, laplace = Coin(), DiscreteLaplace(sensitivity=1, epsilon=1)
+    rows = (Component("rows"),)
+    parts = tuple(Part("p", rows, law, Fraction(1)) for law in (coin, laplace))
+    released = parts[0].release([Atoms(rows=10, present={}, total={})] * 500)
+    assert {value for (value,) in released} == {9, 10, 11}
+    assert parts[0].noise.words == "Coin()"
+    alone = linear_error(parts, (Term(0, 0, Fraction(3)),))
+    assert (alone.variance, alone.half_width(Fraction(1, 4))) == (4.5, 0)
+    both = linear_error(parts, (Term(0, 0, Fraction(1)), Term(1, 0, Fraction(1))))
+    assert both.half_width(Fraction(9, 10)) == 1 + laplace.interval(Fraction(19, 20))[1]
+    assert parts[0].noise.alone(0, Fraction(5)).grid == 5
+    found = count(7, coin, Points({6: "0.25", 7: "0.25", 9: "0.5"}))
+    assert [found.mass(k) for k in (6, 7, 9)] == pytest.approx([1 / 3, 2 / 3, 0])
