@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 
 import tenue as tn
-from tenue.microdata.certify import AS_STORED, COUNTED, CROSSED, GROWN, INFORMED, certify
-from tenue.microdata.method.method import chosen_method
+from tenue.microdata.certify import AS_STORED, COUNTED, certify
+from tenue.microdata.method.catalogue import chosen_method
+from tenue.microdata.method.groups import GROWN
+from tenue.microdata.method.swap import CROSSED, INFORMED
 from unit.microdata.census import schema
 
 
@@ -18,7 +20,7 @@ def certificate(method: str, k: object = 7, unit: str = "record", **changes: Any
     settings.update(changes)
     if settings["by"] == "each-confidential":
         settings["override"] = "homogeneous-groups"
-    return certify(chosen_method(declared, method, k, **settings), declared, registered=False)
+    return certify(chosen_method(declared, method, k=k, **settings), registered=False)
 
 
 WAYS = [
@@ -86,7 +88,7 @@ def test_columns_of_role_other_are_named_as_unprotected() -> None:
         assert any("Nothing protects `note`" in limit for limit in found.does_not_promise)
     bare = schema(note=None)
     settings: dict[str, Any] = {"by": None, "l": None, "t": None, "gamma": None, "override": ()}
-    found = certify(chosen_method(bare, "swap", 5, **settings), bare, registered=False)
+    found = certify(chosen_method(bare, "swap", k=5, **settings), registered=False)
     assert "unprotected" not in found.parameters
     assert not any("Nothing protects" in limit for limit in found.does_not_promise)
 
@@ -105,10 +107,8 @@ def test_rows_that_may_be_left_out_are_not_said_to_be_in_the_release() -> None:
         "gamma": None,
         "override": "homogeneous-groups",
     }
-    way = chosen_method(filled, "swap", 5, "each-confidential", **settings)
-    assert "rows without a value" not in " ".join(
-        certify(way, filled, registered=False).does_not_promise
-    )
+    way = chosen_method(filled, "swap", k=5, by="each-confidential", **settings)
+    assert "rows without a value" not in " ".join(certify(way, registered=False).does_not_promise)
 
 
 def limits(found: tn.Certificate) -> str:

@@ -7,14 +7,14 @@ so that the next attempt is not refused as a second release.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ...promise import Certificate
-from ...schema import Schema
-from ..method.method import Method
-from .registry import Register, register, withdraw
+from ..method.contract import Method
+from .registry import Register, register
 from .save import Draft
 
 _LOST = "the files could not be given their name"
@@ -34,25 +34,25 @@ class Registration:
     """What a release is registered with: the ledger, what was released, and marks of its rows."""
 
     books: Register
-    schema: Schema
     method: Method
     marks: tuple[str, ...]
 
     def write(self, digest: str, *, draft: bool = False) -> None:
-        ledger = self.books.made()
-        register(ledger, self.schema, self.method, digest, self.marks, draft=draft)
+        register(self.books.made(), self.method, digest, self.marks, draft=draft)
 
     def left(self, digest: str) -> None:
         """Nobody can withdraw it any more."""
         ledger = self.books.made()
-        ledger.release_left(ledger.known_as(self.schema.name), digest)
+        ledger.release_left(ledger.known_as(self.method.schema.name), digest)
 
     def withdraw(self, digest: str) -> None:
-        withdraw(self.books.made(), self.schema, digest, _LOST)
+        """Records that it never left."""
+        ledger = self.books.made()
+        ledger.withdraw_release(ledger.known_as(self.method.schema.name), digest, reason=_LOST)
 
 
 def leave(
-    table: Any,
+    tables: Mapping[str, Any],
     certificate: Certificate,
     source_kind: str,
     registration: Registration | None,
@@ -64,14 +64,14 @@ def leave(
     one, its files lie complete in a hidden folder before it is registered. A crash after that
     leaves them there, registered; only a failure that this program sees is recorded as withdrawn.
     """
-    digest = digest_of(table, certificate)
+    digest = digest_of(tables, certificate)
     if target is None:
         if registration is not None:
             registration.write(digest)
         return {}
     kind = file_kind(target.kind, source_kind)
     text = certificate.to_json()
-    draft = Draft.write(target.folder, table, text, kind, replace=target.replace)
+    draft = Draft.write(target.folder, tables, text, kind, replace=target.replace)
     registered = False
     try:
         if registration is not None:
@@ -96,13 +96,16 @@ def file_kind(asked: str | None, source_kind: str) -> str:
     return asked or ("csv" if source_kind == "csv" else "parquet")
 
 
-def digest_of(table: Any, certificate: Certificate) -> str:
-    """The SHA-256 of table and certificate, by which a ledger knows the release."""
+def digest_of(tables: Mapping[str, Any], certificate: Certificate) -> str:
+    """The SHA-256 of tables and certificate, by which a ledger knows the release."""
     import pyarrow
 
-    sink = pyarrow.BufferOutputStream()
-    with pyarrow.ipc.new_stream(sink, table.schema) as writer:
-        writer.write_table(table.combine_chunks())
     found = hashlib.sha256(certificate.to_json().encode())
-    found.update(sink.getvalue())
+    for name, table in tables.items():
+        if len(tables) > 1:
+            found.update(name.encode() + b"\0")
+        sink = pyarrow.BufferOutputStream()
+        with pyarrow.ipc.new_stream(sink, table.schema) as writer:
+            writer.write_table(table.combine_chunks())
+        found.update(sink.getvalue())
     return found.hexdigest()

@@ -5,17 +5,16 @@ A table is known by its name, and as far as `mark` says by its rows under any ot
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from ...errors import Fault, InvalidArgument, refuse
+from ...errors import Fault, refuse
 from ...ledger import SQLite
 from ...ledger.contract import Ledger
+from ...ledger.given import found_ledger
 from ...promise import checked_neighbours
-from ...schema import Schema
-from ..method.method import Method
+from ..method.contract import SECOND, Method
 
 
 class Register:
@@ -55,58 +54,46 @@ def opened(given: object, beside: Path | None = None) -> Iterator[Register | Non
             or for none if the schema has no file.
         beside: the schema's file.
     """
-    if given is None and beside is not None:
-        given = beside.with_suffix(".ledger")
-    if given is None or given is False:
+    found = found_ledger(given, beside, optional=True)
+    if found is None:
         yield None
-    elif isinstance(given, Ledger):
-        yield Register(given)
-    elif isinstance(given, str | os.PathLike):
-        register = Register(None, Path(given))
+    elif isinstance(found, Ledger):
+        yield Register(found)
+    else:
+        register = Register(None, found)
         try:
             yield register
         finally:
             register.close()
-    else:
-        raise InvalidArgument(
-            f"`ledger` is {given!r}" if given is True else f"`ledger` is a {type(given).__name__}",
-            "`ledger` is a ledger, the path of its file, or False for none",
-            'Write ledger="census.ledger"',
-        )
 
 
-def check_first(ledger: Ledger, schema: Schema, method: Method) -> None:
+def check_first(ledger: Ledger, method: Method) -> None:
     """Refuses a second release before a row is read; `register` refuses it again, atomically."""
-    name = ledger.known_as(schema.name)
-    if name not in ledger.datasets() or "second-release" in method.override:
+    name = ledger.known_as(method.schema.name)
+    if name not in ledger.datasets() or SECOND in method.override:
         return
     if ledger.balance(name).releases:
         raise refuse("microdata.has-been-released-before", name=name)
 
 
-def check_rows(ledger: Ledger, schema: Schema, method: Method, marks: Sequence[str]) -> None:
+def check_rows(ledger: Ledger, method: Method, marks: Sequence[str]) -> None:
     """Refuses rows that were released under another name, before the work is done."""
     earlier = ledger.released_before(marks)
-    if earlier is None or "second-release" in method.override:
+    if earlier is None or SECOND in method.override:
         return
     raise refuse(
-        "microdata.rows-or-persons-of-have-been-released", earlier=earlier, name=schema.name
+        "microdata.rows-or-persons-of-have-been-released", earlier=earlier, name=method.schema.name
     )
 
 
 def register(
-    ledger: Ledger,
-    schema: Schema,
-    method: Method,
-    digest: str,
-    marks: Sequence[str] = (),
-    *,
-    draft: bool = False,
+    ledger: Ledger, method: Method, digest: str, marks: Sequence[str] = (), *, draft: bool = False
 ) -> int:
     """Records the release durably; returns the number of its entry.
 
     A draft may still be withdrawn, by the same ledger object.
     """
+    schema = method.schema
     name = ledger.known_as(schema.name)
     if name not in ledger.datasets():
         budget = schema.budget
@@ -122,13 +109,8 @@ def register(
     return ledger.register_release(
         name,
         digest,
-        method=f"{method.name} by {method.by}",
-        override="second-release" in method.override,
+        method=method.label,
+        override=SECOND in method.override,
         marks=marks,
         draft=draft,
     )
-
-
-def withdraw(ledger: Ledger, schema: Schema, digest: str, reason: str) -> None:
-    """Records that a release that was registered never left."""
-    ledger.withdraw_release(ledger.known_as(schema.name), digest, reason=reason)

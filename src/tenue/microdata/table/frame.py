@@ -32,7 +32,7 @@ def _polars(table: Any, source: Any) -> Any:
     frame = polars.DataFrame(table)
     stored = {name.lower(): dtype for name, dtype in source.schema.items()}
     for name in frame.columns:
-        if stored[name.lower()] in (polars.Categorical, polars.Enum):
+        if stored.get(name.lower()) in (polars.Categorical, polars.Enum):
             # categories of its own: all others of a process share theirs with the source
             words = sorted(set(frame[name].drop_nulls().to_list()))
             frame = frame.with_columns(polars.col(name).cast(polars.Enum(words)))
@@ -45,8 +45,8 @@ def _pandas(table: Any, source: Any) -> Any:
     frame = table.to_pandas()
     stored = {str(name).lower(): source[name].dtype for name in source.columns}
     for name in frame.columns:
-        dtype = stored[name.lower()]
-        if frame[name].dtype == dtype:
+        dtype = stored.get(name.lower())
+        if dtype is None or frame[name].dtype == dtype:
             continue
         # a source's own categories may name what is in no row that leaves
         kind = "category" if isinstance(dtype, pandas.CategoricalDtype) else dtype

@@ -44,6 +44,16 @@ class Original:
         cells = {name: column.take(rows) for name, column in self.cells.items()}
         return Original(cells, persons, int(rows.size))
 
+    def of_persons(self, values: NDArray[Any]) -> NDArray[Any]:
+        """One of the values of each person's rows, in the order of persons."""
+        if self.persons is None:
+            return values
+        return values[np.unique(self.persons, return_index=True)[1]]
+
+    def of_rows(self, values: NDArray[Any]) -> NDArray[Any]:
+        """For each row the value of its person."""
+        return values if self.persons is None else values[self.persons]
+
 
 def read_original(source: object, schema: Schema) -> Original:
     """Reads the table; refused if it is not what the schema declares, or has no row."""

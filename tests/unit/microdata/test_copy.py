@@ -7,8 +7,7 @@ from dataclasses import replace
 import pytest
 
 import tenue as tn
-from tenue.microdata.release import Release
-from tenue.microdata.screen import warnings_of
+from tenue.microdata.copy import Release, warnings_of
 from unit.microdata.census import people, schema
 
 
