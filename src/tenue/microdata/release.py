@@ -17,9 +17,8 @@ from ..schema import Schema
 from ..schema.given import given_schema
 from .certify import certify
 from .copy import Leaving, Release
-from .leave.leave import Registration, Target, leave
+from .leave.leave import Registration, Target, check_first, check_rows, leave, opened
 from .leave.mark import marks_of
-from .leave.registry import check_first, check_rows, opened
 from .method.catalogue import chosen_method, takes_options
 from .publish.permute import shuffled
 from .table.cells import Cells

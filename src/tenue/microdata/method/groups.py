@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import nearest, refuse
-from ...evaluate.group.meaning import word_codes
+from ...evaluate.group.spelling import word_codes
 from ...number import above_zero, exact, whole
 from ...schema import Category, Schema
 from ...schema.table import RECORD

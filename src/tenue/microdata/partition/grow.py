@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from ...errors import Unreachable
 from ...evaluate.code import Codes
 from ...evaluate.group.count import Groups
-from ...evaluate.group.person import holdings, needed_values
+from ...evaluate.group.diversity import holdings, needed_values
 from .plain import Space
 
 Numbers = NDArray[np.int64]
