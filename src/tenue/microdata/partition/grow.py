@@ -19,7 +19,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import Unreachable
+from ...errors import refuse
 from ...evaluate.code import Codes
 from ...evaluate.group.count import Groups
 from ...evaluate.group.diversity import holdings, needed_values
@@ -103,7 +103,9 @@ def grown(
     everybody = np.arange(wanted[0].codes.size)
     for column in wanted:
         if not column.holds(everybody):
-            raise _out_of_reach(column)
+            if column.persons is None:
+                raise refuse("microdata.fewer-than-l-values", column=column.name, l=column.l)
+            raise refuse("microdata.fewer-than-l-may-be-enough", column=column.name, l=column.l)
     labels = labels.copy()
     units = _members(labels)
     rows = units if persons is None else _members(labels[persons])
@@ -159,16 +161,3 @@ def _members(labels: Numbers) -> list[Numbers]:
 
 def _hold(wanted: Sequence[Wanted], rows: Numbers) -> bool:
     return all(column.holds(rows) for column in wanted)
-
-
-def _out_of_reach(column: Wanted) -> Unreachable:
-    if column.persons is None:
-        what = f"`{column.name}` has fewer than l = {column.l} different values in the whole table"
-    else:
-        what = f"Fewer than l = {column.l} values of `{column.name}` may be enough for everybody"
-    return Unreachable(
-        what,
-        "No group can have more different values than the table",
-        "Choose a smaller l",
-        column=column.name,
-    )
