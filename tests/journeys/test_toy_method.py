@@ -6,10 +6,12 @@ Whoever adds a real one writes such a class into `microdata/method/` and names i
 from __future__ import annotations
 
 import hashlib
+import importlib
 import inspect
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, Self
 
@@ -207,6 +209,25 @@ def test_what_breaks_its_promise_never_leaves(monkeypatch: pytest.MonkeyPatch) -
     with pytest.raises(Fault):
         tn.publish(people(), schema=schema(), method="blank", ledger=ledger)
     assert list(ledger.entries()) == []
+
+
+def test_its_price_is_debited_before_a_row_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Blank, "price", Fraction(1, 2), raising=False)
+    ledger = tn.ledger.Memory()
+    ledger.open_dataset("people", 1, neighbours="replace")
+    tn.publish(people(), schema=schema(), method="blank", ledger=ledger)
+    assert ledger.balance("people").spent == Fraction(1, 2)
+    with pytest.raises(InvalidArgument, match="costs epsilon"):
+        tn.publish(people(), schema=schema(), method="blank", ledger=False)
+    again: dict[str, Any] = {"schema": schema(), "method": "blank", "override": "second-release"}
+    with pytest.raises(tn.Refused):  # the price is spent although nothing left
+        tn.publish(people().slice(0, 3), ledger=ledger, **again)
+    assert ledger.balance("people").spent == 1
+    release = importlib.import_module("tenue.microdata.release")
+    monkeypatch.setattr(release, "read_original", lambda *given: pytest.fail("rows were read"))
+    with pytest.raises(tn.errors.OverBudget):
+        tn.publish(people(), ledger=ledger, **again)
+    assert ledger.verify()
 
 
 def test_the_signature_stays_that_of_the_methods_of_tenue() -> None:

@@ -17,7 +17,7 @@ from ..schema import Schema
 from ..schema.given import given_schema
 from .certify import certify
 from .copy import Leaving, Release
-from .leave.leave import Registration, Target, check_first, check_rows, leave, opened
+from .leave.leave import Registration, Target, check_first, check_rows, leave, opened, paid
 from .leave.mark import marks_of
 from .method.catalogue import chosen_method, takes_options
 from .publish.permute import shuffled
@@ -115,36 +115,37 @@ def publish_into(
     with opened(ledger, file) as books:
         if books is not None and books.known is not None:
             check_first(books.known, way)
-        tell("read")
-        given = source if source is not None else described.location
-        read = read_original(given, described)
-        marks = () if books is None else marks_of(given, read, described.name)
-        if books is not None and books.known is not None:
-            check_rows(books.known, way, marks)
-        original = way.prepare(read, SYSTEM)
-        tell("partition and publish")
-        made = way.publish(original, SYSTEM)
-        tell("evaluate")
-        before, after = (_table(cells, described) for cells in (original.cells, made.cells))
-        way.verify(after, original.persons)
-        harm, use, told = way.assess(before, after, SYSTEM, original.persons)
-        tell("certificate")
-        kind = kind_of(given)
-        joined = _mixed(after)
-        several = {name: _mixed(table) for name, table in made.tables.items()}
-        frames = {name: native(table, given, kind) for name, table in several.items()}
-        leaving = Leaving(way, joined, several or {"table": joined}, frames)
-        release = Release(
-            table=native(joined, given, kind),
-            certificate=certify(way, registered=books is not None),
-            risk=harm,
-            utility=use,
-            history=way.history(read, original, made) + told,
-            _published=leaving,
-            _kind=kind,
-        )
-        registered = None if books is None else Registration(books, way, marks)
-        manifest = leave(leaving.tables, release.certificate, kind, registered, target)
+        with paid(books, way):
+            tell("read")
+            given = source if source is not None else described.location
+            read = read_original(given, described)
+            marks = () if books is None else marks_of(given, read, described.name)
+            if books is not None and books.known is not None:
+                check_rows(books.known, way, marks)
+            original = way.prepare(read, SYSTEM)
+            tell("partition and publish")
+            made = way.publish(original, SYSTEM)
+            tell("evaluate")
+            before, after = (_table(cells, described) for cells in (original.cells, made.cells))
+            way.verify(after, original.persons)
+            harm, use, told = way.assess(before, after, SYSTEM, original.persons)
+            tell("certificate")
+            kind = kind_of(given)
+            joined = _mixed(after)
+            several = {name: _mixed(table) for name, table in made.tables.items()}
+            frames = {name: native(table, given, kind) for name, table in several.items()}
+            leaving = Leaving(way, joined, several or {"table": joined}, frames)
+            release = Release(
+                table=native(joined, given, kind),
+                certificate=certify(way, registered=books is not None),
+                risk=harm,
+                utility=use,
+                history=way.history(read, original, made) + told,
+                _published=leaving,
+                _kind=kind,
+            )
+            registered = None if books is None else Registration(books, way, marks)
+            manifest = leave(leaving.tables, release.certificate, kind, registered, target)
     return release, manifest
 
 

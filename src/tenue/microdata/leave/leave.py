@@ -16,13 +16,16 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import Fault, refuse
-from ...ledger import SQLite
+from ...ledger import Charge, SQLite, digest
 from ...ledger.contract import Ledger
 from ...ledger.given import found_ledger
 from ...promise import Certificate, checked_neighbours
+from ...schema import Schema
 from ..method.contract import SECOND, Method
 from .save import Draft
 
+HOLDER = "holder"
+"""Who pays for a release that has a price."""
 _LOST = "the files could not be given their name"
 
 
@@ -102,7 +105,40 @@ def register(
 
     A draft may still be withdrawn, by the same ledger object.
     """
-    schema = method.schema
+    return ledger.register_release(
+        _opened_dataset(ledger, method.schema),
+        digest,
+        method=method.label,
+        override=SECOND in method.override,
+        marks=marks,
+        draft=draft,
+    )
+
+
+@contextmanager
+def paid(books: Register | None, method: Method) -> Iterator[None]:
+    """Debits the method's price before a row is read; it stays spent if no release comes of it."""
+    if method.price == 0:
+        yield
+        return
+    if books is None:
+        raise refuse("microdata.method-has-price-and-there-is-no-ledger", method=method.name)
+    ledger = books.made()
+    name = _opened_dataset(ledger, method.schema)
+    neighbours = checked_neighbours(method.schema.neighbours)
+    charge = Charge.of(epsilon=method.price, neighbours=neighbours)
+    asked = f"publish {method.label}"
+    reservation = ledger.reserve(name, HOLDER, charge, None, digest(asked), asked=asked)
+    try:
+        yield
+        ledger.commit(reservation, b"released")
+    except BaseException:
+        ledger.abandon(reservation, "no release")
+        raise
+
+
+def _opened_dataset(ledger: Ledger, schema: Schema) -> str:
+    """The table's name as the ledger has it, with the schema's budget if it is new there."""
     name = ledger.known_as(schema.name)
     if name not in ledger.datasets():
         budget = schema.budget
@@ -115,14 +151,7 @@ def register(
             schema_digest=schema.digest,
             data_version=schema.version or "",
         )
-    return ledger.register_release(
-        name,
-        digest,
-        method=method.label,
-        override=SECOND in method.override,
-        marks=marks,
-        draft=draft,
-    )
+    return name
 
 
 @dataclass(frozen=True)

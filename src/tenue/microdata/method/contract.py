@@ -10,6 +10,7 @@ from __future__ import annotations
 import abc
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -206,6 +207,11 @@ class Method(abc.ABC):
     @property
     @abc.abstractmethod
     def promise(self) -> Promise: ...
+
+    @property
+    def price(self) -> Fraction:
+        """The epsilon that is debited before a row is read; 0 if the promise is about looks."""
+        return Fraction(0)
 
     @property
     @abc.abstractmethod
