@@ -23,7 +23,7 @@ import pytest
 import tenue as tn
 from tenue.errors import Fault, InvalidArgument, InvalidSchema
 from tenue.microdata.method.catalogue import METHODS
-from tenue.microdata.method.contract import Method, Published
+from tenue.microdata.method.contract import Method, Published, Way
 from tenue.microdata.table.cells import Numbers
 from tenue.microdata.table.original import Original
 from tenue.noise.source import Source
@@ -83,8 +83,7 @@ class Blank(Method):
     def promise(self) -> tn.KAnonymity:
         return tn.KAnonymity(self.crowd)
 
-    mechanism = "blanks instead of quasi-identifiers"
-    source = "this file"
+    way = Way("blanks instead of quasi-identifiers", "this file")
 
     @property
     def parameters(self) -> dict[str, str]:

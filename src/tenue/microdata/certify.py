@@ -55,14 +55,14 @@ def certify(method: Method, *, registered: bool) -> Certificate:
     return certified(
         method.promise,
         schema,
-        method.mechanism,
+        method.way.mechanism,
         {
             "method": method.name,
             **method.parameters,
             "override": ", ".join(sorted(method.override)),
             "registered": "yes" if registered else "no, in no ledger",
         },
-        [method.source],
+        [method.way.source],
         [*assumptions, *method.assumptions],
         limits,
     )

@@ -22,8 +22,7 @@ from .leave.mark import marks_of
 from .method.catalogue import chosen_method, takes_options
 from .publish.permute import shuffled
 from .table.cells import Cells
-from .table.frame import kind_of, native
-from .table.original import read_original
+from .table.original import kind_of, native, read_original
 
 Progress = Callable[[str], None]
 

@@ -35,12 +35,11 @@ def options_of(kinds: Collection[type[Method]]) -> Options:
     """The options of these methods; one that not every method needs need not be given."""
     found: Options = {}
     each = [inspect.signature(kind.read).parameters for kind in kinds]
-    for parameters in each:
-        for name, option in parameters.items():
-            if option.kind is option.KEYWORD_ONLY:
-                required = all(name in others for others in each)
-                known = option if required or option.default is not option.empty else None
-                found.setdefault(name, known or option.replace(default=None))
+    for name, option in (pair for parameters in each for pair in parameters.items()):
+        if option.kind is option.KEYWORD_ONLY:
+            if option.default is option.empty and not all(name in others for others in each):
+                option = option.replace(default=None)
+            found.setdefault(name, option)
     return found
 
 

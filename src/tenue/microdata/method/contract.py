@@ -49,6 +49,14 @@ class Published:
     tables: Mapping[str, Any] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class Way:
+    """What is done, in a few words, and where it is proved."""
+
+    mechanism: str
+    source: str
+
+
 @dataclass(frozen=True, kw_only=True)
 class Method(abc.ABC):
     """A way of publishing, with its options, that suits a schema.
@@ -215,13 +223,7 @@ class Method(abc.ABC):
 
     @property
     @abc.abstractmethod
-    def mechanism(self) -> str:
-        """What was done, in a few words."""
-
-    @property
-    @abc.abstractmethod
-    def source(self) -> str:
-        """Where it is proved."""
+    def way(self) -> Way: ...
 
     @property
     def parameters(self) -> dict[str, str]:

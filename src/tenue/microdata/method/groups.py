@@ -28,7 +28,7 @@ from ..partition.v_mdav import GAIN, v_mdav
 from ..table.cells import Cells, Numbers
 from ..table.original import Original
 from ..table.records import records_of
-from .contract import Method, Published, one_of
+from .contract import Method, Published, Way, one_of
 
 EVERY = ""
 """The key of groups that hold for every column."""
@@ -50,16 +50,14 @@ NEEDED = "it takes at least {l} values of {names} for everybody of a group to ha
 
 
 @dataclass(frozen=True)
-class Way:
-    """By what groups are formed, and what a certificate says of it.
+class GroupWay(Way):
+    """By what groups are formed.
 
     similar: by quasi-identifiers. One partition then holds for all columns, and its groups can
         grow for l and t; otherwise each confidential column has groups of its own, with its own k.
     gain: they are those of V-MDAV, with its gain factor gamma.
     """
 
-    mechanism: str
-    source: str
     similar: bool = True
     gain: bool = False
 
@@ -74,7 +72,7 @@ class Grouped(Method):
     gamma: the gain factor of V-MDAV.
     """
 
-    ways: ClassVar[Mapping[str, Way]]
+    ways: ClassVar[Mapping[str, GroupWay]]
     overrides = (HOMOGENEOUS,)
 
     by: str
@@ -144,7 +142,7 @@ class Grouped(Method):
         return {known[name]: whole(size, f"k[{name}]", least=2) for name, size in given.items()}
 
     @property
-    def way(self) -> Way:
+    def way(self) -> GroupWay:
         return self.ways[self.by]
 
     @property
@@ -223,14 +221,6 @@ class Grouped(Method):
             yield Step("homogeneous", f"{alone} of {groups} groups have one `{name}` only")
 
     # -- the certificate ---------------------------------------------------------------------------
-
-    @property
-    def mechanism(self) -> str:
-        return self.way.mechanism
-
-    @property
-    def source(self) -> str:
-        return self.way.source
 
     @property
     def parameters(self) -> dict[str, str]:

@@ -20,7 +20,7 @@ from ..partition.meaning import Meaning
 from ..table.cells import Cells, Numbers
 from ..table.original import Original
 from .contract import Published
-from .groups import EVERY, Grouped, Way
+from .groups import EVERY, Grouped, GroupWay
 
 AS_THEY_ARE = "Columns that are not quasi-identifiers are published as they are."
 
@@ -36,12 +36,12 @@ class Microaggregate(Grouped):
     """
 
     name = "microaggregate"
-    ways: ClassVar[dict[str, Way]] = {
-        "mdav": Way(
+    ways: ClassVar[dict[str, GroupWay]] = {
+        "mdav": GroupWay(
             "microaggregation: MDAV groups, centres instead of quasi-identifiers",
             "Soria-Comas, thesis, section 2.8 (Algorithm 2.1)",
         ),
-        "v-mdav": Way(
+        "v-mdav": GroupWay(
             "microaggregation: V-MDAV groups, centres instead of quasi-identifiers",
             "Soria-Comas, thesis, sections 2.8 and 3.3.1; Solanas and Martínez-Ballesté 2006",
             gain=True,

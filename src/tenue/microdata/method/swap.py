@@ -28,7 +28,7 @@ from ..table.cells import Cells
 from ..table.original import Original
 from ..table.records import rank_of, records_of
 from .contract import Published
-from .groups import HOMOGENEOUS, Grouped, Way
+from .groups import HOMOGENEOUS, Grouped, GroupWay
 
 if TYPE_CHECKING:
     from ...evaluate import Check, Risk
@@ -91,17 +91,17 @@ class Swap(Grouped):
     """
 
     name = "swap"
-    ways: ClassVar[dict[str, Way]] = {
-        ALIKE: Way(
+    ways: ClassVar[dict[str, GroupWay]] = {
+        ALIKE: GroupWay(
             "swapping in MDAV groups of the quasi-identifiers",
             "Soria-Comas, thesis, section 3.3.1",
         ),
-        VALUES: Way(
+        VALUES: GroupWay(
             "swapping in groups of similar values of each confidential column",
             "Soria-Comas, thesis, section 3.3.3",
             similar=False,
         ),
-        OTHERS: Way(
+        OTHERS: GroupWay(
             "swapping in MDAV groups of all other columns, one column after another",
             "Soria-Comas, thesis, section 3.3.2",
             similar=False,
