@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from tenue.microdata import individual_ranking, mdav
-from tenue.microdata.certify import certify
+from tenue.microdata.copy import certify
 from tenue.microdata.method.catalogue import chosen_method
 from tenue.microdata.method.contract import Method, Published
 from tenue.microdata.method.groups import GROWN

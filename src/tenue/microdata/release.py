@@ -15,8 +15,7 @@ from ..ledger.contract import Ledger
 from ..noise.source import SYSTEM
 from ..schema import Schema
 from ..schema.given import given_schema
-from .certify import certify
-from .copy import Leaving, Release
+from .copy import Leaving, Release, certify
 from .leave.leave import Registration, Target, check_first, check_rows, leave, opened, paid
 from .leave.mark import marks_of
 from .method.catalogue import chosen_method, takes_options

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..code import Codes
-from .count import Counts, Groups, grouped
+from .count import Counts, Groups, counted, grouped
 
 Whole = NDArray[np.int64]
 
@@ -106,3 +106,23 @@ def needed_values(held: Holdings) -> Whole:
     most = np.ones(groups, np.int64)
     np.maximum.at(most, group_of_pair, serves)
     return np.maximum(needed + -(-rest // most), 1)
+
+
+def values_in(codes: Whole, labels: Whole, persons: Whole | None = None) -> Whole:
+    """How many values each group has, at least 1; with persons, `needed_values` of each.
+
+    Parameters
+        codes: the value of each row, numbered from 0; -1 where it is missing.
+        labels: the group of each row, numbered from 0.
+        persons: whose each row is; None if each row is a person.
+    """
+    groups = Groups(labels, int(labels.max()) + 1)
+    values = Codes(codes, int(codes.max()) + 1)
+    if persons is None:
+        return distinct_values(counted(groups, values))
+    return needed_values(holdings(groups, values, Codes(persons, int(persons.max()) + 1)))
+
+
+def single_valued(codes: Whole, labels: Whole, persons: Whole | None = None) -> int:
+    """How many groups have no more than one value of a column, or one that everybody has."""
+    return int((values_in(codes, labels, persons) == 1).sum())

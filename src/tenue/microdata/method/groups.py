@@ -14,13 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import nearest, refuse
+from ...evaluate.group.diversity import single_valued
 from ...evaluate.group.spelling import word_codes
 from ...number import above_zero, exact, whole
 from ...schema import Category, Schema
 from ...schema.table import RECORD
 from ...screen.number import exactly
 from ..assessment import Step
-from ..partition.grow import Wanted, grown, single_valued
+from ..partition.grow import Wanted, grown
 from ..partition.mdav import mdav
 from ..partition.mixed import Mixed
 from ..partition.plain import Euclidean, Space

@@ -20,9 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import refuse
-from ...evaluate.code import Codes
-from ...evaluate.group.count import Groups
-from ...evaluate.group.diversity import holdings, needed_values
+from ...evaluate.group.diversity import values_in
 from .plain import Space
 
 Numbers = NDArray[np.int64]
@@ -68,7 +66,7 @@ class Wanted:
         if self.persons is None:
             return max(np.unique(codes).size, 1)
         together = np.zeros(rows.size, np.int64)
-        return int(_needed(self.codes[rows], together, self.persons[rows])[0])
+        return int(values_in(self.codes[rows], together, self.persons[rows])[0])
 
     @cached_property
     def _whole(self) -> Numbers:
@@ -130,27 +128,6 @@ def grown(
             # more rows can move a group away from the whole table
             short.append(other)
     return np.unique(labels, return_inverse=True)[1].astype(np.int64).reshape(-1)
-
-
-def single_valued(codes: Numbers, labels: Numbers, persons: Numbers | None = None) -> int:
-    """How many groups have no more than one value of a column, or one that everybody has.
-
-    Parameters
-        persons: whose each row is; None if each row is a person.
-    """
-    if persons is not None:
-        return int((_needed(codes, labels, persons) == 1).sum())
-    kinds = int(codes.max()) + 2
-    present = codes >= 0
-    pairs = np.unique(labels[present] * kinds + codes[present])
-    distinct = np.bincount(pairs // kinds, minlength=int(labels.max()) + 1)
-    return int((distinct <= 1).sum())
-
-
-def _needed(codes: Numbers, labels: Numbers, persons: Numbers) -> Numbers:
-    groups = Groups(labels, int(labels.max()) + 1)
-    values = Codes(codes, int(codes.max()) + 1)
-    return needed_values(holdings(groups, values, Codes(persons, int(persons.max()) + 1)))
 
 
 def _members(labels: Numbers) -> list[Numbers]:

@@ -17,6 +17,7 @@ from tenue.evaluate.group.diversity import (
     effective_values,
     holdings,
     needed_values,
+    single_valued,
 )
 from unit.evaluate import oracle
 from unit.evaluate.stated import AGE, NAME, schema
@@ -136,3 +137,17 @@ def test_persons_may_stand_beside_the_table() -> None:
     assert (beside.k, beside.l, beside.t, beside.unit) == (inside.k, inside.l, inside.t, "who")
     assert beside.k == 3
     assert beside.notes == ()  # neither that a name is there, nor that one is lacking
+
+
+def test_single_valued_groups_are_counted() -> None:
+    labels = np.array([0, 0, 1, 1, 2, 2, 3])
+    assert single_valued(np.array([0, 1, 1, 1, -1, 1, -1]), labels) == 3
+    assert single_valued(np.array([0, 1, 1, 0, 0, 1, 1]), labels) == 1
+
+
+def test_a_value_that_every_person_has_makes_a_group_single_valued() -> None:
+    labels, persons = np.zeros(5, np.int64), np.array([0, 0, 0, 1, 2])
+    values = np.array([0, 1, 2, 0, 0])
+    assert single_valued(values, labels) == 0  # counting rows
+    assert single_valued(values, labels, persons) == 1
+    assert single_valued(np.array([0, 1, 2, 0, 1]), labels, persons) == 0
