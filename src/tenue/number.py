@@ -179,26 +179,32 @@ R = TypeVar("R")
 def checked_call(function: Callable[P, R]) -> Callable[P, R]:
     """Turns a missing or unknown keyword into a refusal that names the right ones."""
     signature = inspect.signature(function)
-    names = [name for name in signature.parameters if name not in ("self", "cls")]
 
     @functools.wraps(function)
     def call(*args: P.args, **kwargs: P.kwargs) -> R:
-        try:
-            signature.bind(*args, **kwargs)
-        except TypeError as error:
-            raise _bad_call(function, signature, names, kwargs, str(error)) from None
+        check_call(function, signature, args, kwargs)
         return function(*args, **kwargs)
 
     return call
 
 
-def _bad_call(
+def check_call(
     function: Callable[..., Any],
     signature: inspect.Signature,
-    names: list[str],
-    given: dict[str, Any],
-    error: str,
+    args: tuple[object, ...],
+    kwargs: dict[str, Any],
+) -> None:
+    """Refuses a call that does not suit a signature; the refusal names the right keywords."""
+    try:
+        signature.bind(*args, **kwargs)
+    except TypeError as error:
+        raise _bad_call(function, signature, kwargs, str(error)) from None
+
+
+def _bad_call(
+    function: Callable[..., Any], signature: inspect.Signature, given: dict[str, Any], error: str
 ) -> InvalidArgument:
+    names = [name for name in signature.parameters if name not in ("self", "cls")]
     title = function.__qualname__.removesuffix(".__init__").rpartition("<locals>.")[2]
     allowed = f"`{title}` takes " + ", ".join(f"`{name}`" for name in names)
     for name in given:

@@ -10,9 +10,11 @@ import numpy as np
 import pyarrow as pa
 
 from tenue.microdata import individual_ranking, mdav
-from tenue.microdata.certify import CROSSED, GROWN, INFORMED, certify
-from tenue.microdata.method.method import Method, chosen_method
-from tenue.microdata.protect import Protected, prepared, protected
+from tenue.microdata.copy import certify
+from tenue.microdata.method.catalogue import chosen_method
+from tenue.microdata.method.contract import Method, Published
+from tenue.microdata.method.groups import GROWN
+from tenue.microdata.method.swap import CROSSED, INFORMED
 from tenue.microdata.table.original import read_original
 from tenue.noise import Seeded
 from tenue.schema import Schema
@@ -31,15 +33,15 @@ TWO = declared(income={**NUMBER, "bounds": [0, 100]}, load={**NUMBER, "bounds": 
 
 def way(schema: Schema, method: str, k: object, **given: Any) -> Method:
     settings = {"by": None, "l": None, "t": None, "gamma": None, "override": (), **given}
-    return chosen_method(schema, method, k, **settings)
+    return chosen_method(schema, method, k=k, **settings)
 
 
-def released(table: pa.Table, schema: Schema, chosen: Method, seed: int) -> Protected:
+def released(table: pa.Table, schema: Schema, chosen: Method, seed: int) -> Published:
     """In the order of the source: whose each row is, the intruder knows by age."""
-    original, _ = prepared(read_original(table, schema), chosen, Seeded(seed))
-    safe = protected(original, chosen, Seeded(seed + 1))
+    original = chosen.prepare(read_original(table, schema), Seeded(seed))
+    safe = chosen.publish(original, Seeded(seed + 1))
     order = np.argsort(original.cells["age"].numbers)
-    return Protected(
+    return Published(
         {name: column.take(order) for name, column in safe.cells.items()},
         {name: labels[order] for name, labels in safe.groups.items()},
     )
@@ -81,7 +83,7 @@ def test_whoever_knows_one_confidential_column_learns_of_another() -> None:
     assert belief.max() > 0.9
     assert np.diag(belief).max() > 0.9  # and it is the truth
     chosen = way(TWO, "swap", 3, by="other-attributes")
-    assert INFORMED in certify(chosen, TWO, registered=False).does_not_promise
+    assert INFORMED in certify(chosen, registered=False).does_not_promise
 
 
 def test_a_group_that_grew_tells_what_its_first_members_share() -> None:
@@ -105,7 +107,7 @@ def test_a_group_that_grew_tells_what_its_first_members_share() -> None:
     }
     assert len(possible) > 1
     assert {values[:3] for values in possible} == {("hiv", "hiv", "hiv")}
-    assert GROWN.format(asked="l") in certify(chosen, schema, registered=False).does_not_promise
+    assert GROWN.format(asked="l") in certify(chosen, registered=False).does_not_promise
 
 
 def test_columns_that_tell_each_other_cross_below_k() -> None:
@@ -126,7 +128,7 @@ def test_columns_that_tell_each_other_cross_below_k() -> None:
                 by["tax"] == by["tax"][place["tax"][b]]
             )
             best = max(best, 1 / both.sum())
-        said = CROSSED in certify(chosen, schema, registered=False).does_not_promise
+        said = CROSSED in certify(chosen, registered=False).does_not_promise
         assert said == (len(set(k.values())) > 1)
         return best
 

@@ -63,28 +63,25 @@ def publish(
     as_json: AsJson = False,
 ) -> None:
     """Publish: a protected copy, its certificate, and, for you alone, its risk and utility."""
+    from ..microdata.copy import warnings_of
     from ..microdata.leave.leave import Target
     from ..microdata.leave.save import check_target
     from ..microdata.release import publish_into
-    from ..microdata.screen import warnings_of
     from .progress import Waiting
 
     with spoken(), Waiting(steps=4) as waiting:
         check_target(out, kind, replace=replace)
         _check_apart(out, ledger)
+        asked = {"k": _sizes(k), "by": by, "l": diversity, "t": closeness, "gamma": gamma}
         release, manifest = publish_into(
             Target(out, kind, replace),
             source,
             schema=schema,
             method=method,
-            k=_sizes(k),
-            by=by,
-            l=diversity,
-            t=closeness,
-            gamma=gamma,
             ledger=False if no_register else ledger,
             override=tuple(override or ()),
             progress=waiting,
+            **{name: value for name, value in asked.items() if value is not None},
         )
     if as_json:
         facts = {

@@ -15,12 +15,10 @@ from ..schema import Column, Schema, Table
 from .certificate import certificate_beside, quoted
 from .code import Codes, coded
 from .group import note
-from .group.appearance import shown
 from .group.closeness import earth_movers, ratio
 from .group.count import Groups, counted, grouped
-from .group.diversity import distinct_values, effective_values
-from .group.meaning import meant
-from .group.person import holdings, needed_values
+from .group.diversity import distinct_values, effective_values, holdings, needed_values
+from .group.spelling import meant, shown
 from .rows import Rows, open_rows
 from .value import Values, one_array, typed
 from .verdict import Check, Confidential

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from types import MappingProxyType
 from typing import Any
 
@@ -48,16 +48,9 @@ class Risk:
 
     def to_dict(self) -> dict[str, Any]:
         """The facts as JSON has them."""
-        return {
-            "check": None if self.check is None else self.check.to_dict(),
-            "record_linkage": self.record_linkage,
-            "linkage_by_quasi_identifiers": self.linkage_by_quasi_identifiers,
-            "within_1_percent": self.within_1_percent,
-            "within_5_percent": self.within_5_percent,
-            "unchanged": self.unchanged,
-            "own_values": dict(self.own_values),
-            "rows_tried": self.rows_tried,
-        }
+        facts = {part.name: getattr(self, part.name) for part in fields(self)}
+        found = None if self.check is None else self.check.to_dict()
+        return {**facts, "check": found, "own_values": dict(self.own_values)}
 
     def to_json(self) -> str:
         """One JSON object."""

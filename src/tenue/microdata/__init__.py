@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 from .partition import Partition, Records, individual_ranking, mdav, v_mdav
 
 if TYPE_CHECKING:
-    from .history import Step
-    from .release import Release
+    from .assessment import Step
+    from .copy import Release
     from .table.records import records
     from .table.stored import rank_file, swap_file
 
@@ -33,8 +33,8 @@ __all__ = [
 ]
 
 _HOME = {
-    "Release": "release",
-    "Step": "history",
+    "Release": "copy",
+    "Step": "assessment",
     "rank_file": "table.stored",
     "records": "table.records",
     "swap_file": "table.stored",

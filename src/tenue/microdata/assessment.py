@@ -2,21 +2,38 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
-from ..evaluate import Risk, Utility, check, risk, utility
-from ..evaluate.certificate import explained
+from ..evaluate import Check, Risk, Utility, check, risk, utility
 from ..evaluate.check import check_persons
 from ..noise.source import Source
-from ..promise import ProbabilisticKAnonymity
 from ..schema import Schema
-from .history import Step
 from .publish.permute import shuffled
 from .table.cells import Numbers
 
 MOST_LINKED = 50_000
 """In a larger table, the intruder's search is tried on this many rows drawn at random."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """One thing that was done to the table on its way."""
+
+    name: str
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.text}"
+
+
+class Assessment(NamedTuple):
+    """What an intruder can do with a release, what it is still good for, how that was found."""
+
+    risk: Risk
+    utility: Utility
+    steps: tuple[Step, ...]
 
 
 def assessed(
@@ -25,18 +42,18 @@ def assessed(
     schema: Schema,
     source: Source,
     persons: Numbers | None = None,
-    swapped: int | None = None,
-) -> tuple[Risk, Utility, tuple[Step, ...]]:
-    """What an intruder can do with the release, what it is still good for, and how that was found.
+    explained: Callable[[Check], Check] = lambda check: check,
+) -> Assessment:
+    """Risk and utility, by comparing every row with every other.
 
-    Comparing every row with every other takes too long in a large table. There an intruder is tried
-    who looks among fewer originals, drawn at random: each of his links is at least as likely to be
-    right, so the risk that is stated is not below the true one, but for chance in the drawing.
+    That takes too long in a large table. There an intruder is tried who looks among fewer
+    originals, drawn at random: each of his links is at least as likely to be right, so the risk
+    that is stated is not below the true one, but for chance in the drawing.
 
     Parameters
         before, after: Arrow tables in which row i is the same record.
         persons: whose each row is, for k, l and t; None if each row is a person.
-        swapped: the k of the swap that made the release, if one did.
+        explained: adds to k, l and t what must be known of the method.
     """
     use = utility(before, after, schema)
     rows = before.num_rows
@@ -49,10 +66,11 @@ def assessed(
             f"an intruder who looks among {MOST_LINKED} rows drawn at random; k, l, t of all rows"
         )
         told = (Step("evaluate", text),)
-    if harm.check is not None and persons is not None:
-        harm = replace(harm, check=check_persons(after, schema, persons, None))
-    elif harm.check is not None and told:
-        harm = replace(harm, check=check(after, schema))
-    if harm.check is not None and swapped is not None:
-        harm = replace(harm, check=explained(harm.check, ProbabilisticKAnonymity(swapped)))
-    return harm, use, told
+    found = harm.check
+    if found is not None:
+        if persons is not None:
+            found = check_persons(after, schema, persons, None)
+        elif told:
+            found = check(after, schema)
+        harm = replace(harm, check=explained(found))
+    return Assessment(harm, use, told)

@@ -9,118 +9,33 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
-from ..errors import Fault, refuse
-from ..evaluate import check
-from ..evaluate.check import check_persons
 from ..ledger.contract import Ledger
 from ..noise.source import SYSTEM
-from ..number import checked_call
-from ..promise import Certificate
 from ..schema import Schema
-from .assessment import assessed
-from .certify import certify
-from .history import Step, history_of
-from .leave.leave import Registration, Target, digest_of, file_kind, leave
+from ..schema.given import given_schema
+from .copy import Leaving, Release, certify
+from .leave.leave import Registration, Target, check_first, check_rows, leave, opened, paid
 from .leave.mark import marks_of
-from .leave.registry import check_first, check_rows, opened
-from .leave.save import write_release
-from .method.method import Method, chosen_method
-from .protect import prepared, protected
+from .method.catalogue import chosen_method, takes_options
 from .publish.permute import shuffled
-from .screen import brief_text, full_text, release_html
-from .table.cells import Cells, Numbers
-from .table.frame import kind_of, native
-from .table.original import read_original
-
-if TYPE_CHECKING:
-    from ..evaluate import Risk, Utility
-
+from .table.cells import Cells
+from .table.original import kind_of, native, read_original
 
 Progress = Callable[[str], None]
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Release:
-    """A protected copy of a table.
-
-    table: the rows that may leave, as the kind of data frame that came in. It is the caller's own:
-        what `save` writes and `digest` stands for is a copy that changes to it do not touch.
-    certificate: what is promised, and what is not; it may leave too.
-    risk, utility: what the original and the release have to do with each other. They were computed
-        from the original and are for the holder alone.
-    history: the steps that led here, for the holder alone.
-    """
-
-    table: Any
-    certificate: Certificate
-    risk: Risk
-    utility: Utility
-    history: tuple[Step, ...]
-    _published: Any
-    _kind: str
-
-    @property
-    def digest(self) -> str:
-        """The SHA-256 of table and certificate, by which a ledger knows the release."""
-        return digest_of(self._published, self.certificate)
-
-    def save(
-        self, folder: str | os.PathLike[str], *, kind: str | None = None, replace: bool = False
-    ) -> dict[str, Any]:
-        """Writes the table, `certificate.json` and `manifest.json`, all or nothing.
-
-        Parameters
-            folder: a new or empty one.
-            kind: "csv" or "parquet"; None for that of the source, Parquet if it was no file.
-            replace: whether a folder that holds something may be replaced as a whole.
-        """
-        if not isinstance(folder, str | os.PathLike):
-            raise refuse("microdata.folder-is-of-type", type=type(folder).__name__)
-        text, chosen = self.certificate.to_json(), file_kind(kind, self._kind)
-        return write_release(Path(folder), self._published, text, chosen, replace=replace)
-
-    @property
-    def rows(self) -> int:
-        """How many rows the table has."""
-        return int(self._published.num_rows)
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The names of the table's columns."""
-        return tuple(self._published.column_names)
-
-    def report(self) -> str:
-        """All there is to say, in words: promise, limits, steps, risk and utility."""
-        return full_text(self)
-
-    def __str__(self) -> str:
-        return brief_text(self)
-
-    def __repr__(self) -> str:
-        return brief_text(self)
-
-    def _repr_html_(self) -> str:
-        return release_html(self)
-
-
-@checked_call
+@takes_options
 def publish(
     source: object = None,
     *,
     schema: Schema | str | os.PathLike[str] | Mapping[str, Any],
     method: str,
-    k: int | Mapping[str, int],
-    by: str | None = None,
-    l: int | None = None,
-    t: object = None,
-    gamma: object = None,
     ledger: Ledger | str | os.PathLike[str] | Literal[False] | None = None,
     override: str | tuple[str, ...] = (),
     progress: Progress | None = None,
+    **options: Any,
 ) -> Release:
     """A protected copy of a table, with its certificate.
 
@@ -161,91 +76,75 @@ def publish(
     Source
         Thesis, section 2.8 and chapter 3; soundness.md, section 6.
     """
-    described = _schema(schema)
-    way = chosen_method(described, method, k, by, l, t, gamma, override)
-    return _journey(source, described, way, (ledger, _file(schema)), progress, None)[0]
+    return publish_into(
+        None,
+        source,
+        schema=schema,
+        method=method,
+        ledger=ledger,
+        override=override,
+        progress=progress,
+        **options,
+    )[0]
 
 
+@takes_options
 def publish_into(
-    target: Target,
+    target: Target | None,
     source: object = None,
     *,
     schema: Schema | str | os.PathLike[str] | Mapping[str, Any],
+    method: str,
     ledger: Ledger | str | os.PathLike[str] | Literal[False] | None = None,
+    override: str | tuple[str, ...] = (),
     progress: Progress | None = None,
-    **settings: Any,
+    **options: Any,
 ) -> tuple[Release, dict[str, Any]]:
-    """The same, saved at once; returns the manifest too.
+    """The same, saved at once where there is a target; returns the manifest too.
 
     Guarantee
         The files are complete on the disk, in a hidden folder, before the release is registered,
         and get their name after it: nothing leaves unregistered. If they cannot get it, the ledger
         records that the release never left, and the next attempt is not a second release.
-
-    Parameters
-        settings: method, k, by, l, t, gamma and override, each of them.
     """
-    described = _schema(schema)
-    way = chosen_method(described, **settings)
-    return _journey(source, described, way, (ledger, _file(schema)), progress, target)
-
-
-def _journey(
-    source: object,
-    described: Schema,
-    way: Method,
-    ledger: tuple[object, Path | None],
-    progress: Progress | None,
-    target: Target | None,
-) -> tuple[Release, dict[str, Any]]:
+    described, file = given_schema(schema)
+    way = chosen_method(described, method, override=override, **options)
     tell = progress or (lambda _: None)
-    with opened(*ledger) as books:
+    with opened(ledger, file) as books:
         if books is not None and books.known is not None:
-            check_first(books.known, described, way)
-        tell("read")
-        given = source if source is not None else described.location
-        read = read_original(given, described)
-        marks = () if books is None else marks_of(given, read, described.name)
-        if books is not None and books.known is not None:
-            check_rows(books.known, described, way, marks)
-        original, left_out = prepared(read, way, SYSTEM)
-        tell("partition and publish")
-        safe = protected(original, way, SYSTEM)
-        tell("evaluate")
-        before, after = (_table(cells, described) for cells in (original.cells, safe.cells))
-        _hold_to(way, described, after, original.persons)
-        swapped = way.least if way.name == "swap" else None
-        harm, use, told = assessed(before, after, described, SYSTEM, original.persons, swapped)
-        tell("certificate")
-        certificate = certify(way, described, registered=books is not None)
-        leaving = after.take(shuffled(after.num_rows, SYSTEM))
-        kind = kind_of(given)
-        release = Release(
-            table=native(leaving, given, kind),
-            certificate=certificate,
-            risk=harm,
-            utility=use,
-            history=history_of(read, original, left_out, way, safe) + told,
-            _published=leaving,
-            _kind=kind,
-        )
-        registered = None if books is None else Registration(books, described, way, marks)
-        manifest = leave(leaving, certificate, kind, registered, target)
+            check_first(books.known, way)
+        with paid(books, way):
+            tell("read")
+            given = source if source is not None else described.location
+            read = read_original(given, described)
+            marks = () if books is None else marks_of(given, read, described.name)
+            if books is not None and books.known is not None:
+                check_rows(books.known, way, marks)
+            original = way.prepare(read, SYSTEM)
+            tell("partition and publish")
+            made = way.publish(original, SYSTEM)
+            tell("evaluate")
+            before, after = (_table(cells, described) for cells in (original.cells, made.cells))
+            way.verify(after, original.persons)
+            harm, use, told = way.assess(before, after, SYSTEM, original.persons)
+            tell("certificate")
+            kind = kind_of(given)
+            joined = _mixed(after)
+            several = {name: _mixed(table) for name, table in made.tables.items()}
+            frames = {name: native(table, given, kind) for name, table in several.items()}
+            leaving = Leaving(way, joined, several or {"table": joined}, frames)
+            release = Release(
+                table=native(joined, given, kind),
+                certificate=certify(way, registered=books is not None),
+                risk=harm,
+                utility=use,
+                history=way.history(read, original, made) + told,
+                _published=leaving,
+                _kind=kind,
+            )
+            registered = None if books is None else Registration(books, way, marks)
+            manifest = leave(leaving.tables, release.certificate, kind, registered, target)
     return release, manifest
-
-
-def _file(schema: object) -> Path | None:
-    return Path(schema) if isinstance(schema, str | os.PathLike) else None
-
-
-def _schema(given: object) -> Schema:
-    if isinstance(given, Schema):
-        return given
-    if isinstance(given, Mapping):
-        return Schema.from_dict(given)
-    if isinstance(given, str | os.PathLike):
-        return Schema.load(given)
-    raise refuse("microdata.schema-is-of-type", type=type(given).__name__)
 
 
 def _table(cells: Mapping[str, Cells], schema: Schema) -> Any:
@@ -260,19 +159,6 @@ def _table(cells: Mapping[str, Cells], schema: Schema) -> Any:
     return pyarrow.table(shown)
 
 
-def _hold_to(way: Method, schema: Schema, table: Any, persons: Numbers | None) -> None:
-    """Measures what was promised once more, on the table itself, with its persons beside it."""
-    if way.name != "microaggregate":
-        return
-    wanted = way.sensitive or way.confidential
-    if persons is None:
-        found = check(table, schema, confidential=wanted)
-    else:
-        found = check_persons(table, schema, persons, wanted)
-    far = max((column.exact_t for column in found.confidential), default=0)
-    if (
-        found.k < way.least
-        or (way.l is not None and (found.l or 0) < way.l)
-        or (way.t is not None and far > way.t)
-    ):
-        raise Fault("a release was about to leave without what it promises")
+def _mixed(table: Any) -> Any:
+    """The rows in random order, so that it says nothing of the order in which they came."""
+    return table.take(shuffled(table.num_rows, SYSTEM))

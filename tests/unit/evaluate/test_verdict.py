@@ -1,4 +1,4 @@
-"""What was found can be read by programs, and cannot be changed."""
+"""What was found is read by programs and people, and repeats no value of a row."""
 
 from __future__ import annotations
 
@@ -37,3 +37,53 @@ def test_the_worst_column_speaks_for_all() -> None:
     assert (found.t, found.t_ratio) == (bad.t, bad.t_ratio) == (0.5, math.inf)
     with pytest.raises(dataclasses.FrozenInstanceError):
         found.k = 9  # type: ignore[misc]
+
+
+def screen(**rows: list[object]) -> str:
+    table = pa.table(rows)
+    names = list(rows)
+    found = tn.evaluate.check(table, quasi_identifiers=names[:1], confidential=names[1:])
+    return " ".join(str(found).split())
+
+
+def test_no_value_of_a_row_is_shown() -> None:
+    text = str(tn.evaluate.check(pa.table(ROWS), schema=people()))
+    for value in ("flu", "cold", "north", "south", "100", "200", "30 "):
+        assert value not in text
+    assert max(map(len, text.splitlines())) <= 88
+
+
+def test_it_says_what_an_intruder_can_do() -> None:
+    text = screen(zip=["x", "x", "y", "y", "z"], ill=["a", "b", "b", "b", "c"])
+    assert "5 rows in 3 groups that share zip" in text
+    assert "k = 1 1 group of one row only. 20 % of the rows stand alone" in text
+    assert "2 groups (60 % of the rows) have one value only" in text
+    assert "so the ratio is infinite" in text
+
+
+def test_it_says_when_all_is_well() -> None:
+    text = screen(zip=["x", "x", "y", "y"], ill=["a", "b", "b", "a"])
+    assert "Everybody is among at least 2 rows that look alike; 2 groups are no larger." in text
+    assert "Nobody stands alone." in text
+    assert "every group has at least 2 different values" in text
+    assert "t = 0 (ratio 1)" in text
+    assert "up to 1 times rarer" in text
+
+
+def test_it_says_what_is_missing() -> None:
+    assert "l and t were not measured" in screen(zip=[1, 1])
+    found = tn.evaluate.check(pa.table({**ROWS, "name": ["?"] * 7}), schema=people())
+    assert "Note: The table still has what names a person: `name`." in str(found)
+    by_person = tn.evaluate.check(
+        pa.table({"age": [1, 1], "who": ["a", "b"]}), quasi_identifiers=["age"], unit="who"
+    )
+    assert "among at least 2 whos that look alike" in str(by_person)
+
+
+def test_many_values_are_not_said_to_give_nothing_away() -> None:
+    """Groups that grew to reach l can tell what they were before (the minimality attack)."""
+    table = pa.table({"age": [30, 30, 40, 40], "ill": ["flu", "cold", "flu", "cold"]})
+    found = tn.evaluate.check(table, quasi_identifiers=["age"], confidential=["ill"])
+    text = " ".join(str(found).split())
+    assert "none gives its value away" not in text
+    assert "made larger to reach that may still give away" in text

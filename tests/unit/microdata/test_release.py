@@ -79,20 +79,20 @@ def test_l_beyond_the_table_is_out_of_reach() -> None:
 
 
 def test_what_breaks_its_promise_never_leaves(monkeypatch: pytest.MonkeyPatch) -> None:
-    protect = importlib.import_module("tenue.microdata.protect")
-    monkeypatch.setattr(protect, "centroids", lambda column, labels: column)
+    module = importlib.import_module("tenue.microdata.method.microaggregate")
+    monkeypatch.setattr(module, "centroids", lambda column, labels: column)
     with pytest.raises(Fault):
         tn.publish(people(), schema=schema(), method="microaggregate", k=3)
 
 
 def test_a_promise_about_persons_is_measured_in_persons(monkeypatch: pytest.MonkeyPatch) -> None:
     """The mutant groups rows: each group has enough of them, and too few persons."""
-    protect = importlib.import_module("tenue.microdata.protect")
-    real = protect.records_of
+    groups = importlib.import_module("tenue.microdata.method.groups")
+    real = groups.records_of
     monkeypatch.setattr(
-        protect,
-        "_by_quasi_identifiers",
-        lambda original, method: (
+        groups.Grouped,
+        "similar_groups",
+        lambda method, original: (
             tn.microdata.mdav(
                 real([original.cells[name] for name in method.quasi]), method.least
             ).labels
@@ -315,8 +315,8 @@ def test_rows_leave_in_random_order() -> None:
 def test_the_order_in_which_rows_leave_is_not_the_one_that_broke_ties(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    protect = importlib.import_module("tenue.microdata.protect")
-    monkeypatch.setattr(protect, "shuffled", lambda size, source: np.arange(size))
+    contract = importlib.import_module("tenue.microdata.method.contract")
+    monkeypatch.setattr(contract, "shuffled", lambda size, source: np.arange(size))
     table = people(600, age=[18 + i // 8 for i in range(600)])
     out = tn.publish(table, schema=schema(), method="microaggregate", k=4).table
     assert out.column("income").to_pylist() != table.column("income").to_pylist()
@@ -325,18 +325,18 @@ def test_the_order_in_which_rows_leave_is_not_the_one_that_broke_ties(
 def test_ties_are_broken_by_a_random_order_first(monkeypatch: pytest.MonkeyPatch) -> None:
     """All incomes equal: groups must not follow the order of a file sorted by sex."""
     seen = []
-    swap_module = importlib.import_module("tenue.microdata.publish.swap")
+    swap_module = importlib.import_module("tenue.microdata.method.swap")
 
     def watching(labels: np.ndarray, source: Any) -> np.ndarray:
         seen.append(labels)
         return permuted(labels, source)
 
     monkeypatch.setattr(swap_module, "permuted", watching)
-    protect = importlib.import_module("tenue.microdata.protect")
+    contract = importlib.import_module("tenue.microdata.method.contract")
     shuffles = []
-    real = protect.shuffled
+    real = contract.shuffled
     monkeypatch.setattr(
-        protect,
+        contract,
         "shuffled",
         lambda size, source: shuffles.append(real(size, source)) or shuffles[-1],
     )

@@ -1,23 +1,157 @@
 """How a release leaves: registered first, then handed out or given its name on the disk.
 
-Nothing leaves unregistered. What was registered and then could not leave is recorded as withdrawn,
-so that the next attempt is not refused as a second release.
+A second release of the same table is refused unless insisted on. A table is known by its name, and
+as far as `mark` says by its rows under any other name. Nothing leaves unregistered. What was
+registered and then could not leave is recorded as withdrawn, so that the next attempt is not
+refused as a second release.
 """
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ...promise import Certificate
+from ...errors import Fault, refuse
+from ...ledger import Charge, SQLite, digest
+from ...ledger.contract import Ledger
+from ...ledger.given import found_ledger
+from ...promise import Certificate, checked_neighbours
 from ...schema import Schema
-from ..method.method import Method
-from .registry import Register, register, withdraw
+from ..method.contract import SECOND, Method
 from .save import Draft
 
+HOLDER = "holder"
+"""Who pays for a release that has a price."""
 _LOST = "the files could not be given their name"
+
+
+class Register:
+    """The ledger of a release. One whose file is not there yet is made when it is written to, so
+    that a refusal leaves nothing behind.
+    """
+
+    def __init__(self, ledger: Ledger | None, path: Path | None = None) -> None:
+        self._ledger, self._path = ledger, path
+
+    @property
+    def known(self) -> Ledger | None:
+        """The ledger; None as long as there is none, so that nothing is in it."""
+        if self._ledger is None and self._path is not None and self._path.exists():
+            return self.made()
+        return self._ledger
+
+    def made(self) -> Ledger:
+        """The ledger, its file made if it must be."""
+        if self._ledger is None:
+            if self._path is None:
+                raise Fault("there is neither a ledger nor a path for one")
+            self._ledger = SQLite(self._path)
+        return self._ledger
+
+    def close(self) -> None:
+        if self._path is not None and self._ledger is not None:
+            self._ledger.close()
+
+
+@contextmanager
+def opened(given: object, beside: Path | None = None) -> Iterator[Register | None]:
+    """The register to be used, closed afterwards if it was opened here; None for none.
+
+    Parameters
+        given: a ledger or the path of its file; False for none; None for the one beside the schema,
+            or for none if the schema has no file.
+        beside: the schema's file.
+    """
+    found = found_ledger(given, beside, optional=True)
+    if found is None:
+        yield None
+    elif isinstance(found, Ledger):
+        yield Register(found)
+    else:
+        register = Register(None, found)
+        try:
+            yield register
+        finally:
+            register.close()
+
+
+def check_first(ledger: Ledger, method: Method) -> None:
+    """Refuses a second release before a row is read; `register` refuses it again, atomically."""
+    name = ledger.known_as(method.schema.name)
+    if name not in ledger.datasets() or SECOND in method.override:
+        return
+    if ledger.balance(name).releases:
+        raise refuse("microdata.has-been-released-before", name=name)
+
+
+def check_rows(ledger: Ledger, method: Method, marks: Sequence[str]) -> None:
+    """Refuses rows that were released under another name, before the work is done."""
+    earlier = ledger.released_before(marks)
+    if earlier is None or SECOND in method.override:
+        return
+    raise refuse(
+        "microdata.rows-or-persons-of-have-been-released", earlier=earlier, name=method.schema.name
+    )
+
+
+def register(
+    ledger: Ledger, method: Method, digest: str, marks: Sequence[str] = (), *, draft: bool = False
+) -> int:
+    """Records the release durably; returns the number of its entry.
+
+    A draft may still be withdrawn, by the same ledger object.
+    """
+    return ledger.register_release(
+        _opened_dataset(ledger, method.schema),
+        digest,
+        method=method.label,
+        override=SECOND in method.override,
+        marks=marks,
+        draft=draft,
+    )
+
+
+@contextmanager
+def paid(books: Register | None, method: Method) -> Iterator[None]:
+    """Debits the method's price before a row is read; it stays spent if no release comes of it."""
+    if method.price == 0:
+        yield
+        return
+    if books is None:
+        raise refuse("microdata.method-has-price-and-there-is-no-ledger", method=method.name)
+    ledger = books.made()
+    name = _opened_dataset(ledger, method.schema)
+    neighbours = checked_neighbours(method.schema.neighbours)
+    charge = Charge.of(epsilon=method.price, neighbours=neighbours)
+    asked = f"publish {method.label}"
+    reservation = ledger.reserve(name, HOLDER, charge, None, digest(asked), asked=asked)
+    try:
+        yield
+        ledger.commit(reservation, b"released")
+    except BaseException:
+        ledger.abandon(reservation, "no release")
+        raise
+
+
+def _opened_dataset(ledger: Ledger, schema: Schema) -> str:
+    """The table's name as the ledger has it, with the schema's budget if it is new there."""
+    name = ledger.known_as(schema.name)
+    if name not in ledger.datasets():
+        budget = schema.budget
+        ledger.open_dataset(
+            name,
+            0 if budget is None else budget.total,
+            None if budget is None else budget.per_analyst,
+            neighbours=checked_neighbours(schema.neighbours),
+            individual=None if budget is None else budget.individual,
+            schema_digest=schema.digest,
+            data_version=schema.version or "",
+        )
+    return name
 
 
 @dataclass(frozen=True)
@@ -34,25 +168,25 @@ class Registration:
     """What a release is registered with: the ledger, what was released, and marks of its rows."""
 
     books: Register
-    schema: Schema
     method: Method
     marks: tuple[str, ...]
 
     def write(self, digest: str, *, draft: bool = False) -> None:
-        ledger = self.books.made()
-        register(ledger, self.schema, self.method, digest, self.marks, draft=draft)
+        register(self.books.made(), self.method, digest, self.marks, draft=draft)
 
     def left(self, digest: str) -> None:
         """Nobody can withdraw it any more."""
         ledger = self.books.made()
-        ledger.release_left(ledger.known_as(self.schema.name), digest)
+        ledger.release_left(ledger.known_as(self.method.schema.name), digest)
 
     def withdraw(self, digest: str) -> None:
-        withdraw(self.books.made(), self.schema, digest, _LOST)
+        """Records that it never left."""
+        ledger = self.books.made()
+        ledger.withdraw_release(ledger.known_as(self.method.schema.name), digest, reason=_LOST)
 
 
 def leave(
-    table: Any,
+    tables: Mapping[str, Any],
     certificate: Certificate,
     source_kind: str,
     registration: Registration | None,
@@ -64,14 +198,14 @@ def leave(
     one, its files lie complete in a hidden folder before it is registered. A crash after that
     leaves them there, registered; only a failure that this program sees is recorded as withdrawn.
     """
-    digest = digest_of(table, certificate)
+    digest = digest_of(tables, certificate)
     if target is None:
         if registration is not None:
             registration.write(digest)
         return {}
     kind = file_kind(target.kind, source_kind)
     text = certificate.to_json()
-    draft = Draft.write(target.folder, table, text, kind, replace=target.replace)
+    draft = Draft.write(target.folder, tables, text, kind, replace=target.replace)
     registered = False
     try:
         if registration is not None:
@@ -96,13 +230,16 @@ def file_kind(asked: str | None, source_kind: str) -> str:
     return asked or ("csv" if source_kind == "csv" else "parquet")
 
 
-def digest_of(table: Any, certificate: Certificate) -> str:
-    """The SHA-256 of table and certificate, by which a ledger knows the release."""
+def digest_of(tables: Mapping[str, Any], certificate: Certificate) -> str:
+    """The SHA-256 of tables and certificate, by which a ledger knows the release."""
     import pyarrow
 
-    sink = pyarrow.BufferOutputStream()
-    with pyarrow.ipc.new_stream(sink, table.schema) as writer:
-        writer.write_table(table.combine_chunks())
     found = hashlib.sha256(certificate.to_json().encode())
-    found.update(sink.getvalue())
+    for name, table in tables.items():
+        if len(tables) > 1:
+            found.update(name.encode() + b"\0")
+        sink = pyarrow.BufferOutputStream()
+        with pyarrow.ipc.new_stream(sink, table.schema) as writer:
+            writer.write_table(table.combine_chunks())
+        found.update(sink.getvalue())
     return found.hexdigest()

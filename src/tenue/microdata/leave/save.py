@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 import tempfile
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -46,17 +47,25 @@ def check_target(folder: Path, kind: str | None, *, replace: bool) -> None:
 
 def _is_release(folder: Path) -> bool:
     """Whether a folder is empty, or holds the files of a release and nothing else."""
-    return {path.name for path in folder.iterdir()} <= _FILES
+    found = {path.name for path in folder.iterdir()}
+    if found <= _FILES:
+        return True
+    try:
+        named = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))["files"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
+    tables = {name for name in named if name.endswith(tuple(f".{kind}" for kind in KINDS))}
+    return found <= {"certificate.json", "manifest.json", *tables}
 
 
 def write_release(
-    folder: Path, table: Any, certificate: str, kind: str, *, replace: bool
+    folder: Path, tables: Mapping[str, Any], certificate: str, kind: str, *, replace: bool
 ) -> dict[str, Any]:
-    """Writes table, certificate.json and manifest.json; returns the manifest.
+    """Writes tables, certificate.json and manifest.json; returns the manifest.
 
     If anything fails the target is as it was.
     """
-    draft = Draft.write(folder, table, certificate, kind, replace=replace)
+    draft = Draft.write(folder, tables, certificate, kind, replace=replace)
     try:
         return draft.place()
     finally:
@@ -76,7 +85,13 @@ class Draft:
 
     @classmethod
     def write(
-        cls, folder: Path, table: Any, certificate: str, kind: str, *, replace: bool
+        cls,
+        folder: Path,
+        tables: Mapping[str, Any],
+        certificate: str,
+        kind: str,
+        *,
+        replace: bool,
     ) -> Draft:
         """Writes all files and forces them to the disk; nothing is left behind if that fails."""
         check_target(folder, kind, replace=replace)
@@ -85,7 +100,7 @@ class Draft:
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
             path = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
-            return cls(folder, path, _fill(path, table, certificate, kind), replace)
+            return cls(folder, path, _fill(path, tables, certificate, kind), replace)
         except BaseException as error:
             if path is not None:
                 shutil.rmtree(path, ignore_errors=True)
@@ -116,30 +131,38 @@ class Draft:
         shutil.rmtree(self.path, ignore_errors=True)
 
 
-def _fill(draft: Path, table: Any, certificate: str, kind: str) -> dict[str, Any]:
+def _fill(draft: Path, tables: Mapping[str, Any], certificate: str, kind: str) -> dict[str, Any]:
+    told = {name: _write(table, draft / f"{name}.{kind}") for name, table in tables.items()}
+    # what is said of the only table stands for the release
+    manifest: dict[str, Any] = {"tables": told} if len(told) > 1 else dict(*told.values())
+    (draft / "certificate.json").write_text(certificate + "\n", encoding="utf-8")
+    names = [*(f"{name}.{kind}" for name in tables), "certificate.json"]
+    manifest["files"] = {name: _digest(draft / name) for name in names}
+    text = json.dumps(manifest, indent=1, ensure_ascii=False) + "\n"
+    (draft / "manifest.json").write_text(text, encoding="utf-8")
+    for path in (*draft.iterdir(), draft):
+        _force(path)
+    return manifest
+
+
+def _write(table: Any, path: Path) -> dict[str, Any]:
+    """Writes one table; returns what the manifest says of it."""
     import pyarrow.csv
     import pyarrow.parquet
 
-    name = f"table.{kind}"
-    manifest: dict[str, Any] = {"rows": table.num_rows, "columns": table.column_names}
-    if kind == "csv":
+    told: dict[str, Any] = {"rows": table.num_rows, "columns": table.column_names}
+    if path.suffix == ".csv":
         table, changed = defused(table)
-        pyarrow.csv.write_csv(table, draft / name)
-        manifest["formulas"] = {
+        pyarrow.csv.write_csv(table, path)
+        told["formulas"] = {
             "prefix": PREFIX,
             "before": list(STARTS),
             "also_after": IGNORED,
             "cells": changed,
         }
     else:
-        pyarrow.parquet.write_table(table, draft / name)
-    (draft / "certificate.json").write_text(certificate + "\n", encoding="utf-8")
-    manifest["files"] = {part: _digest(draft / part) for part in (name, "certificate.json")}
-    text = json.dumps(manifest, indent=1, ensure_ascii=False) + "\n"
-    (draft / "manifest.json").write_text(text, encoding="utf-8")
-    for path in (*draft.iterdir(), draft):
-        _force(path)
-    return manifest
+        pyarrow.parquet.write_table(table, path)
+    return told
 
 
 def _take_place(draft: Path, target: Path, *, replace: bool) -> None:

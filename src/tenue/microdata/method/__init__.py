@@ -1,1 +1,1 @@
-"""The methods of publishing."""
+"""The methods of publishing: one file each, named in `catalogue`."""

@@ -19,10 +19,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import Unreachable
-from ...evaluate.code import Codes
-from ...evaluate.group.count import Groups
-from ...evaluate.group.person import holdings, needed_values
+from ...errors import refuse
+from ...evaluate.group.diversity import values_in
 from .plain import Space
 
 Numbers = NDArray[np.int64]
@@ -68,7 +66,7 @@ class Wanted:
         if self.persons is None:
             return max(np.unique(codes).size, 1)
         together = np.zeros(rows.size, np.int64)
-        return int(_needed(self.codes[rows], together, self.persons[rows])[0])
+        return int(values_in(self.codes[rows], together, self.persons[rows])[0])
 
     @cached_property
     def _whole(self) -> Numbers:
@@ -103,7 +101,9 @@ def grown(
     everybody = np.arange(wanted[0].codes.size)
     for column in wanted:
         if not column.holds(everybody):
-            raise _out_of_reach(column)
+            if column.persons is None:
+                raise refuse("microdata.fewer-than-l-values", column=column.name, l=column.l)
+            raise refuse("microdata.fewer-than-l-may-be-enough", column=column.name, l=column.l)
     labels = labels.copy()
     units = _members(labels)
     rows = units if persons is None else _members(labels[persons])
@@ -130,27 +130,6 @@ def grown(
     return np.unique(labels, return_inverse=True)[1].astype(np.int64).reshape(-1)
 
 
-def single_valued(codes: Numbers, labels: Numbers, persons: Numbers | None = None) -> int:
-    """How many groups have no more than one value of a column, or one that everybody has.
-
-    Parameters
-        persons: whose each row is; None if each row is a person.
-    """
-    if persons is not None:
-        return int((_needed(codes, labels, persons) == 1).sum())
-    kinds = int(codes.max()) + 2
-    present = codes >= 0
-    pairs = np.unique(labels[present] * kinds + codes[present])
-    distinct = np.bincount(pairs // kinds, minlength=int(labels.max()) + 1)
-    return int((distinct <= 1).sum())
-
-
-def _needed(codes: Numbers, labels: Numbers, persons: Numbers) -> Numbers:
-    groups = Groups(labels, int(labels.max()) + 1)
-    values = Codes(codes, int(codes.max()) + 1)
-    return needed_values(holdings(groups, values, Codes(persons, int(persons.max()) + 1)))
-
-
 def _members(labels: Numbers) -> list[Numbers]:
     order = np.argsort(labels, kind="stable")
     sizes = np.bincount(labels)
@@ -159,16 +138,3 @@ def _members(labels: Numbers) -> list[Numbers]:
 
 def _hold(wanted: Sequence[Wanted], rows: Numbers) -> bool:
     return all(column.holds(rows) for column in wanted)
-
-
-def _out_of_reach(column: Wanted) -> Unreachable:
-    if column.persons is None:
-        what = f"`{column.name}` has fewer than l = {column.l} different values in the whole table"
-    else:
-        what = f"Fewer than l = {column.l} values of `{column.name}` may be enough for everybody"
-    return Unreachable(
-        what,
-        "No group can have more different values than the table",
-        "Choose a smaller l",
-        column=column.name,
-    )

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import InvalidArgument
+from ...errors import refuse
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,13 +35,15 @@ class Partition:
     def __post_init__(self) -> None:
         given = np.asarray(self.labels)
         if given.ndim != 1 or given.size == 0 or given.dtype.kind not in "iu":
-            raise _not_labels("`labels` is not a list of whole numbers, one for each row")
+            raise refuse(
+                "microdata.labels", wrong="is not a list of whole numbers, one for each row"
+            )
         labels = given.astype(np.int64)
         if labels.min() < 0 or labels.max() >= labels.size:
-            raise _not_labels("`labels` has a number that no group can have")
+            raise refuse("microdata.labels", wrong="has a number that no group can have")
         sizes = np.bincount(labels)
         if sizes.min() == 0:
-            raise _not_labels("`labels` leaves out a number below its largest one")
+            raise refuse("microdata.labels", wrong="leaves out a number below its largest one")
         labels.flags.writeable = False
         sizes.flags.writeable = False
         object.__setattr__(self, "labels", labels)
@@ -63,11 +65,3 @@ class Partition:
 
     def __hash__(self) -> int:
         return hash(self.labels.tobytes())
-
-
-def _not_labels(what: str) -> InvalidArgument:
-    return InvalidArgument(
-        what,
-        "The groups of a partition are 0, 1, 2, ... up to the last, and each has a row",
-        "Number the groups from 0 without gaps, such as [0, 1, 0, 1, 1]",
-    )

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from .centroid import centroids
 from .permute import permuted, shuffled
-from .swap import swap
 
-__all__ = ["centroids", "permuted", "shuffled", "swap"]
+__all__ = ["permuted", "shuffled"]

@@ -1,11 +1,13 @@
 """The table as it was given, checked against its schema: what cannot be published is refused here.
 
 Publishing is the holder's act, so a refusal may say which column is at fault, in how many rows and
-in which one first; it never quotes a value.
+in which one first; it never quotes a value. What is published goes back as the kind of data frame
+that came in.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -43,6 +45,16 @@ class Original:
             persons = _numbered(persons[rows])
         cells = {name: column.take(rows) for name, column in self.cells.items()}
         return Original(cells, persons, int(rows.size))
+
+    def of_persons(self, values: NDArray[Any]) -> NDArray[Any]:
+        """One of the values of each person's rows, in the order of persons."""
+        if self.persons is None:
+            return values
+        return values[np.unique(self.persons, return_index=True)[1]]
+
+    def of_rows(self, values: NDArray[Any]) -> NDArray[Any]:
+        """For each row the value of its person."""
+        return values if self.persons is None else values[self.persons]
 
 
 def read_original(source: object, schema: Schema) -> Original:
@@ -124,3 +136,57 @@ def _names(column: Any) -> Any:
 
 def _numbered(codes: NDArray[Any]) -> Numbers:
     return np.unique(codes, return_inverse=True)[1].astype(np.int64).reshape(-1)
+
+
+def kind_of(source: object) -> str:
+    """Which kind of table was given: "pandas", "polars", "csv" or "arrow"."""
+    room = type(source).__module__.split(".")[0]
+    if room in ("pandas", "polars"):
+        return room
+    if not isinstance(source, str | os.PathLike):
+        return "arrow"
+    name = str(source).lower().removesuffix(".gz")
+    return "csv" if name.endswith((".csv", ".tsv")) else "arrow"
+
+
+def native(table: Any, source: Any, kind: str) -> Any:
+    """The Arrow table as a data frame of the source's kind; from a path, as it is."""
+    if kind == "polars":
+        return _polars(table, source)
+    if kind == "pandas":
+        return _pandas(table, source)
+    return table
+
+
+def _polars(table: Any, source: Any) -> Any:
+    import polars
+
+    frame = polars.DataFrame(table)
+    stored = {name.lower(): dtype for name, dtype in source.schema.items()}
+    for name in frame.columns:
+        if stored.get(name.lower()) in (polars.Categorical, polars.Enum):
+            # categories of its own: all others of a process share theirs with the source
+            words = sorted(set(frame[name].drop_nulls().to_list()))
+            frame = frame.with_columns(polars.col(name).cast(polars.Enum(words)))
+    return frame
+
+
+def _pandas(table: Any, source: Any) -> Any:
+    import pandas
+
+    frame = table.to_pandas()
+    stored = {str(name).lower(): source[name].dtype for name in source.columns}
+    for name in frame.columns:
+        dtype = stored.get(name.lower())
+        if dtype is None or frame[name].dtype == dtype:
+            continue
+        # a source's own categories may name what is in no row that leaves
+        kind = "category" if isinstance(dtype, pandas.CategoricalDtype) else dtype
+        try:
+            kept = frame[name].astype(kind)
+        except (TypeError, ValueError):
+            continue
+        # a whole number that does not fit would become another one without a word
+        if getattr(dtype, "kind", "") not in "iu" or (kept == frame[name]).all():
+            frame[name] = kept
+    return frame

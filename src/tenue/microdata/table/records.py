@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import InvalidArgument, nearest, refuse
+from ...errors import nearest, refuse
 from ...number import checked_call
 from ...schema import Bounded, Category, Identifier, Schema
 from ..partition.meaning import Meaning
@@ -50,10 +50,10 @@ def records(table: object, schema: Schema, columns: Sequence[str] | None = None)
         names = [schema.column(name).name for name in columns]
     hidden = [name for name in names if isinstance(schema.columns[name], Identifier)]
     if not names or hidden:
-        raise InvalidArgument(
-            f"`{hidden[0]}` is an identifier" if hidden else "There is no column to compare",
-            "Records are compared by numbers, dates, booleans and categories",
-            nearest(hidden[0] if hidden else "", schema.columns),
+        raise refuse(
+            "microdata.nothing-to-compare",
+            wrong=f"`{hidden[0]}` is an identifier" if hidden else "There is no column to compare",
+            nearest=nearest(hidden[0] if hidden else "", schema.columns),
         )
     original = read_original(table, schema)
     cells = [original.cells[name].filled() for name in names]

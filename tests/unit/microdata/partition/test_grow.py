@@ -13,7 +13,7 @@ from tenue.evaluate.group.closeness import earth_movers
 from tenue.evaluate.group.count import Groups, counted
 from tenue.evaluate.group.diversity import distinct_values
 from tenue.evaluate.value import Codes
-from tenue.microdata.partition.grow import Wanted, grown, single_valued
+from tenue.microdata.partition.grow import Wanted, grown
 from tenue.microdata.partition.plain import Euclidean, mdav
 
 
@@ -90,20 +90,6 @@ def test_rows_of_persons_are_measured_and_persons_moved() -> None:
     values = np.array([0, 1, 0, 0, 0, 0])
     got = grown(space, np.array([0, 0, 1, 1]), [Wanted("x", values, True, 2, None)], persons)
     assert got.tolist() == [0, 0, 0, 0]
-
-
-def test_single_valued_groups_are_counted() -> None:
-    labels = np.array([0, 0, 1, 1, 2, 2, 3])
-    assert single_valued(np.array([0, 1, 1, 1, -1, 1, -1]), labels) == 3
-    assert single_valued(np.array([0, 1, 1, 0, 0, 1, 1]), labels) == 1
-
-
-def test_a_value_that_every_person_has_makes_a_group_single_valued() -> None:
-    labels, persons = np.zeros(5, np.int64), np.array([0, 0, 0, 1, 2])
-    values = np.array([0, 1, 2, 0, 0])
-    assert single_valued(values, labels) == 0  # counting rows
-    assert single_valued(values, labels, persons) == 1
-    assert single_valued(np.array([0, 1, 2, 0, 1]), labels, persons) == 0
 
 
 def test_fifty_rows_of_one_person_weigh_no_more_than_one() -> None:

@@ -9,10 +9,14 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from tenue.microdata.publish.centroid import centroids
+from tenue.microdata.method.catalogue import chosen_method
+from tenue.microdata.method.microaggregate import centroids
 from tenue.microdata.table.cells import Cells
+from tenue.microdata.table.original import read_original
+from tenue.noise import Seeded
 from tenue.schema.column import Boolean, Category, Column, Number
 from tenue.taxonomy import Taxonomy
+from unit.microdata.census import people, schema
 
 SPORT = Taxonomy.from_nested(
     {"sport": {"water": [f"w{i}" for i in range(9)], "snow": ["skiing", "sledging"]}}
@@ -92,3 +96,15 @@ def test_a_concept_goes_by_the_name_that_rows_have_for_it() -> None:
 def test_a_boolean_becomes_the_more_frequent_value(flags: list[int], middle: int) -> None:
     got = centroids(cells(Boolean(name="b", role="other"), flags), np.zeros(len(flags), np.int64))
     assert got.numbers.tolist() == [middle] * len(flags)
+
+
+def test_a_microaggregation_has_one_grouping_and_leaves_other_columns_alone() -> None:
+    method = chosen_method(schema(), "microaggregate", k=4)
+    original = method.prepare(read_original(people(), schema()), Seeded(2))
+    done = method.publish(original, Seeded(2))
+    (labels,) = done.groups.values()
+    for name in ("age", "job", "sex"):
+        values = done.cells[name].numbers
+        assert all(np.unique(values[labels == g]).size == 1 for g in range(labels.max() + 1))
+    for name in ("income", "ill", "note"):
+        assert done.cells[name] is original.cells[name]

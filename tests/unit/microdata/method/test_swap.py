@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tenue.microdata.method.swap import swap
 from tenue.microdata.partition import individual_ranking
-from tenue.microdata.publish.swap import swap
 from tenue.microdata.table.cells import Cells
 from tenue.noise.source import SYSTEM
 from tenue.schema.column import Number
 
-module = importlib.import_module("tenue.microdata.publish.swap")
+module = importlib.import_module("tenue.microdata.method.swap")
 
 
 def column(name: str, values: list[int]) -> Cells:

@@ -1,20 +1,88 @@
-"""Each value becomes the centre of its group: k-anonymity, where every group has k units."""
+"""Microaggregation: centres of groups of similar people instead of their quasi-identifiers."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...errors import Fault
+from ...evaluate import check
+from ...evaluate.check import check_persons
+from ...noise.source import Source
+from ...promise import KAnonymity
 from ...schema import Bounded, Category
 from ...taxonomy import Taxonomy
 from ..partition.meaning import Meaning
 from ..table.cells import Cells, Numbers
+from ..table.original import Original
+from .contract import Published
+from .groups import EVERY, Grouped, GroupWay
+
+AS_THEY_ARE = "Columns that are not quasi-identifiers are published as they are."
 
 _WIDE = 2**62
 _BLOCK = 1 << 22
+
+
+class Microaggregate(Grouped):
+    """Every combination of quasi-identifiers is shared by at least k units.
+
+    Source
+        Thesis, section 2.8.
+    """
+
+    name = "microaggregate"
+    ways: ClassVar[dict[str, GroupWay]] = {
+        "mdav": GroupWay(
+            "microaggregation: MDAV groups, centres instead of quasi-identifiers",
+            "Soria-Comas, thesis, section 2.8 (Algorithm 2.1)",
+        ),
+        "v-mdav": GroupWay(
+            "microaggregation: V-MDAV groups, centres instead of quasi-identifiers",
+            "Soria-Comas, thesis, sections 2.8 and 3.3.1; Solanas and Martínez-Ballesté 2006",
+            gain=True,
+        ),
+    }
+
+    @property
+    def compared(self) -> tuple[str, ...]:
+        return self.quasi
+
+    @property
+    def changed(self) -> tuple[str, ...]:
+        return self.quasi
+
+    @property
+    def promise(self) -> KAnonymity:
+        return KAnonymity(self.least)
+
+    @property
+    def limits(self) -> list[str]:
+        return [*super().limits, AS_THEY_ARE]
+
+    def publish(self, original: Original, source: Source) -> Published:
+        labels = self.similar_groups(original)
+        self.check_homogeneous(original, dict.fromkeys(self.confidential, labels))
+        centres = {name: centroids(original.cells[name], labels) for name in self.quasi}
+        return Published({**original.cells, **centres}, {EVERY: labels})
+
+    def verify(self, table: Any, persons: Numbers | None) -> None:
+        """Measures k, l and t, with the persons beside the table."""
+        if persons is None:
+            found = check(table, self.schema, confidential=self.grown)
+        else:
+            found = check_persons(table, self.schema, persons, self.grown)
+        far = max((column.exact_t for column in found.confidential), default=0)
+        if (
+            found.k < self.least
+            or (self.l is not None and (found.l or 0) < self.l)
+            or (self.t is not None and far > self.t)
+        ):
+            raise Fault("a release was about to leave without what it promises")
 
 
 def centroids(column: Cells, labels: NDArray[np.int64]) -> Cells:

@@ -5,12 +5,16 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
 import pytest
 
 from tenue.errors import InvalidArgument, InvalidSchema, NotPromised
-from tenue.microdata.method.method import Method, chosen_method
+from tenue.microdata.method.catalogue import chosen_method
+from tenue.microdata.method.groups import Grouped
+from tenue.microdata.table.original import read_original
+from tenue.noise import Seeded
 from tenue.schema import Schema
-from unit.microdata.census import schema
+from unit.microdata.census import people, schema
 
 NOTHING: dict[str, Any] = {
     "by": None,
@@ -21,9 +25,11 @@ NOTHING: dict[str, Any] = {
 }
 
 
-def chosen(method: str = "swap", k: object = 5, **changes: Any) -> Method:
+def chosen(method: str = "swap", k: object = 5, **changes: Any) -> Grouped:
     declared = changes.pop("schema", schema())
-    return chosen_method(declared, method, k, **{**NOTHING, **changes})
+    found = chosen_method(declared, method, k=k, **{**NOTHING, **changes})
+    assert isinstance(found, Grouped)
+    return found
 
 
 @pytest.mark.parametrize(
@@ -67,42 +73,6 @@ def test_swaps_without_quasi_identifiers_go_by_values_only() -> None:
 def test_l_and_t_need_a_confidential_column() -> None:
     with pytest.raises(InvalidSchema):
         chosen("microaggregate", l=2, schema=schema(income=None, ill=None))
-
-
-@pytest.mark.parametrize("override", ["second", ["second-release", "x"], 7, {"a": 1}])
-def test_an_override_has_a_known_name(override: object) -> None:
-    with pytest.raises(InvalidArgument):
-        chosen(override=override)
-    both = chosen(override=["second-release", "homogeneous-groups"]).override
-    assert both == {"second-release", "homogeneous-groups"}
-
-
-@pytest.mark.parametrize("role", ["quasi-identifier", "confidential"])
-def test_the_column_that_names_a_person_is_no_other_column(role: str) -> None:
-    named = schema("name", name={"type": "category", "categories": ["a", "b"], "role": role})
-    found = chosen(schema=named)
-    assert "name" not in found.quasi + found.confidential
-
-
-def test_every_column_needs_a_stated_role_and_all_that_lack_one_are_named() -> None:
-    """What a draft left open must not leave unprotected as if somebody had said "other"."""
-    open_ = schema(
-        name={"type": "identifier"}, age={"role": "other"}, ill={"role": "confidential"}
-    ).to_dict()
-    del open_["columns"]["sex"]["role"], open_["columns"]["note"]["role"]
-    with pytest.raises(InvalidSchema) as refused:
-        chosen(schema=Schema.from_dict(open_))
-    assert refused.value.facts["columns"] == ("sex", "note")
-    assert "`sex`, `note`" in refused.value.what
-    assert "[columns.sex]" in refused.value.fix
-    assert chosen(schema=schema(sex={"role": "other"})).unprotected == ("sex", "note")
-
-
-def test_names_of_persons_and_derived_columns_need_no_role() -> None:
-    named = schema("name", name={"type": "category", "categories": ["a", "b"]}).to_dict()
-    named["columns"]["twice"] = {"type": "number", "bounds": [0, 240], "expression": "age * 2"}
-    assert Schema.from_dict(named).without_role == ()
-    chosen(schema=Schema.from_dict(named))
 
 
 @pytest.mark.parametrize("gamma", [0, -1, "0"])
@@ -149,3 +119,20 @@ def test_a_column_has_one_k() -> None:
     """The last of two spellings won, and the certificate spoke of one."""
     with pytest.raises(InvalidArgument):
         chosen(k={"income": 3, "ill": 9, "ILL": 50}, by="other-attributes")
+
+
+@pytest.mark.parametrize("k", [2, 3, 7, 20, 60])
+@pytest.mark.parametrize("by", ["quasi-identifiers", "each-confidential", "other-attributes"])
+def test_every_group_has_k_to_2k_minus_1_units(k: int, by: str) -> None:
+    method = chosen(k=k, by=by, override="homogeneous-groups")
+    original = method.prepare(read_original(people(), schema()), Seeded(k))
+    assert original.size == 60  # nothing was left out
+    done = method.publish(original, Seeded(k))
+    for labels in done.groups.values():
+        sizes = np.bincount(labels)
+        assert k <= sizes.min() <= sizes.max() < 2 * k
+    for name, labels in done.groups.items():
+        for group in range(labels.max() + 1):
+            before = original.cells[name].numbers[labels == group]
+            after = done.cells[name].numbers[labels == group]
+            assert sorted(before.tolist()) == sorted(after.tolist())

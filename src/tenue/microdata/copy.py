@@ -1,0 +1,299 @@
+"""The protected copy that `publish` returns: its certificate, and how people read it.
+
+What is promised and what is not may leave with the tables. Risk, utility and history were computed
+from the original and are for the holder alone; each screen says so where they stand.
+"""
+
+from __future__ import annotations
+
+import html
+import os
+import textwrap
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..errors import refuse
+from ..evaluate.check import tells_apart
+from ..promise import Certificate
+from ..promise.certificate import ONE_RECORD, STREAM
+from ..promise.certificate import certify as certified
+from ..schema.table import RECORD
+from ..screen.number import many, named, percent, shortly
+from ..screen.page import section, sentence, wrapped_facts
+from ..screen.table import html_facts
+from .assessment import Step
+from .leave.leave import digest_of, file_kind
+from .leave.save import write_release
+from .method.contract import Method
+
+if TYPE_CHECKING:
+    from ..evaluate import Check, Risk, Utility
+
+
+AS_STORED = (
+    "Identifiers are compared as they are stored, byte by byte: two spellings of one name are two "
+    "persons."
+)
+LEFT_OUT = "Completeness: rows without a value in {names} are not in the release."
+UNPROTECTED = (
+    "Nothing protects {names}: its role is other, and it is published as it is. Whoever knows it "
+    "of a person may find the person's row by it."
+)
+UNPROTECTED_ALL = (
+    "Nothing protects {names}: their role is other, and they are published as they are. Whoever "
+    "knows them of a person may find the person's row by them."
+)
+UNREGISTERED = (
+    "It is registered in no ledger, so nothing keeps a second release of the table from leaving."
+)
+COUNTED = "The number of published rows is not hidden, whatever neighbours the schema declares."
+ROWS_OF_ONE = (
+    "How many rows a person has is not hidden. Everybody counts once for each different value of "
+    "his rows: a value that every person of a group has in some row is disclosed like the one "
+    "value of a group."
+)
+
+_FEW = 3
+_ALONE = "for you alone"
+_AGAINST = (
+    "Compared with the rows as the schema reads them: on their grid, between their bounds, without "
+    "those that were left out."
+)
+
+
+def certify(method: Method, *, registered: bool) -> Certificate:
+    """What is promised: what the method says, and what holds of every release; never of rows."""
+    schema = method.schema
+    assumptions, limits = [STREAM], list(method.limits)
+    if schema.unit == RECORD:
+        assumptions.append(ONE_RECORD)
+    if schema.identifiers or schema.unit != RECORD:
+        assumptions.append(AS_STORED)
+    if method.unprotected:
+        said = UNPROTECTED if len(method.unprotected) == 1 else UNPROTECTED_ALL
+        limits.append(said.format(names=named(method.unprotected)))
+    gaps = [name for name in method.compared if schema.columns[name].missing is None]
+    if gaps:
+        limits.append(LEFT_OUT.format(names=named(gaps)))
+    if schema.unit != RECORD:
+        limits.append(ROWS_OF_ONE)
+    limits.append(COUNTED)
+    if not registered:
+        limits.append(UNREGISTERED)
+    return certified(
+        method.promise,
+        schema,
+        method.way.mechanism,
+        {
+            "method": method.name,
+            **method.parameters,
+            "override": ", ".join(sorted(method.override)),
+            "registered": "yes" if registered else "no, in no ledger",
+        },
+        [method.way.source],
+        [*assumptions, *method.assumptions],
+        limits,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Leaving:
+    """What leaves, as Arrow tables, and by which method it was made.
+
+    joined: all columns side by side.
+    tables: what is saved, by name: mostly the one above.
+    frames: several tables as the kind of data frame that came in.
+    """
+
+    method: Method
+    joined: Any
+    tables: Mapping[str, Any]
+    frames: Mapping[str, Any]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Release:
+    """A protected copy of a table.
+
+    table: the rows that may leave, as the kind of data frame that came in. It is the caller's own:
+        what `save` writes and `digest` stands for is a copy that changes to it do not touch.
+    tables: what `save` writes, by name: the table, or several whose columns it has side by side.
+    certificate: what is promised, and what is not; it may leave too.
+    risk, utility: what the original and the release have to do with each other. They were computed
+        from the original and are for the holder alone.
+    history: the steps that led here, for the holder alone.
+    """
+
+    table: Any
+    certificate: Certificate
+    risk: Risk
+    utility: Utility
+    history: tuple[Step, ...]
+    _published: Leaving
+    _kind: str
+    tables: Mapping[str, Any] = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "tables", self._published.frames or {"table": self.table})
+
+    @property
+    def digest(self) -> str:
+        """The SHA-256 of table and certificate, by which a ledger knows the release."""
+        return digest_of(self._published.tables, self.certificate)
+
+    def save(
+        self, folder: str | os.PathLike[str], *, kind: str | None = None, replace: bool = False
+    ) -> dict[str, Any]:
+        """Writes the table, `certificate.json` and `manifest.json`, all or nothing.
+
+        Parameters
+            folder: a new or empty one.
+            kind: "csv" or "parquet"; None for that of the source, Parquet if it was no file.
+            replace: whether a folder that holds something may be replaced as a whole.
+        """
+        if not isinstance(folder, str | os.PathLike):
+            raise refuse("microdata.folder-is-of-type", type=type(folder).__name__)
+        text, chosen = self.certificate.to_json(), file_kind(kind, self._kind)
+        tables = self._published.tables
+        return write_release(Path(folder), tables, text, chosen, replace=replace)
+
+    @property
+    def rows(self) -> int:
+        """How many rows the table has."""
+        return int(self._published.joined.num_rows)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the table's columns."""
+        return tuple(self._published.joined.column_names)
+
+    def report(self) -> str:
+        """All there is to say, in words: promise, limits, steps, risk and utility."""
+        return _full_text(self)
+
+    def __str__(self) -> str:
+        return _brief_text(self)
+
+    def __repr__(self) -> str:
+        return _brief_text(self)
+
+    def _repr_html_(self) -> str:
+        return _html(self)
+
+
+def warnings_of(release: Release) -> list[str]:
+    """What the holder should think about before the release leaves."""
+    loose = release.certificate.parameters.get("unprotected", "").split(", ")
+    alone = [
+        name
+        for name in release.columns
+        if name in loose and tells_apart(release._published.joined.column(name))
+    ]
+    return [
+        f"`{name}` has another value in every row and leaves as it is: whoever knows it of a "
+        "person finds the row. Give it another role, or remove its section from the schema."
+        for name in alone
+    ] + release._published.method.warnings(release.risk)
+
+
+def _brief_text(release: Release) -> str:
+    """A few lines: what is promised, what was measured, what is not promised."""
+    facts = _facts(release)
+    limits = release.certificate.does_not_promise
+    facts.append(("Not promised", " ".join(limits[:_FEW])))
+    if len(limits) > _FEW:
+        facts.append(("", f"And {len(limits) - _FEW} more: print(release.certificate)."))
+    return "\n".join([_title(release), *wrapped_facts(facts)])
+
+
+def _full_text(release: Release) -> str:
+    """The screen of `tenue publish`: every promise, limit, step and figure."""
+    certificate = release.certificate
+    unit = "a row" if certificate.unit == "record" else f"whoever has one `{certificate.unit}`"
+    warnings = warnings_of(release)
+    remarks = release._published.method.remarks()
+    parts = [
+        _title(release),
+        section("Promised", [str(certificate.promise), certificate.promise.sentence()]),
+        section(
+            "How",
+            [
+                f"{sentence(certificate.mechanism)}. A unit is {unit}.",
+                *(f"{name}: {value}" for name, value in certificate.parameters.items()),
+            ],
+        ),
+        section("Assumed", certificate.assumptions, "* "),
+        section("Not promised", certificate.does_not_promise, "* "),
+        section(f"What was done ({_ALONE})", map(str, release.history)),
+        *([section(f"WARNING ({_ALONE})", warnings, "* ")] if warnings else []),
+        section(f"What an intruder could do ({_ALONE})", [*release.risk.sentences(), *remarks]),
+        *_look_alikes(release),
+        section(
+            f"What it is still good for ({_ALONE})", [_AGAINST, *str(release.utility).splitlines()]
+        ),
+    ]
+    return "\n\n".join(parts)
+
+
+def _html(release: Release) -> str:
+    """The same in few rows, for a notebook; every text is escaped."""
+    rows = html_facts(_facts(release))
+    limits = "".join(
+        f"<li>{html.escape(limit)}</li>" for limit in release.certificate.does_not_promise
+    )
+    return (
+        f"<table class='tenue-release'><caption>{html.escape(_title(release))}</caption><tbody>"
+        f"{rows}<tr><th scope='row'>Not promised</th><td><ul>{limits}</ul></td></tr>"
+        "</tbody></table>"
+    )
+
+
+def _title(release: Release) -> str:
+    return f"Release: {many(release.rows, 'row')}, {len(release.columns)} columns"
+
+
+def _facts(release: Release) -> list[tuple[str, str]]:
+    promise, risk = release.certificate.promise, release.risk
+    facts = [("Promised", f"{promise}. {promise.sentence()}")]
+    if risk.check is not None:
+        unlike = release._published.method.instead_of_k(risk.check)
+        facts.append(("Look-alikes", unlike) if unlike else ("Measured", _measured(risk.check)))
+    linked = f"An intruder who has the original links {percent(risk.record_linkage)} of the records"
+    if risk.linkage_by_quasi_identifiers is not None:
+        known = percent(risk.linkage_by_quasi_identifiers)
+        linked += f", one who has its quasi-identifiers {known}"
+    facts.append((f"Risk ({_ALONE})", f"{linked}."))
+    facts += [(f"WARNING ({_ALONE})", text) for text in warnings_of(release)]
+    moved = percent(release.utility.relative_error)
+    facts.append((f"Loss ({_ALONE})", f"Changed columns moved by {moved} of their domain."))
+    if release.certificate.parameters.get("registered", "yes") != "yes":
+        facts.append(("Register", "In no ledger: a second release would not be noticed."))
+    unprotected = release.certificate.parameters.get("unprotected")
+    if unprotected:
+        facts.append(("Unprotected", f"{unprotected}: role other, published as it is."))
+    return facts
+
+
+def _look_alikes(release: Release) -> list[str]:
+    """All that was measured; or what the method says instead, where it promises something else."""
+    check, title = release.risk.check, f"Who looks alike ({_ALONE})"
+    if check is None:
+        return []
+    unlike = release._published.method.instead_of_k(check)
+    if unlike:
+        return [section(title, [*check.notes, unlike])]
+    return [f"{title}\n" + textwrap.indent(str(check), "  ")]
+
+
+def _measured(check: Check) -> str:
+    columns = [
+        f"{column.name} l = {column.l}, t = {shortly(column.t, 4)}" for column in check.confidential
+    ]
+    text = "; ".join([f"k = {check.k}", *columns]) + "."
+    many = check.homogeneous_groups
+    if many:
+        groups = "1 group gives" if many == 1 else f"{many:,} groups give"
+        text += f" {groups} away a value that all members have."
+    return text

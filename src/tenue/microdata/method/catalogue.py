@@ -1,0 +1,79 @@
+"""The methods by name, and `publish` called with the options of the method that is named."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Collection
+from typing import Any, ParamSpec, TypeVar
+
+from ...errors import refuse
+from ...number import check_call
+from ...schema import Schema
+from .contract import Method, check_roles, one_of
+from .microaggregate import Microaggregate
+from .swap import Swap
+
+METHODS: dict[str, type[Method]] = {kind.name: kind for kind in (Microaggregate, Swap)}
+"""Whoever adds a method adds it here."""
+
+Options = dict[str, inspect.Parameter]
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def chosen_method(
+    schema: Schema, method: object, *, override: object = (), **options: Any
+) -> Method:
+    """The method that was asked for; refused if it is none, or does not suit the schema."""
+    kind = METHODS[one_of(method, "method", METHODS)]
+    check_roles(schema)
+    return kind.read(schema, override, **options)
+
+
+def options_of(kinds: Collection[type[Method]]) -> Options:
+    """The options of these methods; one that not every method needs need not be given."""
+    found: Options = {}
+    each = [inspect.signature(kind.read).parameters for kind in kinds]
+    for name, option in (pair for parameters in each for pair in parameters.items()):
+        if option.kind is option.KEYWORD_ONLY:
+            if option.default is option.empty and not all(name in others for others in each):
+                option = option.replace(default=None)
+            found.setdefault(name, option)
+    return found
+
+
+def takes_options(function: Callable[P, R]) -> Callable[P, R]:
+    """Gives a function of `method` and `**options` the options of all methods as its parameters.
+
+    A call is refused if an option is none of the method that it names.
+    """
+    plain = inspect.signature(function)
+
+    def signature(options: Options) -> inspect.Signature:
+        parameters = []
+        for parameter in plain.parameters.values():
+            if parameter.kind is not parameter.VAR_KEYWORD:
+                parameters.append(parameter)
+            if parameter.name == "method":
+                parameters += options.values()
+        return plain.replace(parameters=parameters)
+
+    @functools.wraps(function)
+    def call(*args: P.args, **given: P.kwargs) -> R:
+        name = given.get("method")
+        known = options_of(METHODS.values())
+        taken = options_of([METHODS[name]]) if isinstance(name, str) and name in METHODS else known
+        for option in given:
+            if option in known and option not in taken:
+                raise refuse(
+                    "microdata.option-is-given-with-method",
+                    option=option,
+                    method=name,
+                    taken=", ".join(f"`{one}`" for one in taken) or "no options",
+                )
+        check_call(function, signature(taken), args, given)
+        return function(*args, **given)
+
+    call.__signature__ = signature(options_of(METHODS.values()))  # type: ignore[attr-defined]
+    return call

@@ -1,0 +1,316 @@
+"""What every method of publishing says and does; one file beside this one for each method.
+
+A journey asks in this order: `read` (options and schema), `prepare` (rows), `publish` (tables),
+`verify` (what was promised), `assess` (risk and utility), the certificate, the history. Whatever a
+method leaves out here is done as for all the others.
+"""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+
+from ...errors import Refused, nearest, refuse
+from ...noise.source import Source
+from ...promise import Promise
+from ...schema import Column, Number, Schema
+from ...schema.literal import key
+from ..assessment import Assessment, Step, assessed
+from ..publish.permute import shuffled
+from ..table.cells import Cells, Numbers
+from ..table.original import Original
+
+if TYPE_CHECKING:
+    from ...evaluate import Check, Risk
+
+
+SECOND = "second-release"
+"""What a holder may insist on, whatever the method."""
+
+
+@dataclass(frozen=True, eq=False)
+class Published:
+    """What a method made of a table.
+
+    cells: the columns as they leave, row by row beside the original.
+    groups: the group of each row; by confidential column where each has its own.
+    tables: the Arrow tables that leave, by name, if it is not the one table of `cells`; that may
+        leave as well.
+    """
+
+    cells: Mapping[str, Cells]
+    groups: Mapping[str, Numbers] = field(default_factory=dict)
+    tables: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Way:
+    """What is done, in a few words, and where it is proved."""
+
+    mechanism: str
+    source: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Method(abc.ABC):
+    """A way of publishing, with its options, that suits a schema.
+
+    override: what the holder insists on; each word is recorded in the certificate.
+    """
+
+    name: ClassVar[str]
+    overrides: ClassVar[tuple[str, ...]] = ()
+    """What a holder may insist on besides `SECOND`."""
+
+    schema: Schema
+    override: frozenset[str] = frozenset()
+
+    # -- what was asked for ------------------------------------------------------------------------
+
+    @classmethod
+    @abc.abstractmethod
+    def read(cls, schema: Schema, override: object, *given: Any, **options: Any) -> Self:
+        """The method with these options; refused if they are none, or do not suit the schema.
+
+        A method names its options as keywords of their own: `publish` takes them, and no others.
+        """
+
+    @classmethod
+    def insisted(cls, given: object) -> frozenset[str]:
+        """The words of `override`, each refused if it is none that this method knows."""
+        words = [given] if isinstance(given, str) else given
+        if not isinstance(words, Collection):
+            words = [words]
+        known = (SECOND, *cls.overrides)
+        return frozenset(one_of(word, "override", known) for word in words)
+
+    @property
+    def label(self) -> str:
+        """The method in a few words, for the ledger and the history."""
+        return self.name
+
+    # -- the schema --------------------------------------------------------------------------------
+
+    @cached_property
+    def quasi(self) -> tuple[str, ...]:
+        """The quasi-identifiers that are published."""
+        return self._stored(self.schema.quasi_identifiers)
+
+    @cached_property
+    def confidential(self) -> tuple[str, ...]:
+        """The confidential columns that are published."""
+        return self._stored(self.schema.confidential)
+
+    @cached_property
+    def sensitive(self) -> tuple[str, ...]:
+        """Those of them that are declared sensitive."""
+        return tuple(name for name in self.confidential if self.schema.columns[name].sensitive)
+
+    @cached_property
+    def unprotected(self) -> tuple[str, ...]:
+        """The columns of role other, which leave as they are."""
+        return tuple(
+            column.name
+            for column in self.schema.columns.values()
+            if column.role == "other" and not self._names_a_person(column) and not _derived(column)
+        )
+
+    def _stored(self, columns: Iterable[Column]) -> tuple[str, ...]:
+        for column in columns:
+            if _derived(column):
+                raise refuse(
+                    "microdata.is-derived-from-other-columns-and-has",
+                    column=column.name,
+                    role=column.role,
+                )
+        return tuple(column.name for column in columns if not self._names_a_person(column))
+
+    def _names_a_person(self, column: Column) -> bool:
+        return column.name.lower() == self.schema.unit.lower()
+
+    def no_role(self, role: str, why: str) -> Refused:
+        """The refusal of a schema that lacks a role which the method needs."""
+        return refuse("microdata.has-no-columns", name=self.schema.name, role=role, why=why)
+
+    # -- the rows ----------------------------------------------------------------------------------
+
+    @property
+    def compared(self) -> tuple[str, ...]:
+        """The columns whose values the method reads or moves; none of them may be missing."""
+        return self.quasi + self.confidential
+
+    @property
+    def fewest(self) -> int:
+        """How many units a table must have."""
+        return 1
+
+    @property
+    @abc.abstractmethod
+    def changed(self) -> tuple[str, ...]:
+        """The columns whose values are no longer those of the original."""
+
+    def prepare(self, read: Original, source: Source) -> Original:
+        """The rows that can be published, in random order.
+
+        A missing value becomes what the schema declares for it. Where the schema declares nothing,
+        the row is left out if the method must read or move that value, and else keeps its blank.
+        Rows are shuffled first, so that equal distances are not decided by the order of a file.
+        """
+        cells = {name: column.filled() for name, column in read.cells.items()}
+        keep = np.ones(read.size, dtype=bool)
+        for name in self.quasi + self.confidential:
+            if not cells[name].present.any():
+                raise refuse(
+                    "microdata.has-no-value-in-any-row", column=name, role=cells[name].column.role
+                )
+        for name in self.compared:
+            keep &= cells[name].present
+        rows = np.flatnonzero(keep)
+        if rows.size == 0:
+            raise refuse("microdata.every-row-has-missing-value")
+        full = Original(cells, read.persons, read.size)
+        full = full.take(rows[shuffled(int(rows.size), source)])
+        units = full.size if full.persons is None else int(full.persons.max()) + 1
+        if units < self.fewest:
+            raise refuse(
+                "microdata.there-are-fewer-than-k",
+                largest=self.fewest,
+                word="rows" if full.persons is None else "persons",
+                word2=f"Choose k = {units} at most" if units > 1 else "Publish a larger table",
+            )
+        for name in self.quasi + self.confidential:
+            _check_varies(full.cells[name])
+        return full
+
+    @abc.abstractmethod
+    def publish(self, original: Original, source: Source) -> Published:
+        """The table after the method; refused if that would tell what it must not."""
+
+    @abc.abstractmethod
+    def verify(self, table: Any, persons: Numbers | None) -> None:
+        """Measures what was promised once more, on the Arrow table; a `Fault` if it does not hold.
+
+        Parameters
+            persons: whose each row is; None if each row is a person.
+        """
+
+    def assess(
+        self, before: Any, after: Any, source: Source, persons: Numbers | None
+    ) -> Assessment:
+        """Risk and utility, from original and release together: for the holder alone."""
+        return assessed(before, after, self.schema, source, persons, self.explained)
+
+    def explained(self, check: Check) -> Check:
+        """What was measured on the release, with what the reader must know of the method."""
+        return check
+
+    # -- the certificate ---------------------------------------------------------------------------
+
+    @property
+    @abc.abstractmethod
+    def promise(self) -> Promise: ...
+
+    @property
+    def price(self) -> Fraction:
+        """The epsilon that is debited before a row is read; 0 if the promise is about looks."""
+        return Fraction(0)
+
+    @property
+    @abc.abstractmethod
+    def way(self) -> Way: ...
+
+    @property
+    def parameters(self) -> dict[str, str]:
+        """What the method was called with, and on which columns; nothing of the rows."""
+        return {}
+
+    @property
+    def assumptions(self) -> Sequence[str]:
+        """What the promise rests on besides what every release rests on."""
+        return ()
+
+    @property
+    @abc.abstractmethod
+    def limits(self) -> Sequence[str]:
+        """What is not promised, besides what no release promises."""
+
+    # -- the holder's screen -----------------------------------------------------------------------
+
+    def history(self, read: Original, original: Original, made: Published) -> tuple[Step, ...]:
+        """The steps from the table as it was read to the table as it leaves."""
+        steps = [
+            Step("read", f"{read.size} rows, {len(read.cells)} columns that are no identifiers")
+        ]
+        for name, many in read.beyond.items():
+            if many:
+                values = "1 value" if many == 1 else f"{many} values"
+                text = f"{values} of `{name}` beyond the declared bounds became the nearest bound"
+                steps.append(Step("clamped", text))
+        if read.size > original.size:
+            text = f"{read.size - original.size} rows with a missing value in "
+            steps.append(Step("left out", text + ", ".join(self.compared)))
+        steps += self.group_steps(original, made)
+        steps.append(Step("publish", f"{self.label}: {', '.join(self.changed)}"))
+        steps.extend(Step("insisted on", word) for word in sorted(self.override))
+        return tuple(steps)
+
+    def group_steps(self, original: Original, made: Published) -> Iterable[Step]:
+        """What the history says of groups, where there are any."""
+        return ()
+
+    def instead_of_k(self, check: Check) -> str | None:
+        """What to say of look-alikes where k, l and t measure nothing that is promised."""
+        return None
+
+    def remarks(self) -> Sequence[str]:
+        """What a reader of the risk must know of the method."""
+        return ()
+
+    def warnings(self, risk: Risk) -> list[str]:
+        """What the holder should think about before the release leaves."""
+        return []
+
+
+def one_of(given: object, name: str, known: Collection[str]) -> str:
+    """The word, refused if it is none of those that are known."""
+    if isinstance(given, str) and given in known:
+        return given
+    listed = ", ".join(f'"{word}"' for word in known)
+    raise refuse(
+        "microdata.is-one-of",
+        name=name,
+        given=given,
+        listed=listed,
+        nearest=nearest(str(given), known),
+    )
+
+
+def check_roles(schema: Schema) -> None:
+    """Refuses a schema in which some column's role is not stated."""
+    lacking = schema.without_role
+    if lacking:
+        raise refuse(
+            "microdata.no-role-is-stated-for",
+            columns=lacking,
+            names=", ".join(f"`{name}`" for name in lacking),
+            key=key(lacking[0]),
+            word=" and in the others" if lacking[1:] else "",
+        )
+
+
+def _derived(column: Column) -> bool:
+    return isinstance(column, Number) and column.expression is not None
+
+
+def _check_varies(column: Cells) -> None:
+    values = column.numbers[column.present]
+    if values.size and (values == values[0]).all():
+        raise refuse(
+            "microdata.has-same-value-in-every-row", column=column.name, role=column.column.role
+        )

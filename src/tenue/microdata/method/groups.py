@@ -1,0 +1,275 @@
+"""Methods that put similar people into groups: how they read k, l and t, and what they share.
+
+A promise about groups of k is syntactic: it says how a table looks, not what it tells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...errors import nearest, refuse
+from ...evaluate.group.diversity import single_valued
+from ...evaluate.group.spelling import word_codes
+from ...number import above_zero, exact, whole
+from ...schema import Category, Schema
+from ...schema.table import RECORD
+from ...screen.number import exactly
+from ..assessment import Step
+from ..partition.grow import Wanted, grown
+from ..partition.mdav import mdav
+from ..partition.mixed import Mixed
+from ..partition.plain import Euclidean, Space
+from ..partition.v_mdav import GAIN, v_mdav
+from ..table.cells import Cells, Numbers
+from ..table.original import Original
+from ..table.records import records_of
+from .contract import Method, Published, Way, one_of
+
+EVERY = ""
+"""The key of groups that hold for every column."""
+HOMOGENEOUS = "homogeneous-groups"
+
+NOT_PRIVACY = "It is not differential privacy."
+TWICE = (
+    "It does not survive a second publication of the table or of a changed one: the record that "
+    "changed is recovered exactly."
+)
+DISCLOSED = "Where all of a group share one confidential value, that value is disclosed."
+GROWN = (
+    "Groups were made larger where {asked} was not reached. Whoever knows the method can tell "
+    "which groups were, and so that their first members lacked it: with a small l that can be the "
+    "one value which they share."
+)
+DIFFERENT = "at least {l} different values of {names} in each group"
+NEEDED = "it takes at least {l} values of {names} for everybody of a group to have one of them"
+
+
+@dataclass(frozen=True)
+class GroupWay(Way):
+    """By what groups are formed.
+
+    similar: by quasi-identifiers. One partition then holds for all columns, and its groups can
+        grow for l and t; otherwise each confidential column has groups of its own, with its own k.
+    gain: they are those of V-MDAV, with its gain factor gamma.
+    """
+
+    similar: bool = True
+    gain: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Grouped(Method):
+    """A method that forms groups.
+
+    by: one of `ways`; the first of them is taken if none is named.
+    k: how many units each group has at least; by column where each has its own groups.
+    l, t: what else must hold of each group.
+    gamma: the gain factor of V-MDAV.
+    """
+
+    ways: ClassVar[Mapping[str, GroupWay]]
+    overrides = (HOMOGENEOUS,)
+
+    by: str
+    k: Mapping[str, int] = field(default_factory=dict)
+    l: int | None = None
+    t: Fraction | None = None
+    gamma: Fraction | None = None
+
+    @classmethod
+    def read(
+        cls,
+        schema: Schema,
+        override: object,
+        *,
+        k: int | Mapping[str, int],
+        by: str | None = None,
+        l: int | None = None,
+        t: object = None,
+        gamma: object = None,
+    ) -> Self:
+        way = next(iter(cls.ways)) if by is None else one_of(by, "by", cls.ways)
+        asked = cls(schema=schema, by=way)
+        asked.check_needs()
+        if gamma is not None and not asked.way.gain:
+            raise refuse("microdata.gamma-is-given")
+        if l is not None or t is not None:
+            if not asked.way.similar:
+                word = "l" if l is not None else "t"
+                raise refuse("microdata.is-given-with-by", word=word, way=way)
+            if not asked.confidential:
+                raise asked.no_role("confidential", "l and t speak of confidential columns")
+        made = replace(asked, override=cls.insisted(override), k=asked.sizes(k))
+        made.check_values()
+        return replace(
+            made,
+            l=None if l is None else whole(l, "l", least=2),
+            t=None if t is None else _distance(t),
+            gamma=None if gamma is None else above_zero(gamma, "gamma"),
+        )
+
+    def check_needs(self) -> None:
+        """Refuses a schema that lacks the columns by which groups are formed."""
+        if not self.quasi and self.way.similar:
+            raise self.no_role("quasi-identifier", "Groups are formed by quasi-identifiers")
+
+    def check_values(self) -> None:
+        """Refuses columns whose values cannot be grouped so."""
+
+    def sizes(self, k: object) -> Mapping[str, int]:
+        """Each group's k, by confidential column where each has its own groups."""
+        names = self.confidential
+        if not isinstance(k, Mapping):
+            size = whole(k, "k", least=2)
+            return {EVERY: size} if self.way.similar else dict.fromkeys(names, size)
+        if self.way.similar:
+            raise refuse("microdata.k-is-given-for-single-columns")
+        known = {column.lower(): column for column in names}
+        given = {str(column).lower(): size for column, size in k.items()}
+        if len(given) < len(k):
+            raise refuse("microdata.k-names-column-twice-in-upper-and")
+        for column in given:
+            if column not in known:
+                raise refuse("microdata.k-names", column=column, nearest=nearest(column, known))
+        for column in known:
+            if column not in given:
+                raise refuse("microdata.k-does-not-say-size-of-groups", known=known[column])
+        return {known[name]: whole(size, f"k[{name}]", least=2) for name, size in given.items()}
+
+    @property
+    def way(self) -> GroupWay:
+        return self.ways[self.by]
+
+    @property
+    def label(self) -> str:
+        return f"{self.name} by {self.by}"
+
+    @property
+    def least(self) -> int:
+        """The smallest k of all."""
+        return min(self.k.values())
+
+    @property
+    def grown(self) -> tuple[str, ...]:
+        """The columns for which groups grow."""
+        return self.sensitive or self.confidential
+
+    # -- groups ------------------------------------------------------------------------------------
+
+    @property
+    def fewest(self) -> int:
+        return max(self.k.values())
+
+    def similar_groups(self, original: Original) -> Numbers:
+        """The group of each row, by quasi-identifiers; they have grown as far as l and t ask."""
+        records = records_of([original.cells[name] for name in self.quasi], original.persons)
+        if self.way.gain:
+            labels = v_mdav(records, self.least, self.gamma or GAIN).labels
+        else:
+            labels = mdav(records, self.least).labels
+        if self.l is not None or self.t is not None:
+            columns = [original.cells[name] for name in self.grown]
+            wanted = [
+                Wanted(
+                    column.name,
+                    places(column),
+                    not isinstance(column.column, Category),
+                    self.l,
+                    self.t,
+                    original.persons,
+                )
+                for column in columns
+            ]
+            space: Space
+            if records.semantic:
+                space = Mixed(records.coordinates, records.semantic)
+            else:
+                space = Euclidean(records.coordinates)
+            labels = grown(space, labels, wanted, original.persons)
+        return original.of_rows(labels)
+
+    def check_homogeneous(self, original: Original, groups: Mapping[str, Numbers]) -> None:
+        """Refuses groups that tell a sensitive value which all of their members have."""
+        # a wide t allows groups of one value; l of at least 2 does not
+        if (self.l or 0) >= 2 or HOMOGENEOUS in self.override:
+            return
+        more = "Add l=2" if self.way.similar else 'Use by="quasi-identifiers" with l=2'
+        for name in self.sensitive:
+            if single_valued(places(original.cells[name]), groups[name], original.persons):
+                raise refuse(
+                    "microdata.some-groups-have-one-single-value-of", column=name, way_out=more
+                )
+
+    def group_steps(self, original: Original, made: Published) -> Iterator[Step]:
+        """The sizes of groups; and, always, how many tell the one value that all members have."""
+        for name, labels in made.groups.items():
+            sizes = np.bincount(original.of_persons(labels))
+            of = "" if self.way.similar else f" of {name}"
+            text = f"{sizes.size} groups{of}, {sizes.min()} to {sizes.max()} units in each"
+            yield Step("partition", text)
+            if self.way.similar:
+                break
+        for name in self.confidential:
+            labels = made.groups[name if name in made.groups else EVERY]
+            alone = single_valued(places(original.cells[name]), labels, original.persons)
+            groups = int(labels.max()) + 1
+            yield Step("homogeneous", f"{alone} of {groups} groups have one `{name}` only")
+
+    # -- the certificate ---------------------------------------------------------------------------
+
+    @property
+    def parameters(self) -> dict[str, str]:
+        sizes = list(dict.fromkeys(self.k.values()))
+        each = ", ".join(f"{name}: {size}" for name, size in self.k.items())
+        found = {
+            "by": self.by,
+            "k": str(sizes[0]) if len(sizes) == 1 else each,
+            "quasi-identifiers": ", ".join(self.quasi),
+            "confidential": ", ".join(self.confidential),
+            "unprotected": ", ".join(self.unprotected),
+        }
+        names = ", ".join(self.grown)
+        if self.gamma is not None:
+            found["gamma"] = exactly(self.gamma)
+        if self.l is not None:
+            said = DIFFERENT if self.schema.unit == RECORD else NEEDED
+            found["l"] = said.format(l=self.l, names=names)
+        if self.t is not None:
+            far = exactly(self.t)
+            found["t"] = f"earth mover's distance of {names} at most {far} in each group"
+        return found
+
+    @property
+    def limits(self) -> list[str]:
+        asked = [name for name, given in (("l", self.l), ("t", self.t)) if given is not None]
+        more = [GROWN.format(asked=" or ".join(asked))] if asked else []
+        return [NOT_PRIVACY, TWICE, DISCLOSED, *more]
+
+
+def places(column: Cells) -> Numbers:
+    """The place of each value among the different values, in order; -1 where it is missing.
+
+    Categories that differ only in the way they are written, as flu and Flu do, are one value, as
+    they are to `check`.
+    """
+    import pyarrow
+
+    codes = np.full(column.size, -1, np.int64)
+    values: NDArray[Any] = column.numbers[column.present]
+    if isinstance(column.column, Category):
+        values = word_codes(pyarrow.array(column.labels), column.column)[values]
+    codes[column.present] = np.unique(values, return_inverse=True)[1].reshape(-1)
+    return codes
+
+
+def _distance(t: object) -> Fraction:
+    value = exact(t, "t")
+    if not 0 <= value <= 1:
+        raise refuse("microdata.t-is-t-is-earth-mover-s", t=t)
+    return value
