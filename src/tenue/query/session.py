@@ -16,10 +16,12 @@ from ..engine.open import open_engine
 from ..errors import refuse
 from ..ledger.composition import Charge
 from ..ledger.contract import Ledger
+from ..ledger.given import given_ledger
 from ..ledger.record import Balance
 from ..number import Number, checked_call, flag
 from ..promise import checked_neighbours
 from ..schema import Schema
+from ..schema.given import given_schema
 from .answer import Answer, Answers
 from .belief.answer import BeliefPlan, Believed
 from .belief.person import unit_in_words
@@ -28,7 +30,6 @@ from .belief.protocol import allow_without_protocol, priced_by
 from .explain import explain, plan_for
 from .individual.question import inquire_individually
 from .inquiry import Inquiry, inquire, inquire_many
-from .opening import given_ledger, given_schema
 from .plan.plan import Plan
 from .read.parse import parse
 from .release import refuse_other_rows
