@@ -15,13 +15,12 @@ from ..engine.request import Bin, Calendar, Group, Key
 from ..number import Number as Given
 from ..number import fraction_of_one
 from ..promise import Certificate
-from ..schema import Boolean, Category, Date, Datetime, Number, Schema
+from ..schema import Boolean, Category, Date, Number, Schema
 from ..screen.number import exactly, plain, readable, shortly
 from ..screen.page import notes
 from ..screen.table import html_table, text_table
-from .family.mode import Voted
-from .family.rank import Chosen
-from .family.value_only import Told
+from .family.reading import Reading
+from .family.registry import FAMILY_OF
 from .plan.plan import Plan
 from .question import Aggregate, Comparison, KeyOutput, Output
 
@@ -137,14 +136,8 @@ class Answer:
     def _as_held(self, output: Output, value: Cell) -> Cell:
         """A chosen day, second or category as such; anything else as it is."""
         asked = output.expression
-        if isinstance(asked, Aggregate) and asked.kind == "mode" and isinstance(value, Fraction):
-            named = self.schema.column(asked.column or "")
-            return named.categories[int(value)] if isinstance(named, Category) else None
-        if isinstance(asked, Aggregate) and asked.selected and isinstance(value, Fraction):
-            column = self.schema.column(asked.column or "")
-            if isinstance(column, Date | Datetime):
-                moment: Cell = column.from_steps(int(value))
-                return moment
+        if isinstance(asked, Aggregate) and isinstance(value, Fraction):
+            return FAMILY_OF[asked.kind].as_held(asked, value, self.schema)  # type: ignore[no-any-return]
         return value
 
     def rank_error(self, level: Given) -> Any:
@@ -153,11 +146,7 @@ class Answer:
         In the shape of `value`; None for answers that are not values of the column.
         """
         wanted = fraction_of_one(level, "level")
-        return self._per_output(
-            lambda output, reading, noisy: (
-                reading.rank_error(wanted) if isinstance(reading, Chosen) else None
-            )
-        )
+        return self._per_output(lambda output, reading, noisy: reading.rank_error(wanted))
 
     def _shaped(self, rows: Sequence[dict[str, Any]]) -> Any:
         if self.plan.question.keys:
@@ -316,12 +305,12 @@ class Answer:
     def _cells_as_text(self) -> tuple[list[str], list[list[str]]]:
         """The header and rows people see: each value with its 95 % reach."""
         outputs = self.plan.question.outputs
-        level = Fraction(19, 20)
+        alone = any(reading.alone for reading in self.plan.readings)
         header: list[str] = []
-        told = any(isinstance(reading, Told) for reading in self.plan.readings)
         for output in outputs:
-            alone = told or isinstance(output, KeyOutput)
-            header += [output.alias] if alone else [output.alias, "±"]
+            header += (
+                [output.alias] if alone or isinstance(output, KeyOutput) else [output.alias, "±"]
+            )
         body = []
         for cell, row in self._rows:
             made = iter(self.plan.readings)
@@ -331,27 +320,23 @@ class Answer:
                 if isinstance(output, KeyOutput):
                     line.append(str(plain(value)))
                     continue
+                line.append(readable(value))
                 reading = next(made)
-                if isinstance(reading, Told):
-                    line.append(readable(value))
-                    continue
-                bought = self.plan.interval
-                if bought is not None and isinstance(reading, Chosen):
-                    ends = self._ends(output, reading, self.released.cells[cell], bought)
-                    line += [readable(value), " to ".join(map(readable, ends or ()))]
-                    continue
-                if isinstance(reading, Voted):
-                    line += [readable(value), f"{shortly(reading.behind(level))} rows behind"]
-                    continue
-                if isinstance(reading, Chosen):
-                    line += [readable(value), f"{shortly(reading.rank_error(level))} ranks"]
-                    continue
-                found = reading.interval(
-                    self.plan.parts, level, self.released.cells[cell], self.released.rows
-                )
-                line += [readable(value), _reach(value, found)]
+                if not reading.alone:
+                    line.append(self._beside(output, reading, cell, value))
             body.append(line)
         return header, body
+
+    def _beside(self, output: Output, reading: Reading, cell: int, value: Cell) -> str:
+        released = self.released
+        return reading.beside(
+            value,
+            lambda level: reading.interval(
+                self.plan.parts, level, released.cells[cell], released.rows
+            ),
+            lambda end: self._as_held(output, end),
+            self.plan.interval,
+        )
 
     def __str__(self) -> str:
         header, body = self._cells_as_text()
@@ -373,10 +358,10 @@ class Answer:
         parts.append(self.plan.chosen.mechanism)
         if self.plan.free:
             return ", ".join(parts) + ": the number of rows is public, and no row was read"
-        if self.plan.strategy.smoothed is not None:
-            return ", ".join(parts) + "; how far it is off would be a fact about the rows"
-        if any(isinstance(reading, Told) for reading in self.plan.readings):
-            return ", ".join(parts) + "; not differential privacy: see the certificate"
+        caveats = [draw.caveat for draw in self.plan.strategy.draws]
+        caveats += [reading.caveat for reading in self.plan.readings]
+        if caveat := next(filter(None, caveats), ""):
+            return ", ".join(parts) + f"; {caveat}"
         note = ", ".join(parts) + "; ± holds with at least 95 %"
         if self.plan.interval is not None:
             bought = shortly(float(self.plan.interval_epsilon))
@@ -428,16 +413,6 @@ class Answers(list[Answer]):
         answers = [one.to_dict() for one in self]
         found = {"price": exactly(self.price), "saved": self.saved, "answers": answers}
         return json.dumps(found, ensure_ascii=False)
-
-
-def _reach(value: Cell | None, found: tuple[Fraction, Fraction] | None) -> str:
-    """How far the true value may be from the one told: on both sides, or from where to where."""
-    if found is None or not isinstance(value, int | Fraction):
-        return ""
-    low, high = (float(abs(end - value)) for end in found)
-    if max(low, high) <= 1.25 * min(low, high):  # rounding to the grid moves the middle a little
-        return shortly(max(low, high))
-    return f"{readable(found[0])} to {readable(found[1])}"
 
 
 def _holds(value: Any, wanted: Comparison) -> bool:

@@ -36,9 +36,8 @@ from .certify import certify
 from .individual.question import approval, certify_individual, plan_individual, release_individual
 from .opening import given_ledger, given_schema
 from .plan.accuracy import epsilon_for
-from .plan.make import make_plan
+from .plan.make import affordable, make_plan
 from .plan.plan import Plan
-from .plan.price import affordable
 from .read.parse import parse
 from .release import refuse_other_rows, release, release_batch
 from .workload.batch import Batch, plan_batch

@@ -14,7 +14,7 @@ from ...ledger.amount import in_delta, in_epsilon
 from ...number import Number
 from ...schema import Schema
 from ...version import VERSION
-from ..plan.price import affordable
+from ..plan.make import affordable
 from ..read.parse import parse
 from ..write.question import render
 from .answer import BeliefPlan

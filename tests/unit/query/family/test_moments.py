@@ -1,8 +1,9 @@
-"""Slopes read off joint moments: exact without noise, and covered with it."""
+"""Statistics read off joint moments: exact without noise, covered with it, refused if too fine."""
 
 from __future__ import annotations
 
 import math
+import re
 from fractions import Fraction
 from typing import Any
 
@@ -11,8 +12,10 @@ import pandas as pd
 import pytest
 
 import tenue as tn
+from tenue.errors import NotPromised
 from tenue.mechanism.bernstein import Axis, basis, powers_of
-from tenue.query.family.moments import Spread
+from tenue.query.family.moments import MomentReading, refuse_too_fine
+from tenue.query.family.strategy import Range
 from tenue.query.plan.make import make_plan
 from tenue.query.read.parse import parse
 
@@ -39,7 +42,7 @@ def components(rows: list[tuple[int, int]], axes: tuple[Axis, ...]) -> list[int]
 def test_a_slope_without_noise_is_that_of_least_squares(over: int) -> None:
     axes = (Axis("x", 0, 10), Axis("y", 0, 10))
     grids = (Fraction(1, 2), Fraction(3))
-    spread = Spread("regr_slope", 0, axes, grids, over)
+    spread = MomentReading("regr_slope", 0, axes, grids, over)
     found = spread.value([components(ROWS, axes)], None)
     scaled = np.array(ROWS) * [0.5, 3]
     expected = np.polyfit(scaled[:, over], scaled[:, 1 - over], 1)[0]
@@ -56,7 +59,7 @@ def test_the_two_columns_of_a_slope_are_not_exchanged() -> None:
     ):
         plan = make_plan(parse(sql, schema), schema, 10**9)
         slope = plan.readings[0]
-        assert isinstance(slope, Spread)
+        assert isinstance(slope, MomentReading)
         assert slope.axes[slope.over].column == over
         assert len(plan.parts) == 1  # shared with the correlation
 
@@ -72,3 +75,42 @@ def test_a_noisy_slope_lies_near_the_true_one_and_in_its_interval() -> None:
         low, high = answer.interval(0.999999)
         assert low <= truth <= high
         assert answer.value == pytest.approx(truth, abs=0.02)
+
+
+def fine_schema(x: object, y: object) -> tn.Schema:
+    given: dict[str, Any] = {
+        "table": {"name": "t", "unit": "record", "neighbours": "add-or-remove"},
+        "columns": {
+            "income": {"type": "number", "bounds": [0, 200_000], "grid": x},
+            "wealth": {"type": "number", "bounds": [-100_000, 100_000], "grid": y},
+        },
+    }
+    return tn.Schema.from_dict(given)
+
+
+def planned(sql: str, x: object, y: object, nano: int) -> None:
+    described = fine_schema(x, y)
+    make_plan(parse(sql, described), described, nano)
+
+
+@pytest.mark.parametrize("nano", [10**9, 10**6])
+@pytest.mark.parametrize(
+    "sql", ["SELECT CORR(income, wealth) FROM t", "SELECT REGR_SLOPE(income, wealth) FROM t"]
+)
+def test_the_grids_that_it_names_would_do(sql: str, nano: int) -> None:
+    with pytest.raises(NotPromised, match=r"`income`.*`wealth`") as refusal:
+        planned(sql, 1, 0.01, nano)
+    named = dict(re.findall(r"grid = (\S+) for `(\w+)`", refusal.value.fix))
+    x, y = (next(g for g, name in named.items() if name == c) for c in ("income", "wealth"))
+    assert float(x) > 1
+    assert float(y) > 0.01
+    planned(sql, float(x), float(y), nano)
+    with pytest.raises(NotPromised):
+        planned(sql, float(x) / 10, float(y) / 10, nano)
+
+
+def test_what_is_coarse_enough_passes() -> None:
+    ranges = {"x": Range(0, 100, Fraction(1), never_missing=False)}
+    refuse_too_fine(ranges, 2, 100**2, Fraction(1))
+    with pytest.raises(NotPromised, match="grid = 1000 for `x`"):
+        refuse_too_fine(ranges, 2, 10**22, Fraction(1))
