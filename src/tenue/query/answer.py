@@ -30,42 +30,10 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from ..estimate.posterior import Posterior
+    from .release import Released
 
 
 Cell = Fraction | int | float | str | bool | date | datetime | None
-
-
-@dataclass(frozen=True)
-class Released:
-    """The noisy whole numbers of every cell, by part: the only thing that left the mechanism."""
-
-    cells: tuple[tuple[tuple[int, ...], ...], ...]
-    rows: int | None = None
-    """The public number of rows, where a mean over all of them needed it."""
-
-    def to_bytes(self) -> bytes:
-        return json.dumps(self._to_dict()).encode()
-
-    def _to_dict(self) -> dict[str, object]:
-        return {"released": 1, "cells": self.cells, "rows": self.rows}
-
-    @classmethod
-    def from_bytes(cls, stored: bytes) -> Released:
-        return cls._from_dict(json.loads(stored))
-
-    @classmethod
-    def _from_dict(cls, given: dict[str, Any]) -> Released:
-        cells = tuple(tuple(tuple(part) for part in cell) for cell in given["cells"])
-        return cls(cells, given["rows"])
-
-    @staticmethod
-    def list_to_bytes(several: Sequence[Released]) -> bytes:
-        """What left for a batch of questions."""
-        return json.dumps([one._to_dict() for one in several]).encode()
-
-    @classmethod
-    def list_from_bytes(cls, stored: bytes) -> list[Released]:
-        return [cls._from_dict(given) for given in json.loads(stored)]
 
 
 @dataclass(frozen=True, repr=False)

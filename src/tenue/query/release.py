@@ -5,10 +5,12 @@ engine → true whole numbers of every declared cell → noise or selection → 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,15 +22,47 @@ from ..mechanism.part import Atoms
 from ..noise.source import SYSTEM, Source, require_safe
 from ..schema import Schema
 from ..schema.table import RECORD
-from .answer import Released
 from .family.draw import Draw
-from .family.sum_noise import atoms_of, component_of, measures_of
+from .family.noise import atoms_of, component_of, measures_of
 from .individual.all_rows import column_steps
 from .plan.plan import Plan
 from .question import Question
 from .workload.batch import Batch
 
 _NOBODY = Profile(0, ())
+
+
+@dataclass(frozen=True)
+class Released:
+    """The noisy whole numbers of every cell, by part: the only thing that left the mechanism."""
+
+    cells: tuple[tuple[tuple[int, ...], ...], ...]
+    rows: int | None = None
+    """The public number of rows, where a mean over all of them needed it."""
+
+    def to_bytes(self) -> bytes:
+        return json.dumps(self._to_dict()).encode()
+
+    def _to_dict(self) -> dict[str, object]:
+        return {"released": 1, "cells": self.cells, "rows": self.rows}
+
+    @classmethod
+    def from_bytes(cls, stored: bytes) -> Released:
+        return cls._from_dict(json.loads(stored))
+
+    @classmethod
+    def _from_dict(cls, given: dict[str, Any]) -> Released:
+        cells = tuple(tuple(tuple(part) for part in cell) for cell in given["cells"])
+        return cls(cells, given["rows"])
+
+    @staticmethod
+    def list_to_bytes(several: Sequence[Released]) -> bytes:
+        """What left for a batch of questions."""
+        return json.dumps([one._to_dict() for one in several]).encode()
+
+    @classmethod
+    def list_from_bytes(cls, stored: bytes) -> list[Released]:
+        return [cls._from_dict(given) for given in json.loads(stored)]
 
 
 def release(plan: Plan, engine: Engine, schema: Schema, source: Source = SYSTEM) -> Released:
@@ -39,17 +73,17 @@ def release(plan: Plan, engine: Engine, schema: Schema, source: Source = SYSTEM)
     drawn = [_drawn([draw], rows, source) for draw in draws if not draw.chosen]
     if together := [draw for draw in draws if draw.chosen]:
         drawn.append(_drawn(together, rows, source))
-    cells = tuple(tuple(tuple(by_draw[i]) for by_draw in drawn) for i in range(plan.cells))
+    cells = tuple(tuple(tuple(by_draw[i]) for by_draw in drawn) for i in range(len(rows.places)))
     # unit = record, replace, no filter, no groups, no missing value: public by definition
     return Released(cells, rows.present if plan.needs_row_count else None)
 
 
 def _drawn(draws: Sequence[Draw], rows: _Rows, source: Source) -> list[list[int]]:
     """The numbers of each cell: of one draw, or of several that are drawn cell by cell."""
-    for draw in draws:
-        draw.read(rows)
     if len(draws) == 1:
         return draws[0].released(rows, range(len(rows.places)), source)
+    for draw in draws:
+        draw.read(rows)
     return [
         [number for draw in draws for number in draw.released(rows, [cell], source)[0]]
         for cell in range(len(rows.places))

@@ -26,7 +26,7 @@ from ..promise import Neighbours, checked_neighbours
 from ..schema import Schema
 from ..screen.number import exactly
 from ..version import VERSION
-from .answer import Answer, Answers, Released
+from .answer import Answer, Answers
 from .belief.answer import BeliefPlan, Believed
 from .belief.person import unit_in_words
 from .belief.plan import believe_for, identity_of, person_of
@@ -39,7 +39,7 @@ from .plan.accuracy import epsilon_for
 from .plan.make import affordable, make_plan
 from .plan.plan import Plan
 from .read.parse import parse
-from .release import refuse_other_rows, release, release_batch
+from .release import Released, refuse_other_rows, release, release_batch
 from .workload.batch import Batch, plan_batch
 from .write.question import render
 

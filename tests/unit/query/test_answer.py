@@ -10,11 +10,12 @@ import pytest
 
 from tenue.engine.request import Bin, Calendar, Group
 from tenue.errors import InvalidArgument
-from tenue.query.answer import Answer, Answers, Released, key_labels
+from tenue.query.answer import Answer, Answers, key_labels
 from tenue.query.certify import certify
 from tenue.query.family.reading import reach as _reach
 from tenue.query.plan.make import make_plan
 from tenue.query.question import Arithmetic, Comparison, KeyOutput, Order, Output, Question
+from tenue.query.release import Released
 from unit.query.stated import AVG, BY_AGE, BY_REGION, COUNT, MEAN, ONE_COUNT, SUM, asked, schema
 
 HALF = 500_000_000

@@ -28,9 +28,9 @@ from ...schema import Schema
 from ...schema.protocol import FIXED_NOISE, REFINEMENT
 from ...schema.table import RECORD
 from ...screen.number import exactly
+from ..family.noise import SumNoise, atom_sensitivity
 from ..family.reading import Linear, Reading
 from ..family.strategy import Setting, Strategy
-from ..family.sum_noise import SumNoise, atom_sensitivity
 from ..plan.make import build_plan, setting_of
 from ..plan.plan import Plan
 from ..question import Aggregate, Question

@@ -29,9 +29,9 @@ from ...sensitivity import worst_case
 from ..question import Aggregate
 from .contract import ANYTHING, Block, Family, Function
 from .mean import Mean, MeanOfAll
+from .noise import CUT_BY_PERSON, MOST_IN_A_BOX, Atom, SumNoise, atom_sensitivity, box_noise
 from .reading import Linear, Reading
 from .strategy import Setting, Strategy, merged, score_of, split
-from .sum_noise import CUT_BY_PERSON, MOST_IN_A_BOX, Atom, SumNoise, atom_sensitivity, box_noise
 
 
 class AdditiveFamily(Family):
@@ -59,6 +59,8 @@ class AdditiveFamily(Family):
         if aside:
             return self._counts_aside(aggregates, setting, nano, wanted)
         found = _ways(_Builder(aggregates, setting, nano, wanted))
+        if all(stated.per_unit is None for stated in setting.ranges.values()):
+            return found
         by_person = _Builder(aggregates, setting, nano, wanted, by_person=True)
         if any(by_person.cut(column) is not None for column in by_person.sums):
             for strategy in _ways(by_person):

@@ -27,13 +27,13 @@ class Takes:
     """Which columns a function takes, and how that is said."""
 
     words: str
-    fits: Callable[[Column], bool]
+    types: tuple[type[Column], ...]
 
 
-ANYTHING = Takes("any column", lambda column: True)
-NUMBER = Takes("a number", lambda column: isinstance(column, Number))
-ORDERED = Takes("a number or a date", lambda column: isinstance(column, Bounded))
-CATEGORY = Takes("a category", lambda column: isinstance(column, Category))
+ANYTHING = Takes("any column", (Column,))
+NUMBER = Takes("a number", (Number,))
+ORDERED = Takes("a number or a date", (Bounded,))
+CATEGORY = Takes("a category", (Category,))
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,8 @@ class Family:
     def by_name(
         self, aggregates: Sequence[Aggregate], setting: Setting, epsilon: Fraction
     ) -> list[Strategy]:
-        """Ways to answer the whole question that are never preferred, and chosen by name only."""
+        """Ways to answer the whole question, where the number of all rows is public, that are never
+        preferred and chosen by name only."""
         return []
 
     def refuse_name(self, mechanism: str, names: Sequence[str]) -> Refused | None:

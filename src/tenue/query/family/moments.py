@@ -16,7 +16,6 @@ from fractions import Fraction
 from functools import cached_property
 
 from ...engine.request import Factor, Measure
-from ...engine.sql.product import check_product
 from ...errors import refuse
 from ...mechanism.bernstein import Axis, Powers, basis, functional, powers_of
 from ...mechanism.error import Term, half_width, linear_error
@@ -24,11 +23,10 @@ from ...mechanism.part import Atoms
 from ...noise.criterion import Criterion
 from ...noise.discrete_laplace import DiscreteLaplace
 from ...noise.exact import LARGEST
-from ...schema import Schema
 from ...screen.number import exactly
 from ..question import Aggregate
 from .contract import Block, Family, Function
-from .draw import Noise
+from .noise import Noise
 from .reading import Interval, Noisy, Parts, Reading
 from .strategy import Range, Setting, Strategy
 
@@ -88,10 +86,6 @@ class JointMoments(Noise):
     @property
     def measures(self) -> tuple[Measure, ...]:
         return tuple(self._measures.values())
-
-    def check(self, schema: Schema) -> None:
-        for measure in self.measures:
-            check_product(measure.factors, schema.columns)
 
     def atoms(self, measured: Mapping[Measure, int]) -> Atoms:
         moments = {powers: measured[measure] for powers, measure in self._measures.items()}

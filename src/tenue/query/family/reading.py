@@ -60,10 +60,7 @@ class Reading:
     needs_row_count = False
     alone = False
     caveat = ""
-
-    @property
-    def untold(self) -> str:
-        return ""
+    untold = ""
 
     def value(self, noisy: Noisy, rows: int | None) -> Fraction | None:
         """The value; None where it is not defined."""
@@ -237,7 +234,7 @@ class Combined(Reading):
     right: Reading
 
     @property
-    def untold(self) -> str:
+    def untold(self) -> str:  # type: ignore[override]
         return self.left.untold or self.right.untold
 
     def value(self, noisy: Noisy, rows: int | None) -> Fraction | None:

@@ -86,7 +86,7 @@ class ValueOnly(Reading):
         return "" if self.differential else "not differential privacy: see the certificate"
 
     @property
-    def untold(self) -> str:
+    def untold(self) -> str:  # type: ignore[override]
         if not self.differential:
             return ""
         return "“untold”: how far smooth sensitivity is off would be a fact about the rows."

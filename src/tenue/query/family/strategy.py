@@ -121,7 +121,7 @@ class Strategy:
     @cached_property
     def parts(self) -> tuple[Part, ...]:
         """The draws that are noise on whole numbers: readings name them by their place."""
-        return tuple(part for draw in self.draws for part in draw.parts)
+        return tuple([draw for draw in self.draws if isinstance(draw, Part)])
 
 
 def sizes(strategy: Strategy, wanted: Criterion) -> dict[Aggregate, float]:

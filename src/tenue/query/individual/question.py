@@ -23,7 +23,6 @@ from ...schema import Category, Column, Number, Schema
 from ...schema.table import RECORD
 from ...schema.table import Question as Approved
 from ...screen.number import exactly
-from ..answer import Released
 from ..family.reading import Expectation
 from ..family.smooth import ValueOnly
 from ..family.strategy import Strategy
@@ -31,6 +30,7 @@ from ..plan.make import build_plan
 from ..plan.plan import Candidate, Plan
 from ..question import Aggregate, Output, Question
 from ..read.parse import parse
+from ..release import Released
 from .all_rows import column_steps, ends, pair_steps, votes
 
 MECHANISM = "individual differential privacy"

@@ -11,6 +11,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from ...engine.request import Measure, Request
+from ...engine.sql.product import check_product
 from ...errors import Refused, nearest, refuse
 from ...noise.criterion import Criterion, criterion
 from ...number import NANO, exact, fraction_of_one, law_epsilon
@@ -72,7 +73,7 @@ def make_plan(
         found, nano = [Strategy(DECLARED, (), declared)], 0
     if declared:
         found = [replace(one, readings={**one.readings, **declared}) for one in found]
-    elif interval is None:
+    elif interval is None and setting.all_public:
         epsilon = found[0].epsilon
         for family in FAMILIES:
             found += family.by_name(aggregates, setting, epsilon)
@@ -116,10 +117,12 @@ def build_plan(
     """
     if chosen is None:
         (chosen,) = candidates_for([strategy], question, schema, wanted)
-    for draw in strategy.draws:
-        draw.check(schema)
     if measures is None:
-        measures = (measure for draw in strategy.draws for measure in draw.measures)
+        measures = [measure for draw in strategy.draws for measure in draw.measures]
+    needed = tuple(dict.fromkeys(measures))
+    for measure in needed:
+        if measure.kind == "moment":  # refused now, from the bounds, and not after the debit
+            check_product(measure.factors, schema.columns)
     return Plan(
         question=question,
         sql=sql,
@@ -130,8 +133,8 @@ def build_plan(
         candidates=tuple(candidates) or (chosen,),
         chosen=chosen,
         strategy=strategy,
-        request=Request(tuple(dict.fromkeys(measures)), question.where, question.keys),
-        readings=tuple(fold(o.expression, strategy.readings) for o in _outputs(question)),
+        request=Request(needed, question.where, question.keys),
+        readings=tuple([fold(o.expression, strategy.readings) for o in _outputs(question)]),
         needs_row_count=any(reading.needs_row_count for reading in strategy.readings.values()),
         interval=interval,
         counted=_counted(strategy, schema, grouped=bool(question.keys)),
@@ -144,18 +147,15 @@ def candidates_for(
     """What a plan says of each way, before a row is read."""
     rows = schema.rows if not question.keys and question.where is None else None
     outputs = _outputs(question)
-    return [
-        Candidate(
-            mechanism=one.name,
-            epsilon=one.epsilon,
-            expectations=tuple(
-                fold(output.expression, one.readings).expect(output.alias, one.parts, rows)
-                for output in outputs
-            ),
-            score=score_of(one, wanted),
-        )
-        for one in found
-    ]
+    candidates = []
+    for one in found:
+        price, parts, score = one.epsilon, one.parts, score_of(one, wanted)
+        expected = [
+            fold(output.expression, one.readings).expect(output.alias, parts, rows)
+            for output in outputs
+        ]
+        candidates.append(Candidate(one.name, price, tuple(expected), score))
+    return candidates
 
 
 def _outputs(question: Question) -> list[Output]:
@@ -206,18 +206,16 @@ def setting_of(question: Question, schema: Schema) -> Setting:
             spans[column.name] = Span(low, high, column.grid)
         elif isinstance(column, Bounded):  # days or seconds from the lowest
             spans[column.name] = Span(0, column.steps, Fraction(1))
-    never = frozenset(c.name for c in schema.columns.values() if c.missing is not None)
+    columns = list(schema.columns.values())
     persons = schema.unit != RECORD
     return Setting(
         neighbours=schema.neighbours,
         grouped=bool(question.keys),
         filtered=question.where is not None,
         ranges=ranges,
-        never_missing=never,
+        never_missing=frozenset([c.name for c in columns if c.missing is not None]),
         spans=spans,
-        categories={
-            c.name: len(c.categories) for c in schema.columns.values() if isinstance(c, Category)
-        },
+        categories={c.name: len(c.categories) for c in columns if isinstance(c, Category)},
         rows_per_unit=schema.rows_per_unit or 1 if persons else 1,
         groups_per_unit=schema.groups_per_unit if persons else None,
         persons=persons,

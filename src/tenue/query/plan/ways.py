@@ -127,9 +127,8 @@ class _Asking:
         return [
             block
             for family in FAMILIES
-            for block in family.blocks(
-                [a for a in aggregates if a.kind in family.kinds], self.setting, self.levels
-            )
+            if (asked := [a for a in aggregates if FAMILY_OF[a.kind] is family])
+            for block in family.blocks(asked, self.setting, self.levels)
         ]
 
     def _shared(self, sharing: Sequence[Aggregate], nano: int) -> list[Strategy]:

@@ -187,7 +187,7 @@ def _taken(tree: Tree, node: exp.Expr | None, scope: Scope, function: Function) 
         takes = "two columns" if function.columns == 2 else takes
         raise refuse("query.is-not-followed-by", name=function.name, takes=takes)
     column = find_column(tree, node, scope)
-    if not function.takes.fits(column):
+    if not isinstance(column, function.takes.types):
         raise refuse(
             "query.is-asked-of-which-is",
             name=function.name,

@@ -23,9 +23,7 @@ from ...noise.criterion import Criterion, criterion
 from ...number import NANO
 from ...schema import Schema
 from ...schema.table import RECORD
-from ..family.reading import Reading
-from ..family.strategy import Strategy, no_worse, score_of, sizes, split
-from ..family.sum_noise import (
+from ..family.noise import (
     CUT_BY_PERSON,
     MOST_IN_A_BOX,
     Atom,
@@ -35,6 +33,8 @@ from ..family.sum_noise import (
     least_atom,
     measures_of,
 )
+from ..family.reading import Reading
+from ..family.strategy import Strategy, no_worse, score_of, sizes, split
 from ..plan.make import build_plan, make_plan, setting_of
 from ..plan.plan import Plan
 from ..question import Aggregate, Question

@@ -1,4 +1,5 @@
-"""Noise on counts and sums: what it needs of the rows, and how far one unit moves them."""
+"""Noise on whole numbers: on counts and sums, what it needs of the rows and how far a unit moves
+them."""
 
 from __future__ import annotations
 
@@ -6,18 +7,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, TypeGuard
 
 from ...engine.request import Measure
+from ...mechanism.bernstein import Bernstein
 from ...mechanism.error import Term
-from ...mechanism.part import Atoms, Component
+from ...mechanism.part import Atoms, Component, Part
 from ...noise.box.law import OptimalBox, Signs
 from ...noise.criterion import Criterion
+from ...noise.source import Source
 from ...schema import Number, Schema
 from ...screen.number import exactly
 from ...sensitivity import worst_case
 from ..question import Aggregate
-from .draw import Noise
+from .draw import Draw, Rows
 from .reading import Linear
 from .strategy import Setting
 
@@ -33,6 +36,35 @@ _SOURCES = {
     "same-sign box": "Soria-Comas and Domingo-Ferrer 2013, section 5",
     "box": "Soria-Comas and Domingo-Ferrer 2013, section 5",
 }
+
+
+@dataclass(frozen=True)
+class Noise(Part, Draw):
+    """Whole numbers of every cell with noise that is calibrated together."""
+
+    def atoms(self, measured: Mapping[Measure, int]) -> Atoms:
+        """The true numbers of a cell that its components are made of."""
+        raise NotImplementedError
+
+    def released(self, rows: Rows, cells: Sequence[int], source: Source) -> list[list[int]]:
+        return self.release([self.atoms(rows.measured[cell]) for cell in cells], source)
+
+    @property
+    def line(self) -> str:
+        law = self.law
+        if isinstance(law, OptimalBox):
+            scale = f"core {', '.join(f'{c:.6g}' for c in law.core)} steps"
+        elif isinstance(law, tuple):
+            scale = f"scale {', '.join(f'{one.scale:.6g}' for one in law)} steps"
+        else:
+            scale = repr(law)
+        named = ", ".join(
+            self._in_words(f"{c.kind} {c.column}".strip(), c) for c in self.components
+        )
+        return f"{self.name} on {named}: {scale}"
+
+    def _in_words(self, words: str, component: Component | Bernstein) -> str:
+        return words
 
 
 @dataclass(frozen=True)
@@ -66,16 +98,14 @@ class SumNoise(Noise):
     def cuts(self, schema: Schema) -> tuple[str, ...]:
         return tuple(_cut_in_words(c, schema) for c in self._plain if _is_cut(c))
 
-    def _components_in_words(self) -> list[str]:
-        return [
-            f"{words}, the sum of a person cut to {c.low} and {c.high} steps"
-            if _is_cut(c)
-            else words
-            for words, c in zip(super()._components_in_words(), self._plain, strict=True)
-        ]
+    def _in_words(self, words: str, component: Component | Bernstein) -> str:
+        if not _is_cut(component):
+            return words
+        ends = f"{component.low} and {component.high}"
+        return f"{words}, the sum of a person cut to {ends} steps"
 
 
-def _is_cut(component: Component) -> bool:
+def _is_cut(component: Component | Bernstein) -> TypeGuard[Component]:
     return "unit-total" in component.kind
 
 
