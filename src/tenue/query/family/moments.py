@@ -1,4 +1,4 @@
-"""Variance, covariance, correlation and slope, read off noisy components that hold all moments.
+"""Variance, covariance, correlation and regression, read off noisy components of all moments.
 
 The interval holds every component in its own interval at once, each missing with a share of what
 is allowed; whatever is computed from such a box of numbers is then covered too. Squares are taken
@@ -150,6 +150,10 @@ class MomentReading(Reading):
         """That power of one axis."""
         return tuple(power if number == axis else 0 for number in range(len(self.axes)))
 
+    def in_units(self, axis: int, steps: Fraction) -> Fraction:
+        """What so many steps above the lowest value are in units of the column."""
+        return (self.axes[axis].low + steps) * self.grids[axis]
+
     @property
     def unit(self) -> Fraction:
         """What one product of steps is worth."""
@@ -232,6 +236,11 @@ class MomentBox:
         zero, one = (self.reading.powers(axis, power) for power in (0, 1))
         low, high = self._range({one: 1.0, zero: -self.centre[axis]})
         return max(abs(low), abs(high)) / self.fewest
+
+    def mean(self, axis: int) -> tuple[float, float]:
+        """In steps above the lowest value."""
+        off, most = self.mean_off(axis), float(self.reading.axes[axis].width)
+        return max(self.centre[axis] - off, 0.0), min(self.centre[axis] + off, most)
 
     def variance(self, axis: int) -> tuple[float, float]:
         """Of the rows themselves, in squared steps."""
@@ -316,6 +325,26 @@ def _slopes(box: MomentBox) -> tuple[float, float] | None:
     return min(ends), max(ends)
 
 
+def _intercept(moments: Moments) -> Fraction | None:
+    """mean(y) − slope·mean(x)."""
+    reading, slope = moments.reading, _slope(moments)
+    if slope is None:
+        return None
+    means = [reading.in_units(axis, moments.mean(axis)) for axis in (0, 1)]
+    return means[1 - reading.over] - slope * means[reading.over]
+
+
+def _intercepts(box: MomentBox) -> tuple[float, float] | None:
+    """Slope and means are inside their own ranges at once, for all moments are inside the box."""
+    reading, slopes = box.reading, _slopes(box)
+    if slopes is None:
+        return None
+    means = [[float(reading.in_units(a, Fraction(m))) for m in box.mean(a)] for a in (0, 1)]
+    risen = [slope * mean for slope in slopes for mean in means[reading.over]]
+    low, high = means[1 - reading.over]
+    return low - max(risen), high - min(risen)
+
+
 STATISTICS = {
     "variance": _variance(True, False, "VARIANCE"),
     "var_pop": _variance(False, False, "VAR_POP"),
@@ -329,6 +358,9 @@ STATISTICS = {
         anything=(Fraction(-1), Fraction(1)),
     ),
     "regr_slope": Statistic(_slope, _slopes, ("REGR_SLOPE",), columns=2, ordered=True),
+    "regr_intercept": Statistic(
+        *(_intercept, _intercepts, ("REGR_INTERCEPT",)), columns=2, ordered=True
+    ),
 }
 
 
