@@ -10,6 +10,7 @@ from ..schema.table import RECORD
 from ..screen.number import exactly
 from .plan.plan import DECLARED, Plan
 
+_NO_ROW = "the number of rows, which is public; no row was read"
 ASSUMPTIONS = (
     "The bounds, grids and categories were stated by the holder without looking at the rows.",
     STREAM,
@@ -31,13 +32,12 @@ DOES_NOT_PROMISE = (
 def certify(plan: Plan, schema: Schema) -> Certificate:
     """What is promised about an answer: a function of question, schema and price only."""
     draws = plan.strategy.draws
-    lines = [draw.line for draw in draws]
-    sources = {draw.name: draw.source for draw in draws}
+    said = [(draw.line, draw.name, draw.source) for draw in draws]
     if plan.free:
-        lines = ["the number of rows, which is public; no row was read"]
-        sources = {DECLARED: "soundness, notation: when n is public"}
+        said = [(_NO_ROW, DECLARED, "soundness, notation: when n is public")]
+    sources = {name: source for _, name, source in said}
     parameters = {"question": plan.sql, "epsilon": exactly(plan.epsilon)}
-    parameters |= {f"part {number}": line for number, line in enumerate(lines, start=1)}
+    parameters |= {f"part {number}": line for number, (line, *_) in enumerate(said, start=1)}
     limits = dict.fromkeys(limit for draw in draws for limit in draw.limits)
     return certified(
         Pure(plan.epsilon),

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from ...mechanism.error import Term
 from ...mechanism.part import Component
@@ -269,14 +269,19 @@ class _Builder:
 
     # -- strategies ----------------------------------------------------------------------------
 
-    def in_pairs(self, shape: str = "L1", law: str | None = None) -> Strategy:
-        """Count and sum of a column together; what is left one by one; prices add up."""
-        alone_sums = [c for c in self.sums if c not in self.paired]
+    @cached_property
+    def _beside_pairs(self) -> tuple[list[str], list[str], Fraction]:
+        """The counts and sums that no pair holds, and the price of each part."""
+        sums = [c for c in self.sums if c not in self.paired]
         covered = {self._count_name(c) for c in self.paired}
         if self.rows_with_pair:
             covered.add("")
-        alone_counts = [c for c in self.counts if c not in covered]
-        price = self._split(len(self.paired) + len(alone_sums) + len(alone_counts))
+        counts = [c for c in self.counts if c not in covered]
+        return counts, sums, self._split(len(self.paired) + len(sums) + len(counts))
+
+    def in_pairs(self, shape: str = "L1", law: str | None = None) -> Strategy:
+        """Count and sum of a column together; what is left one by one; prices add up."""
+        alone_counts, alone_sums, price = self._beside_pairs
         parts: list[SumNoise] = []
         readings: dict[Aggregate, Reading] = {}
         for number, column in enumerate(self.paired):

@@ -65,11 +65,11 @@ class Setting:
         """What one neighbour's change may cost a law: half where replace is remove and add."""
         return price / 2 if self.neighbours == "replace" and not native else price
 
-    @property
+    @cached_property
     def native_replace(self) -> bool:
         return self.neighbours == "replace" and not self.grouped
 
-    @property
+    @cached_property
     def all_public(self) -> bool:
         """Whether the number of all rows that the question is about is public."""
         return self.native_replace and not self.filtered and not self.persons
@@ -78,12 +78,12 @@ class Setting:
         """Whether the number of rows that have the column is public: soundness, notation."""
         return self.all_public and column in self.never_missing
 
-    @property
+    @cached_property
     def scattered(self) -> bool:
         """Whether the rows of one unit may lie in several cells."""
         return self.grouped and self.rows_per_unit > 1 and self.groups_per_unit != 1
 
-    @property
+    @cached_property
     def unit_cells(self) -> int:
         """In how many cells a unit's own sums may be.
 
@@ -93,7 +93,7 @@ class Setting:
             return 1
         return min(self.cells, self.groups_per_unit or self.cells)
 
-    @property
+    @cached_property
     def cells_per_unit(self) -> int:
         """In how many cells one unit may be."""
         if not self.grouped:

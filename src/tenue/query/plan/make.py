@@ -195,9 +195,11 @@ def _counted(strategy: Strategy, schema: Schema, *, grouped: bool) -> str:
 
 
 def setting_of(question: Question, schema: Schema) -> Setting:
+    aggregates, cells = question.aggregates(), question.cells
+    asked = {name for a in aggregates for name in (a.column, a.other)}
+    columns = list(schema.columns.values())
     ranges, spans = {}, {}
-    for name in {n for a in question.aggregates() for n in (a.column, a.other) if n is not None}:
-        column = schema.column(name)
+    for column in [column for column in columns if column.name in asked]:
         if isinstance(column, Number):
             low, high = int(column.low / column.grid), int(column.high / column.grid)
             grid, ends = column.grid, column.bounds_per_unit
@@ -206,7 +208,6 @@ def setting_of(question: Question, schema: Schema) -> Setting:
             spans[column.name] = Span(low, high, column.grid)
         elif isinstance(column, Bounded):  # days or seconds from the lowest
             spans[column.name] = Span(0, column.steps, Fraction(1))
-    columns = list(schema.columns.values())
     persons = schema.unit != RECORD
     return Setting(
         neighbours=schema.neighbours,
@@ -219,5 +220,5 @@ def setting_of(question: Question, schema: Schema) -> Setting:
         rows_per_unit=schema.rows_per_unit or 1 if persons else 1,
         groups_per_unit=schema.groups_per_unit if persons else None,
         persons=persons,
-        cells=question.cells,
+        cells=cells,
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 from ...engine.request import Request
@@ -74,12 +75,12 @@ class Plan:
         ends = (draw.epsilon for draw in self.strategy.draws if draw.for_interval)
         return sum(ends, start=Fraction(0))
 
-    @property
+    @cached_property
     def epsilon(self) -> Fraction:
         """The price."""
         return Fraction(self.nano, NANO)
 
-    @property
+    @cached_property
     def free(self) -> bool:
         """Whether the answer is public: no row is read for it."""
         return self.strategy.name == DECLARED
