@@ -18,7 +18,7 @@ from tenue.mechanism.part import Atoms, Part
 from tenue.noise import DiscreteLaplace, Optimal, OptimalBox
 from tenue.noise.criterion import VARIANCE, Criterion
 from tenue.number import NANO
-from tenue.query.plan.strategy import Range, Setting, Strategy
+from tenue.query.family.strategy import Range, Setting, Strategy
 from tenue.query.plan.ways import strategies
 from tenue.query.question import Aggregate
 
@@ -147,7 +147,7 @@ def test_the_staircase_on_an_l1_budget_is_caught() -> None:
     (part,) = strategy.parts
     step = Optimal(sensitivity=5, epsilon=Fraction(PRICE, NANO)).on_grid(1)
     wrong = dataclasses.replace(part, law=(step, step))
-    mutant = dataclasses.replace(strategy, parts=(wrong,))
+    mutant = dataclasses.replace(strategy, draws=(wrong,))
     loss = largest_loss(mutant, "add-or-remove", False, False)
     assert loss == pytest.approx(2 * PRICE / NANO)
 
@@ -157,7 +157,7 @@ def test_a_histogram_under_replace_at_full_epsilon_is_caught() -> None:
     (strategy,) = strategies((COUNT,), setting("replace", True, False), PRICE, VARIANCE)
     (part,) = strategy.parts
     full = DiscreteLaplace(sensitivity=1, epsilon=Fraction(PRICE, NANO))
-    mutant = dataclasses.replace(strategy, parts=(dataclasses.replace(part, law=full),))
+    mutant = dataclasses.replace(strategy, draws=(dataclasses.replace(part, law=full),))
     assert largest_loss(strategy, "replace", True, False) == pytest.approx(PRICE / NANO)
     assert largest_loss(mutant, "replace", True, False) == pytest.approx(2 * PRICE / NANO)
 

@@ -22,10 +22,9 @@ from tenue.mechanism.choose.vote import Vote
 from tenue.noise.box.law import OptimalBox
 from tenue.noise.criterion import VARIANCE
 from tenue.query.family.mode import Ballot
-from tenue.query.family.rank import Span
+from tenue.query.family.strategy import Range, Setting, Span
 from tenue.query.plan.make import make_plan
 from tenue.query.plan.plan import Plan
-from tenue.query.plan.strategy import Range, Setting
 from tenue.query.plan.ways import strategies
 from tenue.query.question import Aggregate
 from tenue.query.read.parse import parse
@@ -101,7 +100,7 @@ def loss(plan: Plan, one: TableOf, other: TableOf) -> float:
     total = 0.0
     for cell in cells:
         xs = [[x for x, g in t if cell is None or g == cell] for t in (one, other)]
-        for choice in plan.strategy.choices:
+        for choice in (draw for draw in plan.strategy.draws if draw.chosen):
             if isinstance(choice, Ballot):
                 p, q = (vote_masses(choice.vote, t, cell) for t in (one, other))
             else:
@@ -178,10 +177,9 @@ def test_intervals_that_do_not_split_epsilon_would_cost_three_times_as_much() ->
     given = schema("add-or-remove")
     plan = make_plan(parse("SELECT MEDIAN(x) FROM t", given), given, 2 * NANO, interval="0.9")
     whole = tuple(
-        replace(c, selection=replace(c.selection, epsilon=Fraction(2)))
-        for c in plan.strategy.choices
+        replace(c, selection=replace(c.selection, epsilon=Fraction(2))) for c in plan.strategy.draws
     )
-    mutant = replace(plan, strategy=replace(plan.strategy, choices=whole))
+    mutant = replace(plan, strategy=replace(plan.strategy, draws=whole))
     assert worst(mutant, "add-or-remove", 1, 3) > 2.5
 
 

@@ -152,7 +152,7 @@ def test_wrong_ways_cost_more_than_the_price() -> None:
     (part,) = make_plan(parse("SELECT g, SUM(x) FROM t GROUP BY g", given), given, NANO).parts
     staircase = Optimal(sensitivity=6, epsilon=1).on_grid(1)
     plan = make_plan(parse("SELECT g, SUM(x) FROM t GROUP BY g", given), given, NANO)
-    wrong = replace(plan, strategy=replace(plan.strategy, parts=(replace(part, law=staircase),)))
+    wrong = replace(plan, strategy=replace(plan.strategy, draws=(replace(part, law=staircase),)))
     assert worst(wrong, 2) == pytest.approx(2), "a staircase pays for every cell"
     unlimited = planned(ALONE, schema("add-or-remove", (0, 3)), "optimal, sums cut by person")
     assert loss(unlimited.parts[0], [4 * 3]) > 2, "three rows of 4, not cut"

@@ -20,7 +20,7 @@ from tenue.mechanism.part import Atoms
 from tenue.noise import Seeded
 from tenue.noise.criterion import VARIANCE
 from tenue.query.family.reading import Reading
-from tenue.query.plan.strategy import Range, Setting, Strategy
+from tenue.query.family.strategy import Range, Setting, Strategy
 from tenue.query.plan.ways import strategies
 from tenue.query.question import Aggregate
 

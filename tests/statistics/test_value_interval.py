@@ -9,7 +9,7 @@ import pytest
 
 from alarm import SHARE, budget, claim
 from tenue.noise import Seeded
-from tenue.query.family.rank import Chosen, Span, choices_for
+from tenue.query.family.rank import RankReading, Span, choices_for
 from tenue.query.question import Aggregate
 
 FILE = "statistics/test_value_interval.py"
@@ -30,7 +30,7 @@ TRUTH = {
 def test_bought_intervals_cover(asked: Aggregate) -> None:
     claim(FILE, str(asked))
     choices, bought = choices_for(asked, SPAN, "replace", Fraction(4), lambda share: share, LEVEL)
-    reading = Chosen(0, Fraction(1), choices[0].selection, bought)
+    reading = RankReading(0, Fraction(1), choices[0].selection, bought)
     source, hits = Seeded(11), 0
     for _ in range(DRAWS):
         drawn = [choice.selection.choose(ROWS, VALUES, source) for choice in choices]

@@ -91,7 +91,7 @@ class Part:
 
     Guarantee
         The noisy components of all cells together are `epsilon`-differentially private under the
-        neighbours the part was built for (`query/plan/strategy.py` says why for each).
+        neighbours the part was built for (`query/family/` says why for each).
     """
 
     name: str

@@ -4,26 +4,24 @@ from __future__ import annotations
 
 import html
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from ..engine.request import Bin, Calendar, Group, Key
 from ..number import Number as Given
 from ..number import fraction_of_one
 from ..promise import Certificate
-from ..schema import Boolean, Category, Date, Datetime, Number, Schema
+from ..schema import Schema
 from ..screen.number import exactly, plain, readable, shortly
 from ..screen.page import notes
 from ..screen.table import html_table, text_table
-from .family.mode import Voted
-from .family.rank import Chosen
-from .family.value_only import Told
+from .cells import Cell, Row, arranged, cell_labels
+from .family.reading import Interval, Reading
+from .family.registry import FAMILY_OF
 from .plan.plan import Plan
-from .question import Aggregate, Comparison, KeyOutput, Output
+from .question import Aggregate, KeyOutput, Output
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,42 +29,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from ..estimate.posterior import Posterior
-
-
-Cell = Fraction | int | float | str | bool | date | datetime | None
-
-
-@dataclass(frozen=True)
-class Released:
-    """The noisy whole numbers of every cell, by part: the only thing that left the mechanism."""
-
-    cells: tuple[tuple[tuple[int, ...], ...], ...]
-    rows: int | None = None
-    """The public number of rows, where a mean over all of them needed it."""
-
-    def to_bytes(self) -> bytes:
-        return json.dumps(self._to_dict()).encode()
-
-    def _to_dict(self) -> dict[str, object]:
-        return {"released": 1, "cells": self.cells, "rows": self.rows}
-
-    @classmethod
-    def from_bytes(cls, stored: bytes) -> Released:
-        return cls._from_dict(json.loads(stored))
-
-    @classmethod
-    def _from_dict(cls, given: dict[str, Any]) -> Released:
-        cells = tuple(tuple(tuple(part) for part in cell) for cell in given["cells"])
-        return cls(cells, given["rows"])
-
-    @staticmethod
-    def list_to_bytes(several: Sequence[Released]) -> bytes:
-        """What left for a batch of questions."""
-        return json.dumps([one._to_dict() for one in several]).encode()
-
-    @classmethod
-    def list_from_bytes(cls, stored: bytes) -> list[Released]:
-        return [cls._from_dict(given) for given in json.loads(stored)]
+    from .release import Released
 
 
 @dataclass(frozen=True, repr=False)
@@ -98,53 +61,33 @@ class Answer:
     # -- the table of the answer ---------------------------------------------------------------
 
     @cached_property
-    def _labels(self) -> list[list[Cell]]:
-        return [key_labels(key, self.schema) for key in self.plan.question.keys]
-
-    def _place(self, cell: int) -> list[int]:
-        """The number of each key in the given cell; the last key runs fastest."""
-        places: list[int] = []
-        for labels in reversed(self._labels):
-            cell, place = divmod(cell, len(labels))
-            places.append(place)
-        return places[::-1]
+    def _columns(self) -> list[tuple[KeyOutput | Output, Reading | None]]:
+        """The outputs in the order asked, each with its reading; keys have none."""
+        made = iter(self.plan.readings)
+        outputs = self.plan.question.outputs
+        return [(o, None if isinstance(o, KeyOutput) else next(made)) for o in outputs]
 
     @cached_property
-    def _rows(self) -> list[tuple[int, dict[str, Cell]]]:
+    def _rows(self) -> list[Row]:
         """The rows shown: the cell's number and its exact values, after HAVING, ORDER and LIMIT."""
-        question = self.plan.question
-        rows = []
-        for cell in range(len(self.released.cells)):
-            places = self._place(cell)
-            values: list[Cell] = [
-                r.value(self.released.cells[cell], self.released.rows) for r in self.plan.readings
-            ]
+        labels = cell_labels(self.plan.question, self.schema)
+        rows: list[Row] = []
+        for cell, (keys, noisy) in enumerate(zip(labels, self.released.cells, strict=True)):
             row: dict[str, Cell] = {}
-            for output in question.outputs:
+            for output, reading in self._columns:
                 if isinstance(output, KeyOutput):
-                    row[output.alias] = self._labels[output.key][places[output.key]]
-                else:
-                    row[output.alias] = self._as_held(output, values.pop(0))
+                    row[output.alias] = keys[output.key]
+                elif reading is not None:
+                    value = reading.value(noisy, self.released.rows)
+                    row[output.alias] = self._as_held(output, value)
             rows.append((cell, row))
-        rows = [r for r in rows if all(_holds(r[1][c.alias], c) for c in question.having)]
-        for order in reversed(question.order):
-            known = [r for r in rows if r[1][order.alias] is not None]
-            unknown = [r for r in rows if r[1][order.alias] is None]
-            known.sort(key=lambda r: r[1][order.alias], reverse=order.descending)  # type: ignore[arg-type,return-value]
-            rows = known + unknown
-        return rows if question.limit is None else rows[: question.limit]
+        return arranged(rows, self.plan.question)
 
     def _as_held(self, output: Output, value: Cell) -> Cell:
         """A chosen day, second or category as such; anything else as it is."""
         asked = output.expression
-        if isinstance(asked, Aggregate) and asked.kind == "mode" and isinstance(value, Fraction):
-            named = self.schema.column(asked.column or "")
-            return named.categories[int(value)] if isinstance(named, Category) else None
-        if isinstance(asked, Aggregate) and asked.selected and isinstance(value, Fraction):
-            column = self.schema.column(asked.column or "")
-            if isinstance(column, Date | Datetime):
-                moment: Cell = column.from_steps(int(value))
-                return moment
+        if isinstance(asked, Aggregate) and isinstance(value, Fraction):
+            return FAMILY_OF[asked.kind].as_held(asked, value, self.schema)  # type: ignore[no-any-return]
         return value
 
     def rank_error(self, level: Given) -> Any:
@@ -153,11 +96,7 @@ class Answer:
         In the shape of `value`; None for answers that are not values of the column.
         """
         wanted = fraction_of_one(level, "level")
-        return self._per_output(
-            lambda output, reading, noisy: (
-                reading.rank_error(wanted) if isinstance(reading, Chosen) else None
-            )
-        )
+        return self._per_output(lambda output, reading, cell: reading.rank_error(wanted))
 
     def _shaped(self, rows: Sequence[dict[str, Any]]) -> Any:
         if self.plan.question.keys:
@@ -180,21 +119,19 @@ class Answer:
         """The names of the answer's columns, in the order asked."""
         return tuple(output.alias for output in self.plan.question.outputs)
 
-    def _per_output(self, compute: Any) -> Any:
+    def _per_output(self, compute: Callable[[Output, Reading, int], Any]) -> Any:
+        """Whatever is computed of each output of each cell, in the shape of `value`."""
         rows = []
         for cell, row in self._rows:
-            made = iter(self.plan.readings)
-            rows.append(
-                {
-                    output.alias: row[output.alias]
-                    if isinstance(output, KeyOutput)
-                    else compute(output, next(made), self.released.cells[cell])
-                    for output in self.plan.question.outputs
-                }
-            )
-        return self._shaped(
-            [{n: v if isinstance(v, tuple) else plain(v) for n, v in r.items()} for r in rows]
-        )
+            found = {}
+            for output, reading in self._columns:
+                if isinstance(output, Output) and reading is not None:
+                    made = compute(output, reading, cell)
+                    found[output.alias] = made if isinstance(made, tuple) else plain(made)
+                else:
+                    found[output.alias] = plain(row[output.alias])
+            rows.append(found)
+        return self._shaped(rows)
 
     def interval(self, level: Given) -> Any:
         """Where the true value lies with probability at least `level`, in the shape of `value`.
@@ -205,14 +142,18 @@ class Answer:
         """
         wanted = fraction_of_one(level, "level")
         return self._per_output(
-            lambda output, reading, noisy: self._ends(output, reading, noisy, wanted)
+            lambda output, reading, cell: self._ends(output, reading, cell, wanted)
         )
 
+    def _interval(self, reading: Reading, cell: int, level: Fraction) -> Interval | None:
+        released = self.released
+        return reading.interval(self.plan.parts, level, released.cells[cell], released.rows)
+
     def _ends(
-        self, output: Output, reading: Any, noisy: Any, level: Fraction
+        self, output: Output, reading: Reading, cell: int, level: Fraction
     ) -> tuple[Any, Any] | None:
         """The ends of one output's interval, as plain values; days and seconds as dates."""
-        found = reading.interval(self.plan.parts, level, noisy, self.released.rows)
+        found = self._interval(reading, cell, level)
         if found is None:
             return None
         low, high = (plain(self._as_held(output, end)) for end in found)
@@ -220,9 +161,11 @@ class Answer:
 
     @property
     def expected_error(self) -> Any:
-        rows = self.released.rows
+        parts, released = self.plan.parts, self.released
         return self._per_output(
-            lambda output, reading, noisy: reading.expected_error(self.plan.parts, noisy, rows)
+            lambda output, reading, cell: reading.expected_error(
+                parts, released.cells[cell], released.rows
+            )
         )
 
     def estimate(self, prior: Any) -> Posterior:
@@ -262,15 +205,12 @@ class Answer:
     def _with_ends(self, level: Given) -> dict[str, list[Any]]:
         """The table with both ends of every interval."""
         wanted, found = fraction_of_one(level, "interval"), dict[str, list[Any]]()
-        made = iter(self.plan.readings)
-        for output in self.plan.question.outputs:
+        for output, reading in self._columns:
             found[output.alias] = [plain(row[output.alias]) for _, row in self._rows]
-            if isinstance(output, KeyOutput):
+            if isinstance(output, KeyOutput) or reading is None:
                 continue
-            reading = next(made)
             ends = [
-                self._ends(output, reading, self.released.cells[cell], wanted) or (None, None)
-                for cell, _ in self._rows
+                self._ends(output, reading, cell, wanted) or (None, None) for cell, _ in self._rows
             ]
             for place, end in enumerate(("low", "high")):
                 name = f"{output.alias}_{end}"
@@ -315,43 +255,28 @@ class Answer:
 
     def _cells_as_text(self) -> tuple[list[str], list[list[str]]]:
         """The header and rows people see: each value with its 95 % reach."""
-        outputs = self.plan.question.outputs
-        level = Fraction(19, 20)
+        alone = any(reading.alone for reading in self.plan.readings)
         header: list[str] = []
-        told = any(isinstance(reading, Told) for reading in self.plan.readings)
-        for output in outputs:
-            alone = told or isinstance(output, KeyOutput)
-            header += [output.alias] if alone else [output.alias, "±"]
+        for output, reading in self._columns:
+            header += [output.alias] if alone or reading is None else [output.alias, "±"]
         body = []
         for cell, row in self._rows:
-            made = iter(self.plan.readings)
             line: list[str] = []
-            for output in outputs:
+            for output, reading in self._columns:
                 value = row[output.alias]
-                if isinstance(output, KeyOutput):
-                    line.append(str(plain(value)))
-                    continue
-                reading = next(made)
-                if isinstance(reading, Told):
-                    line.append(readable(value))
-                    continue
-                bought = self.plan.interval
-                if bought is not None and isinstance(reading, Chosen):
-                    ends = self._ends(output, reading, self.released.cells[cell], bought)
-                    line += [readable(value), " to ".join(map(readable, ends or ()))]
-                    continue
-                if isinstance(reading, Voted):
-                    line += [readable(value), f"{shortly(reading.behind(level))} rows behind"]
-                    continue
-                if isinstance(reading, Chosen):
-                    line += [readable(value), f"{shortly(reading.rank_error(level))} ranks"]
-                    continue
-                found = reading.interval(
-                    self.plan.parts, level, self.released.cells[cell], self.released.rows
-                )
-                line += [readable(value), _reach(value, found)]
+                line.append(str(plain(value)) if reading is None else readable(value))
+                if isinstance(output, Output) and reading is not None and not reading.alone:
+                    line.append(self._beside(output, reading, cell, value))
             body.append(line)
         return header, body
+
+    def _beside(self, output: Output, reading: Reading, cell: int, value: Cell) -> str:
+        return reading.beside(
+            value,
+            lambda level: self._interval(reading, cell, level),
+            lambda end: self._as_held(output, end),
+            self.plan.interval,
+        )
 
     def __str__(self) -> str:
         header, body = self._cells_as_text()
@@ -373,10 +298,10 @@ class Answer:
         parts.append(self.plan.chosen.mechanism)
         if self.plan.free:
             return ", ".join(parts) + ": the number of rows is public, and no row was read"
-        if self.plan.strategy.smoothed is not None:
-            return ", ".join(parts) + "; how far it is off would be a fact about the rows"
-        if any(isinstance(reading, Told) for reading in self.plan.readings):
-            return ", ".join(parts) + "; not differential privacy: see the certificate"
+        caveats = [draw.caveat for draw in self.plan.strategy.draws]
+        caveats += [reading.caveat for reading in self.plan.readings]
+        if caveat := next(filter(None, caveats), ""):
+            return ", ".join(parts) + f"; {caveat}"
         note = ", ".join(parts) + "; ± holds with at least 95 %"
         if self.plan.interval is not None:
             bought = shortly(float(self.plan.interval_epsilon))
@@ -428,66 +353,3 @@ class Answers(list[Answer]):
         answers = [one.to_dict() for one in self]
         found = {"price": exactly(self.price), "saved": self.saved, "answers": answers}
         return json.dumps(found, ensure_ascii=False)
-
-
-def _reach(value: Cell | None, found: tuple[Fraction, Fraction] | None) -> str:
-    """How far the true value may be from the one told: on both sides, or from where to where."""
-    if found is None or not isinstance(value, int | Fraction):
-        return ""
-    low, high = (float(abs(end - value)) for end in found)
-    if max(low, high) <= 1.25 * min(low, high):  # rounding to the grid moves the middle a little
-        return shortly(max(low, high))
-    return f"{readable(found[0])} to {readable(found[1])}"
-
-
-def _holds(value: Any, wanted: Comparison) -> bool:
-    """A comparison with a released value; an undefined value satisfies none."""
-    if value is None:
-        return False
-    other: Any = wanted.value
-    if isinstance(value, datetime):
-        value = Fraction((value - datetime(1970, 1, 1)) // timedelta(seconds=1))
-    elif isinstance(value, date):
-        value = Fraction((value - date(1970, 1, 1)).days)
-    comparisons = {
-        "=": lambda: value == other,
-        "<>": lambda: value != other,
-        "<": lambda: value < other,
-        "<=": lambda: value <= other,
-        ">": lambda: value > other,
-        ">=": lambda: value >= other,
-    }
-    return bool(comparisons[wanted.operator]())
-
-
-# -- the declared cells of a key -------------------------------------------------------------------
-
-
-def key_labels(key: Key, schema: Schema) -> list[Cell]:
-    """What each cell of a key is called, in order: categories, booleans, starts of bins."""
-    column = schema.column(key.column)
-    if isinstance(key, Group):
-        if isinstance(column, Boolean):
-            return [False, True]
-        assert isinstance(column, Category)  # noqa: S101 - narrows the type
-        return list(column.categories)
-    if isinstance(key, Bin):
-        assert isinstance(column, Number)  # noqa: S101 - narrows the type
-        starts = [(key.first + i) * key.width * column.grid for i in range(key.cells)]
-        return [int(s) if s.denominator == 1 else s for s in starts]
-    whole_day = isinstance(column, Date) or key.part != "hour"
-    return [_moment(key, key.first + i, whole_day) for i in range(key.cells)]
-
-
-def _moment(key: Calendar, index: int, whole_day: bool) -> date | datetime:
-    if key.part == "year":
-        return date(index, 1, 1)
-    if key.part == "quarter":
-        return date(index // 4, index % 4 * 3 + 1, 1)
-    if key.part == "month":
-        return date(index // 12, index % 12 + 1, 1)
-    if key.part == "week":
-        return date(1970, 1, 1) + timedelta(days=7 * index - 3)
-    if whole_day:
-        return date(1970, 1, 1) + timedelta(days=index)
-    return datetime(1970, 1, 1) + timedelta(hours=index)

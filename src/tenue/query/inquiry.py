@@ -14,10 +14,10 @@ from ..promise import Neighbours
 from ..schema import Schema
 from ..screen.number import exactly
 from ..version import VERSION
-from .answer import Answer, Answers, Released
+from .answer import Answer, Answers
 from .certify import certify
 from .plan.plan import Plan
-from .release import release, release_batch
+from .release import Released, release, release_batch
 from .workload.batch import Batch
 
 T = TypeVar("T")

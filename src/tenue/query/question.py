@@ -13,38 +13,17 @@ from typing import Literal
 
 from ..engine.request import Key, Predicate
 
-Kind = Literal[
-    "count",
-    "sum",
-    "avg",
-    "quantile",
-    "min",
-    "max",
-    "variance",
-    "var_pop",
-    "stddev",
-    "stddev_pop",
-    "covar_samp",
-    "covar_pop",
-    "corr",
-    "regr_slope",
-    "mode",
-    "units",
-]
-
 
 @dataclass(frozen=True)
 class Aggregate:
     """What is asked of the rows of a group.
 
-    count: of rows, or of rows that have the column. units: of different units.
-    sum, avg, min, max, quantile (at `q`), variance, var_pop, stddev, stddev_pop: of the column.
-    covar_samp, covar_pop, corr: of the column and the `other`.
-    regr_slope: of the line that tells the column from the `other`.
-    mode: the most frequent category of the column.
+    kind: one that a family of aggregates declares (`family/`).
+    column, other: of which columns; None for all rows.
+    q: which quantile.
     """
 
-    kind: Kind
+    kind: str
     column: str | None = None
     other: str | None = None
     q: Fraction | None = None
@@ -59,27 +38,11 @@ class Aggregate:
         return f"Aggregate(kind={self.kind!r}, column={self.column!r}{more})"
 
     @property
-    def selected(self) -> bool:
-        """Whether it is a value with a rank, chosen from the grid."""
-        return self.kind in ("quantile", "min", "max")
-
-    @property
-    def spread(self) -> bool:
-        """Whether it is computed from squares and products."""
-        return self.kind in _SPREADS
-
-    @property
     def name(self) -> str:
         """The SQL function."""
         if self.kind == "quantile":
             return "MEDIAN" if self.q == Fraction(1, 2) else "QUANTILE"
         return "COUNT" if self.kind == "units" else self.kind.upper()
-
-
-_SPREADS = (
-    *("variance", "var_pop", "stddev", "stddev_pop"),
-    *("covar_samp", "covar_pop", "corr", "regr_slope"),
-)
 
 
 @dataclass(frozen=True)

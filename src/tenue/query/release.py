@@ -5,62 +5,106 @@ engine → true whole numbers of every declared cell → noise or selection → 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import product
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ..engine.contract import Engine, Profile
-from ..engine.request import Group, Measure, People, RankRequest, Request, Window
+from ..engine.request import Group, Measure, People, RankRequest, Request
 from ..errors import refuse
-from ..mechanism.bernstein import Axis, Bernstein, Powers, powers_of
-from ..mechanism.part import Atoms, Component
-from ..mechanism.smooth import smooth_release
+from ..mechanism.part import Atoms
 from ..noise.source import SYSTEM, Source, require_safe
 from ..schema import Schema
 from ..schema.table import RECORD
-from .answer import Released
-from .family.mode import Ballot
-from .family.rank import Choice
-from .family.smooth import Smoothed
+from .family.draw import Draw
+from .family.noise import atoms_of, component_of, measures_of
 from .individual.all_rows import column_steps
-from .plan.make import moment_of, request_for
 from .plan.plan import Plan
-from .question import Aggregate, Question
+from .question import Question
 from .workload.batch import Batch
 
 _NOBODY = Profile(0, ())
 
 
+@dataclass(frozen=True)
+class Released:
+    """The noisy whole numbers of every cell, by part: the only thing that left the mechanism."""
+
+    cells: tuple[tuple[tuple[int, ...], ...], ...]
+    rows: int | None = None
+    """The public number of rows, where a mean over all of them needed it."""
+
+    def to_bytes(self) -> bytes:
+        return json.dumps(self._to_dict()).encode()
+
+    def _to_dict(self) -> dict[str, object]:
+        return {"released": 1, "cells": self.cells, "rows": self.rows}
+
+    @classmethod
+    def from_bytes(cls, stored: bytes) -> Released:
+        return cls._from_dict(json.loads(stored))
+
+    @classmethod
+    def _from_dict(cls, given: dict[str, Any]) -> Released:
+        cells = tuple(tuple(tuple(part) for part in cell) for cell in given["cells"])
+        return cls(cells, given["rows"])
+
+    @staticmethod
+    def list_to_bytes(several: Sequence[Released]) -> bytes:
+        """What left for a batch of questions."""
+        return json.dumps([one._to_dict() for one in several]).encode()
+
+    @classmethod
+    def list_from_bytes(cls, stored: bytes) -> list[Released]:
+        return [cls._from_dict(given) for given in json.loads(stored)]
+
+
 def release(plan: Plan, engine: Engine, schema: Schema, source: Source = SYSTEM) -> Released:
     """The noisy numbers of every declared cell, whether or not rows are in it."""
     require_safe(source)
-    if plan.strategy.smoothed is not None:
-        return _smoothed(plan.strategy.smoothed, engine, source)
-    people = _people(schema)
-    atoms = _atoms(plan, engine, people)
-    noisy = [part.release(atoms, source) for part in plan.parts]
-    chosen = _chosen(plan, engine, people, source)
-    cells = tuple(
-        tuple(tuple(by_part[i]) for by_part in (*noisy, *chosen)) for i in range(plan.cells)
-    )
-    rows = None
-    if plan.needs_row_count:
-        # unit = record, replace, no filter, no groups, no missing value: public by definition
-        rows = max(atoms[0].present.values())
-    return Released(cells, rows)
+    rows = _Rows(plan, engine, schema)
+    draws = plan.strategy.draws
+    drawn = [_drawn([draw], rows, source) for draw in draws if not draw.chosen]
+    if together := [draw for draw in draws if draw.chosen]:
+        drawn.append(_drawn(together, rows, source))
+    cells = tuple(tuple(tuple(by_draw[i]) for by_draw in drawn) for i in range(len(rows.places)))
+    # unit = record, replace, no filter, no groups, no missing value: public by definition
+    return Released(cells, rows.present if plan.needs_row_count else None)
+
+
+def _drawn(draws: Sequence[Draw], rows: _Rows, source: Source) -> list[list[int]]:
+    """The numbers of each cell: of one draw, or of several that are drawn cell by cell."""
+    if len(draws) == 1:
+        return draws[0].released(rows, range(len(rows.places)), source)
+    for draw in draws:
+        draw.read(rows)
+    return [
+        [number for draw in draws for number in draw.released(rows, [cell], source)[0]]
+        for cell in range(len(rows.places))
+    ]
 
 
 def release_batch(batch: Batch, engine: Engine, schema: Schema, source: Source = SYSTEM) -> bytes:
     """What leaves for all questions of a batch, ready to be stored."""
-    if batch.together is None:
+    noise = batch.together
+    if noise is None:
         found = [release(plan, engine, schema, source) for plan in batch.plans]
         return Released.list_to_bytes(found)
     require_safe(source)
-    people = _people(schema)
-    atoms = {number: _atoms(batch.plans[number], engine, people)[0] for number in set(batch.owners)}
-    pairs = zip(batch.together.components, batch.owners, strict=True)
+    atoms = {
+        number: atoms_of(_Rows(batch.plans[number], engine, schema).measured[0])
+        for number in set(batch.owners)
+    }
+    pairs = zip(noise.components, batch.owners, strict=True)
     truth = [component.of(atoms[owner]) for component, owner in pairs]
-    (noise,) = batch.together.draw(1, source)
-    noisy = tuple(value + extra for value, extra in zip(truth, noise, strict=True))
+    (drawn,) = noise.draw(1, source)
+    noisy = tuple(value + extra for value, extra in zip(truth, drawn, strict=True))
     return Released.list_to_bytes(
         [
             Released(((noisy,),)) if number in atoms else release(plan, engine, schema, source)
@@ -71,18 +115,10 @@ def release_batch(batch: Batch, engine: Engine, schema: Schema, source: Source =
 
 def true_numbers(question: Question, engine: Engine, schema: Schema) -> Atoms:
     """The exact numbers that a question's counts, sums and means are made of; it has no groups."""
-    components = [_component(aggregate) for aggregate in question.aggregates()]
-    request = replace(request_for(question, components), people=_people(schema))
-    nothing = (0,) * len(request.measures)
-    return _of_cell(request.measures, engine.measure(request).get((), nothing), {})
-
-
-def _component(aggregate: Aggregate) -> Component:
-    if aggregate.kind == "units":
-        return Component("units")
-    if aggregate.kind == "count":
-        return Component("present", aggregate.column) if aggregate.column else Component("rows")
-    return Component("total", aggregate.column or "")
+    measures = measures_of(component_of(aggregate) for aggregate in question.aggregates())
+    request = Request(measures, question.where, question.keys, _people(schema))
+    values = engine.measure(request).get((), (0,) * len(measures))
+    return atoms_of(dict(zip(measures, values, strict=True)))
 
 
 def refuse_other_rows(schema: Schema, engine: Engine) -> None:
@@ -105,130 +141,54 @@ def _people(schema: Schema) -> People | None:
     return People(schema.unit, schema.rows_per_unit or 1, schema.groups_per_unit)
 
 
-def _places(plan: Plan) -> Iterator[tuple[int, ...]]:
-    """The numbers of the keys of every declared cell; the last key runs fastest."""
-    shape = [key.cells for key in plan.request.keys]
-    for number in range(plan.cells):
-        place, rest = [], number
-        for size in reversed(shape):
-            rest, index = divmod(rest, size)
-            place.append(index)
-        yield tuple(place[::-1])
+class _Rows:
+    """The true numbers of every declared cell of a plan, each read from the engine once.
 
+    places: the numbers of the keys of every declared cell; the last key runs fastest.
+    """
 
-# -- what noise is added to ------------------------------------------------------------------------
+    def __init__(self, plan: Plan, engine: Engine, schema: Schema) -> None:
+        self._draws = plan.strategy.draws
+        self._request = replace(plan.request, people=_people(schema))
+        self._engine = engine
+        self._ranks: dict[str, list[Profile]] = {}
+        self._votes: dict[str, list[list[int]]] = {}
+        self.places = list(product(*(range(key.cells) for key in plan.request.keys)))
 
+    @cached_property
+    def measured(self) -> list[dict[Measure, int]]:
+        measures = self._request.measures
+        found = self._engine.measure(self._request)
+        empty = (0,) * len(measures)
+        return [dict(zip(measures, found.get(p, empty), strict=True)) for p in self.places]
 
-def _atoms(plan: Plan, engine: Engine, people: People | None) -> list[Atoms]:
-    """The true numbers of every declared cell, in order; a cell without rows has zeros."""
-    request = plan.request
-    if not request.measures:
-        return []
-    measured = engine.measure(replace(request, people=people))
-    empty = (0,) * len(request.measures)
-    moments: dict[tuple[Axis, ...], int] = {}
-    for part in plan.parts:
-        for c in part.components:
-            if isinstance(c, Bernstein):
-                moments[c.axes] = max(moments.get(c.axes, 0), c.degree)
-    return [
-        _of_cell(request.measures, measured.get(place, empty), moments) for place in _places(plan)
-    ]
+    @property
+    def present(self) -> int:
+        """How many rows have a column that is never missing."""
+        first = self.measured[0].items()
+        return max(value for measure, value in first if measure.kind == "present")
 
-
-def _of_cell(
-    measures: Sequence[Measure], values: Sequence[int], moments: dict[tuple[Axis, ...], int]
-) -> Atoms:
-    rows = units = 0
-    present, total, cut = {}, {}, {}
-    found = dict(zip(measures, values, strict=True))
-    for measure, value in found.items():
-        if measure.kind == "rows":
-            rows = value
-        elif measure.kind == "units":
-            units = value
-        elif measure.kind == "present":
-            present[measure.column or ""] = value
-        elif measure.kind == "total":
-            total[measure.column or ""] = value
-        elif measure.kind == "unit-total":
-            cut[measure.column or "", measure.low, measure.high] = value
-    by_axes: dict[tuple[Axis, ...], dict[Powers, int]] = {
-        axes: {powers: found[moment_of(axes, powers)] for powers in powers_of(len(axes), degree)}
-        for axes, degree in moments.items()
-    }
-    return Atoms(rows, present, total, by_axes, units, cut)
-
-
-# -- what is scaled to the table -------------------------------------------------------------------
-
-
-def _smoothed(wanted: Smoothed, engine: Engine, source: Source) -> Released:
-    """The order statistic with heavy-tailed noise; how many rows there are is public."""
-    found = smooth_release(
-        wanted.statistic,
-        column_steps(engine, wanted.column),
-        wanted.span.low,
-        wanted.span.high,
-        wanted.epsilon,
-        wanted.gamma,
-        source,
-        rows_public=True,
-        q=wanted.q,
-    )
-    return Released((((found.numerator, found.denominator),),))
-
-
-# -- what is chosen --------------------------------------------------------------------------------
-
-
-def _chosen(
-    plan: Plan, engine: Engine, people: People | None, source: Source
-) -> list[list[list[int]]]:
-    """For every cell the chosen steps, one for each choice: at most one list of cells."""
-    choices = plan.strategy.choices
-    if not choices:
-        return []
-    ranked = [choice for choice in choices if isinstance(choice, Choice)]
-    columns = list(dict.fromkeys(choice.column for choice in ranked))
-    profiles = {
-        column: engine.ranks(
-            RankRequest(
-                column,
-                tuple(_window(choice) for choice in ranked if choice.column == column),
-                plan.request.where,
-                plan.request.keys,
-                people,
+    def ranks(self, column: str) -> list[Profile]:
+        if column not in self._ranks:
+            windows = [w for draw in self._draws for w in draw.windows.get(column, ())]
+            asked = self._request
+            found = self._engine.ranks(
+                RankRequest(column, tuple(windows), asked.where, asked.keys, asked.people)
             )
-        )
-        for column in columns
-    }
-    ballots = {c.column: c for c in choices if isinstance(c, Ballot)}
-    voters = {name: _voters(plan, ballot, engine, people) for name, ballot in ballots.items()}
-    found = []
-    for place in _places(plan):
-        cell = []
-        for choice in choices:
-            if isinstance(choice, Ballot):
-                votes = voters[choice.column]
-                counted = [votes.get((*place, c), 0) for c in range(choice.vote.categories)]
-                cell.append(choice.vote.choose(counted, source))
-                continue
-            profile = profiles[choice.column].get(place, _NOBODY)
-            cell.append(choice.selection.choose(profile.rows, profile.values, source))
-        found.append(cell)
-    return [found]
+            self._ranks[column] = [found.get(place, _NOBODY) for place in self.places]
+        return self._ranks[column]
 
+    def votes(self, column: str, categories: int) -> list[list[int]]:
+        if column not in self._votes:
+            keys = (*self._request.keys, Group(column, categories))
+            found = self._engine.measure(
+                replace(self._request, measures=(Measure("rows"),), keys=keys)
+            )
+            self._votes[column] = [
+                [found.get((*place, number), (0,))[0] for number in range(categories)]
+                for place in self.places
+            ]
+        return self._votes[column]
 
-def _voters(
-    plan: Plan, ballot: Ballot, engine: Engine, people: People | None
-) -> dict[tuple[int, ...], int]:
-    """How many rows of each cell have each category; the category's number comes last."""
-    key = Group(ballot.column, ballot.vote.categories)
-    request = Request((Measure("rows"),), plan.request.where, (*plan.request.keys, key), people)
-    return {place: rows for place, (rows,) in engine.measure(request).items()}
-
-
-def _window(choice: Choice) -> Window:
-    score = choice.selection.score
-    return Window(score.b, score.a, score.above, score.below, choice.selection.reach)
+    def steps(self, column: str) -> NDArray[np.int64]:
+        return column_steps(self._engine, column)

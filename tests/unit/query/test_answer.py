@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import json
-from datetime import date
 from fractions import Fraction
 
 import pytest
 
-from tenue.engine.request import Bin, Calendar, Group
+from tenue.engine.request import Group
 from tenue.errors import InvalidArgument
-from tenue.query.answer import Answer, Answers, Released, _reach, key_labels
+from tenue.query.answer import Answer, Answers
 from tenue.query.certify import certify
+from tenue.query.family.reading import reach as _reach
 from tenue.query.plan.make import make_plan
 from tenue.query.question import Arithmetic, Comparison, KeyOutput, Order, Output, Question
-from unit.query.stated import AVG, BY_AGE, BY_REGION, COUNT, MEAN, ONE_COUNT, SUM, asked, schema
+from tenue.query.release import Released
+from unit.query.stated import AVG, BY_REGION, COUNT, MEAN, ONE_COUNT, SUM, asked, schema
 
 HALF = 500_000_000
 
@@ -117,29 +118,6 @@ def test_other_formats_escape_and_agree() -> None:
     assert "<td>42</td>" in one._repr_html_()
     assert "42" in str(one)
     assert "epsilon 0.5" in str(one)
-
-
-@pytest.mark.parametrize(
-    ("part", "first", "expected"),
-    [
-        ("year", 2020, date(2020, 1, 1)),
-        ("quarter", 2020 * 4 + 1, date(2020, 4, 1)),
-        ("month", 2020 * 12 + 1, date(2020, 2, 1)),
-        ("week", 2610, date(2020, 1, 6)),
-        ("day", 18262, date(2020, 1, 1)),
-    ],
-)
-def test_calendar_cells_are_called_by_their_first_day(
-    part: str, first: int, expected: date
-) -> None:
-    assert key_labels(Calendar("born", part, first, 1), schema()) == [expected]  # type: ignore[arg-type]
-    assert part != "week" or expected.weekday() == 0
-
-
-def test_bins_are_called_by_their_start() -> None:
-    assert key_labels(BY_AGE.keys[0], schema()) == [10, 20, 30, 40, 50, 60, 70, 80, 90]
-    assert key_labels(Bin("income", 25, 0, 3), schema()) == [0, 250, 500]
-    assert key_labels(Group("well", 2), schema()) == [False, True]
 
 
 def test_several_keys_run_like_an_odometer() -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
-from tenue.query.answer import Released
 from tenue.query.explain import plan_for
 from tenue.query.inquiry import inquire, plan_identity
 from tenue.query.plan.plan import Plan
+from tenue.query.release import Released
 from tenue.query.terms import Terms
 from unit.query.asked import CENSUS
 

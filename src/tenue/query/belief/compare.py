@@ -8,7 +8,6 @@ masses lie between those of any two truths.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -21,9 +20,7 @@ from ...prior.counts import Counts
 from ...prior.joint import Joint
 from ...prior.mass import MOST_POINTS
 from ...schema import Number, Schema
-from ..family.reading import fold
-from ..plan.make import candidate_for, make_plan, request_for, setting_of
-from ..plan.person import counted
+from ..plan.make import build_plan, make_plan, setting_of
 from ..plan.plan import Plan, shown
 from ..plan.ways import strategies
 from ..question import Aggregate, Output, Question
@@ -120,22 +117,11 @@ def _noises(
     if not base.nano:
         raise refuse("query.prior-is-about-number-of-rows-which")
     wanted = criterion(minimise)
-    outputs = [output for output in question.outputs if isinstance(output, Output)]
-    rows = schema.rows if question.where is None else None
-    plans = []
-    for strategy in strategies(question.aggregates(), setting_of(question, schema), nano, wanted):
-        components = [c for part in strategy.parts for c in part.components]
-        plans.append(
-            replace(
-                base,
-                strategy=strategy,
-                chosen=candidate_for(strategy, outputs, wanted, rows),
-                request=request_for(question, components),
-                readings=tuple(fold(o.expression, strategy.readings) for o in outputs),
-                counted=counted(strategy, schema, grouped=False),
-            )
-        )
-    return plans
+    found = strategies(question.aggregates(), setting_of(question, schema), nano, wanted)
+    return [
+        build_plan(question, schema, strategy, base.nano, wanted, sql, candidates=base.candidates)
+        for strategy in found
+    ]
 
 
 def _noise_ways(plan: Plan, belief: Any) -> list[Way]:

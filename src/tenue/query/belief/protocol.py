@@ -20,7 +20,7 @@ from fractions import Fraction
 
 from ...errors import OverBudget, refuse
 from ...mechanism.error import Term
-from ...mechanism.part import Component, Part
+from ...mechanism.part import Component
 from ...noise.criterion import criterion
 from ...noise.discrete_laplace import DiscreteLaplace
 from ...number import NANO
@@ -28,13 +28,12 @@ from ...schema import Schema
 from ...schema.protocol import FIXED_NOISE, REFINEMENT
 from ...schema.table import RECORD
 from ...screen.number import exactly
-from ..family.additive import atom_sensitivity
-from ..family.reading import Basic, Linear, fold
-from ..plan.make import candidate_for, request_for, setting_of
-from ..plan.person import counted
+from ..family.noise import SumNoise, atom_sensitivity
+from ..family.reading import Linear, Reading
+from ..family.strategy import Setting, Strategy
+from ..plan.make import build_plan, setting_of
 from ..plan.plan import Plan
-from ..plan.strategy import Setting, Strategy
-from ..question import Aggregate, Output, Question
+from ..question import Aggregate, Question
 from ..terms import Terms
 
 
@@ -103,35 +102,19 @@ def plan_fixed_noise(question: Question, sql: str, schema: Schema, terms: Terms)
     if schema.unit != RECORD and schema.rows_per_unit is None:
         raise refuse("query.unit-of-is-who-may-have-any", name=schema.name, unit=schema.unit)
     strategy = _strategy(question, setting_of(question, schema), protocol.scale)
-    outputs = [output for output in question.outputs if isinstance(output, Output)]
-    wanted = criterion(terms.minimise)
-    candidate = candidate_for(strategy, outputs, wanted, None)
-    return Plan(
-        question=question,
-        sql=sql,
-        neighbours=schema.neighbours,
-        unit=schema.unit,
-        criterion=wanted,
-        nano=math.ceil(strategy.epsilon * NANO),
-        candidates=(candidate,),
-        chosen=candidate,
-        strategy=strategy,
-        request=request_for(question, [c for part in strategy.parts for c in part.components]),
-        readings=tuple(fold(o.expression, strategy.readings) for o in outputs),
-        needs_row_count=False,
-        counted=counted(strategy, schema, grouped=bool(question.keys)),
-    )
+    nano = math.ceil(strategy.epsilon * NANO)
+    return build_plan(question, schema, strategy, nano, criterion(terms.minimise), sql)
 
 
 def _strategy(question: Question, setting: Setting, scale: Fraction) -> Strategy:
-    parts: list[Part] = []
-    readings: dict[Aggregate, Basic] = {}
+    parts: list[SumNoise] = []
+    readings: dict[Aggregate, Reading] = {}
     for aggregate in question.aggregates():
         moved, component, grid = _moved(aggregate, setting)
         # a step of the grid costs grid / scale, whatever the sensitivity
         law = DiscreteLaplace(sensitivity=moved, epsilon=moved * grid / scale)
         readings[aggregate] = Linear((Term(len(parts), 0, grid),), grid=grid)
-        parts.append(Part("discrete Laplace", (component,), law, law.epsilon))
+        parts.append(SumNoise("discrete Laplace", (component,), law, law.epsilon))
     return Strategy(f"discrete Laplace of scale {exactly(scale)}", tuple(parts), readings)
 
 

@@ -12,13 +12,13 @@ Soundness: notation, sections 1, 2 and 9.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from ...mechanism.error import Term
-from ...mechanism.part import Component, Part
+from ...mechanism.part import Component
 from ...noise.box.law import OptimalBox, Signs
 from ...noise.criterion import Criterion
 from ...noise.discrete_laplace import DiscreteLaplace
@@ -26,25 +26,92 @@ from ...noise.law import GridLaw
 from ...noise.optimal import Optimal
 from ...number import NANO
 from ...sensitivity import worst_case
-from ..plan.strategy import Setting, Strategy, split
 from ..question import Aggregate
-from .reading import Basic, Linear, Mean, MeanOfAll
+from .contract import ANYTHING, Block, Family, Function
+from .mean import Mean, MeanOfAll
+from .noise import CUT_BY_PERSON, MOST_IN_A_BOX, Atom, SumNoise, atom_sensitivity, box_noise
+from .reading import Linear, Reading
+from .strategy import Setting, Strategy, merged, score_of, split
 
-MOST_IN_A_BOX = 32
-CUT_BY_PERSON = ", sums cut by person"
-"""Ends the name of a way in which the sum of each person is cut, and not their rows."""
 
+class AdditiveFamily(Family):
+    """COUNT, SUM, AVG, and the count of different units."""
 
-def additive(
-    aggregates: Sequence[Aggregate], setting: Setting, nano: int, wanted: Criterion
-) -> list[Strategy]:
-    """Counts, sums and means."""
-    found = _ways(_Builder(aggregates, setting, nano, wanted))
-    by_person = _Builder(aggregates, setting, nano, wanted, by_person=True)
-    if any(by_person.cut(column) is not None for column in by_person.sums):
-        for strategy in _ways(by_person):
-            found.append(replace(strategy, name=strategy.name + CUT_BY_PERSON))
-    return found
+    functions = (
+        Function("COUNT", "count", ANYTHING, rows=True),
+        Function("SUM", "sum"),
+        Function("AVG", "avg"),
+    )
+    sharing = frozenset({"count", "sum", "avg"})
+    kinds = sharing | {"units"}
+
+    def ways(
+        self,
+        aggregates: Sequence[Aggregate],
+        setting: Setting,
+        nano: int,
+        wanted: Criterion,
+        *,
+        aside: bool = False,
+    ) -> list[Strategy]:
+        """aside: counts have a noise of their own beside means: where replace is remove and add, a
+        pair that serves a mean is worse for the count."""
+        if aside:
+            return self._counts_aside(aggregates, setting, nano, wanted)
+        found = _ways(_Builder(aggregates, setting, nano, wanted))
+        if all(stated.per_unit is None for stated in setting.ranges.values()):
+            return found
+        by_person = _Builder(aggregates, setting, nano, wanted, by_person=True)
+        if any(by_person.cut(column) is not None for column in by_person.sums):
+            for strategy in _ways(by_person):
+                found.append(replace(strategy, name=strategy.name + CUT_BY_PERSON))
+        return found
+
+    def _counts_aside(
+        self, aggregates: Sequence[Aggregate], setting: Setting, nano: int, wanted: Criterion
+    ) -> list[Strategy]:
+        counts = [a for a in aggregates if a.kind == "count"]
+        rest = [a for a in aggregates if a not in counts]
+        if not counts or not rest:
+            return []
+        both = []
+        for some in (counts, rest):
+            share = nano // len(aggregates) * len(some)
+            ways = self.ways(some, setting, share, wanted)
+            both.append(min(ways, key=lambda one: score_of(one, wanted)))
+        return [merged(" + ".join(dict.fromkeys(one.name for one in both)), both)]
+
+    def blocks(
+        self,
+        aggregates: Sequence[Aggregate],
+        setting: Setting,
+        levels: Mapping[Aggregate, Fraction],
+    ) -> list[Block]:
+        """Counts of units: a unit is in few cells, once in each."""
+
+        def block(aggregate: Aggregate) -> Block:
+            def at(price: Fraction) -> Strategy:
+                epsilon = setting.law_epsilon(price, native=setting.native_replace)
+                law = DiscreteLaplace(sensitivity=setting.cells_per_unit, epsilon=epsilon)
+                noise = SumNoise("discrete Laplace", (Component("units"),), law, price)
+                reading = Linear((Term(0, 0, Fraction(1)),), grid=Fraction(1))
+                return Strategy(noise.name, (noise,), {aggregate: reading})
+
+            return at
+
+        return [block(aggregate) for aggregate in aggregates]
+
+    def declared(
+        self, aggregates: Sequence[Aggregate], setting: Setting, rows: int
+    ) -> dict[Aggregate, Reading]:
+        """Counts of all rows, where their number is public."""
+        if not setting.all_public:
+            return {}
+        return {
+            a: Linear((), Fraction(rows), grid=Fraction(1))
+            for a in aggregates
+            if a.kind == "count" and (a.column is None or a.column in setting.never_missing)
+        }
 
 
 def _ways(builder: _Builder) -> list[Strategy]:
@@ -137,17 +204,12 @@ class _Builder:
     def _split(self, shares: int) -> Fraction:
         return split(self.nano, shares)
 
-    def _law_epsilon(self, price: Fraction, native: bool) -> Fraction:
-        """What a law may spend: half where replace is remove and add."""
-        twice = self.setting.neighbours == "replace" and not native
-        return price / 2 if twice else price
-
-    def _count_part(self, column: str, price: Fraction) -> Part:
+    def _count_part(self, column: str, price: Fraction) -> SumNoise:
         native = self.setting.native_replace
-        epsilon = self._law_epsilon(price, native)
+        epsilon = self.setting.law_epsilon(price, native=native)
         kind = Component("present", column) if column else Component("rows")
         law = DiscreteLaplace(sensitivity=self.setting.rows_per_unit, epsilon=epsilon)
-        return Part("discrete Laplace", (kind,), law, price)
+        return SumNoise("discrete Laplace", (kind,), law, price)
 
     def _sum_sensitivity(self, column: str) -> int:
         ends = self.cut(column)
@@ -155,20 +217,15 @@ class _Builder:
             neighbours = "replace" if self.setting.native_replace else "add-or-remove"
             moved = int(worst_case.total(bounds=ends, neighbours=neighbours))
             return moved * self.setting.unit_cells
-        r = self.setting.ranges[column]
-        times = self.setting.rows_per_unit
-        if self.setting.native_replace:
-            return times * int(
-                worst_case.total(
-                    bounds=(r.low, r.high),
-                    neighbours="replace",
-                    rows_public=self.setting.rows_public(column),
-                )
-            )
-        return times * int(worst_case.total(bounds=(r.low, r.high), neighbours="add-or-remove"))
+        asked = Aggregate("sum", column)
+        found = atom_sensitivity(
+            asked, self.setting, signs="any", native=self.setting.native_replace
+        )
+        assert found is not None  # noqa: S101 - None is for signs="same" only
+        return found.moved
 
-    def _sum_part(self, column: str, price: Fraction, only: str | None = None) -> Part:
-        epsilon = self._law_epsilon(price, self.setting.native_replace)
+    def _sum_part(self, column: str, price: Fraction, only: str | None = None) -> SumNoise:
+        epsilon = self.setting.law_epsilon(price, native=self.setting.native_replace)
         sensitivity = self._sum_sensitivity(column)
         if only == "discrete Laplace" or sensitivity == 1 or self.scattered:
             law: GridLaw = DiscreteLaplace(sensitivity=sensitivity, epsilon=epsilon)
@@ -178,10 +235,10 @@ class _Builder:
             name = "optimal"
         ends = self.cut(column)
         if ends is None:
-            return Part(name, (Component("total", column),), law, price)
-        return Part(name, (Component("unit-total", column, *ends),), law, price)
+            return SumNoise(name, (Component("total", column),), law, price)
+        return SumNoise(name, (Component("unit-total", column, *ends),), law, price)
 
-    def _pair_part(self, column: str, price: Fraction, shape: str, with_rows: bool) -> Part:
+    def _pair_part(self, column: str, price: Fraction, shape: str, with_rows: bool) -> SumNoise:
         """Σ(high − x) and Σ(x − low).
 
         A row moves them by (high − x, x − low), high − low in all: an L1 budget. A row without the
@@ -198,28 +255,35 @@ class _Builder:
                 sensitivities=[width, width], epsilon=price, minimise=self.wanted, signs="same"
             )
             below = Component("minus-below", **ends)  # type: ignore[arg-type]
-            return Part("same-sign pair", (above, below), box, price)
-        epsilon = self._law_epsilon(price, native=False)
+            return SumNoise("same-sign pair", (above, below), box, price)
+        epsilon = self.setting.law_epsilon(price, native=False)
         law = DiscreteLaplace(sensitivity=width, epsilon=epsilon)
         below = Component("below", **ends)  # type: ignore[arg-type]
         if not with_rows:
-            return Part("pair of discrete Laplace", (above, below), (law, law), price)
+            return SumNoise("pair of discrete Laplace", (above, below), (law, law), price)
         absent = Component("absent", column)
         single = DiscreteLaplace(sensitivity=times, epsilon=epsilon)
-        return Part("pair of discrete Laplace", (above, below, absent), (law, law, single), price)
+        return SumNoise(
+            "pair of discrete Laplace", (above, below, absent), (law, law, single), price
+        )
 
     # -- strategies ----------------------------------------------------------------------------
 
-    def in_pairs(self, shape: str = "L1", law: str | None = None) -> Strategy:
-        """Count and sum of a column together; what is left one by one; prices add up."""
-        alone_sums = [c for c in self.sums if c not in self.paired]
+    @cached_property
+    def _beside_pairs(self) -> tuple[list[str], list[str], Fraction]:
+        """The counts and sums that no pair holds, and the price of each part."""
+        sums = [c for c in self.sums if c not in self.paired]
         covered = {self._count_name(c) for c in self.paired}
         if self.rows_with_pair:
             covered.add("")
-        alone_counts = [c for c in self.counts if c not in covered]
-        price = self._split(len(self.paired) + len(alone_sums) + len(alone_counts))
-        parts: list[Part] = []
-        readings: dict[Aggregate, Basic] = {}
+        counts = [c for c in self.counts if c not in covered]
+        return counts, sums, self._split(len(self.paired) + len(sums) + len(counts))
+
+    def in_pairs(self, shape: str = "L1", law: str | None = None) -> Strategy:
+        """Count and sum of a column together; what is left one by one; prices add up."""
+        alone_counts, alone_sums, price = self._beside_pairs
+        parts: list[SumNoise] = []
+        readings: dict[Aggregate, Reading] = {}
         for number, column in enumerate(self.paired):
             with_rows = self.rows_with_pair and number == 0
             parts.append(self._pair_part(column, price, shape, with_rows))
@@ -238,8 +302,8 @@ class _Builder:
         if self.means:
             return None  # a mean from separate parts is never better than from a pair
         price = self._split(len(self.atoms))
-        parts: list[Part] = []
-        readings: dict[Aggregate, Basic] = {}
+        parts: list[SumNoise] = []
+        readings: dict[Aggregate, Reading] = {}
         for kind, column in self.atoms:
             term = Term(len(parts), 0, Fraction(1))
             if kind == "count":
@@ -257,12 +321,12 @@ class _Builder:
         price = Fraction(self.nano, NANO)
         found = []
         if self.setting.native_replace:
-            found.append(self._box(price, price, "any", "box"))
-        rows_apart = self._law_epsilon(price, native=False)
+            found.append(self._box(price, price, "any"))
+        rows_apart = self.setting.law_epsilon(price, native=False)
         if self._one_sign():
-            found.append(self._box(price, rows_apart, "same", "same-sign box"))
+            found.append(self._box(price, rows_apart, "same"))
         elif not self.setting.native_replace:
-            found.append(self._box(price, rows_apart, "any", "box"))
+            found.append(self._box(price, rows_apart, "any"))
         return found
 
     def _one_sign(self) -> bool:
@@ -270,37 +334,29 @@ class _Builder:
         ends = [self.cut(c) or (r.low, r.high) for c, r in zip(self.sums, ranges, strict=True)]
         return all(low >= 0 or high <= 0 for low, high in ends)
 
-    def _box(self, price: Fraction, epsilon: Fraction, signs: Signs, name: str) -> Strategy:
+    def _box(self, price: Fraction, epsilon: Fraction, signs: Signs) -> Strategy:
         native = signs == "any" and self.setting.native_replace
-        sensitivities: list[int] = []
-        components: list[Component] = []
-        terms: list[Term] = []
+        atoms: list[Atom] = []
+        readings: dict[Aggregate, Reading] = {}
         for kind, column in self.atoms:
-            asked = Aggregate("count" if kind == "count" else "sum", column or None)
+            asked = Aggregate(kind, column or None)
             ends = self.cut(column) if kind == "sum" else None
             found = atom_sensitivity(asked, self.setting, signs=signs, native=native, cut=ends)
             assert found is not None  # noqa: S101 - signs were looked at before
-            moved, component, weight, _ = found
-            sensitivities.append(moved)
-            components.append(component)
-            terms.append(Term(0, len(terms), weight))
-        law = OptimalBox(
-            sensitivities=sensitivities, epsilon=epsilon, minimise=self.wanted, signs=signs
-        )
-        readings: dict[Aggregate, Basic] = {}
-        for (kind, column), term in zip(self.atoms, terms, strict=True):
             read = self._read_count if kind == "count" else self._read_sum
-            read(column, term, readings)
-        return Strategy(name, (Part(name, tuple(components), law, price),), readings)
+            read(column, Term(0, len(atoms), found.weight), readings)
+            atoms.append(found)
+        noise = box_noise(atoms, price, epsilon, self.wanted, signs)
+        return Strategy(noise.name, (noise,), readings)
 
     # -- readings ------------------------------------------------------------------------------
 
-    def _read_count(self, column: str, term: Term, into: dict[Aggregate, Basic]) -> None:
+    def _read_count(self, column: str, term: Term, into: dict[Aggregate, Reading]) -> None:
         for a in self.aggregates:
             if a.kind == "count" and self._count_name(a.column) == column:
                 into[a] = Linear((term,), grid=Fraction(1))
 
-    def _read_sum(self, column: str, term: Term, into: dict[Aggregate, Basic]) -> None:
+    def _read_sum(self, column: str, term: Term, into: dict[Aggregate, Reading]) -> None:
         grid = self.setting.ranges[column].grid
         scaled = Term(term.part, term.component, term.weight * grid)
         for a in self.aggregates:
@@ -312,7 +368,7 @@ class _Builder:
                 into[a] = MeanOfAll(scaled)
 
     def _read_pair(
-        self, column: str, part: int, shape: str, with_rows: bool, into: dict[Aggregate, Basic]
+        self, column: str, part: int, shape: str, with_rows: bool, into: dict[Aggregate, Reading]
     ) -> None:
         r = self.setting.ranges[column]
         width = r.high - r.low
@@ -337,39 +393,4 @@ class _Builder:
                 into[a] = Mean(part, r.low * r.grid, r.high * r.grid, sign)
 
 
-def atom_sensitivity(
-    aggregate: Aggregate,
-    setting: Setting,
-    *,
-    signs: Signs,
-    native: bool,
-    cut: tuple[int, int] | None = None,
-) -> tuple[int, Component, Fraction, Fraction] | None:
-    """How far one unit moves a count or sum, its component, the component's sign and its grid.
-
-    native: under replace as such; otherwise under add-or-remove.
-    cut: between which ends the sum of one unit counts, if it is cut there and not by rows.
-    None where signs="same" and the column has values of both signs.
-    """
-    times = setting.rows_per_unit
-    column = aggregate.column or ""
-    if aggregate.kind == "count":
-        rows = not column or column in setting.never_missing
-        component = Component("rows") if rows else Component("present", column)
-        return times, component, Fraction(1), Fraction(1)
-    r = setting.ranges[column]
-    low, high = cut or (r.low, r.high)
-    if signs == "same" and low < 0 < high:
-        return None
-    most = worst_case.total(
-        bounds=(low, high),
-        neighbours="replace" if native else "add-or-remove",
-        rows_public=native and setting.rows_public(column),
-    )
-    reflected = signs == "same" and high <= 0
-    weight = Fraction(-1 if reflected else 1)
-    if cut is not None:
-        kind = Component("minus-unit-total" if reflected else "unit-total", column, low, high)
-        return int(most), kind, weight, r.grid
-    kind = Component("minus-total" if reflected else "total", column)
-    return times * int(most), kind, weight, r.grid
+ADDITIVE = AdditiveFamily()

@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from ...mechanism.choose.vote import Vote
+from ...noise.criterion import Criterion
+from ...noise.source import Source
+from ...schema import Category, Schema
+from ...screen.number import exactly, shortly
+from ..question import Aggregate
+from .contract import CATEGORY, Block, Family, Function
+from .draw import Draw, Rows
+from .reading import SHOWN_LEVEL, Expectation, Noisy, Parts, Reading
+from .strategy import Setting, Strategy
 
 VOTE = "selection by votes"
 """The name of the mechanism."""
 
 
 @dataclass(frozen=True)
-class Ballot:
+class Ballot(Draw):
     """One vote that is paid for: among the categories of a column, at a price."""
 
     column: str
@@ -21,29 +30,90 @@ class Ballot:
     epsilon: Fraction
     name: str = VOTE
 
+    chosen = True
+    source = "McSherry and Talwar 2007, with one-sided scores"
+
+    @property
+    def line(self) -> str:
+        return (
+            f"{self.name} among {self.vote.categories} categories of {self.column}: "
+            f"epsilon {exactly(self.vote.epsilon)} for one row; with 95 % at most "
+            f"{self.vote.behind(0.05):.3g} rows behind the most frequent"
+        )
+
+    def read(self, rows: Rows) -> None:
+        rows.votes(self.column, self.vote.categories)
+
+    def released(self, rows: Rows, cells: Sequence[int], source: Source) -> list[list[int]]:
+        votes = rows.votes(self.column, self.vote.categories)
+        return [[self.vote.choose(votes[cell], source)] for cell in cells]
+
 
 @dataclass(frozen=True)
-class Voted:
+class CategoryReading(Reading):
     """The place of the chosen category; how many rows it is behind can be told, and nothing else.
 
-    place: which of the ballots of a cell it is, counted from the last part.
+    place: which of the selections of a cell it is.
     """
 
     place: int
     vote: Vote
 
-    def value(self, noisy: Sequence[Sequence[int]], rows: int | None) -> Fraction:
+    def value(self, noisy: Noisy, rows: int | None) -> Fraction:
         return Fraction(noisy[-1][self.place])
 
-    def behind(self, level: Fraction) -> float:
+    def rows_behind(self, level: Fraction) -> float:
         """By how many rows it is behind the most frequent one at most, with that probability."""
         return self.vote.behind(float(max(1 - level, Fraction(1, 10**12))))
 
-    def interval(self, *anything: object) -> None:
-        """None: categories have no order."""
+    def size(self, parts: Parts, wanted: Criterion) -> float:
+        return self.rows_behind(SHOWN_LEVEL)
 
-    def expected_error(self, *anything: object) -> None:
-        """None: categories have no distance."""
+    def moved(self, parts: int, places: int) -> CategoryReading:
+        return replace(self, place=self.place + places)
 
-    def before_rows(self, *anything: object) -> None:
-        """None: categories have no distance."""
+    def expect(self, alias: str, parts: Parts, rows: int | None) -> Expectation:
+        votes = self.rows_behind(SHOWN_LEVEL)
+        words = ("", f"{shortly(votes)} rows behind")
+        return Expectation(alias, None, None, None, votes=votes, words=words)
+
+    def beside(self, *anything: object) -> str:
+        return f"{shortly(self.rows_behind(SHOWN_LEVEL))} rows behind"
+
+
+class Mode(Family):
+    """MODE."""
+
+    functions = (Function("MODE", "mode", CATEGORY),)
+    of_column = True
+
+    def blocks(
+        self,
+        aggregates: Sequence[Aggregate],
+        setting: Setting,
+        levels: Mapping[Aggregate, Fraction],
+    ) -> list[Block]:
+        """A row more costs a vote at most `epsilon`, in whatever cell it lies; a unit has several.
+
+        Replace is a row less and a row more.
+        """
+
+        def block(aggregate: Aggregate) -> Block:
+            column = aggregate.column or ""
+
+            def at(price: Fraction) -> Strategy:
+                epsilon = setting.law_epsilon(price, native=False) / setting.rows_per_unit
+                vote = Vote(setting.categories[column], epsilon)
+                reading = CategoryReading(0, vote)
+                return Strategy(VOTE, (Ballot(column, vote, price),), {aggregate: reading})
+
+            return at
+
+        return [block(aggregate) for aggregate in aggregates]
+
+    def as_held(self, aggregate: Aggregate, value: Fraction, schema: Schema) -> str | None:
+        named = schema.column(aggregate.column or "")
+        return named.categories[int(value)] if isinstance(named, Category) else None
+
+
+MODE = Mode()

@@ -8,37 +8,42 @@ one end, and the bound of the column is the other.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Any
 
+from ...engine.request import Window
 from ...errors import refuse
 from ...mechanism.choose import rank_score
 from ...mechanism.choose.rank_score import RankScore
 from ...mechanism.choose.selection import Selection
-from ...mechanism.part import Part
+from ...noise.criterion import Criterion
 from ...noise.exact import LARGEST
+from ...noise.source import Source
+from ...schema import Date, Datetime, Schema
+from ...screen.number import exactly, plain, readable, shortly
 from ..question import Aggregate
+from .contract import ORDERED, Block, Family, Function
+from .draw import Draw, Rows
+from .reading import SHOWN_LEVEL, Expectation, Interval, Noisy, Parts, Reading
+from .strategy import Setting, Span, Strategy
 
-BOUGHT = "interval by selection"
+SELECTION = "selection"
+INTERVAL_END = "interval by selection"
 """The name of what pays for the ends of an interval."""
 
+_SOURCES = {
+    SELECTION: "McSherry and Talwar 2007, with the rank score of soundness section 3",
+    INTERVAL_END: "McSherry and Talwar 2007, at ranks beyond the one asked for",
+}
 
 # Selection cuts its score where less than this is left to choose.
 _LEAST = Fraction(1, 10**12)
 
 
 @dataclass(frozen=True)
-class Span:
-    """The grid points of a bounded column: from `low` to `high` steps, `grid` apart."""
-
-    low: int
-    high: int
-    grid: Fraction
-
-
-@dataclass(frozen=True)
-class Choice:
+class Choice(Draw):
     """One selection that is paid for: from the values of a column, at a price."""
 
     name: str
@@ -46,9 +51,40 @@ class Choice:
     selection: Selection
     epsilon: Fraction
 
+    chosen = True
+
+    @property
+    def for_interval(self) -> bool:  # type: ignore[override]
+        return self.name == INTERVAL_END
+
+    @property
+    def source(self) -> str:
+        return _SOURCES[self.name]
+
+    @property
+    def line(self) -> str:
+        selection = self.selection
+        rank = "" if selection.score.rank is None else f", aimed at rank {selection.score.rank}"
+        return (
+            f"{self.name} of {self.column} among {selection.points} grid points{rank}: "
+            f"epsilon {exactly(selection.epsilon)} for one row"
+        )
+
+    @property
+    def windows(self) -> Mapping[str, tuple[Window, ...]]:
+        score, reach = self.selection.score, self.selection.reach
+        return {self.column: (Window(score.b, score.a, score.above, score.below, reach),)}
+
+    def read(self, rows: Rows) -> None:
+        rows.ranks(self.column)
+
+    def released(self, rows: Rows, cells: Sequence[int], source: Source) -> list[list[int]]:
+        profiles = (rows.ranks(self.column)[cell] for cell in cells)
+        return [[self.selection.choose(one.rows, one.values, source)] for one in profiles]
+
 
 @dataclass(frozen=True)
-class Bought:
+class RankInterval:
     """An interval that holds the true value with probability `level`.
 
     low, high: how many places after the answer its ends were chosen; None for the bound.
@@ -60,7 +96,7 @@ class Bought:
 
 
 @dataclass(frozen=True)
-class Chosen:
+class RankReading(Reading):
     """The chosen grid point.
 
     Where it lies among the rows is known up to a rank; how far it is from the true value is not,
@@ -70,18 +106,14 @@ class Chosen:
     place: int
     grid: Fraction
     selection: Selection
-    bought: Bought | None = None
+    bought: RankInterval | None = None
 
-    def value(self, noisy: Sequence[Sequence[int]], rows: int | None) -> Fraction:
+    def value(self, noisy: Noisy, rows: int | None) -> Fraction:
         return noisy[-1][self.place] * self.grid
 
     def interval(
-        self,
-        parts: tuple[Part, ...],
-        level: Fraction,
-        noisy: Sequence[Sequence[int]],
-        rows: object,
-    ) -> tuple[Fraction, Fraction] | None:
+        self, parts: Parts, level: Fraction, noisy: Noisy, rows: int | None
+    ) -> Interval | None:
         """What was bought, if it is for that level at least; else it would depend on the rows.
 
         Both ends lie beyond the true value at once with the probability that was bought; that the
@@ -96,19 +128,82 @@ class Chosen:
         ends = (low, high, steps[self.place])
         return min(ends) * self.grid, max(ends) * self.grid
 
-    def expected_error(self, parts: tuple[Part, ...], noisy: object, rows: object) -> None:
-        """None: it would depend on the rows."""
-
-    def before_rows(self, parts: tuple[Part, ...], rows: int | None) -> None:
-        """None: it would depend on the rows."""
-
     def rank_error(self, level: Fraction) -> float:
-        """By how many ranks the answer is off at most, with probability `level`.
-
-        A minimum or maximum is aimed at a rank inside the table, which counts too.
-        """
+        """A minimum or maximum is aimed at a rank inside the table, which counts too."""
         aim = self.selection.score.rank or 0
         return aim + self.selection.misses(float(max(1 - level, _LEAST)))
+
+    def size(self, parts: Parts, wanted: Criterion) -> float:
+        return self.rank_error(SHOWN_LEVEL)
+
+    def moved(self, parts: int, places: int) -> RankReading:
+        return replace(self, place=self.place + places)
+
+    def expect(self, alias: str, parts: Parts, rows: int | None) -> Expectation:
+        rank = self.rank_error(SHOWN_LEVEL)
+        return Expectation(
+            *(alias, None, None, None),
+            rank=rank,
+            words=("", f"{shortly(rank)} ranks"),
+            note="How many ranks a value is off can be told; how far in value depends on rows.",
+        )
+
+    def beside(
+        self,
+        value: object,
+        interval: Callable[[Fraction], Interval | None],
+        held: Callable[[Fraction], Any],
+        bought: Fraction | None,
+    ) -> str:
+        if bought is None:
+            return f"{shortly(self.rank_error(SHOWN_LEVEL))} ranks"
+        return " to ".join(readable(plain(held(end))) for end in interval(bought) or ())
+
+
+class Rank(Family):
+    """MEDIAN, QUANTILE, MIN and MAX."""
+
+    functions = (
+        Function("MEDIAN", "quantile", ORDERED, q=Fraction(1, 2)),
+        Function("QUANTILE", "quantile", ORDERED, share=True),
+        Function("MIN", "min", ORDERED),
+        Function("MAX", "max", ORDERED),
+    )
+    of_column = True
+    buys_intervals = True
+
+    def blocks(
+        self,
+        aggregates: Sequence[Aggregate],
+        setting: Setting,
+        levels: Mapping[Aggregate, Fraction],
+    ) -> list[Block]:
+        """A row costs a selection at most `epsilon`, in whatever cell it lies; a unit has several.
+
+        The loss of a selection grows with the number of rows that change, so that of a unit's rows
+        in several cells adds up to no more than if all lay in one.
+        """
+        native = setting.native_replace
+        neighbours = "replace" if native else "add-or-remove"
+
+        def paid(share: Fraction) -> Fraction:
+            return setting.law_epsilon(share, native=native) / setting.rows_per_unit
+
+        def block(aggregate: Aggregate) -> Block:
+            span, level = setting.spans[aggregate.column or ""], levels.get(aggregate)
+
+            def at(price: Fraction) -> Strategy:
+                choices, bought = choices_for(aggregate, span, neighbours, price, paid, level)
+                reading = RankReading(0, span.grid, choices[0].selection, bought)
+                return Strategy(SELECTION, tuple(choices), {aggregate: reading})
+
+            return at
+
+        return [block(aggregate) for aggregate in aggregates]
+
+    def as_held(self, aggregate: Aggregate, value: Fraction, schema: Schema) -> Any:
+        column = schema.column(aggregate.column or "")
+        return column.from_steps(int(value)) if isinstance(column, Date | Datetime) else value
 
 
 def choices_for(
@@ -118,7 +213,7 @@ def choices_for(
     price: Fraction,
     paid: Callable[[Fraction], Fraction],
     level: Fraction | None = None,
-) -> tuple[list[Choice], Bought | None]:
+) -> tuple[list[Choice], RankInterval | None]:
     """The selections that answer a median, quantile, minimum or maximum, and its interval.
 
     paid: what one row may cost at a price: less where a unit has several rows, or where replace is
@@ -138,22 +233,25 @@ def choices_for(
     if aggregate.kind in ("min", "max"):
         extreme = rank_score.minimum if aggregate.kind == "min" else rank_score.maximum
         outside = None if level is None else 1 - level
-        chosen = choice(extreme(paid(price), points, outside), "selection", price)
+        chosen = choice(extreme(paid(price), points, outside), SELECTION, price)
         if level is None:
             return [chosen], None
         ends = (None, 0) if aggregate.kind == "min" else (0, None)
-        return [chosen], Bought(level, *ends)
+        return [chosen], RankInterval(level, *ends)
     q = aggregate.q or Fraction(1, 2)
     middle = rank_score.quantile(q, neighbours)
     if level is None:
-        return [choice(middle, "selection", price)], None
+        return [choice(middle, SELECTION, price)], None
     quarter, each = price / 4, (1 - level) / 2
     below, above = (
         end(q, neighbours, paid(quarter), points, each)
         for end in (rank_score.below_quantile, rank_score.above_quantile)
     )
     return [
-        choice(middle, "selection", price / 2),
-        choice(below, BOUGHT, quarter),
-        choice(above, BOUGHT, quarter),
-    ], Bought(level, 1, 2)
+        choice(middle, SELECTION, price / 2),
+        choice(below, INTERVAL_END, quarter),
+        choice(above, INTERVAL_END, quarter),
+    ], RankInterval(level, 1, 2)
+
+
+RANK = Rank()

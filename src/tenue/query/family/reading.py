@@ -1,4 +1,4 @@
-"""How an aggregate is read off the noisy components of a cell, and how far off it may be.
+"""How an output is read off the released numbers of a cell, and how far off it may be.
 
 Everything here is a function of released numbers and of laws: it costs nothing and tells nothing
 about rows.
@@ -6,32 +6,142 @@ about rows.
 
 from __future__ import annotations
 
+import abc
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import cached_property
+from typing import Any, Self
 
 from ...mechanism.error import Error, Term, half_width, linear_error
-from ...mechanism.part import Component, Part
-from ...noise.joint import Blend
+from ...mechanism.part import Part
+from ...noise.criterion import Criterion
+from ...screen.number import readable, shortly
 from ..question import Aggregate, Constant, Expression
-from .mode import Voted
-from .moments import Spread
-from .rank import Chosen
-from .value_only import Told
 
 Noisy = Sequence[Sequence[int]]
-"""The released components of one cell, by part."""
+"""The released numbers of one cell: those of each noise, then those of all selections together."""
 
 Interval = tuple[Fraction, Fraction]
 Parts = tuple[Part, ...]
 
-_PIECES = 64
+SHOWN_LEVEL = Fraction(19, 20)
 
 
 @dataclass(frozen=True)
-class Linear:
+class Expectation:
+    """How far one output will be off; None where that depends on rows.
+
+    rank: for a value with a rank, by how many ranks it is off at most with 95 %.
+    votes: for the most frequent category, by how many rows it is behind at most with 95 %.
+    words: the mean error and the 95 % reach as a table shows them, where they are no numbers.
+    legend: what the words mean. note: what is to be said where this is chosen.
+    """
+
+    alias: str
+    expected_error: float | None
+    half_width: float | None
+    standard_deviation: float | None
+    rank: float | None = None
+    votes: float | None = None
+    words: tuple[str, str] | None = None
+    legend: str = ""
+    note: str = ""
+
+
+class Reading(abc.ABC):
+    """How one output is read. What answers None cannot be told: it would be a fact about the rows.
+
+    needs_row_count: whether the value is computed with the public number of rows.
+    alone: whether nothing may stand beside the value. caveat: what an answer says of it instead.
+    untold: why its error is not even told with the answer, if it is not.
+    """
+
+    needs_row_count = False
+    alone = False
+    caveat = ""
+    untold = ""
+
+    @abc.abstractmethod
+    def value(self, noisy: Noisy, rows: int | None) -> Fraction | None:
+        """The value; None where it is not defined."""
+
+    def interval(
+        self, parts: Parts, level: Fraction, noisy: Noisy, rows: int | None
+    ) -> Interval | None:
+        """Where the true value lies with probability at least `level`."""
+        return None
+
+    def expected_error(self, parts: Parts, noisy: Noisy | None, rows: int | None) -> float | None:
+        """The mean absolute error."""
+        return None
+
+    def before_rows(self, parts: Parts, rows: int | None) -> Error | None:
+        """The law of the error, as far as it is known before a row is read."""
+        return None
+
+    def rank_error(self, level: Fraction) -> float | None:
+        """By how many ranks a value with a rank is off at most, with probability `level`."""
+        return None
+
+    def size(self, parts: Parts, wanted: Criterion) -> float:
+        """The error as one number that two ways to answer are compared by."""
+        return math.inf
+
+    def moved(self, parts: int, places: int) -> Self:
+        """The same where so many noises and selections stand before its own."""
+        return self
+
+    def expect(self, alias: str, parts: Parts, rows: int | None) -> Expectation:
+        """What a plan says of it."""
+        error = self.before_rows(parts, rows)
+        if error is None:
+            words = ("untold", "untold") if self.untold else None
+            return Expectation(alias, None, None, None, words=words, legend=self.untold)
+        return Expectation(
+            alias,
+            error.quick_mean_absolute_error,
+            error.quick_half_width(SHOWN_LEVEL),
+            math.sqrt(error.variance),
+        )
+
+    def beside(
+        self,
+        value: object,
+        interval: Callable[[Fraction], Interval | None],
+        held: Callable[[Fraction], Any],
+        bought: Fraction | None,
+    ) -> str:
+        """What people see beside the value.
+
+        held: an end as the column holds it. bought: the level of intervals that were paid for.
+        """
+        return reach(value, interval(SHOWN_LEVEL))
+
+    def combined(self, operator: str, other: Reading) -> Reading:
+        """An operation with another output on the right."""
+        return Combined(operator, self, other)
+
+
+class Additive(Reading):
+    """An error whose law is known, but for the number of rows."""
+
+    @abc.abstractmethod
+    def error(self, parts: Parts) -> Error:
+        """The law of the error, times the number of rows where it depends on that."""
+
+    def size(self, parts: Parts, wanted: Criterion) -> float:
+        error = self.error(parts)
+        if wanted.kind == "variance":
+            return math.sqrt(error.variance)
+        if wanted.kind == "absolute-error" and error.quick_mean_absolute_error is not None:
+            return error.quick_mean_absolute_error
+        return error.quick_half_width(wanted.level or SHOWN_LEVEL)
+
+
+@dataclass(frozen=True)
+class Linear(Additive):
     """A weighted sum of components and a constant: counts, sums, and what is added to them.
 
     With a `grid` the value is rounded to it, half up, after the noise.
@@ -71,9 +181,7 @@ class Linear:
     def error(self, parts: Parts) -> Error:
         return linear_error(parts, self.terms)
 
-    def interval(
-        self, parts: Parts, level: Fraction, noisy: Noisy, rows: int | None
-    ) -> Interval | None:
+    def interval(self, parts: Parts, level: Fraction, noisy: Noisy, rows: int | None) -> Interval:
         half = Fraction(half_width(self.error(parts), level))
         value = self._unrounded(noisy)
         return value - half, value + half
@@ -81,11 +189,26 @@ class Linear:
     def expected_error(self, parts: Parts, noisy: Noisy | None, rows: int | None) -> float | None:
         return self.error(parts).mean_absolute_error
 
-    def before_rows(self, parts: Parts, rows: int | None) -> Error | None:
-        """The error that can be told before a row is read: all of it."""
+    def before_rows(self, parts: Parts, rows: int | None) -> Error:
         return self.error(parts)
 
-    def plus(self, other: Linear, sign: int) -> Linear:
+    def moved(self, parts: int, places: int) -> Linear:
+        return replace(self, terms=tuple(replace(t, part=t.part + parts) for t in self.terms))
+
+    def combined(self, operator: str, other: Reading) -> Reading:
+        """Linear where it can be, so that its error is known exactly."""
+        if isinstance(other, Linear):
+            if operator in "+-":
+                return self._plus(other, 1 if operator == "+" else -1)
+            if operator == "*" and not self.terms:
+                return other._times(self.constant)
+            if operator == "*" and not other.terms:
+                return self._times(other.constant)
+            if operator == "/" and not other.terms and other.constant:
+                return self._times(1 / other.constant)
+        return Combined(operator, self, other)
+
+    def _plus(self, other: Linear, sign: int) -> Linear:
         """The sum, or with sign −1 the difference."""
         weights: dict[tuple[int, int], Fraction] = {}
         for terms, factor in ((self.terms, 1), (other.terms, sign)):
@@ -95,127 +218,13 @@ class Linear:
         merged = tuple(Term(p, c, w) for (p, c), w in weights.items() if w)
         return Linear(merged, self.constant + sign * other.constant)
 
-    def times(self, factor: Fraction) -> Linear:
-        """Multiplied by a constant."""
-        return Linear(
-            tuple(Term(t.part, t.component, t.weight * factor) for t in self.terms),
-            self.constant * factor,
-        )
+    def _times(self, factor: Fraction) -> Linear:
+        terms = tuple(Term(t.part, t.component, t.weight * factor) for t in self.terms)
+        return Linear(terms, self.constant * factor)
 
 
 @dataclass(frozen=True)
-class MeanOfAll:
-    """A sum over all rows of a table whose number of rows is public, divided by it."""
-
-    total: Term
-
-    def value(self, noisy: Noisy, rows: int | None) -> Fraction:
-        total = self.total.weight * noisy[self.total.part][self.total.component]
-        return total / rows if rows else Fraction(0)
-
-    def _scaled(self, parts: Parts, rows: int) -> Error:
-        weight = self.total.weight / max(rows, 1)
-        return linear_error(parts, (Term(self.total.part, self.total.component, weight),))
-
-    def error(self, parts: Parts) -> Error:
-        return self._scaled(parts, 1)
-
-    def interval(
-        self, parts: Parts, level: Fraction, noisy: Noisy, rows: int | None
-    ) -> Interval | None:
-        if not rows:
-            return None
-        half = Fraction(half_width(self._scaled(parts, rows), level))
-        value = self.value(noisy, rows)
-        return value - half, value + half
-
-    def expected_error(self, parts: Parts, noisy: Noisy | None, rows: int | None) -> float | None:
-        return self._scaled(parts, rows).mean_absolute_error if rows else None
-
-    def before_rows(self, parts: Parts, rows: int | None) -> Error | None:
-        return self._scaled(parts, rows) if rows else None
-
-
-@dataclass(frozen=True)
-class Mean:
-    """low + (high − low)·below / (above + below): the mean from Σ(high − x) and Σ(x − low).
-
-    `sign` is −1 where the part holds Σ(low − x) instead of Σ(x − low).
-    """
-
-    part: int
-    low: Fraction
-    high: Fraction
-    sign: int = 1
-
-    def _pair(self, noisy: Noisy) -> tuple[int, int]:
-        return noisy[self.part][0], self.sign * noisy[self.part][1]
-
-    def value(self, noisy: Noisy, rows: int | None) -> Fraction:
-        above, below = self._pair(noisy)
-        both = above + below
-        if both <= 0:
-            return (self.low + self.high) / 2  # no rows are visible: the middle of the range
-        part = min(max(below, 0), both)
-        low, high = self.low, self.high
-        top = low.numerator * high.denominator * (both - part)
-        top += high.numerator * low.denominator * part
-        return Fraction(top, low.denominator * high.denominator * both)
-
-    def _error_at(self, parts: Parts, share: float) -> _AtShare:
-        return _AtShare(parts[self.part], share, self.sign)
-
-    def error(self, parts: Parts) -> Error:
-        """The error of a mean in the middle of its range, times the number of rows."""
-        span = float(self.high - self.low) / self._width(parts)
-        return _Scaled(self._error_at(parts, 0.5), span)
-
-    def _width(self, parts: Parts) -> int:
-        """The range of the column in steps."""
-        component = parts[self.part].components[0]
-        assert isinstance(component, Component)  # noqa: S101 - narrows the type
-        return component.high - component.low
-
-    def interval(
-        self, parts: Parts, level: Fraction, noisy: Noisy, rows: int | None
-    ) -> Interval | None:
-        """All means that the noisy pair does not reject: exact coverage, whatever the count."""
-        above, below = self._pair(noisy)
-
-        halves = _half_widths(parts[self.part], self.sign, level)
-
-        def rejected(share: float) -> bool:
-            place = share * _PIECES
-            piece = min(int(place), _PIECES - 1)
-            half = halves[piece] + (place - piece) * (halves[piece + 1] - halves[piece])
-            return abs((1 - share) * below - share * above) > half
-
-        guess = float((self.value(noisy, rows) - self.low) / (self.high - self.low))
-        ends = [_edge(rejected, guess, end) for end in (0.0, 1.0)]
-        span = self.high - self.low
-        return self.low + span * Fraction(ends[0]), self.low + span * Fraction(ends[1])
-
-    def expected_error(self, parts: Parts, noisy: Noisy | None, rows: int | None) -> float | None:
-        if noisy is None:
-            error = self.before_rows(parts, rows)
-            return None if error is None else error.mean_absolute_error
-        above, below = self._pair(noisy)
-        if above + below <= 0:
-            return None
-        share = min(max(below / (above + below), 0.0), 1.0)
-        at = self._error_at(parts, share).mean_absolute_error
-        return float(self.high - self.low) * at / (above + below)
-
-    def before_rows(self, parts: Parts, rows: int | None) -> Error | None:
-        """With a public number of rows: the error in the middle of the range."""
-        if not rows:
-            return None
-        steps = self._width(parts) * rows
-        return _Scaled(self._error_at(parts, 0.5), float(self.high - self.low) / steps)
-
-
-@dataclass(frozen=True)
-class Combined:
+class Combined(Reading):
     """An operation that is not linear in the noise, such as a ratio of two answers.
 
     Its interval holds both sides in theirs at once, each missing with half of what is allowed.
@@ -224,6 +233,10 @@ class Combined:
     operator: str
     left: Reading
     right: Reading
+
+    @property
+    def untold(self) -> str:  # type: ignore[override]
+        return self.left.untold or self.right.untold
 
     def value(self, noisy: Noisy, rows: int | None) -> Fraction | None:
         left, right = self.left.value(noisy, rows), self.right.value(noisy, rows)
@@ -245,35 +258,15 @@ class Combined:
         known = [end for end in ends if end is not None]
         return min(known), max(known)
 
-    def expected_error(self, parts: Parts, noisy: Noisy | None, rows: int | None) -> float | None:
-        return None
 
-    def before_rows(self, parts: Parts, rows: int | None) -> Error | None:
-        return None
-
-
-Additive = Linear | Mean | MeanOfAll
-Basic = Additive | Spread | Chosen | Voted | Told
-Reading = Basic | Combined
-
-
-def fold(expression: Expression, readings: Mapping[Aggregate, Basic]) -> Reading:
-    """How an output is read: linear where it can be, so that its error is known exactly."""
+def fold(expression: Expression, readings: Mapping[Aggregate, Reading]) -> Reading:
+    """How an output is read."""
     if isinstance(expression, Aggregate):
         return readings[expression]
     if isinstance(expression, Constant):
         return Linear((), expression.value)
-    left = fold(expression.left, readings)
-    right = fold(expression.right, readings)
-    operator = expression.operator
-    if isinstance(left, Linear) and isinstance(right, Linear):
-        if operator in "+-":
-            return left.plus(right, 1 if operator == "+" else -1)
-        if operator == "*" and not (left.terms and right.terms):
-            return right.times(left.constant) if not left.terms else left.times(right.constant)
-        if operator == "/" and not right.terms and right.constant:
-            return left.times(1 / right.constant)
-    return Combined(operator, left, right)
+    left, right = (fold(side, readings) for side in (expression.left, expression.right))
+    return left.combined(expression.operator, right)
 
 
 def _apply(operator: str, left: Fraction, right: Fraction) -> Fraction | None:
@@ -286,72 +279,11 @@ def _apply(operator: str, left: Fraction, right: Fraction) -> Fraction | None:
     return left / right if right else None
 
 
-@dataclass(frozen=True)
-class _AtShare:
-    """The error of (1 − share)·below − share·above, in grid steps."""
-
-    part: Part
-    share: float
-    sign: int
-
-    def _law(self) -> Blend:
-        return self.part.noise.blend(self.share, self.sign)
-
-    @property
-    def variance(self) -> float:
-        return self._law().variance
-
-    @property
-    def mean_absolute_error(self) -> float:
-        return self._law().mean_absolute_error
-
-    @property
-    def quick_mean_absolute_error(self) -> float:
-        return self.mean_absolute_error
-
-    def half_width(self, level: Fraction) -> float:
-        return self._law().half_width(float(1 - level)) + 0.5  # half a step for the lattice
-
-    quick_half_width = half_width
-
-
-@dataclass(frozen=True)
-class _Scaled:
-    """An error in other units."""
-
-    inner: _AtShare
-    factor: float
-
-    @property
-    def variance(self) -> float:
-        return self.inner.variance * self.factor**2
-
-    @property
-    def mean_absolute_error(self) -> float:
-        return self.inner.mean_absolute_error * self.factor
-
-    @property
-    def quick_mean_absolute_error(self) -> float:
-        return self.mean_absolute_error
-
-    def half_width(self, level: Fraction) -> float:
-        return self.inner.half_width(level) * self.factor
-
-    quick_half_width = half_width
-
-
-@lru_cache(maxsize=64)
-def _half_widths(part: Part, sign: int, level: Fraction) -> list[float]:
-    """The half-width at some shares; it varies so slowly that lines between them suffice."""
-    return [_AtShare(part, i / _PIECES, sign).half_width(level) for i in range(_PIECES + 1)]
-
-
-def _edge(rejected: Callable[[float], bool], guess: float, end: float) -> float:
-    """The last share between the guess, which is accepted, and an end that may be rejected."""
-    if not rejected(end):
-        return end
-    near, far = guess, end
-    for _ in range(40):
-        middle = (near + far) / 2
-        near, far = (near, middle) if rejected(middle) else (middle, far)
-    return far
+def reach(value: object, found: Interval | None) -> str:
+    """How far the true value may be from the one told: on both sides, or from where to where."""
+    if found is None or not isinstance(value, int | Fraction):
+        return ""
+    low, high = (float(abs(end - value)) for end in found)
+    if max(low, high) <= 1.25 * min(low, high):  # rounding to the grid moves the middle a little
+        return shortly(max(low, high))
+    return f"{readable(found[0])} to {readable(found[1])}"

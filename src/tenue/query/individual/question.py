@@ -12,7 +12,6 @@ from dataclasses import replace
 from fractions import Fraction
 
 from ...engine.contract import Engine
-from ...engine.request import Request
 from ...errors import Refused, refuse
 from ...mechanism import INDIVIDUAL_ASSUMES, INDIVIDUAL_LIMITS, individual_steps
 from ...mechanism.individual.steps import release_mode
@@ -25,13 +24,16 @@ from ...schema import Category, Column, Number, Schema
 from ...schema.table import RECORD
 from ...schema.table import Question as Approved
 from ...screen.number import exactly
-from ..answer import Answer, Released
-from ..family.value_only import Told
+from ..answer import Answer
+from ..family.reading import Expectation
+from ..family.smooth import ValueOnly
+from ..family.strategy import Strategy
 from ..inquiry import Inquiry, inquire
-from ..plan.plan import Candidate, Expectation, Plan
-from ..plan.strategy import Strategy
+from ..plan.make import build_plan
+from ..plan.plan import Candidate, Plan
 from ..question import Aggregate, Output, Question
 from ..read.parse import parse
+from ..release import Released
 from ..terms import Terms, affordable
 from ..write.question import render
 from .all_rows import column_steps, ends, pair_steps, votes
@@ -67,27 +69,15 @@ def approval(question: Question, schema: Schema) -> Approved | None:
 
 def plan_individual(question: Question, sql: str, schema: Schema, nano: int) -> Plan:
     """The plan of a question that individual differential privacy may answer, or a refusal."""
-    reading = Told(_unit(*_asked(question, schema)))
+    asked, columns = _asked(question, schema)
     candidate = Candidate(
         mechanism=MECHANISM,
         epsilon=Fraction(nano, NANO),
         expectations=(Expectation(question.outputs[0].alias, None, None, None),),
         score=0.0,
     )
-    return Plan(
-        question=question,
-        sql=sql,
-        neighbours=schema.neighbours,
-        unit=schema.unit,
-        criterion=VARIANCE,
-        nano=nano,
-        candidates=(candidate,),
-        chosen=candidate,
-        strategy=Strategy(MECHANISM, (), {}),
-        request=Request(()),
-        readings=(reading,),
-        needs_row_count=False,
-    )
+    strategy = Strategy(MECHANISM, (), {asked: ValueOnly(_unit(asked, columns))})
+    return build_plan(question, schema, strategy, nano, VARIANCE, sql, chosen=candidate)
 
 
 def inquire_individually(

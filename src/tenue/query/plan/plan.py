@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 from ...engine.request import Request
@@ -14,30 +15,12 @@ from ...number import NANO
 from ...screen.number import exactly, shortly
 from ...screen.page import notes, sentence
 from ...screen.table import html_table, text_table
-from ..family.rank import BOUGHT
-from ..family.reading import Reading
-from ..family.smooth import SMOOTH
+from ..family.reading import Expectation, Reading
+from ..family.strategy import Strategy
 from ..question import Question
-from .strategy import Strategy
 
 DECLARED = "declared by the schema"
 """The mechanism of what is public: no row is read, and nothing is paid."""
-
-
-@dataclass(frozen=True)
-class Expectation:
-    """How far one output will be off; None where that depends on rows.
-
-    rank: for a value with a rank, by how many ranks it is off at most with 95 %.
-    votes: for the most frequent category, by how many rows it is behind at most with 95 %.
-    """
-
-    alias: str
-    expected_error: float | None
-    half_width: float | None
-    standard_deviation: float | None
-    rank: float | None = None
-    votes: float | None = None
 
 
 @dataclass(frozen=True)
@@ -89,15 +72,15 @@ class Plan:
     @property
     def interval_epsilon(self) -> Fraction:
         """The part of the price that went into the ends of value intervals."""
-        bought = (c.epsilon for c in self.strategy.choices if c.name == BOUGHT)
-        return sum(bought, start=Fraction(0))
+        ends = (draw.epsilon for draw in self.strategy.draws if draw.for_interval)
+        return sum(ends, start=Fraction(0))
 
-    @property
+    @cached_property
     def epsilon(self) -> Fraction:
         """The price."""
         return Fraction(self.nano, NANO)
 
-    @property
+    @cached_property
     def free(self) -> bool:
         """Whether the answer is public: no row is read for it."""
         return self.strategy.name == DECLARED
@@ -141,22 +124,19 @@ class Plan:
             mark = "→" if candidate is self.chosen else " "
             for place, e in enumerate(candidate.expectations):
                 name = [mark, candidate.mechanism] if place == 0 else ["", ""]
-                rows.append([*name, e.alias, *_errors(e, candidate)])
+                words = e.words or (shown(e.expected_error), shown(e.half_width))
+                rows.append([*name, e.alias, *words])
         return rows
 
     def _notes(self) -> list[str]:
         """What the table leaves to be said."""
         said = []
-        chosen = self.chosen.expectations
         words = {word for row in self._table() for word in row}
         if "after" in words:
             said.append("“after” is told with the answer: it depends on the number of rows.")
         if self.counted:
             said.append(f"{sentence(self.counted)}; ± is for what counts.")
-        if any(e.rank is not None for e in chosen):
-            said.append(
-                "How many ranks a value is off can be told; how far in value depends on rows."
-            )
+        said += dict.fromkeys(e.note for e in self.chosen.expectations if e.note)
         if self.interval is not None:
             said.append(self._bought())
         if self.free:
@@ -164,11 +144,8 @@ class Plan:
                 "The number of rows is public (neighbours replace, all rows) and the schema states "
                 "it: no row is read, and it costs nothing."
             )
-        if "untold" in words:
-            said.append(
-                "“untold”: how far smooth sensitivity is off would be a fact about the rows."
-            )
-        return said
+        told = (e.legend for one in self.candidates for e in one.expectations)
+        return [*said, *dict.fromkeys(legend for legend in told if legend)]
 
     def __str__(self) -> str:
         lines = text_table(self._table(), left=3)
@@ -192,16 +169,3 @@ class Plan:
 def shown(number: float | None) -> str:
     """A number to three digits, or "after" where it can only be told with the answer."""
     return "after" if number is None else shortly(number)
-
-
-def _errors(e: Expectation, candidate: Candidate) -> tuple[str, str]:
-    """The mean error and the 95 % reach of one output, as the table shows them."""
-    if e.rank is not None:
-        return "", f"{shown(e.rank)} ranks"
-    if e.votes is not None:
-        return "", f"{shown(e.votes)} rows behind"
-    return _told(e.expected_error, candidate), _told(e.half_width, candidate)
-
-
-def _told(number: float | None, candidate: Candidate) -> str:
-    return "untold" if number is None and candidate.mechanism.startswith(SMOOTH) else shown(number)

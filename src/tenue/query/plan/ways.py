@@ -1,4 +1,4 @@
-"""Every admissible way to answer a question: additive noise, moments, selections, side by side.
+"""Every admissible way to answer a question: what families offer, side by side.
 
 What cannot share one noise shares the price, and the prices add up. No aggregate that is asked
 together with others is worse than asked alone for an equal part of the price: where a way to answer
@@ -11,24 +11,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from ...mechanism.bernstein import Axis, basis
-from ...mechanism.choose.vote import Vote
-from ...mechanism.error import Term
-from ...mechanism.part import Component, Part
+from ...errors import refuse
 from ...noise.criterion import Criterion
-from ...noise.discrete_laplace import DiscreteLaplace
-from ...number import NANO
-from ..family.additive import additive
-from ..family.fineness import refuse_too_fine
-from ..family.mode import Ballot, Voted
-from ..family.moments import Spread, degree_of
-from ..family.rank import Choice, Chosen, choices_for
-from ..family.reading import Basic, Linear
-from ..question import Aggregate
-from .comparison import merged, no_worse, score_of, sizes
-from .strategy import Setting, Strategy, split
+from ...number import NANO, Number, fraction_of_one
+from ..family.contract import Block
+from ..family.registry import FAMILIES, FAMILY_OF
+from ..family.strategy import Setting, Strategy, merged, no_worse, score_of, sizes, split
+from ..question import Aggregate, Arithmetic, Expression, Output, Question
 
-Axes = tuple[Axis, ...]
+_SUREST = 1 - Fraction(1, 10**9)
+"""Selections cut their scores where less than that is left to miss."""
 
 
 def strategies(
@@ -48,7 +40,7 @@ def strategies(
     apart = ask.apart(aggregates)
     yardstick = sizes(apart, wanted)
     found: list[Strategy] = []
-    for way in (ask, replace(ask, counts_aside=True)):
+    for way in (ask, replace(ask, aside=True)):
         found += [
             replace(one, preferred=no_worse(sizes(one, wanted), yardstick))
             for one in way.together(aggregates, yardstick)
@@ -58,19 +50,44 @@ def strategies(
     return [*found, apart]
 
 
+def levels_for(question: Question, interval: Number) -> Mapping[Aggregate, Fraction]:
+    """For each value with a rank, the level at which its interval is bought.
+
+    An operation on two answers holds both sides at once, each missing with half of what is allowed:
+    so what stands deeper in an expression is bought at a higher level.
+    """
+    level = fraction_of_one(interval, "interval")
+    found: dict[Aggregate, Fraction] = {}
+
+    def walk(expression: Expression, outside: Fraction) -> None:
+        if isinstance(expression, Arithmetic):
+            walk(expression.left, outside / 2)
+            walk(expression.right, outside / 2)
+        elif isinstance(expression, Aggregate) and FAMILY_OF[expression.kind].buys_intervals:
+            found[expression] = max(found.get(expression, level), 1 - outside)
+
+    for output in question.outputs:
+        if isinstance(output, Output):
+            walk(output.expression, 1 - level)
+    if not found:
+        raise refuse("query.interval-is-given-and-question-asks-for")
+    if max(found.values()) > _SUREST:
+        raise refuse("query.interval-is-interval-may-miss-with-billionth", interval=interval)
+    return found
+
+
 @dataclass(frozen=True)
 class _Asking:
     """What all aggregates of a question are asked with.
 
-    counts_aside: whether counts have a noise of their own beside means: where replace is remove and
-        add, a pair that serves a mean is worse for the count.
+    aside: whether what could share a noise has two, where one is worse for some of them.
     """
 
     setting: Setting
     nano: int
     wanted: Criterion
     levels: Mapping[Aggregate, Fraction]
-    counts_aside: bool = False
+    aside: bool = False
 
     def apart(self, aggregates: Sequence[Aggregate]) -> Strategy:
         """Each aggregate as if it were asked alone, for an equal part of the price."""
@@ -90,160 +107,57 @@ class _Asking:
             aggregates needs less than they would need alone; what it leaves over goes to all blocks
             in proportion, so that every answer is better by the same factor.
         """
-        plain = [a for a in aggregates if a.kind in ("count", "sum", "avg")]
-        others = _Others([a for a in aggregates if a not in plain], self.setting, self.levels)
-        if not others.blocks:
-            return self._plain(plain, self.nano)
-        if not plain:
-            return [others.beside(None, split(self.nano, others.blocks))]
+        sharing = [a for a in aggregates if a.kind in FAMILY_OF[a.kind].sharing]
+        blocks = self._blocks([a for a in aggregates if a not in sharing])
+        if not blocks:
+            return self._shared(sharing, self.nano)
+        if not sharing:
+            return [_beside(None, blocks, split(self.nano, len(blocks)))]
         each = split(self.nano, len(aggregates))
-        usual = int(each * NANO) * len(plain)
-        found = self._plain(plain, usual)
+        usual = int(each * NANO) * len(sharing)
+        found = self._shared(sharing, usual)
         return [
-            others.beside(same, price)
+            _beside(same, blocks, price)
             for place, one in enumerate(found)
-            for share, price in [self._shares(one, usual, each, others.blocks, yardstick)]
-            for same in self._plain(plain, share)[place : place + 1]
+            for share, price in [self._shares(one, usual, each, len(blocks), yardstick)]
+            for same in self._shared(sharing, share)[place : place + 1]
         ]
 
-    def _plain(self, plain: Sequence[Aggregate], nano: int) -> list[Strategy]:
-        """Ways to answer counts, sums and means, in the same order at every price."""
-        if not self.counts_aside:
-            return additive(plain, self.setting, nano, self.wanted)
-        counts = [a for a in plain if a.kind == "count"]
-        rest = [a for a in plain if a not in counts]
-        if not counts or not rest:
-            return []
-        both = []
-        for some in (counts, rest):
-            share = nano // len(plain) * len(some)
-            ways = additive(some, self.setting, share, self.wanted)
-            both.append(min(ways, key=lambda one: score_of(one, self.wanted)))
-        return [merged(" + ".join(dict.fromkeys(one.name for one in both)), both)]
+    def _blocks(self, aggregates: Sequence[Aggregate]) -> list[Block]:
+        return [
+            block
+            for family in FAMILIES
+            if (asked := [a for a in aggregates if FAMILY_OF[a.kind] is family])
+            for block in family.blocks(asked, self.setting, self.levels)
+        ]
+
+    def _shared(self, sharing: Sequence[Aggregate], nano: int) -> list[Strategy]:
+        """Ways to answer what shares a noise, in the same order at every price."""
+        family = FAMILY_OF[sharing[0].kind]
+        return family.ways(sharing, self.setting, nano, self.wanted, aside=self.aside)
 
     def _shares(
         self,
-        plain: Strategy,
+        shared: Strategy,
         usual: int,
         each: Fraction,
         blocks: int,
         yardstick: Mapping[Aggregate, float] | None,
     ) -> tuple[int, Fraction]:
-        """The part of the price for counts, sums and means together, and that for each block."""
+        """The part of the price for what shares a noise, and that for each block."""
         needed = 1.0
         if yardstick is not None:
-            found = sizes(plain, self.wanted)
+            found = sizes(shared, self.wanted)
             needed = min(1.0, max(size / yardstick[a] for a, size in found.items()))
         weights = [usual * needed, *[float(each * NANO)] * blocks]
         share, *rest = (int(self.nano * weight / sum(weights)) for weight in weights)
         return share, Fraction(rest[0], NANO)
 
 
-class _Others:
-    """What is neither counted nor added up: units, moments, values with a rank."""
-
-    def __init__(
-        self,
-        aggregates: Sequence[Aggregate],
-        setting: Setting,
-        levels: Mapping[Aggregate, Fraction],
-    ) -> None:
-        self.setting = setting
-        self.levels = levels
-        self.units = [a for a in aggregates if a.kind == "units"]
-        self.selected = [a for a in aggregates if a.selected]
-        self.modes = [a for a in aggregates if a.kind == "mode"]
-        self.spreads: dict[tuple[Axes, int], list[Aggregate]] = {}
-        for a in aggregates:
-            if a.spread:
-                self.spreads.setdefault((self._axes(a), degree_of(a.kind)), []).append(a)
-
-    @property
-    def blocks(self) -> int:
-        """How many shares of the price they need."""
-        return len(self.units) + len(self.spreads) + len(self.selected) + len(self.modes)
-
-    def _columns(self, aggregate: Aggregate) -> list[str]:
-        names = [name for name in (aggregate.column, aggregate.other) if name is not None]
-        return sorted(names)  # so that a slope and a correlation share their moments
-
-    def _axes(self, aggregate: Aggregate) -> Axes:
-        ranges = [(name, self.setting.ranges[name]) for name in self._columns(aggregate)]
-        return tuple(Axis(name, r.low, r.high - r.low) for name, r in ranges)
-
-    def beside(self, strategy: Strategy | None, price: Fraction) -> Strategy:
-        """The strategy with these parts and choices besides, each at the price."""
-        parts = list(strategy.parts) if strategy else []
-        readings: dict[Aggregate, Basic] = dict(strategy.readings) if strategy else {}
-        for a in self.units:
-            readings[a] = Linear((Term(len(parts), 0, Fraction(1)),), grid=Fraction(1))
-            parts.append(self._units(price))
-        for (axes, degree), asked in self.spreads.items():
-            for a in asked:
-                grids = tuple(self.setting.ranges[name].grid for name in self._columns(a))
-                over = int(a.kind == "regr_slope" and axes[0].column != a.other)
-                readings[a] = Spread(a.kind, len(parts), axes, grids, over)
-            parts.append(self._moments(axes, degree, price))
-        choices: list[Choice | Ballot] = []
-        for a in self.selected:
-            readings[a], more = self._chosen(a, price, len(choices))
-            choices += more
-        for a in self.modes:
-            ballot = self._ballot(a, price)
-            readings[a] = Voted(len(choices), ballot.vote)
-            choices.append(ballot)
-        names = [strategy.name] if strategy else []
-        names += [part.name for part in parts[len(strategy.parts) if strategy else 0 :]]
-        names += [choice.name for choice in choices]
-        return Strategy(" + ".join(dict.fromkeys(names)), tuple(parts), readings, tuple(choices))
-
-    def _law_epsilon(self, price: Fraction, *, native: bool) -> Fraction:
-        """What one neighbour's change may cost a law: half where replace is remove and add."""
-        twice = self.setting.neighbours == "replace" and not native
-        return price / 2 if twice else price
-
-    def _units(self, price: Fraction) -> Part:
-        """A unit is in few cells, once in each."""
-        epsilon = self._law_epsilon(price, native=self.setting.native_replace)
-        law = DiscreteLaplace(sensitivity=self.setting.cells_per_unit, epsilon=epsilon)
-        return Part("discrete Laplace", (Component("units"),), law, price)
-
-    def _moments(self, axes: Axes, degree: int, price: Fraction) -> Part:
-        """A row moves the components by Π width^degree in all, wherever it lies."""
-        moved = self.setting.rows_per_unit
-        for axis in axes:
-            moved *= axis.width**degree
-        epsilon = self._law_epsilon(price, native=False)
-        ranges = {axis.column: self.setting.ranges[axis.column] for axis in axes}
-        refuse_too_fine(ranges, degree * len(axes), moved, epsilon)
-        law = DiscreteLaplace(sensitivity=moved, epsilon=epsilon)
-        components = basis(axes, degree)
-        return Part("joint moments", components, (law,) * len(components), price)
-
-    def _ballot(self, aggregate: Aggregate, price: Fraction) -> Ballot:
-        """A row more costs a vote at most `epsilon`, in whatever cell it lies; a unit has several.
-
-        Replace is a row less and a row more.
-        """
-        column = aggregate.column or ""
-        epsilon = self._law_epsilon(price, native=False) / self.setting.rows_per_unit
-        return Ballot(column, Vote(self.setting.categories[column], epsilon), price)
-
-    def _chosen(
-        self, aggregate: Aggregate, price: Fraction, place: int
-    ) -> tuple[Chosen, list[Choice]]:
-        """A row costs a selection at most `epsilon`, in whatever cell it lies; a unit has several.
-
-        The loss of a selection grows with the number of rows that change, so that of a unit's rows
-        in several cells adds up to no more than if all lay in one.
-        """
-        native = self.setting.native_replace
-        neighbours = "replace" if native else "add-or-remove"
-        span = self.setting.spans[aggregate.column or ""]
-
-        def paid(share: Fraction) -> Fraction:
-            return self._law_epsilon(share, native=native) / self.setting.rows_per_unit
-
-        level = self.levels.get(aggregate)
-        choices, bought = choices_for(aggregate, span, neighbours, price, paid, level)
-        return Chosen(place, span.grid, choices[0].selection, bought), choices
+def _beside(shared: Strategy | None, blocks: Sequence[Block], price: Fraction) -> Strategy:
+    """What shares a noise, and blocks besides, each at the price."""
+    first = [] if shared is None else [shared]
+    whole = merged("", [*first, *(block(price) for block in blocks)])
+    names = [one.name for one in first]
+    names += [draw.name for draw in whole.draws[sum(len(one.draws) for one in first) :]]
+    return replace(whole, name=" + ".join(dict.fromkeys(names)))

@@ -7,7 +7,7 @@ constants are computed, and the sides of + and * stand in one order.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import replace
 from fractions import Fraction
 from typing import Literal
 
@@ -17,7 +17,9 @@ from ...errors import Refused, nearest, refuse
 from ...schema import Boolean, Bounded, Category, Column, Number
 from ...schema.literal import show
 from ...schema.table import RECORD
-from ..question import Aggregate, Arithmetic, Constant, Expression, Kind
+from ..family.contract import Function
+from ..family.registry import FAMILY_OF, SQL_FUNCTIONS
+from ..question import Aggregate, Arithmetic, Constant, Expression
 from .constant import limited, read_constant
 from .scope import Scope, find_column, read_name, read_reference
 from .tree import Tree
@@ -27,65 +29,12 @@ _LONGEST_CHAIN = 100
 _FINEST = 10**6  # a quantile's denominator is the unit its ranks are counted in
 
 
-@dataclass(frozen=True)
-class Rule:
-    """What one aggregate takes.
-
-    kind: what it asks.
-    name: the SQL function.
-    rows: whether it takes * for all rows.
-    fits: whether it takes the column.
-    columns: how many columns it takes.
-    ordered: whether it matters which of two columns stands first.
-    share: whether it takes a number between 0 and 1 besides.
-    """
-
-    kind: Kind
-    name: str
-    rows: bool = False
-    fits: Callable[[Column], bool] = lambda column: isinstance(column, Number)
-    columns: int = 1
-    ordered: bool = False
-    share: bool = False
-
-
-def _is_ordered(column: Column) -> bool:
-    return isinstance(column, Bounded)
-
-
-def _is_category(column: Column) -> bool:
-    return isinstance(column, Category)
-
-
-AGGREGATES: dict[type[exp.Expr], Rule] = {
-    exp.Count: Rule("count", "COUNT", rows=True, fits=lambda column: True),
-    exp.Sum: Rule("sum", "SUM"),
-    exp.Avg: Rule("avg", "AVG"),
-    exp.Median: Rule("quantile", "MEDIAN", fits=_is_ordered),
-    exp.Quantile: Rule("quantile", "QUANTILE", fits=_is_ordered, share=True),
-    exp.Min: Rule("min", "MIN", fits=_is_ordered),
-    exp.Max: Rule("max", "MAX", fits=_is_ordered),
-    exp.Variance: Rule("variance", "VARIANCE"),
-    exp.VariancePop: Rule("var_pop", "VAR_POP"),
-    exp.Stddev: Rule("stddev", "STDDEV"),
-    exp.StddevSamp: Rule("stddev", "STDDEV_SAMP"),
-    exp.StddevPop: Rule("stddev_pop", "STDDEV_POP"),
-    exp.CovarSamp: Rule("covar_samp", "COVAR_SAMP", columns=2),
-    exp.CovarPop: Rule("covar_pop", "COVAR_POP", columns=2),
-    exp.Corr: Rule("corr", "CORR", columns=2),
-    exp.RegrSlope: Rule("regr_slope", "REGR_SLOPE", columns=2, ordered=True),
-    exp.Mode: Rule("mode", "MODE", fits=_is_category),
+AGGREGATES: dict[type[exp.Expr], Function] = {
+    exp.FUNCTION_BY_NAME[function.name]: function for function in SQL_FUNCTIONS
 }
 """Every aggregate that can be asked, by the node that sqlglot makes of it."""
 
-_ARGUMENTS: dict[type[exp.Expr], tuple[str, ...]] = {
-    exp.Count: ("big_int",),
-    exp.Quantile: ("quantile",),
-    **{node: ("expression",) for node, rule in AGGREGATES.items() if rule.columns == 2},
-}
-"""What sqlglot puts beside the first argument of an aggregate."""
-
-_NAMES = tuple(rule.name for rule in AGGREGATES.values())
+_NAMES = tuple(function.name for function in SQL_FUNCTIONS)
 FUNCTIONS = (*_NAMES, "PERCENTILE_CONT", "BIN", "DATE_TRUNC")
 """Every function that a question may have."""
 
@@ -135,7 +84,7 @@ def _read(tree: Tree, node: exp.Expr, scope: Scope, depth: int) -> Expression:
 
 def _refuse_moment(side: Expression, scope: Scope) -> None:
     """Refuses arithmetic with a date or a category."""
-    if not isinstance(side, Aggregate) or not (side.selected or side.kind == "mode"):
+    if not isinstance(side, Aggregate) or not FAMILY_OF[side.kind].of_column:
         return
     column = scope.schema.column(side.column or "")
     if not isinstance(column, Number):
@@ -172,30 +121,42 @@ def refuse_function(node: exp.Func) -> Refused:
     )
 
 
-def _aggregate(tree: Tree, node: exp.Expr, scope: Scope, rule: Rule) -> Aggregate:
-    this, *rest = tree.read(node, "this", *_ARGUMENTS.get(type(node), ()))
+def _aggregate(tree: Tree, node: exp.Expr, scope: Scope, function: Function) -> Aggregate:
+    this, *rest = tree.read(node, "this", *_arguments(function))
     this = None if this is None else tree.unwrap(this)
-    if rule.rows and type(this) is exp.Star:
+    if function.rows and type(this) is exp.Star:
         tree.read(this)
-        return Aggregate(rule.kind)
-    if rule.rows and type(this) is exp.Literal and isinstance(read_constant(tree, this), Fraction):
-        return Aggregate(rule.kind)
+        return Aggregate(function.kind)
+    if (
+        function.rows
+        and type(this) is exp.Literal
+        and isinstance(read_constant(tree, this), Fraction)
+    ):
+        return Aggregate(function.kind)
     if type(this) is exp.Distinct:
-        return _units(tree, this, scope, rule)
-    column = _taken(tree, this, scope, rule)
-    if rule.columns == 2:
-        other = _taken(tree, rest[0], scope, rule)
+        return _units(tree, this, scope, function)
+    column = _taken(tree, this, scope, function)
+    if function.columns == 2:
+        other = _taken(tree, rest[0], scope, function)
         pair = [column.name, other.name]
-        first, second = pair if rule.ordered else sorted(pair)
-        return Aggregate(rule.kind, first, second)
-    if rule.kind == "quantile":
-        return Aggregate("quantile", column.name, q=_share(tree, rest[0] if rest else None, rule))
-    return Aggregate(rule.kind, column.name)
+        first, second = pair if function.ordered else sorted(pair)
+        return Aggregate(function.kind, first, second)
+    q = _share(tree, rest[0], function) if function.share else function.q
+    return Aggregate(function.kind, column.name, q=q)
+
+
+def _arguments(function: Function) -> tuple[str, ...]:
+    """What sqlglot puts beside the first argument of an aggregate."""
+    if function.columns == 2:
+        return ("expression",)
+    if function.rows:
+        return ("big_int",)
+    return ("quantile",) if function.share else ()
 
 
 def _within_group(tree: Tree, node: exp.Expr, scope: Scope) -> Aggregate:
     """PERCENTILE_CONT(q) WITHIN GROUP (ORDER BY column)."""
-    rule = Rule("quantile", "PERCENTILE_CONT", fits=_is_ordered, share=True)
+    function = replace(AGGREGATES[exp.Quantile], name="PERCENTILE_CONT")
     this, order = tree.parts(node, "this", "expression")
     if type(this) is not exp.PercentileCont or type(order) is not exp.Order:
         raise refuse("query.within-group-does-not-follow-percentile-cont")
@@ -204,39 +165,35 @@ def _within_group(tree: Tree, node: exp.Expr, scope: Scope) -> Aggregate:
     column_node, descending, _ = tree.read(ordered, "this", "desc", "nulls_first")
     if others:
         raise refuse("query.within-group-orders-by-several-columns")
-    column = _taken(tree, column_node, scope, rule)
-    q = _share(tree, given, rule)
-    return Aggregate("quantile", column.name, q=1 - q if descending else q)
+    column = _taken(tree, column_node, scope, function)
+    q = _share(tree, given, function)
+    return Aggregate(function.kind, column.name, q=1 - q if descending else q)
 
 
-def _share(tree: Tree, node: exp.Expr | None, rule: Rule) -> Fraction:
-    if not rule.share:
-        return Fraction(1, 2)
+def _share(tree: Tree, node: exp.Expr | None, function: Function) -> Fraction:
     value = None if node is None else read_constant(tree, tree.unwrap(node))
     if isinstance(value, Fraction) and 0 < value < 1 and value.denominator <= _FINEST:
         return value
     raise refuse(
-        "query.is-not-given-number-between-0-and", name=rule.name, many=len(str(_FINEST)) - 1
+        "query.is-not-given-number-between-0-and", name=function.name, many=len(str(_FINEST)) - 1
     )
 
 
-def _taken(tree: Tree, node: exp.Expr | None, scope: Scope, rule: Rule) -> Column:
+def _taken(tree: Tree, node: exp.Expr | None, scope: Scope, function: Function) -> Column:
     """The one column that stands there and fits."""
     node = None if node is None else tree.unwrap(node)
     if type(node) is not exp.Column or type(node.this) is not exp.Identifier:
-        takes = "one column, or *" if rule.rows else "one column"
-        takes = "two columns" if rule.columns == 2 else takes
-        raise refuse("query.is-not-followed-by", name=rule.name, takes=takes)
+        takes = "one column, or *" if function.rows else "one column"
+        takes = "two columns" if function.columns == 2 else takes
+        raise refuse("query.is-not-followed-by", name=function.name, takes=takes)
     column = find_column(tree, node, scope)
-    if not rule.fits(column):
-        takes = "a number or a date" if rule.fits is _is_ordered else "a number"
-        takes = "a category" if rule.fits is _is_category else takes
+    if not isinstance(column, function.takes.types):
         raise refuse(
             "query.is-asked-of-which-is",
-            name=rule.name,
+            name=function.name,
             name2=column.name,
             type=column.type,
-            takes=takes,
+            takes=function.takes.words,
             instead=_instead(column),
         )
     return column
@@ -255,11 +212,11 @@ def _instead(column: Column) -> str:
     return f"Ask COUNT(`{column.name}`), or COUNT(*) with a condition"
 
 
-def _units(tree: Tree, node: exp.Expr, scope: Scope, rule: Rule) -> Aggregate:
+def _units(tree: Tree, node: exp.Expr, scope: Scope, function: Function) -> Aggregate:
     """COUNT(DISTINCT unit): the only thing that may be asked of what names people."""
     found = tree.listed(node)
     unit = scope.schema.unit
-    if rule.kind == "count" and unit != RECORD and len(found) == 1:
+    if function.rows and unit != RECORD and len(found) == 1:
         column = tree.unwrap(found[0])
         if type(column) is exp.Column and type(column.this) is exp.Identifier:
             named = read_name(tree, read_reference(tree, column, scope))

@@ -18,21 +18,26 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from ...errors import refuse
-from ...mechanism.error import Term
-from ...mechanism.part import Component, Part
-from ...noise.box.law import OptimalBox, Signs
+from ...noise.box.law import Signs
 from ...noise.criterion import Criterion, criterion
 from ...number import NANO
 from ...schema import Schema
 from ...schema.table import RECORD
-from ..family.additive import CUT_BY_PERSON, MOST_IN_A_BOX, atom_sensitivity
-from ..family.reading import Linear, fold
-from ..plan.comparison import no_worse, score_of, sizes
-from ..plan.make import candidate_for, make_plan, request_for, setting_of
-from ..plan.person import counted
-from ..plan.plan import Candidate, Plan
-from ..plan.strategy import Strategy, split
-from ..question import Aggregate, Output, Question
+from ..family.noise import (
+    CUT_BY_PERSON,
+    MOST_IN_A_BOX,
+    Atom,
+    SumNoise,
+    box_noise,
+    is_atom,
+    least_atom,
+    measures_of,
+)
+from ..family.reading import Reading
+from ..family.strategy import Strategy, no_worse, score_of, sizes, split
+from ..plan.make import build_plan, make_plan, setting_of
+from ..plan.plan import Plan
+from ..question import Aggregate, Question
 from .disjoint import all_disjoint
 
 MOST_QUESTIONS = 100
@@ -51,7 +56,7 @@ class Batch:
     plans: tuple[Plan, ...]
     nano: int
     saved: float
-    together: Part | None = None
+    together: SumNoise | None = None
     owners: tuple[int, ...] = ()
 
 
@@ -103,7 +108,7 @@ def _none_worse(plans: Sequence[Plan], apart: Sequence[Plan], wanted: Criterion)
 
 def _linear(question: Question) -> bool:
     """Whether a question has nothing but counts and sums, and no groups."""
-    return not question.keys and all(a.kind in ("count", "sum") for a in question.aggregates())
+    return not question.keys and all(map(is_atom, question.aggregates()))
 
 
 def _together(
@@ -127,16 +132,10 @@ def _together(
     for signs, native in shapes:
         boxed = _box(questions, texts, schema, share, wanted, asked, signs, native)
         if boxed is not None:
-            plans = tuple(boxed.plans_by_number.get(n, plan) for n, plan in enumerate(apart))
-            owners = tuple(number for number, _ in asked)
-            found.append(Batch(plans, nano, 0.0, boxed.part, owners))
+            noise, made = boxed
+            plans = tuple(made.get(n, plan) for n, plan in enumerate(apart))
+            found.append(Batch(plans, nano, 0.0, noise, tuple(number for number, _ in asked)))
     return found
-
-
-@dataclass(frozen=True)
-class _Boxed:
-    part: Part
-    plans_by_number: dict[int, Plan]
 
 
 def _box(
@@ -148,58 +147,32 @@ def _box(
     asked: Sequence[tuple[int, Aggregate]],
     signs: Signs,
     native: bool,
-) -> _Boxed | None:
-    price = Fraction(nano, NANO)
-    sensitivities: list[int] = []
-    components: list[Component] = []
-    readings: list[dict[Aggregate, Linear]] = [{} for _ in questions]
+) -> tuple[SumNoise, dict[int, Plan]] | None:
+    """The noise of all counts and sums that are asked, and the plan of each question, by number."""
+    atoms: list[Atom] = []
+    readings: dict[int, dict[Aggregate, Reading]] = {}
+    own: dict[int, list[Atom]] = {}
     for place, (number, aggregate) in enumerate(asked):
         setting = setting_of(questions[number], schema)
-        stated = setting.ranges[aggregate.column or ""] if aggregate.kind == "sum" else None
-        cuts = dict.fromkeys([None, None if stated is None else stated.per_unit])
-        ways = [
-            way
-            for cut in cuts
-            if (way := atom_sensitivity(aggregate, setting, signs=signs, native=native, cut=cut))
-        ]
-        if not ways:
+        atom = least_atom(aggregate, setting, signs=signs, native=native)
+        if atom is None:
             return None
-        moved, component, weight, grid = min(ways, key=lambda way: way[0])
-        sensitivities.append(moved)
-        components.append(component)
-        term = Term(0, place, weight * grid)
-        readings[number][aggregate] = Linear((term,), grid=grid)
+        atoms.append(atom)
+        own.setdefault(number, []).append(atom)
+        readings.setdefault(number, {})[aggregate] = atom.read(place)
+    price = Fraction(nano, NANO)
     halved = schema.neighbours == "replace" and not native
-    law = OptimalBox(
-        sensitivities=sensitivities,
-        epsilon=price / 2 if halved else price,
-        minimise=wanted,
-        signs=signs,
-    )
-    name = "box" if signs == "any" else "same-sign box"
-    part = Part(name, tuple(components), law, price)
-    if any("unit-total" in component.kind for component in components):
-        name += CUT_BY_PERSON
-    plans = {}
-    for number in dict.fromkeys(number for number, _ in asked):
-        question, text = questions[number], texts[number]
-        strategy = Strategy(name, (part,), readings[number])
-        own = [c for (owner, _), c in zip(asked, components, strict=True) if owner == number]
-        outputs = [o for o in question.outputs if isinstance(o, Output)]
-        candidate: Candidate = candidate_for(strategy, outputs, wanted, None)
-        plans[number] = Plan(
-            question=question,
-            sql=text,
-            neighbours=schema.neighbours,
-            unit=schema.unit,
-            criterion=wanted,
-            nano=nano,
-            candidates=(candidate,),
-            chosen=candidate,
-            strategy=strategy,
-            request=request_for(question, own),
-            readings=tuple(fold(o.expression, strategy.readings) for o in outputs),
-            needs_row_count=False,
-            counted=counted(strategy, schema, grouped=bool(question.keys)),
+    noise = box_noise(atoms, price, price / 2 if halved else price, wanted, signs)
+    name = noise.name + CUT_BY_PERSON * noise.cut_by_person
+    return noise, {
+        number: build_plan(
+            questions[number],
+            schema,
+            Strategy(name, (noise,), readings[number]),
+            nano,
+            wanted,
+            texts[number],
+            measures=measures_of(atom.component for atom in own[number]),
         )
-    return _Boxed(part, plans)
+        for number in own
+    }

@@ -88,7 +88,7 @@ def test_what_has_no_meaning_is_refused(sql: str) -> None:
 def test_a_row_pays_its_share(table: dict[str, Any], per_row: Fraction) -> None:
     with session(**table) as data:
         answer = data.ask("SELECT MODE(c) FROM t", epsilon=1)
-        (ballot,) = answer.plan.strategy.choices
+        (ballot,) = answer.plan.strategy.draws
         assert ballot.vote.epsilon == per_row
         assert ballot.epsilon == 1
         assert answer.value in ("blue", "green", "red")

@@ -14,7 +14,14 @@ import pytest
 
 from tenue.errors import InvalidArgument
 from tenue.mechanism.choose.selection import Selection
-from tenue.query.family.rank import BOUGHT, Bought, Choice, Chosen, Span, choices_for
+from tenue.query.family.rank import (
+    INTERVAL_END,
+    Choice,
+    RankInterval,
+    RankReading,
+    Span,
+    choices_for,
+)
 from tenue.query.question import Aggregate
 
 SPAN = Span(0, 4, Fraction(1))
@@ -61,10 +68,10 @@ def truths(asked: Aggregate, table: Sequence[int]) -> list[Fraction]:
 
 
 def coverage(
-    choices: Sequence[Choice], bought: Bought, table: Sequence[int], truth: Fraction
+    choices: Sequence[Choice], bought: RankInterval, table: Sequence[int], truth: Fraction
 ) -> float:
     """The exact probability that the interval holds the truth; selections are independent."""
-    reading = Chosen(0, Fraction(1), choices[0].selection, bought)
+    reading = RankReading(0, Fraction(1), choices[0].selection, bought)
     laws = [masses(c.selection, table) for c in choices]
     total = 0.0
     for drawn in itertools.product(range(5), repeat=len(choices)):
@@ -75,20 +82,22 @@ def coverage(
 
 
 @lru_cache
-def _ends(reading: Chosen, drawn: tuple[int, ...]) -> tuple[Fraction, Fraction]:
+def _ends(reading: RankReading, drawn: tuple[int, ...]) -> tuple[Fraction, Fraction]:
     assert reading.bought is not None
     found = reading.interval((), reading.bought.level, [drawn], None)
     assert found is not None
     return found
 
 
-def bought_for(asked: Aggregate, neighbours: str, epsilon: Fraction) -> tuple[list[Choice], Bought]:
+def bought_for(
+    asked: Aggregate, neighbours: str, epsilon: Fraction
+) -> tuple[list[Choice], RankInterval]:
     choices, bought = choices_for(asked, SPAN, neighbours, epsilon, lambda share: share, LEVEL)
     assert bought is not None
     return choices, bought
 
 
-def worst(choices: Sequence[Choice], bought: Bought, asked: Aggregate, most: int) -> float:
+def worst(choices: Sequence[Choice], bought: RankInterval, asked: Aggregate, most: int) -> float:
     return min(
         coverage(choices, bought, table, truth)
         for table in tables(most)
@@ -132,12 +141,16 @@ def test_without_a_level_nothing_is_bought() -> None:
     for asked in ASKED:
         (only,), bought = choices_for(asked, SPAN, "replace", Fraction(1), lambda share: share)
         assert (bought, only.epsilon, only.selection.score.spared) == (None, 1, None)
-        assert Chosen(0, Fraction(1), only.selection).interval((), LEVEL, [[2]], None) is None
+        assert RankReading(0, Fraction(1), only.selection).interval((), LEVEL, [[2]], None) is None
 
 
 def test_half_of_the_price_buys_the_ends_of_a_quantile_and_nothing_those_of_an_extreme() -> None:
     spent = [
-        sum(c.epsilon for c in bought_for(asked, "replace", Fraction(1))[0] if c.name == BOUGHT)
+        sum(
+            c.epsilon
+            for c in bought_for(asked, "replace", Fraction(1))[0]
+            if c.name == INTERVAL_END
+        )
         for asked in ASKED
     ]
     assert spent == [Fraction(1, 2)] * 3 + [0, 0]
@@ -145,7 +158,7 @@ def test_half_of_the_price_buys_the_ends_of_a_quantile_and_nothing_those_of_an_e
 
 def test_an_interval_holds_its_answer_and_is_none_for_higher_levels() -> None:
     choices, bought = bought_for(ASKED[0], "replace", Fraction(1))
-    reading = Chosen(0, Fraction(1, 2), choices[0].selection, bought)
+    reading = RankReading(0, Fraction(1, 2), choices[0].selection, bought)
     assert reading.interval((), LEVEL, [[4, 1, 3]], None) == (Fraction(1, 2), 2)
     assert reading.interval((), Fraction(1, 2), [[2, 3, 1]], None) == (
         Fraction(1, 2),
@@ -153,7 +166,7 @@ def test_an_interval_holds_its_answer_and_is_none_for_higher_levels() -> None:
     )
     assert reading.interval((), Fraction(91, 100), [[4, 1, 3]], None) is None
     choices, bought = bought_for(Aggregate("max", "x"), "replace", Fraction(1))
-    assert Chosen(0, Fraction(1), choices[0].selection, bought).interval(
+    assert RankReading(0, Fraction(1), choices[0].selection, bought).interval(
         (), LEVEL, [[3]], None
     ) == (3, 4)
 

@@ -10,9 +10,9 @@ import pytest
 
 import tenue as tn
 from tenue.errors import InvalidArgument, NotPromised, Refused
-from tenue.query import release as releasing
-from tenue.query.family.rank import Span
+from tenue.query.family import smooth as releasing
 from tenue.query.family.smooth import smoothed_for
+from tenue.query.family.strategy import Span
 from tenue.query.question import Aggregate
 
 TABLE = pd.DataFrame({"x": [3.5, 4, None, 6, 70, 1], "y": [1, 2, 3, 4, 5, 6], "g": ["a", "b"] * 3})

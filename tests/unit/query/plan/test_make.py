@@ -7,7 +7,7 @@ import json
 import pytest
 
 from tenue.engine.request import Measure
-from tenue.query.plan.make import make_plan
+from tenue.query.plan.make import build_plan, make_plan
 from tenue.query.question import Output
 from tenue.query.read.parse import parse
 from tenue.schema import Schema
@@ -91,3 +91,18 @@ def test_smooth_sensitivity_is_shown_where_the_number_of_rows_is_public_and_neve
         ]
         assert not plan.chosen.mechanism.startswith("smooth")
         assert ("untold" in str(plan)) is shown
+
+
+def test_a_plan_is_built_from_its_strategy_alone() -> None:
+    """Of the builder: one way, what it measures, and what is shown of it."""
+    whole = make_plan(MEAN, schema(rows=500), HALF)
+    built = build_plan(
+        MEAN, schema(rows=500), whole.strategy, whole.nano, whole.criterion, "SELECT …"
+    )
+    assert built.candidates == (built.chosen,) == (whole.chosen,)
+    assert built.request == whole.request
+    assert built.readings == whole.readings
+    less = build_plan(
+        MEAN, schema(), whole.strategy, HALF, whole.criterion, "", measures=[Measure("rows")] * 2
+    )
+    assert less.request.measures == (Measure("rows"),)

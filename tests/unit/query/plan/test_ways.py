@@ -8,9 +8,7 @@ from fractions import Fraction
 import pytest
 
 from tenue.noise.criterion import VARIANCE, criterion
-from tenue.query.family.rank import Span
-from tenue.query.plan.comparison import score_of, sizes
-from tenue.query.plan.strategy import Range, Setting, Strategy
+from tenue.query.family.strategy import Range, Setting, Span, Strategy, score_of, sizes
 from tenue.query.plan.ways import strategies
 from tenue.query.question import Aggregate
 
@@ -85,7 +83,7 @@ def test_extremes_get_what_a_shared_noise_does_not_need() -> None:
     """Count, sum and mean come from one pair, which leaves more than a fifth for each extreme."""
     described = setting("add-or-remove", grouped=False, rows=1)
     best = chosen((COUNT, SUM_X, AVG_X, MIN_X, MAX_X), described, 10**9)
-    prices = [choice.epsilon for choice in best.choices]
+    prices = [choice.epsilon for choice in best.draws if choice.chosen]
     assert prices[0] == prices[1] > Fraction(1, 4)
     assert best.epsilon <= 1
 

@@ -1,20 +1,34 @@
-"""What decides the price of a question, and one way to answer it."""
+"""What decides the price of a question, one way to answer it, and how two ways compare."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 
 from ...errors import refuse
 from ...mechanism.part import Part
+from ...noise.criterion import Criterion
 from ...number import NANO
 from ...screen.number import exactly
-from ..family.mode import Ballot
-from ..family.rank import Choice, Span
-from ..family.reading import Basic
-from ..family.smooth import Smoothed
 from ..question import Aggregate
+from .draw import Draw
+from .reading import Reading
+
+_LEAST = 1e-300
+_SAME = 1 + 1e-6
+"""Prices are whole billionths: two ways at the same price may differ by that little."""
+
+
+@dataclass(frozen=True)
+class Span:
+    """The grid points of a bounded column: from `low` to `high` steps, `grid` apart."""
+
+    low: int
+    high: int
+    grid: Fraction
 
 
 @dataclass(frozen=True)
@@ -47,16 +61,15 @@ class Setting:
     persons: bool = False
     cells: int = 1
 
-    @property
-    def halved(self) -> bool:
-        """Whether each cell gets half: groups under replace."""
-        return self.neighbours == "replace" and self.grouped
+    def law_epsilon(self, price: Fraction, *, native: bool) -> Fraction:
+        """What one neighbour's change may cost a law: half where replace is remove and add."""
+        return price / 2 if self.neighbours == "replace" and not native else price
 
-    @property
+    @cached_property
     def native_replace(self) -> bool:
         return self.neighbours == "replace" and not self.grouped
 
-    @property
+    @cached_property
     def all_public(self) -> bool:
         """Whether the number of all rows that the question is about is public."""
         return self.native_replace and not self.filtered and not self.persons
@@ -65,12 +78,12 @@ class Setting:
         """Whether the number of rows that have the column is public: soundness, notation."""
         return self.all_public and column in self.never_missing
 
-    @property
+    @cached_property
     def scattered(self) -> bool:
         """Whether the rows of one unit may lie in several cells."""
         return self.grouped and self.rows_per_unit > 1 and self.groups_per_unit != 1
 
-    @property
+    @cached_property
     def unit_cells(self) -> int:
         """In how many cells a unit's own sums may be.
 
@@ -80,7 +93,7 @@ class Setting:
             return 1
         return min(self.cells, self.groups_per_unit or self.cells)
 
-    @property
+    @cached_property
     def cells_per_unit(self) -> int:
         """In how many cells one unit may be."""
         if not self.grouped:
@@ -90,25 +103,54 @@ class Setting:
 
 @dataclass(frozen=True)
 class Strategy:
-    """One way to answer: parts whose prices add up, and how each aggregate is read off them.
+    """One way to answer: draws whose prices add up, and how each aggregate is read off them.
 
-    smoothed: the order statistic that is released instead of parts and choices.
+    draws: those with a tuple of their own in a released cell, then those that share the last one.
     preferred: whether it may be chosen for its error; some answer is worse than asked alone if not.
     """
 
     name: str
-    parts: tuple[Part, ...]
-    readings: Mapping[Aggregate, Basic]
-    choices: tuple[Choice | Ballot, ...] = ()
-    smoothed: Smoothed | None = None
+    draws: tuple[Draw, ...]
+    readings: Mapping[Aggregate, Reading]
     preferred: bool = True
 
-    @property
+    @cached_property
     def epsilon(self) -> Fraction:
-        if self.smoothed is not None:
-            return self.smoothed.epsilon
-        paid = [*(part.epsilon for part in self.parts), *(c.epsilon for c in self.choices)]
-        return sum(paid, start=Fraction(0))
+        return sum((draw.epsilon for draw in self.draws), start=Fraction(0))
+
+    @cached_property
+    def parts(self) -> tuple[Part, ...]:
+        """The draws that are noise on whole numbers: readings name them by their place."""
+        return tuple([draw for draw in self.draws if isinstance(draw, Part)])
+
+
+def sizes(strategy: Strategy, wanted: Criterion) -> dict[Aggregate, float]:
+    """The error of each aggregate: in its own unit, in ranks or rows, or as 1 / epsilon where it
+    depends on the rows; the same measure in every strategy for the same question."""
+    parts = strategy.parts
+    return {a: reading.size(parts, wanted) for a, reading in strategy.readings.items()}
+
+
+def score_of(strategy: Strategy, wanted: Criterion) -> float:
+    """The errors of all aggregates together, so that no unit of measurement matters."""
+    return sum(math.log(max(size, _LEAST)) for size in sizes(strategy, wanted).values())
+
+
+def no_worse(one: Mapping[Aggregate, float], other: Mapping[Aggregate, float]) -> bool:
+    """Whether no aggregate has a larger error."""
+    return all(size <= other[a] * _SAME for a, size in one.items())
+
+
+def merged(name: str, several: Sequence[Strategy]) -> Strategy:
+    """Strategies for different aggregates, side by side; their prices add up."""
+    draws: list[list[Draw]] = [[], []]
+    readings: dict[Aggregate, Reading] = {}
+    for one in several:
+        places = [len(some) for some in draws]
+        readings |= {a: reading.moved(*places) for a, reading in one.readings.items()}
+        for draw in one.draws:
+            draws[draw.chosen].append(draw)
+    return Strategy(name, (*draws[0], *draws[1]), readings)
 
 
 def split(nano: int, shares: int) -> Fraction:

@@ -9,7 +9,7 @@ import pytest
 
 from tenue.noise import DiscreteLaplace, OptimalBox
 from tenue.noise.criterion import VARIANCE
-from tenue.query.plan.strategy import Range, Setting, Strategy
+from tenue.query.family.strategy import Range, Setting, Strategy
 from tenue.query.plan.ways import strategies
 from tenue.query.question import Aggregate
 

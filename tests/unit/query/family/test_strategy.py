@@ -7,11 +7,18 @@ from fractions import Fraction
 import pytest
 
 from tenue.noise.criterion import VARIANCE, criterion
-from tenue.query.family.rank import Span
 from tenue.query.family.reading import Linear
-from tenue.query.family.value_only import Told
-from tenue.query.plan.comparison import merged, no_worse, score_of, sizes
-from tenue.query.plan.strategy import Range, Setting, Strategy
+from tenue.query.family.smooth import ValueOnly
+from tenue.query.family.strategy import (
+    Range,
+    Setting,
+    Span,
+    Strategy,
+    merged,
+    no_worse,
+    score_of,
+    sizes,
+)
 from tenue.query.plan.ways import strategies
 from tenue.query.question import Aggregate
 
@@ -45,7 +52,7 @@ def test_half_of_the_price_is_twice_the_error(asked: Aggregate, minimise: object
 
 
 def test_what_cannot_be_told_is_never_the_best() -> None:
-    told = Strategy("untold", (), {MAX_X: Told(Fraction(1), differential=True)})
+    told = Strategy("untold", (), {MAX_X: ValueOnly(Fraction(1), differential=True)})
     assert score_of(told, VARIANCE) == float("inf")
 
 

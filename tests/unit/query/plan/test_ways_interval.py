@@ -11,7 +11,7 @@ import pytest
 
 import tenue as tn
 from tenue.errors import InvalidArgument, NotPromised, Refused
-from tenue.query.family.rank_interval import levels_for
+from tenue.query.plan.ways import levels_for
 from tenue.query.question import Aggregate
 from unit.query.asked import ask as question
 

@@ -1,0 +1,21 @@
+"""Every family of aggregates, and every SQL function that they answer."""
+
+from __future__ import annotations
+
+from .additive import ADDITIVE
+from .contract import Family, Function
+from .mode import MODE
+from .moments import MOMENTS
+from .rank import RANK
+from .smooth import SMOOTH
+
+FAMILIES: tuple[Family, ...] = (ADDITIVE, MOMENTS, RANK, MODE, SMOOTH)
+"""In the order in which their draws stand in an answer."""
+
+FAMILY_OF: dict[str, Family] = {kind: family for family in FAMILIES for kind in family.kinds}
+"""The family of each kind of aggregate."""
+
+SQL_FUNCTIONS: tuple[Function, ...] = tuple(
+    function for family in (ADDITIVE, RANK, MOMENTS, MODE) for function in family.functions
+)
+"""In the order in which people read them."""
