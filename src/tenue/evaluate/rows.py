@@ -13,13 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..engine.duckdb.reader import prepare
+from ..engine.duckdb.reader import literal, prepare, quoted
 from ..engine.duckdb.rows import broken_line
 from ..engine.source.frame import arrow_table
 from ..engine.source.header import read_header
 from ..engine.source.limit import check_size
 from ..engine.source.location import Database, Files, Frame, Relation, locate
-from ..engine.sql.logical import literal, quoted
 from ..errors import InvalidTable, nearest, refuse
 
 if TYPE_CHECKING:

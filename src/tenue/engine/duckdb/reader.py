@@ -16,8 +16,8 @@ from ..source.frame import arrow_table
 from ..source.header import Header, read_header
 from ..source.limit import check_parquet, check_size
 from ..source.location import Database, Files, Frame
-from ..sql.logical import literal, quoted
-from ..storage import Storage, Written, storage
+from ..storage import Storage, Written
+from .dialect import DUCKDB, storage
 
 if TYPE_CHECKING:
     import duckdb
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 _ARROW = "tenue_frame"
 _HELD = "tenue_held"
 _JSON_START = 4096
+
+literal, quoted = DUCKDB.literal, DUCKDB.quoted
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 from ...errors import InvalidTable
 from ...schema import Bounded, Column, Date, Identifier, Named, Number, Table
 from ..source.location import locate
-from ..sql.logical import Logical, quoted
+from ..sql.logical import Logical, Stored
 from ..storage import Day, Floating, Moment, Written
+from .dialect import DUCKDB
 from .engine import DuckDB
 
 if TYPE_CHECKING:
@@ -72,21 +73,22 @@ class _Reader(DuckDB):
     """The same opened table, read whole."""
 
     def read(self) -> Rows:
-        columns = {name: held.column for name, held in self._held.items()}
+        stored = self._table.held
+        columns = {name: held.column for name, held in stored.items()}
         bare = {name: replace(column, missing=None) for name, column in columns.items()}
-        held = {name: replace(self._held[name], column=bare[name]) for name in bare}
-        source = self._source.replace(_LENIENT, _STRICT)
-        table = Logical(source, held, Named((c.name, c) for c in bare.values()))
+        held = {name: replace(stored[name], column=bare[name]) for name in bare}
+        source = self._table.sql.replace(_LENIENT, _STRICT)
+        table = Logical(Stored(source, held, Named((c.name, c) for c in bare.values()), DUCKDB))
         chosen, doubts = [], []
         for column in bare.values():
             raw = table.raw(column.name)
             if isinstance(column, Identifier):
-                chosen.append(f"{raw} AS {quoted(column.name)}")
+                chosen.append(f"{raw} AS {DUCKDB.quoted(column.name)}")
                 continue
             value = table.value(column.name)
             doubts.append((*self._doubts(column, raw, value), _beyond(column, raw)))
             made = f"CAST({value} AS BIGINT)"
-            chosen.append(f"{made} AS {quoted(column.name)}")
+            chosen.append(f"{made} AS {DUCKDB.quoted(column.name)}")
         inside = table.write()
         everything = self._arrow(f"SELECT {', '.join(chosen)} FROM ({inside})")  # noqa: S608
         counted = [f"count_if({test})" for tests in doubts for test in tests]
@@ -119,7 +121,7 @@ class _Reader(DuckDB):
 
     def _doubts(self, column: Column, raw: str, value: str) -> tuple[str, str]:
         """Conditions: a value that is there and not understood; an infinite one."""
-        stored = self._held[column.name.lower()].stored
+        stored = self._table.held[column.name.lower()].stored
         there = f"{raw} IS NOT NULL AND {value} IS NULL"
         if isinstance(column, Number) and isinstance(stored, Written | Floating):
             number = f"TRY_CAST({raw} AS DOUBLE)"
@@ -130,7 +132,9 @@ class _Reader(DuckDB):
         return there, "FALSE"
 
     def _types(self, source: str, held: Mapping[str, Any]) -> dict[str, Any]:
-        chosen = ", ".join(f"{quoted(h.name)} AS {quoted(h.column.name)}" for h in held.values())
+        chosen = ", ".join(
+            f"{DUCKDB.quoted(h.name)} AS {DUCKDB.quoted(h.column.name)}" for h in held.values()
+        )
         fields = self._arrow(f"SELECT {chosen} FROM {source} LIMIT 0").schema  # noqa: S608
         return {
             h.column.name: None if h.stored == Written() else fields.field(h.column.name).type

@@ -17,10 +17,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...engine.duckdb.reader import prepare
+from ...engine.duckdb.reader import literal, prepare, quoted
 from ...engine.duckdb.scratch import Scratch
 from ...engine.source.location import Database, Files, locate
-from ...engine.sql.logical import literal, quoted
 from ...errors import Refused, nearest, refuse
 from ...noise.source import SYSTEM, Source
 from ...number import checked_call, whole

@@ -12,13 +12,15 @@ import duckdb
 import pytest
 
 from oracle_engine import OracleEngine
-from tenue.engine.sql.steps import double, number_stages, with_missing
-from tenue.engine.storage import Storage, storage
+from tenue.engine.duckdb.dialect import DUCKDB, storage
+from tenue.engine.sql.steps import number_stages, with_missing
+from tenue.engine.storage import Storage
 from tenue.errors import InvalidTable
 from tenue.schema import Number, Schema
 
 CONNECTION = duckdb.connect()
 INF, NAN = math.inf, math.nan
+double = DUCKDB.number
 
 
 def column(low: object, high: object, grid: object = 1, **more: object) -> Number:
@@ -33,7 +35,7 @@ def column(low: object, high: object, grid: object = 1, **more: object) -> Numbe
 def computed(number: Number, stored: Storage, values: list[str]) -> list[Any]:
     sql = "SELECT * FROM (VALUES " + ", ".join(f"({v})" for v in values) + ") AS t(s0)"
     name = "s0"
-    for place, stage in enumerate(with_missing(number, number_stages(number, stored))):
+    for place, stage in enumerate(with_missing(number, number_stages(number, stored, DUCKDB))):
         sql = f"SELECT *, {stage(name)} AS s{place + 1} FROM ({sql})"
         name = f"s{place + 1}"
     return [row[0] for row in CONNECTION.execute(f"SELECT {name} FROM ({sql})").fetchall()]
