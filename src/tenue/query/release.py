@@ -21,7 +21,6 @@ from .answer import Released
 from .family.mode import Ballot
 from .family.rank import Choice
 from .family.smooth import Smoothed
-from .individual.all_rows import column_steps
 from .plan.make import moment_of, request_for
 from .plan.plan import Plan
 from .question import Aggregate, Question
@@ -167,7 +166,7 @@ def _smoothed(wanted: Smoothed, engine: Engine, source: Source) -> Released:
     """The order statistic with heavy-tailed noise; how many rows there are is public."""
     found = smooth_release(
         wanted.statistic,
-        column_steps(engine, wanted.column),
+        engine.column_steps(wanted.column)[:, 0],
         wanted.span.low,
         wanted.span.high,
         wanted.epsilon,

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ...errors import EngineFault, InvalidTable, Refused, refuse
 from ...noise.source import SYSTEM
 from ...noise.source import Source as NoiseSource
 from ...schema import Category, Column, Identifier, Number, Table
-from ..contract import Cells, Profiles
+from ..contract import FAULT, Cells, Profiles, Rows
 from ..people.crowd import Reader
 from ..people.measure import measure_people, rank_people
 from ..request import People, RankRequest, Request
@@ -18,14 +21,12 @@ from ..source.location import Relation, Source
 from ..sql.logical import Held, Logical, Stored
 from ..sql.lookup import lookup_sql
 from ..sql.rank import profiles
-from ..sql.statement import write
+from ..sql.statement import write, write_counts
 from ..storage import Storage, check_readable
 from .bench import Bench
 from .dialect import DUCKDB
-from .sandbox import Borrowed, Rows, Sandbox, Store
-
-FAULT = "the engine did not answer"
-"""All that is ever said of a failure: DuckDB's own words may quote a row."""
+from .rows import read_rows
+from .sandbox import Borrowed, Sandbox, Store
 
 Found = TypeVar("Found")
 Asked = TypeVar("Asked")
@@ -83,6 +84,18 @@ class DuckDB:
         rows = self._run(lookup_sql(unit, name, column, Logical(self._table)))
         return [None if value is None else int(value) for (value,) in rows]
 
+    def column_steps(self, *columns: str) -> NDArray[np.int64]:
+        """The logical values of the rows that have all these columns, sorted."""
+        sql = write_counts(columns, self._table)
+        table = self._with_store(lambda store: store.arrow(sql))
+        *values, counts = (column.to_numpy() for column in table.columns)
+        order = np.lexsort(values[::-1])
+        return np.repeat(np.stack(values, axis=1)[order], counts[order], axis=0)
+
+    def read_all(self) -> Rows:
+        """Every row, for those who publish the table."""
+        return self._with_store(lambda store: read_rows(self._table, store.arrow))
+
     def close(self) -> None:
         """Lets go of files and connections, and removes what was put on disk."""
         with self._lock:
@@ -112,7 +125,7 @@ class DuckDB:
         self._bench = self._bench or Bench()
         return self._bench
 
-    def _run(self, sql: str) -> Rows:
+    def _run(self, sql: str) -> list[tuple[Any, ...]]:
         return self._with_store(lambda store: store.run(sql))
 
     def _with_store(self, work: Callable[[Store], Found]) -> Found:

@@ -9,16 +9,13 @@ from __future__ import annotations
 import glob
 import os
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from ...errors import InvalidTable, refuse
 from .limit import MOST_FILES
-
-if TYPE_CHECKING:
-    import duckdb
-
 
 Kind = Literal["csv", "tsv", "parquet", "json", "jsonl"]
 
@@ -67,7 +64,7 @@ class Frame:
 class Relation:
     """A relation of the holder's own DuckDB connection, in which questions then run."""
 
-    relation: duckdb.DuckDBPyRelation
+    relation: Any
 
 
 Source = Files | Database | Frame | Relation
@@ -153,17 +150,14 @@ def _kind(path: Path) -> tuple[Kind, bool]:
     return kind, zipped
 
 
-def _connected(source: object, name: str) -> Relation:
-    import duckdb
-
-    if isinstance(source, duckdb.DuckDBPyRelation):
+def _connected(source: Any, name: str) -> Relation:
+    """A relation, or the table of a connection; both are known by the names of their types."""
+    kind, relation = type(source).__name__, None
+    if kind == "DuckDBPyRelation":
         return Relation(source)
-    relation = None
-    if isinstance(source, duckdb.DuckDBPyConnection):
-        try:
+    if kind == "DuckDBPyConnection":
+        with suppress(Exception):
             relation = source.table(f'"{name}"')
-        except duckdb.Error:
-            relation = None
     if relation is None:
         raise refuse("engine.connection-has-no-table-or-view", name=name)
     return Relation(relation)

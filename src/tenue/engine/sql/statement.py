@@ -49,6 +49,15 @@ def write(request: Request, table: Stored) -> Statement:
     return Statement(sql, len(request.keys), len(request.measures))
 
 
+def write_counts(columns: Sequence[str], table: Stored) -> str:
+    """The SELECT of how often these columns' logical values occur together; none is missing."""
+    logical = Logical(table)
+    names = [logical.value(name) for name in columns]
+    outputs = [f"CAST({name} AS {table.dialect.long}) AS v{i}" for i, name in enumerate(names)]
+    there = " AND ".join(f"{name} IS NOT NULL" for name in names)
+    return logical.select([*outputs, "COUNT(*) AS c"], there) + group_by(len(names))
+
+
 def _of_rows(request: Request, logical: Logical) -> str:
     keys = [stored_cell(key, logical) for key in request.keys]
     outputs = [f"{key} AS k{i}" for i, key in enumerate(keys)] + measures(request, logical)
