@@ -11,12 +11,11 @@ from numpy.typing import NDArray
 
 from ...errors import EngineFault, InvalidTable, Refused, refuse
 from ...noise.source import SYSTEM
-from ...noise.source import Source as NoiseSource
 from ...schema import Category, Column, Identifier, Number, Table
 from ..contract import FAULT, Cells, Profiles, Rows
 from ..people.crowd import Reader
-from ..people.measure import measure_people, rank_people
-from ..request import People, RankRequest, Request
+from ..people.measure import Place, measure_people, rank_people
+from ..request import RankRequest, Request
 from ..source.location import Relation, Source
 from ..sql.logical import Held, Logical, Stored
 from ..sql.lookup import lookup_sql
@@ -29,7 +28,6 @@ from .rows import read_rows
 from .sandbox import Borrowed, Sandbox, Store
 
 Found = TypeVar("Found")
-Asked = TypeVar("Asked")
 
 
 class DuckDB:
@@ -66,17 +64,15 @@ class DuckDB:
 
     def measure(self, request: Request) -> Cells:
         """The measures of every cell that has rows."""
-        people = request.people
-        if people is not None:
-            return self._of_people(measure_people, request, people)
+        if request.people is not None:
+            return self._with_store(lambda store: measure_people(request, self._people(store)))
         statement = write(request, self._table)
         return statement.cells(self._run(statement.sql))
 
     def ranks(self, request: RankRequest) -> Profiles:
         """The profile of every cell with rows that have the column."""
-        people = request.people
-        if people is not None:
-            return self._of_people(rank_people, request, people)
+        if request.people is not None:
+            return self._with_store(lambda store: rank_people(request, self._people(store)))
         return profiles(request, self._table, self._run)
 
     def look_up(self, unit: str, name: str, column: str) -> list[int | None]:
@@ -105,21 +101,9 @@ class DuckDB:
                 self._bench.close()
             self._store = self._bench = None
 
-    def _of_people(
-        self,
-        work: Callable[[Asked, People, Stored, Reader, Callable[[], Bench], NoiseSource], Found],
-        request: Asked,
-        people: People,
-    ) -> Found:
-        def done(store: Store) -> Found:
-            reader = Reader(store.run, store.arrow)
-            try:
-                return work(request, people, self._table, reader, self._opened_bench, SYSTEM)
-            finally:
-                if self._bench is not None:
-                    self._bench.clear()
-
-        return self._with_store(done)
+    def _people(self, store: Store) -> Place:
+        reader = Reader(store.run, store.arrow)
+        return Place(self._table, reader, self._opened_bench, SYSTEM)
 
     def _opened_bench(self) -> Bench:
         self._bench = self._bench or Bench()

@@ -7,7 +7,7 @@ are taken over all rows in the cells kept of them, everything else over the rows
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ...noise.source import Source
@@ -40,67 +40,73 @@ class Bench(Protocol):
         """The rows of a SELECT from what was gathered; none if nothing was."""
         ...
 
+    def clear(self) -> None:
+        """Forgets what was gathered."""
+        ...
 
-def measure_people(
-    request: Request,
-    people: People,
-    table: Stored,
-    reader: Reader,
-    opened: Callable[[], Bench],
-    source: Source,
-) -> Cells:
-    """The measures of every cell that has rows, of those rows that the limits leave.
 
-    Parameters
-        request, people: what is asked, and its limits.
-        table, reader: the table, and how its rows are read.
-        opened: where they are measured.
-        source: where the choice is drawn from.
+@dataclass(frozen=True)
+class Place:
+    """Where people are measured.
+
+    table, reader: the table, and how its rows are read.
+    bench: opens the database that measures what is chosen.
+    source: where the choice is drawn from.
     """
-    logical = Logical(table)
+
+    table: Stored
+    reader: Reader
+    bench: Callable[[], Bench]
+    source: Source
+
+
+def measure_people(request: Request, place: Place) -> Cells:
+    """The measures of every cell that has rows, of those rows that `request.people` leaves."""
+    people, logical = _limited(request), Logical(place.table)
     named = [name for measure in request.measures for name in _columns(measure)]
     rows = crowd(people, logical, where=request.where, keys=request.keys, columns=named)
     # whoever has a row keeps one, whatever the limits
     if not request.keys and {measure.kind for measure in request.measures} == {"units"}:
         outputs = ", ".join(measures(request, logical))
-        sql = f"SELECT {outputs} FROM {table.dialect.nested(rows.sql)}"  # noqa: S608
+        sql = f"SELECT {outputs} FROM {logical.dialect.nested(rows.sql)}"  # noqa: S608
         statement = Statement(sql, 0, len(request.measures))
-        return statement.cells(reader.run(sql))
-    statements, bench = _statements(request, rows, logical), opened()
+        return statement.cells(place.reader.run(sql))
+    statements, bench = _statements(request, rows, logical), place.bench()
     found: dict[tuple[int, ...], list[int]] = {}
-    for part in passes(people, rows, reader, source):
+    for part in passes(people, rows, place.reader, place.source):
         for statement, places in statements:
             for key, values in statement.cells(bench.select(part, statement.sql)).items():
                 numbers = found.setdefault(key, [0] * len(request.measures))
-                for place, value in zip(places, values, strict=True):
+                for i, value in zip(places, values, strict=True):
                     # a unit is in one pass only, so that units add up as rows do
-                    numbers[place] += value
+                    numbers[i] += value
     return {key: tuple(numbers) for key, numbers in found.items()}
 
 
-def rank_people(
-    request: RankRequest,
-    people: People,
-    table: Stored,
-    reader: Reader,
-    opened: Callable[[], Bench],
-    source: Source,
-) -> Profiles:
+def rank_people(request: RankRequest, place: Place) -> Profiles:
     """The profile of every cell with rows that have the column, of those that the limits leave."""
     check_windows(request.windows)
-    logical = Logical(table)
+    people, logical, dialect = _limited(request), Logical(place.table), place.table.dialect
     column = ordered(request, logical)
     # a row without the column has no rank, and must not use up its unit's limit
     there = Within(column.name, None, None)
     where = there if request.where is None else All((request.where, there))
     rows = crowd(people, logical, where=where, keys=request.keys, columns=[column.name])
     values = f"SELECT *, {logical.value(column.name)} AS v FROM {_kept(rows)}"  # noqa: S608
-    values, bench = table.dialect.nested(values), opened()
-    for part in passes(people, rows, reader, source):
-        bench.gather(part, counted(values, len(request.keys)))
     names = ", ".join([*_keys(request), "v"])
     sql = f"SELECT {names}, SUM(c) AS c FROM gathered{group_by(len(request.keys) + 1)}"  # noqa: S608
-    return met_by_cell(request, sql, table.dialect, bench.gathered)
+    bench = place.bench()
+    try:
+        for part in passes(people, rows, place.reader, place.source):
+            bench.gather(part, counted(dialect.nested(values), len(request.keys)))
+        return met_by_cell(request, sql, dialect, bench.gathered)
+    finally:
+        bench.clear()
+
+
+def _limited(request: Request | RankRequest) -> People:
+    assert request.people is not None  # noqa: S101 - without limits an engine asks the table itself
+    return request.people
 
 
 def _statements(

@@ -11,9 +11,6 @@ if TYPE_CHECKING:
     import pyarrow
 
 
-_ALLOWED = "A data frame is pandas, polars, pyarrow, or anything with the Arrow PyCapsule interface"
-
-
 def arrow_table(data: Any, wanted: Collection[str] | None) -> pyarrow.Table:
     """The columns whose names, in lower case, are `wanted`, or all; refused if it is no table."""
     import narwhals

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from ...errors import InvalidTable, refuse
+from ...errors import refuse
 from .limit import MOST_FILES
 
 Kind = Literal["csv", "tsv", "parquet", "json", "jsonl"]
@@ -30,10 +30,6 @@ _KINDS: dict[str, Kind] = {
 }
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 _LATER = {"spark://": "Spark", "postgresql://": "PostgreSQL", "postgres://": "PostgreSQL"}
-_ALLOWED = (
-    "A source is a path or pattern of .csv, .tsv, .parquet, .json or .jsonl files, "
-    "duckdb://file#table, a data frame, or a DuckDB connection or relation"
-)
 
 
 @dataclass(frozen=True)
@@ -124,13 +120,12 @@ def _files(text: str, folder: Path) -> Files:
         paths = [Path(found) for found in glob.iglob(str(folder / text), recursive=True)]
         paths = sorted(path.resolve() for path in paths if path.is_file())
         if not paths:
-            what = f"No file has a name like {Path(text).name}"
-            raise InvalidTable(what, _ALLOWED, "Correct the pattern")
+            raise refuse("engine.no-file-has-name-like", name=Path(text).name)
     else:
         paths = [_existing(text, folder)]
     if len(paths) > MOST_FILES:
-        what = f"{len(paths)} files have a name like {Path(text).name}"
-        raise InvalidTable(what, f"A table may have {MOST_FILES} files", "Merge some of them")
+        many, name = len(paths), Path(text).name
+        raise refuse("engine.too-many-files", name=name, many=many, most_files=MOST_FILES)
     kinds = {_kind(path) for path in paths}
     if len(kinds) > 1:
         raise refuse("engine.files-like-are-of-several-kinds", name=Path(text).name)

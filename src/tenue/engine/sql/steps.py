@@ -30,7 +30,6 @@ written, or computed, twice.
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Callable
 from fractions import Fraction
 
@@ -120,18 +119,16 @@ def _guard(column: Number, dialect: Dialect) -> list[Stage]:
     """Cuts a double beyond the bounds, where what follows could fail; the steps stay the same."""
     if not dialect.fails:
         return []
-    most = 2 * max(abs(column.low), abs(column.high)) + 2 * column.grid
-    far = float(min(most, Fraction(sys.float_info.max)))
-    beyond, most_beyond, tiny, least_tiny, infinity = map(
-        dialect.number, (far, -far, _TINY, -_TINY, math.inf)
-    )
+    far = float(2 * max(abs(column.low), abs(column.high)) + 2 * column.grid)
+    ends = (-far, far, math.inf, -_TINY, _TINY, 0.0)
+    below, above, infinity, under, over, zero = map(dialect.number, ends)
 
     def guarded(name: str) -> str:
         # only a grid above 1 makes a double smaller, and then what is tiny is nearest to 0
-        zero = f"WHEN {name} > {least_tiny} AND {name} < {tiny} THEN {dialect.number(0.0)} "
+        tiny = f"WHEN {name} > {under} AND {name} < {over} THEN {zero} " * (column.grid > 1)
         return (
-            f"CASE WHEN {name} < {most_beyond} THEN {most_beyond} {zero * (column.grid > 1)}"
-            f"WHEN {name} <= {beyond} THEN {name} WHEN {name} <= {infinity} THEN {beyond} END"
+            f"CASE WHEN {name} < {below} THEN {below} {tiny}WHEN {name} <= {above} THEN {name} "
+            f"WHEN {name} <= {infinity} THEN {above} END"
         )
 
     return [guarded]

@@ -14,7 +14,7 @@ from tenue.engine.duckdb.bench import Bench
 from tenue.engine.duckdb.engine import DuckDB
 from tenue.engine.people import crowd, measure
 from tenue.engine.people.crowd import Reader
-from tenue.engine.people.measure import measure_people, rank_people
+from tenue.engine.people.measure import Place, measure_people, rank_people
 from tenue.engine.request import Group, Measure, People, RankRequest, Request, Window
 from tenue.engine.source.location import Relation
 from tenue.engine.sql.logical import Stored
@@ -69,18 +69,16 @@ def test_several_passes_add_up_to_the_oracles_measures(
     )
     bench = Bench()
     request = Request(asked, keys=tuple(keys), people=people)
-    assert measure_people(request, people, *reader, lambda: bench, SYSTEM) == ORACLE.measure(
-        request
-    )
+    assert measure_people(request, Place(*reader, lambda: bench, SYSTEM)) == ORACLE.measure(request)
     ranks = RankRequest("n", (Window(1, 0, 99, -99, 99),), keys=tuple(keys), people=people)
-    assert rank_people(ranks, people, *reader, lambda: bench, SYSTEM) == ORACLE.ranks(ranks)
+    assert rank_people(ranks, Place(*reader, lambda: bench, SYSTEM)) == ORACLE.ranks(ranks)
     bench.close()
 
 
 def test_units_alone_are_counted_without_a_choice(reader: tuple[Stored, Reader]) -> None:
     people = People("who", 1, None)
     request = Request((Measure("units"),), people=people)
-    assert measure_people(request, people, *reader, nowhere, SYSTEM) == {(): (7,)}
+    assert measure_people(request, Place(*reader, nowhere, SYSTEM)) == {(): (7,)}
     both = Request((Measure("units"), Measure("rows")), people=people)
     with pytest.raises(AssertionError):
-        measure_people(both, people, *reader, nowhere, SYSTEM)
+        measure_people(both, Place(*reader, nowhere, SYSTEM))
