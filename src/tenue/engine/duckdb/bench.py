@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .sandbox import Rows, settings
+from .sandbox import Tuples, settings
 from .scratch import Scratch
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class Bench:
         self._connection.execute("SET lock_configuration = true")
         self._begun = False
 
-    def select(self, table: pyarrow.Table, sql: str) -> Rows:
+    def select(self, table: pyarrow.Table, sql: str) -> Tuples:
         """The rows of a SELECT from the table."""
         self._connection.register(_HANDED, table)
         try:
@@ -48,7 +48,7 @@ class Bench:
         self.select(table, f"{begin} {sql}")
         self._begun = True
 
-    def gathered(self, sql: str) -> Rows:
+    def gathered(self, sql: str) -> Tuples:
         """The rows of a SELECT from what was gathered; none if nothing was."""
         return self._connection.execute(sql).fetchall() if self._begun else []
 

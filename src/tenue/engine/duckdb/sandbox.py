@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import pyarrow
 
 
-Rows = list[tuple[Any, ...]]
+Tuples = list[tuple[Any, ...]]
 
 SETTINGS: dict[str, str | bool | int | float | list[str]] = {
     "allow_community_extensions": False,
@@ -58,7 +58,7 @@ class Store(Protocol):
         """The SQL of a type whose values are these words, numbered from 0."""
         ...
 
-    def run(self, sql: str) -> Rows:
+    def run(self, sql: str) -> Tuples:
         """The rows of a SELECT."""
         ...
 
@@ -113,7 +113,7 @@ class Sandbox:
         self._connection.execute(f"CREATE TYPE {name} AS ENUM (SELECT unnest(?))", [list(words)])
         return name
 
-    def run(self, sql: str) -> Rows:
+    def run(self, sql: str) -> Tuples:
         """The rows of a SELECT."""
         assert self._connection is not None  # noqa: S101 - open since __init__
         return self._connection.execute(sql).fetchall()
@@ -146,7 +146,7 @@ class Borrowed:
         """A literal: nothing is left behind in the holder's database."""
         return f"ENUM({', '.join(map(DUCKDB.literal, words))})"
 
-    def run(self, sql: str) -> Rows:
+    def run(self, sql: str) -> Tuples:
         """The rows of a SELECT."""
         found = self._relation.query(_RELATION, sql)
         return [] if found is None else found.fetchall()
