@@ -15,6 +15,8 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
 from tenue.engine.contract import Cells, Profile, Profiles
 from tenue.engine.request import (
     All,
@@ -103,6 +105,11 @@ class OracleEngine:
         for key, row in found:
             cells.setdefault(key, []).append(self.value(request.column, row) or 0)
         return {key: _profile(values, request) for key, values in cells.items()}
+
+    def column_steps(self, *columns: str) -> np.ndarray:
+        found = [[self.value(name, row) for name in columns] for row in self.rows]
+        whole = sorted(values for values in found if None not in values)
+        return np.array(whole, dtype=np.int64).reshape(-1, len(columns))
 
     def kept(self, people: People, found: Sequence[Placed], *, keyed: bool) -> list[Placed]:
         """Those rows of each unit that count: first its cells are chosen, then its rows."""

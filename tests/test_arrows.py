@@ -93,6 +93,36 @@ def test_a_wrong_arrow_is_seen() -> None:
     assert arrows(path, "from .law import Law\nfrom ..number import exact") == []
 
 
+ENGINE = ["request", "contract", "storage", "source", "sql", "people", "duckdb", "open"]
+"""The order inside the engine: the contract above all, the engines themselves below."""
+
+
+@pytest.mark.parametrize(
+    "path", sorted((SOURCE / "engine").rglob("*.py")), ids=lambda p: str(p.relative_to(SOURCE))
+)
+def test_parts_of_the_engine_import_only_parts_above(path: Path) -> None:
+    if path == SOURCE / "engine" / "__init__.py":
+        return
+    home, *below = path.relative_to(SOURCE / "engine").parts
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.level == len(below) + 1:
+            found.add((node.module or "").split(".")[0])
+    for part in found:
+        assert ENGINE.index(part) <= ENGINE.index(home.removesuffix(".py"))
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(SOURCE)))
+def test_only_its_own_room_imports_duckdb(path: Path) -> None:
+    if path.is_relative_to(SOURCE / "engine" / "duckdb"):
+        return
+    for node in ast.walk(ast.parse(path.read_text())):
+        names = [name.name for name in node.names] if isinstance(node, ast.Import) else []
+        if isinstance(node, ast.ImportFrom) and node.level == 0:
+            names = [node.module or ""]
+        assert "duckdb" not in [name.split(".")[0] for name in names]
+
+
 ENTROPY = re.compile(
     r"np\.random|numpy\.random|default_rng|\bsecrets\b|os\.urandom|\bimport random\b|getrandbits"
 )

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
 
 from .request import RankRequest, Request
+
+if TYPE_CHECKING:
+    import pyarrow
+
 
 Cells = Mapping[tuple[int, ...], tuple[int, ...]]
 """For each cell that has rows, by the numbers of its keys, the measures in the order asked."""
@@ -29,15 +37,46 @@ Profiles = Mapping[tuple[int, ...], Profile]
 """For each cell with rows that have the column, by the numbers of its keys, its profile."""
 
 
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """What a table holds, row by row.
+
+    logical: for each declared column that is stored and is no identifier, its grid steps (as
+        `sql/steps.py` counts them), category number or boolean; null where the value is missing.
+        What the schema declares for missing values is not filled in.
+    identifiers: the stored values of columns of type identifier.
+    types: how the source stores each column; None where it is text without a type (CSV, JSON).
+    unreadable: how many values of a column are there and are not what the schema declares.
+    infinite: how many values of a column are infinite.
+    beyond: how many values of a column lie beyond its bounds, and count as the bound.
+    first: the number of the first row, from 1, in which a column is unreadable or infinite.
+    """
+
+    logical: pyarrow.Table
+    identifiers: pyarrow.Table
+    types: Mapping[str, Any]
+    unreadable: Mapping[str, int]
+    infinite: Mapping[str, int]
+    beyond: Mapping[str, int]
+    first: Mapping[str, int]
+
+
+FAULT = "the engine did not answer"
+"""All that is ever said of a failure: an engine's own words may quote a row."""
+
+
 class Engine(Protocol):
     """Reads rows and gives whole numbers.
+
+    How many rows there are, where that is public, and how many votes each category has are
+    measures; limits of people are part of a request.
 
     Guarantee
         `measure` and `ranks` return exact integers that depend on the multiset of rows only: not on
         their order. Without `people`, or where no unit exceeds its limits, every engine returns the
         same; which rows of a unit above its limits are kept is drawn as `People` says, so that the
         law of what is returned depends on the multiset of rows only. Whatever goes wrong inside is
-        one `EngineFault` whose text says nothing about rows.
+        one `EngineFault` of one text, `FAULT`.
     """
 
     def measure(self, request: Request) -> Cells:
@@ -56,6 +95,54 @@ class Engine(Protocol):
         """
         ...
 
+    def column_steps(self, *columns: str) -> NDArray[np.int64]:
+        """The logical values of the rows that have all these columns, sorted by the first, then by
+        the second: a row for each, a column for each column. For mechanisms scaled to the table."""
+        ...
+
+    def read_all(self) -> Rows:
+        """Every row, for those who publish the table; no question calls this.
+
+        Numbers are rounded to the grid and clamped to the bounds exactly as they are for questions.
+        A file with a line that is not a row is refused, where a question would skip that line.
+        """
+        ...
+
     def close(self) -> None:
         """Lets go of files and connections."""
+        ...
+
+
+class Ordered(Protocol):
+    """One column of a stored table that need not fit into memory, walked in order.
+
+    names: the columns of the table.
+    folder: a private folder that is removed when the pass ends.
+
+    Every walk comes in batches of arrays. A row is known by its number, from 0, in the table.
+    """
+
+    names: tuple[str, ...]
+    folder: Path
+
+    def take(
+        self, name: str, ties: Callable[[NDArray[np.int64]], NDArray[np.int64]]
+    ) -> tuple[int, int, float] | None:
+        """Chooses the column, and `ties` of the rows to tell equal values apart.
+
+        Returns how many rows there are, how many of them have no finite number, and the largest
+        size of a number; None if the column holds no numbers.
+        """
+        ...
+
+    def sort(self) -> Iterator[tuple[NDArray[Any], ...]]:
+        """Rows, ties and values as doubles, in the order of values and then of ties."""
+        ...
+
+    def group(self, labels: Iterator[tuple[Any, ...]]) -> Iterator[pyarrow.Table]:
+        """Columns `label`, `row` and `value`, in the order of the labels, given rows and labels."""
+        ...
+
+    def write(self, out: Path, name: str, values: Iterator[tuple[Any, ...]]) -> None:
+        """Writes one column, given rows and its values, in the order of rows: one Parquet file."""
         ...

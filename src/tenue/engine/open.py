@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 from ..schema import Table
-from .contract import Engine
+from .contract import Engine, Ordered
 from .duckdb.engine import DuckDB
-from .source.location import locate
+from .duckdb.ordered import order
+from .duckdb.whole_table import Load, open_whole
+from .source.location import Database, Files, Relation, locate
 
 
 def open_engine(source: object, schema: Table, folder: Path | None = None) -> Engine:
@@ -25,3 +28,15 @@ def open_engine(source: object, schema: Table, folder: Path | None = None) -> En
         folder: where a relative path starts; None for the working folder.
     """
     return DuckDB(locate(source, schema.name, folder), schema)
+
+
+def open_table(source: Files | Database | Relation) -> tuple[tuple[str, ...], Load]:
+    """The columns of a table without a schema, and how they are read; refused if it is none."""
+    return open_whole(source)
+
+
+def open_ordered(
+    source: Files | Database, *, memory: int, batch: int
+) -> AbstractContextManager[Ordered]:
+    """A pass over one column of a stored table, holding so many bytes, so many rows at a time."""
+    return order(source, memory=memory, batch=batch)

@@ -5,7 +5,6 @@ Whether a column can be read is decided from the storage type alone, never from 
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 from ..errors import refuse
@@ -38,9 +37,9 @@ class Floating:
 
 @dataclass(frozen=True)
 class Text:
-    """Text that is only text; `type` is the engine's name for it."""
+    """Text that is only text; `type` is the engine's name for it if it has several."""
 
-    type: str = "VARCHAR"
+    type: str = ""
 
 
 @dataclass(frozen=True)
@@ -79,57 +78,6 @@ class Opaque:
 
 
 Storage = Integer | Fixed | Floating | Text | Written | Truth | Day | Moment | Nothing | Opaque
-
-_INTEGERS = {
-    f"{sign}{name}": Integer(
-        f"{sign}{name}", *((0, 2**bits - 1) if sign else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1))
-    )
-    for name, bits in {
-        "TINYINT": 8,
-        "SMALLINT": 16,
-        "INTEGER": 32,
-        "BIGINT": 64,
-        "HUGEINT": 128,
-    }.items()
-    for sign in ("", "U")
-}
-_DECIMAL = re.compile(r"DECIMAL\((\d+),\s*(\d+)\)")
-_MOMENTS = (
-    "TIMESTAMP",
-    "TIMESTAMP_S",
-    "TIMESTAMP_MS",
-    "TIMESTAMP_NS",
-    "TIMESTAMPTZ_NS",
-    "TIMESTAMP WITH TIME ZONE",
-)
-_NAMED: dict[str, Storage] = {
-    **_INTEGERS,
-    "FLOAT": Floating(single=True),
-    "DOUBLE": Floating(),
-    "VARCHAR": Text(),
-    "UUID": Text("UUID"),
-    "BOOLEAN": Truth(),
-    "DATE": Day(),
-    '"NULL"': Nothing(),
-    "NULL": Nothing(),
-    **{name: Moment(name) for name in _MOMENTS},
-}
-
-
-def storage(type_name: str) -> Storage:
-    """The storage that a DuckDB type name means.
-
-    Example
-        >>> storage("DECIMAL(18,2)"), storage("UTINYINT")
-        (Fixed(width=18, scale=2), Integer(type='UTINYINT', low=0, high=255))
-    """
-    if type_name in _NAMED:
-        return _NAMED[type_name]
-    decimal = _DECIMAL.fullmatch(type_name)
-    if decimal:
-        return Fixed(int(decimal[1]), int(decimal[2]))
-    return Text("ENUM") if type_name.startswith("ENUM(") else Opaque()
-
 
 _NUMBERS = (Integer, Fixed, Floating, Truth, Written, Nothing)
 _TIMES = (Day, Moment, Written, Nothing)

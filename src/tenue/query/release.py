@@ -24,7 +24,6 @@ from ..schema import Schema
 from ..schema.table import RECORD
 from .family.draw import Draw
 from .family.noise import atoms_of, component_of, measures_of
-from .individual.all_rows import column_steps
 from .plan.plan import Plan
 from .question import Question
 from .workload.batch import Batch
@@ -191,4 +190,4 @@ class _Rows:
         return self._votes[column]
 
     def steps(self, column: str) -> NDArray[np.int64]:
-        return column_steps(self._engine, column)
+        return self._engine.column_steps(column)[:, 0]

@@ -5,17 +5,12 @@ from __future__ import annotations
 import duckdb
 import pytest
 
+from tenue.engine.duckdb.dialect import storage
 from tenue.engine.storage import (
-    Fixed,
-    Floating,
-    Integer,
-    Moment,
     Nothing,
-    Opaque,
     Text,
     Written,
     check_readable,
-    storage,
 )
 from tenue.errors import InvalidTable
 from tenue.schema import Schema
@@ -81,15 +76,6 @@ def test_a_column_of_nothing_and_written_values_fit_every_column() -> None:
     for name in "ncbds":
         check_readable(SCHEMA.column(name), Nothing())
         check_readable(SCHEMA.column(name), Written())
-
-
-def test_names_become_types() -> None:
-    assert storage("DECIMAL(38,0)") == Fixed(38, 0)
-    assert storage("INTEGER") == Integer("INTEGER", -(2**31), 2**31 - 1)
-    assert storage("FLOAT") == Floating(single=True)
-    assert storage("ENUM('a')") == Text("ENUM")
-    assert storage("TIMESTAMP WITH TIME ZONE") == Moment("TIMESTAMP WITH TIME ZONE")
-    assert storage("MAP(VARCHAR, INTEGER)") == Opaque()
 
 
 def test_a_number_stored_as_text_is_refused_with_what_is_allowed() -> None:

@@ -77,7 +77,7 @@ def test_the_price_is_paid_before_a_row_is_read_and_stays_paid(
             seen.append(balance.individual if individual else balance.spent)
             raise EngineFault("the engine did not answer")
 
-        for call in ("measure", "ranks"):
+        for call in ("measure", "ranks", "column_steps"):
             monkeypatch.setattr(data._engine, call, fails)
         sql = "SELECT MEDIAN(x) FROM t"
         with pytest.raises(EngineFault):

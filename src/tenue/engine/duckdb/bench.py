@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .sandbox import SETTINGS, Rows
+from .sandbox import Tuples, settings
 from .scratch import Scratch
 
 if TYPE_CHECKING:
@@ -29,14 +29,12 @@ class Bench:
         import duckdb
 
         self._scratch = Scratch()
-        folder = str(self._scratch.path / "spill")
-        settings = {**SETTINGS, "temp_directory": folder, "secret_directory": folder}
-        self._connection = duckdb.connect(":memory:", config=settings)
+        self._connection = duckdb.connect(":memory:", config=settings(self._scratch))
         self._connection.execute("SET enable_external_access = false")
         self._connection.execute("SET lock_configuration = true")
         self._begun = False
 
-    def select(self, table: pyarrow.Table, sql: str) -> Rows:
+    def select(self, table: pyarrow.Table, sql: str) -> Tuples:
         """The rows of a SELECT from the table."""
         self._connection.register(_HANDED, table)
         try:
@@ -47,20 +45,17 @@ class Bench:
     def gather(self, table: pyarrow.Table, sql: str) -> None:
         """Adds the rows of a SELECT from the table to what was gathered."""
         begin = f"INSERT INTO {_GATHERED}" if self._begun else f"CREATE TABLE {_GATHERED} AS"
-        self._connection.register(_HANDED, table)
-        try:
-            self._connection.execute(f"{begin} {sql}")
-        finally:
-            self._connection.unregister(_HANDED)
+        self.select(table, f"{begin} {sql}")
         self._begun = True
 
-    def gathered(self, sql: str) -> Rows:
+    def gathered(self, sql: str) -> Tuples:
         """The rows of a SELECT from what was gathered; none if nothing was."""
         return self._connection.execute(sql).fetchall() if self._begun else []
 
     def clear(self) -> None:
         """Forgets what was gathered."""
-        self._connection.execute(f"DROP TABLE IF EXISTS {_GATHERED}")
+        if self._begun:
+            self._connection.execute(f"DROP TABLE {_GATHERED}")
         self._begun = False
 
     def close(self) -> None:

@@ -12,10 +12,10 @@ from typing import Any
 from ...errors import refuse
 from ..source.header import read_header
 from ..source.limit import MOST_COLUMNS
+from ..storage import Day, Fixed, Floating, Integer, Moment, Truth
+from .dialect import DUCKDB, storage
 from .reader import check_once
 
-_SIGNED = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
-_INTEGERS = (*_SIGNED, "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT")
 _READERS = {".csv": "read_csv", ".tsv": "read_csv", ".parquet": "read_parquet"}
 _MOST_CATEGORIES = 200
 
@@ -73,15 +73,13 @@ def _check_names(path: Path, found: list[str]) -> None:
 
 
 def _column(table: Any, name: str, kind: str, values: bool) -> Described:
-    quoted = '"' + name.replace('"', '""') + '"'
-    if kind == "BOOLEAN":
+    quoted, stored = DUCKDB.quoted(name), storage(kind)
+    if isinstance(stored, Truth):
         return Described(name, "boolean")
-    if kind in ("DATE",) or kind.startswith("TIMESTAMP"):
+    if isinstance(stored, Day | Moment | Integer | Fixed | Floating):
+        time = {Day: "date", Moment: "datetime"}.get(type(stored), "number")
         bounds = _ends(table, quoted) if values else None
-        return Described(name, "date" if kind == "DATE" else "datetime", bounds=bounds)
-    if kind in _INTEGERS or kind in ("FLOAT", "DOUBLE") or kind.startswith("DECIMAL"):
-        bounds = _ends(table, quoted) if values else None
-        return Described(name, "number", whole=kind in _INTEGERS, bounds=bounds)
+        return Described(name, time, whole=isinstance(stored, Integer), bounds=bounds)
     categories = None
     if values:
         found = table.aggregate(f"{quoted} AS v", quoted).filter("v IS NOT NULL").fetchall()

@@ -3,30 +3,29 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ...errors import EngineFault, InvalidTable, Refused, refuse
 from ...noise.source import SYSTEM
 from ...schema import Category, Column, Identifier, Number, Table
-from ..contract import Cells, Profiles
-from ..people.crowd import Crowd, Reader, passes
-from ..request import People, RankRequest, Request
+from ..contract import FAULT, Cells, Profiles, Rows
+from ..people.crowd import Reader
+from ..people.measure import Place, measure_people, rank_people
+from ..request import RankRequest, Request
 from ..source.location import Relation, Source
-from ..sql.logical import Held, Logical
+from ..sql.logical import Held, Logical, Stored
 from ..sql.lookup import lookup_sql
-from ..sql.rank import profiles, profiles_of_people
-from ..sql.statement import Statement, write, write_for_people
+from ..sql.rank import profiles
+from ..sql.statement import write, write_counts
 from ..storage import Storage, check_readable
 from .bench import Bench
-from .sandbox import Borrowed, Rows, Sandbox, Store
-
-if TYPE_CHECKING:
-    import pyarrow
-
-
-FAULT = "the engine did not answer"
-"""All that is ever said of a failure: DuckDB's own words may quote a row."""
+from .dialect import DUCKDB
+from .rows import read_rows
+from .sandbox import Borrowed, Sandbox, Store
 
 Found = TypeVar("Found")
 
@@ -48,7 +47,6 @@ class DuckDB:
     """
 
     def __init__(self, source: Source, schema: Table) -> None:
-        self._declared = schema.columns
         self._unit = schema.unit.lower()
         self._lock = threading.Lock()
         self._bench: Bench | None = None
@@ -57,10 +55,8 @@ class DuckDB:
             Borrowed(source.relation) if isinstance(source, Relation) else Sandbox(source, stored)
         )
         try:
-            self._source = self._store.sql
-            self._held = {
-                column.name.lower(): _held(column, self._store) for column in _stored(schema)
-            }
+            held = {column.name.lower(): _held(column, self._store) for column in _stored(schema)}
+            self._table = Stored(self._store.sql, held, schema.columns, DUCKDB)
             self._check()
         except BaseException:
             self.close()
@@ -69,32 +65,32 @@ class DuckDB:
     def measure(self, request: Request) -> Cells:
         """The measures of every cell that has rows."""
         if request.people is not None:
-            return self._measured_people(request, request.people)
-        statement = write(request, self._source, self._held, self._declared)
-        return _cells(statement, self._run(statement.sql))
+            return self._with_store(lambda store: measure_people(request, self._people(store)))
+        statement = write(request, self._table)
+        return statement.cells(self._run(statement.sql))
 
     def ranks(self, request: RankRequest) -> Profiles:
         """The profile of every cell with rows that have the column."""
-        table = self._source, self._held, self._declared
-        people = request.people
-        if people is None:
-            return profiles(request, *table, self._run)
-
-        def of_people(store: Store) -> Profiles:
-            bench = self._cleared()
-            try:
-                choose = _chooser(people, store)
-                return profiles_of_people(request, people, *table, choose, bench)
-            finally:
-                bench.clear()
-
-        return self._with_store(of_people)
+        if request.people is not None:
+            return self._with_store(lambda store: rank_people(request, self._people(store)))
+        return profiles(request, self._table, self._run)
 
     def look_up(self, unit: str, name: str, column: str) -> list[int | None]:
         """The values of a column in the first two rows of one unit."""
-        logical = Logical(self._source, self._held, self._declared)
-        rows = self._run(lookup_sql(unit, name, column, logical))
+        rows = self._run(lookup_sql(unit, name, column, Logical(self._table)))
         return [None if value is None else int(value) for (value,) in rows]
+
+    def column_steps(self, *columns: str) -> NDArray[np.int64]:
+        """The logical values of the rows that have all these columns, sorted."""
+        sql = write_counts(columns, self._table)
+        table = self._with_store(lambda store: store.arrow(sql))
+        *values, counts = (column.to_numpy() for column in table.columns)
+        order = np.lexsort(values[::-1])
+        return np.repeat(np.stack(values, axis=1)[order], counts[order], axis=0)
+
+    def read_all(self) -> Rows:
+        """Every row, for those who publish the table."""
+        return self._with_store(lambda store: read_rows(self._table, store.arrow))
 
     def close(self) -> None:
         """Lets go of files and connections, and removes what was put on disk."""
@@ -105,32 +101,15 @@ class DuckDB:
                 self._bench.close()
             self._store = self._bench = None
 
-    def _measured_people(self, request: Request, people: People) -> Cells:
-        asked = write_for_people(request, people, self._source, self._held, self._declared)
-        if asked.everybody is not None:
-            return _cells(asked.everybody, self._run(asked.everybody.sql))
+    def _people(self, store: Store) -> Place:
+        reader = Reader(store.run, store.arrow)
+        return Place(self._table, reader, self._opened_bench, SYSTEM)
 
-        def of_people(store: Store) -> Cells:
-            found: dict[tuple[int, ...], list[int]] = {}
-            bench = self._cleared()
-            for table in _chooser(people, store)(asked.rows):
-                for statement, places in asked.chosen:
-                    cells = _cells(statement, bench.select(table, statement.sql))
-                    for key, values in cells.items():
-                        numbers = found.setdefault(key, [0] * len(request.measures))
-                        for place, value in zip(places, values, strict=True):
-                            # a unit is in one pass only, so that units add up as rows do
-                            numbers[place] += value
-            return {key: tuple(numbers) for key, numbers in found.items()}
-
-        return self._with_store(of_people)
-
-    def _cleared(self) -> Bench:
+    def _opened_bench(self) -> Bench:
         self._bench = self._bench or Bench()
-        self._bench.clear()
         return self._bench
 
-    def _run(self, sql: str) -> Rows:
+    def _run(self, sql: str) -> list[tuple[Any, ...]]:
         return self._with_store(lambda store: store.run(sql))
 
     def _with_store(self, work: Callable[[Store], Found]) -> Found:
@@ -151,30 +130,16 @@ class DuckDB:
 
     def _check(self) -> None:
         """Refuses now, from schema and types, what could not be computed later."""
-        for column in self._declared.values():
+        for column in self._table.declared.values():
             if isinstance(column, Identifier):
                 if column.name.lower() == self._unit:
-                    Logical(self._source, self._held, self._declared).unit(column.name)
+                    Logical(self._table).unit(column.name)
                 continue
             try:
-                Logical(self._source, self._held, self._declared).value(column.name)
+                Logical(self._table).value(column.name)
             except InvalidTable as refused:
                 what = f"`{column.name}` cannot be computed exactly: {refused.what}"
                 raise InvalidTable(what, refused.allowed, refused.fix, column=column.name) from None
-
-
-def _cells(statement: Statement, rows: Rows) -> dict[tuple[int, ...], tuple[int, ...]]:
-    cells = {}
-    for row in rows:
-        key, values = row[: statement.keys], row[statement.keys :]
-        if None not in key and (statement.keys or values[-1]):
-            measured = (int(value or 0) for value in values[: statement.measures])
-            cells[tuple(map(int, key))] = tuple(measured)
-    return cells
-
-
-def _chooser(people: People, store: Store) -> Callable[[Crowd], Iterable[pyarrow.Table]]:
-    return lambda rows: passes(people, rows, Reader(store.run, store.arrow), SYSTEM)
 
 
 def _stored(schema: Table) -> list[Column]:
@@ -189,8 +154,8 @@ def _stored(schema: Table) -> list[Column]:
 def _held(column: Column, store: Store) -> Held:
     name, stored = _found(column, store.columns)
     check_readable(column, stored)
-    enum = store.enumeration(column.categories) if isinstance(column, Category) else ""
-    return Held(column, name, stored, enum)
+    words = store.enumeration(column.categories) if isinstance(column, Category) else ""
+    return Held(column, name, stored, words)
 
 
 def _found(column: Column, columns: tuple[tuple[str, Storage], ...]) -> tuple[str, Storage]:

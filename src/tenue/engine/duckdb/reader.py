@@ -6,6 +6,7 @@ Only names, types and file footers are looked at here. Rows are read when a requ
 from __future__ import annotations
 
 import gzip
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,8 +17,8 @@ from ..source.frame import arrow_table
 from ..source.header import Header, read_header
 from ..source.limit import check_parquet, check_size
 from ..source.location import Database, Files, Frame
-from ..sql.logical import literal, quoted
-from ..storage import Storage, Written, storage
+from ..storage import Storage, Written
+from .dialect import DUCKDB, storage
 
 if TYPE_CHECKING:
     import duckdb
@@ -26,6 +27,14 @@ if TYPE_CHECKING:
 _ARROW = "tenue_frame"
 _HELD = "tenue_held"
 _JSON_START = 4096
+_LENIENT = "ignore_errors = true"
+_BROKEN = {
+    "not utf-8 encoded": "has bytes that are not UTF-8",
+    "unterminated quote": "opens a quote that is never closed",
+    "Expected Number of Columns": "has too many or too few values",
+}
+
+literal, quoted = DUCKDB.literal, DUCKDB.quoted
 
 
 @dataclass(frozen=True)
@@ -47,9 +56,13 @@ class Readable:
 def prepare(
     connection: duckdb.DuckDBPyConnection,
     source: Files | Database | Frame,
-    wanted: Mapping[str, str],
+    wanted: Mapping[str, str] | None,
 ) -> Readable:
-    """Makes the source known to the connection; `wanted` are the declared names, by lower case."""
+    """Makes the source known to the connection.
+
+    `wanted` are the declared names, by lower case: a line of a file that is no row is left out.
+    Without them every column is there, in order, and such a line is an error.
+    """
     if isinstance(source, Frame):
         table = arrow_table(source.data, wanted)
         if table.num_columns == 0:
@@ -66,7 +79,9 @@ def prepare(
     for path in source.paths:
         check_size(path, zipped=source.zipped)
     if source.kind in ("json", "jsonl"):
-        return _json(source, wanted)
+        return _json(source, wanted or {})
+    if wanted is None:
+        return _whole_csv(source)
     # with it DuckDB would skip a line for its bytes only when a question reads that field, and how
     # many rows there are would depend on what is asked
     connection.execute("SET disabled_optimizers = 'unused_columns'")
@@ -123,17 +138,50 @@ def _csv(source: Files, wanted: Mapping[str, str]) -> Readable:
     for header, paths in groups.items():
         check_once([name for name in names[header] if name in shared])
         chosen = [f"f{names[header].index(name)} AS {quoted(name)}" for name in sorted(shared)]
-        fields = ", ".join(f"'f{i}': 'VARCHAR'" for i in range(len(header.names)))
-        listed = ", ".join(literal(str(path)) for path in paths)
-        options = (
-            f"auto_detect = false, header = true, delim = {literal(header.separator)}, "
-            f"quote = '\"', escape = '\"', nullstr = '', columns = {{{fields}}}, "
-            f"ignore_errors = true, compression = '{'gzip' if source.zipped else 'none'}'"
-        )
-        parts.append(f"SELECT {', '.join(chosen) or 'f0'} FROM read_csv([{listed}], {options})")  # noqa: S608
+        lines = _read_csv(header, paths, source.zipped)
+        parts.append(f"SELECT {', '.join(chosen) or 'f0'} FROM {lines}")  # noqa: S608
     return Readable(
         _union(parts), tuple((name, Written()) for name in sorted(shared)), source.paths
     )
+
+
+def _whole_csv(source: Files) -> Readable:
+    headers = {
+        read_header(path, source.kind, zipped=source.zipped, wanted=None) for path in source.paths
+    }
+    if len(headers) > 1:
+        raise refuse("engine.files-have-different-first-lines")
+    (header,) = headers
+    sql = strictly(_read_csv(header, source.paths, source.zipped))
+    return Readable(sql, tuple((name, Written()) for name in header.names), source.paths)
+
+
+def _read_csv(header: Header, paths: Iterable[Path], zipped: bool) -> str:
+    fields = ", ".join(f"'f{i}': 'VARCHAR'" for i in range(len(header.names)))
+    listed = ", ".join(literal(str(path)) for path in paths)
+    options = (
+        f"auto_detect = false, header = true, delim = {literal(header.separator)}, "
+        f"quote = '\"', escape = '\"', nullstr = '', columns = {{{fields}}}, "
+        f"{_LENIENT}, compression = '{'gzip' if zipped else 'none'}'"
+    )
+    return f"read_csv([{listed}], {options})"
+
+
+def strictly(sql: str) -> str:
+    """The same table, where a line that is no row is an error instead of being left out."""
+    return sql.replace(_LENIENT, "ignore_errors = false")
+
+
+def broken_line(message: str) -> str | None:
+    """Which line of a CSV file is no row, and why, from DuckDB's message; never what stands there.
+
+    Example
+        >>> broken_line("CSV Error on Line: 3: secret. Expected Number of Columns: 2")
+        'Line 3 has too many or too few values'
+    """
+    line = re.search(r"CSV Error on Line: ([0-9]+)", message)
+    why = next((words for sign, words in _BROKEN.items() if sign in message), None)
+    return None if line is None or why is None else f"Line {line[1]} {why}"
 
 
 def _json(source: Files, wanted: Mapping[str, str]) -> Readable:
@@ -148,7 +196,7 @@ def _json(source: Files, wanted: Mapping[str, str]) -> Readable:
     for layout, paths in groups.items():
         listed = ", ".join(literal(str(path)) for path in paths)
         options = (
-            f"format = '{layout}', records = 'true', columns = {{{fields}}}, ignore_errors = true, "
+            f"format = '{layout}', records = 'true', columns = {{{fields}}}, {_LENIENT}, "
             f"compression = '{'gzip' if source.zipped else 'none'}'"
         )
         parts.append(f"SELECT * FROM read_json([{listed}], {options})")  # noqa: S608

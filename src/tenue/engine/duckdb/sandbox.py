@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 from ...errors import refuse
 from ..source.limit import MOST_SPILL
 from ..source.location import Database, Files, Frame
-from ..sql.logical import literal
-from ..storage import Storage, storage
+from ..storage import Storage
+from .dialect import DUCKDB, storage
 from .reader import Readable, prepare
 from .scratch import Scratch
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import pyarrow
 
 
-Rows = list[tuple[Any, ...]]
+Tuples = list[tuple[Any, ...]]
 
 SETTINGS: dict[str, str | bool | int | float | list[str]] = {
     "allow_community_extensions": False,
@@ -36,6 +36,12 @@ SETTINGS: dict[str, str | bool | int | float | list[str]] = {
 }
 """What every database of ours is opened with."""
 _RELATION = "tenue_source"
+
+
+def settings(scratch: Scratch) -> dict[str, str | bool | int | float | list[str]]:
+    """What a database of ours is opened with that may put something into the folder."""
+    folder = str(scratch.path / "spill")
+    return {**SETTINGS, "temp_directory": folder, "secret_directory": folder}
 
 
 class Store(Protocol):
@@ -52,7 +58,7 @@ class Store(Protocol):
         """The SQL of a type whose values are these words, numbered from 0."""
         ...
 
-    def run(self, sql: str) -> Rows:
+    def run(self, sql: str) -> Tuples:
         """The rows of a SELECT."""
         ...
 
@@ -85,11 +91,9 @@ class Sandbox:
         import duckdb
 
         try:
-            folder = str(self._scratch.path / "spill")
-            settings = {**SETTINGS, "temp_directory": folder, "secret_directory": folder}
-            self._connection = duckdb.connect(":memory:", config=settings)
+            self._connection = duckdb.connect(":memory:", config=settings(self._scratch))
             readable = prepare(self._connection, source, wanted)
-            allowed = ", ".join(literal(str(path)) for path in readable.paths)
+            allowed = ", ".join(DUCKDB.literal(str(path)) for path in readable.paths)
             self._connection.execute(f"SET allowed_paths = [{allowed}]")
             self._connection.execute("SET enable_external_access = false")
             self._connection.execute("SET lock_configuration = true")
@@ -109,7 +113,7 @@ class Sandbox:
         self._connection.execute(f"CREATE TYPE {name} AS ENUM (SELECT unnest(?))", [list(words)])
         return name
 
-    def run(self, sql: str) -> Rows:
+    def run(self, sql: str) -> Tuples:
         """The rows of a SELECT."""
         assert self._connection is not None  # noqa: S101 - open since __init__
         return self._connection.execute(sql).fetchall()
@@ -140,9 +144,9 @@ class Borrowed:
 
     def enumeration(self, words: Sequence[str]) -> str:
         """A literal: nothing is left behind in the holder's database."""
-        return f"ENUM({', '.join(map(literal, words))})"
+        return f"ENUM({', '.join(map(DUCKDB.literal, words))})"
 
-    def run(self, sql: str) -> Rows:
+    def run(self, sql: str) -> Tuples:
         """The rows of a SELECT."""
         found = self._relation.query(_RELATION, sql)
         return [] if found is None else found.fetchall()

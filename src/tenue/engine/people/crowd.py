@@ -3,10 +3,10 @@
 Guarantee
     As `request.People`.
 
-DuckDB finds the rows that are somebody's and in a cell, and hands them over as narrow columns;
-`choice.py` says which of them are kept; what is kept is measured in a database of its own
-(`bench.py`). Only so many rows are looked at in one pass: a table with more is cut into parts by a
-hash of the unit, so that all rows of a unit are in the same part.
+The engine finds the rows that are somebody's and in a cell, and hands them over as narrow columns;
+`choice.py` says which of them are kept; what is kept is measured apart (`measure.py`). Only so many
+rows are looked at in one pass: a table with more is cut into parts by a hash of the unit, so that
+all rows of a unit are in the same part.
 
 Units are told apart exactly. Whole numbers are taken as they are. Of anything else a hash is taken,
 and its values are counted: if there are as many of them as of units, no two units share one. If
@@ -27,10 +27,11 @@ from ...number import whole
 from ...schema import Bounded, Category
 from ..request import Key, People, Predicate
 from ..sql.cell import cell
+from ..sql.dialect import Dialect
 from ..sql.logical import Logical
 from ..sql.predicate import truth
 from ..sql.steps import first_step, last_step
-from ..sql.whole import holding, integer
+from ..sql.whole import integer
 from ..storage import Integer
 from .choice import dense, few, few_cells
 
@@ -58,6 +59,7 @@ class Crowd:
     handed: the SQL of each column as it is handed over, and `taken` as it is measured.
     whole: whether units are whole numbers of at most 64 bits.
     shape: how many cells each key has.
+    dialect: how the rows' engine spells SQL.
     """
 
     sql: str
@@ -65,6 +67,7 @@ class Crowd:
     taken: tuple[str, ...]
     whole: bool
     shape: tuple[int, ...]
+    dialect: Dialect
 
 
 @dataclass(frozen=True)
@@ -93,10 +96,12 @@ def crowd(
         columns: what is measured.
     """
     _limits(people)
-    unit = logical.column(people.unit)
+    unit, dialect = logical.column(people.unit), logical.dialect
     outputs = [f"{logical.unit(people.unit)} AS u"]
     outputs += [f"{cell(key, logical)} AS k{i}" for i, key in enumerate(keys)]
-    handed = [f"CAST(k{i} AS {_unsigned(key.cells)}) AS k{i}" for i, key in enumerate(keys)]
+    handed = [
+        f"CAST(k{i} AS {_unsigned(key.cells, dialect)}) AS k{i}" for i, key in enumerate(keys)
+    ]
     taken = ["u", *(f"k{i}" for i in range(len(keys)))]
     for name in dict.fromkeys(columns):
         value, column = logical.value(name), logical.column(name)
@@ -105,22 +110,22 @@ def crowd(
         outputs.append(value)
         if isinstance(column, Bounded):
             ends = first_step(column), last_step(column)
-            handed.append(f"CAST({value} AS {_signed(*ends)}) AS {value}")
-            taken.append(f"CAST({value} AS {holding(*ends)}) AS {value}")
+            handed.append(f"CAST({value} AS {_signed(*ends, dialect)}) AS {value}")
+            taken.append(f"CAST({value} AS {dialect.holding(*ends)}) AS {value}")
         else:
             handed.append(value)
             taken.append(value)
-    filtered = "" if where is None else f" WHERE {truth(where, logical)}"
-    sql = f"SELECT {', '.join(outputs)} FROM ({logical.write()}){filtered}"  # noqa: S608
+    sql = logical.select(outputs, None if where is None else truth(where, logical))
     there = " AND ".join(["u IS NOT NULL", *(f"k{i} IS NOT NULL" for i in range(len(keys)))])
     stored = None if isinstance(unit, Category) else logical.stored(unit.name)
     return Crowd(
-        sql=f"SELECT * FROM ({sql}) WHERE {there}",  # noqa: S608
+        sql=f"SELECT * FROM {dialect.nested(sql)} WHERE {there}",  # noqa: S608
         handed=tuple(handed),
         taken=tuple(taken),
         whole=stored is None
         or (isinstance(stored, Integer) and stored.low >= _LONG[0] and stored.high <= _LONG[1]),
         shape=tuple(key.cells for key in keys),
+        dialect=dialect,
     )
 
 
@@ -137,10 +142,12 @@ def passes(
         most: about how many rows a part may have.
     """
     ends = ", MIN(u), MAX(u)" if rows.whole else ""
-    ((count, *span),) = reader.run(f"SELECT COUNT(*){ends} FROM ({rows.sql})")  # noqa: S608
+    everybody = rows.dialect.nested(rows.sql)
+    ((count, *span),) = reader.run(f"SELECT COUNT(*){ends} FROM {everybody}")  # noqa: S608
     parts = -(-count // most)
     for part in range(parts):
-        sql = rows.sql if parts == 1 else f"{rows.sql} AND hash(u) % {parts} = {part}"
+        share = f" AND {rows.dialect.hash('u')} % {parts} = {part}"
+        sql = rows.sql if parts == 1 else rows.sql + share
         table = _numbered(sql, rows, reader, span)
         placed, chosen = _chosen(people, rows, table, source)
         yield table.append_column(CHOSEN, [chosen]).append_column(PLACED, [placed])
@@ -170,19 +177,24 @@ def _chosen(
 def _numbered(sql: str, rows: Crowd, reader: Reader, span: Sequence[int]) -> pyarrow.Table:
     """The rows, with units that are numbers from 0 on, in place of what they are."""
     others = "".join(f", {name}" for name in rows.handed)
+    dialect, source = rows.dialect, rows.dialect.nested(sql)
     if span and span[1] - span[0] < _NARROW:
         # in a type that no stored number leaves: an overflow would be an error that depends on rows
-        wide = "BIGINT" if span[1] < _SIGNED_END else "HUGEINT"
-        unit = f"CAST(CAST(u AS {wide}) - {integer(span[0])} AS UINTEGER) AS u"
-        return reader.arrow(f"SELECT {unit}{others} FROM ({sql})")  # noqa: S608
+        wide = dialect.long if span[1] < _SIGNED_END else dialect.huge
+        narrow = _unsigned(2**32, dialect)
+        unit = f"CAST(CAST(u AS {wide}) - {integer(span[0])} AS {narrow}) AS u"
+        return reader.arrow(f"SELECT {unit}{others} FROM {source}")  # noqa: S608
     if rows.whole:
-        return _dense(reader.arrow(f"SELECT u{others} FROM ({sql})"))  # noqa: S608
-    table = _dense(reader.arrow(f"SELECT hash(u) AS u{others} FROM ({sql})"))  # noqa: S608
-    ((units,),) = reader.run(f"SELECT COUNT(*) FROM (SELECT DISTINCT u FROM ({sql}))")  # noqa: S608
+        return _dense(reader.arrow(f"SELECT u{others} FROM {source}"))  # noqa: S608
+    hashed = f"SELECT {dialect.hash('u')} AS u{others} FROM {source}"  # noqa: S608
+    table = _dense(reader.arrow(hashed))
+    distinct = dialect.nested(f"SELECT DISTINCT u FROM {source}")  # noqa: S608
+    ((units,),) = reader.run(f"SELECT COUNT(*) FROM {distinct}")  # noqa: S608
     if units == _column(table, "u").max(initial=-1) + 1:
         return table
-    named = "SELECT u AS v, row_number() OVER () - 1 AS n FROM (SELECT DISTINCT u FROM crowd)"
-    joined = f"WITH crowd AS ({sql}) SELECT n AS u{others} FROM crowd JOIN ({named}) ON u = v"  # noqa: S608
+    distinct = dialect.nested("SELECT DISTINCT u FROM crowd")
+    named = dialect.nested(f"SELECT u AS v, row_number() OVER () - 1 AS n FROM {distinct}")  # noqa: S608
+    joined = f"WITH crowd AS ({sql}) SELECT n AS u{others} FROM crowd JOIN {named} ON u = v"  # noqa: S608
     return reader.arrow(joined)
 
 
@@ -208,17 +220,15 @@ def _cells(table: pyarrow.Table, shape: Sequence[int]) -> npt.NDArray[np.int64]:
     return cells
 
 
-def _unsigned(size: int) -> str:
+def _unsigned(size: int, dialect: Dialect) -> str:
     """The narrowest type for numbers below `size`."""
     bits = (max(size, 1) - 1).bit_length()
-    return next((kind for most, kind in _UNSIGNED if bits <= most), "UBIGINT")
+    return next((kind for most, kind in dialect.unsigned if bits <= most), dialect.long)
 
 
-def _signed(low: int, high: int) -> str:
+def _signed(low: int, high: int, dialect: Dialect) -> str:
     """The narrowest type for numbers from `low` to `high`."""
-    fits = (kind for bits, kind in _SIGNED if -(2 ** (bits - 1)) <= low and high < 2 ** (bits - 1))
-    return next(fits, holding(low, high))
-
-
-_UNSIGNED = ((8, "UTINYINT"), (16, "USMALLINT"), (32, "UINTEGER"))
-_SIGNED = ((8, "TINYINT"), (16, "SMALLINT"), (32, "INTEGER"))
+    for bits, kind in dialect.signed:
+        if -(2 ** (bits - 1)) <= low and high < 2 ** (bits - 1):
+            return kind
+    return dialect.holding(low, high)

@@ -11,11 +11,8 @@ if TYPE_CHECKING:
     import pyarrow
 
 
-_ALLOWED = "A data frame is pandas, polars, pyarrow, or anything with the Arrow PyCapsule interface"
-
-
-def arrow_table(data: Any, wanted: Collection[str]) -> pyarrow.Table:
-    """The columns whose names, in lower case, are `wanted`; refused if it is no table."""
+def arrow_table(data: Any, wanted: Collection[str] | None) -> pyarrow.Table:
+    """The columns whose names, in lower case, are `wanted`, or all; refused if it is no table."""
     import narwhals
     import pyarrow
 
@@ -43,8 +40,9 @@ def arrow_table(data: Any, wanted: Collection[str]) -> pyarrow.Table:
     raise refuse("engine.source-is-of-type-and-its-columns", type=type(data).__name__)
 
 
-def _chosen(names: list[str], wanted: Collection[str]) -> list[str]:
-    chosen = [name for name in names if isinstance(name, str) and name.lower() in wanted]
+def _chosen(names: list[str], wanted: Collection[str] | None) -> list[str]:
+    texts = [name for name in names if isinstance(name, str)]
+    chosen = [name for name in texts if wanted is None or name.lower() in wanted]
     folded = [name.lower() for name in chosen]
     for name in chosen:
         if folded.count(name.lower()) > 1:

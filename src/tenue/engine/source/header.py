@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import gzip
 import io
+import re
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,13 +29,18 @@ class Header:
     separator: str
 
 
-def read_header(path: Path, kind: str, *, zipped: bool, wanted: Collection[str]) -> Header:
-    """The header of a file: separated so that most `wanted` names, in lower case, are found."""
+def read_header(path: Path, kind: str, *, zipped: bool, wanted: Collection[str] | None) -> Header:
+    """The header of a file: separated so that most `wanted` names, in lower case, are found.
+
+    If it is not known what is wanted, the sign that occurs between most pieces of the line wins.
+    """
     opened = gzip.open if zipped else open
     try:
         with opened(path, "rb") as file:
             start = file.read(_LONGEST)
         found = [_split(start, separator) for separator in _SEPARATORS[kind]]
+        if wanted is None:
+            wanted = _pieces(start)
     except (OSError, EOFError, csv.Error, StopIteration):
         found = []
     headers = [header for header in found if len(header.names) <= MOST_COLUMNS]
@@ -42,7 +48,7 @@ def read_header(path: Path, kind: str, *, zipped: bool, wanted: Collection[str])
         raise refuse(
             "engine.has-no-first-line-that-names-its", name=path.name, most_columns=MOST_COLUMNS
         )
-    return max(headers, key=lambda header: _known(header, wanted))
+    return max(headers, key=lambda header: _known(header, wanted or ()))
 
 
 def _split(start: bytes, separator: str) -> Header:
@@ -50,6 +56,12 @@ def _split(start: bytes, separator: str) -> Header:
     text = start.decode("utf-8-sig", errors="replace")
     names = next(csv.reader(io.StringIO(text, newline=""), delimiter=separator))
     return Header(tuple(name.strip() for name in names), separator)
+
+
+def _pieces(start: bytes) -> set[str]:
+    """The first line, cut at every sign that may separate names: the right one finds most."""
+    line = start.split(b"\n", 1)[0].decode("utf-8-sig", errors="replace")
+    return {piece.strip().strip('"').lower() for piece in re.split(r"[,;\t|]", line)}
 
 
 def _known(header: Header, wanted: Collection[str]) -> int:

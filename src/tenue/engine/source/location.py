@@ -9,16 +9,13 @@ from __future__ import annotations
 import glob
 import os
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
-from ...errors import InvalidTable, refuse
+from ...errors import refuse
 from .limit import MOST_FILES
-
-if TYPE_CHECKING:
-    import duckdb
-
 
 Kind = Literal["csv", "tsv", "parquet", "json", "jsonl"]
 
@@ -33,10 +30,6 @@ _KINDS: dict[str, Kind] = {
 }
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 _LATER = {"spark://": "Spark", "postgresql://": "PostgreSQL", "postgres://": "PostgreSQL"}
-_ALLOWED = (
-    "A source is a path or pattern of .csv, .tsv, .parquet, .json or .jsonl files, "
-    "duckdb://file#table, a data frame, or a DuckDB connection or relation"
-)
 
 
 @dataclass(frozen=True)
@@ -67,7 +60,7 @@ class Frame:
 class Relation:
     """A relation of the holder's own DuckDB connection, in which questions then run."""
 
-    relation: duckdb.DuckDBPyRelation
+    relation: Any
 
 
 Source = Files | Database | Frame | Relation
@@ -127,13 +120,12 @@ def _files(text: str, folder: Path) -> Files:
         paths = [Path(found) for found in glob.iglob(str(folder / text), recursive=True)]
         paths = sorted(path.resolve() for path in paths if path.is_file())
         if not paths:
-            what = f"No file has a name like {Path(text).name}"
-            raise InvalidTable(what, _ALLOWED, "Correct the pattern")
+            raise refuse("engine.no-file-has-name-like", name=Path(text).name)
     else:
         paths = [_existing(text, folder)]
     if len(paths) > MOST_FILES:
-        what = f"{len(paths)} files have a name like {Path(text).name}"
-        raise InvalidTable(what, f"A table may have {MOST_FILES} files", "Merge some of them")
+        many, name = len(paths), Path(text).name
+        raise refuse("engine.too-many-files", name=name, many=many, most_files=MOST_FILES)
     kinds = {_kind(path) for path in paths}
     if len(kinds) > 1:
         raise refuse("engine.files-like-are-of-several-kinds", name=Path(text).name)
@@ -153,17 +145,14 @@ def _kind(path: Path) -> tuple[Kind, bool]:
     return kind, zipped
 
 
-def _connected(source: object, name: str) -> Relation:
-    import duckdb
-
-    if isinstance(source, duckdb.DuckDBPyRelation):
+def _connected(source: Any, name: str) -> Relation:
+    """A relation, or the table of a connection; both are known by the names of their types."""
+    kind, relation = type(source).__name__, None
+    if kind == "DuckDBPyRelation":
         return Relation(source)
-    relation = None
-    if isinstance(source, duckdb.DuckDBPyConnection):
-        try:
+    if kind == "DuckDBPyConnection":
+        with suppress(Exception):
             relation = source.table(f'"{name}"')
-        except duckdb.Error:
-            relation = None
     if relation is None:
         raise refuse("engine.connection-has-no-table-or-view", name=name)
     return Relation(relation)

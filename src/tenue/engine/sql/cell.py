@@ -1,4 +1,4 @@
-"""The cell that a row is in, in DuckDB's SQL."""
+"""The cell that a row is in."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from ...schema import Boolean, Bounded, Category, Date, Datetime
 from ..request import Bin, Calendar, Group, Key
 from .logical import Logical, unfit
 from .moment import DAY, counts
-from .steps import first_step, last_step
 from .whole import Whole, integer
 
 _HOUR = DAY // 24
@@ -35,8 +34,7 @@ def cell(key: Key, logical: Logical) -> str:
     if isinstance(key, Bin):
         if not isinstance(column, Bounded):
             raise unfit(column, "has no bins")
-        steps = Whole(logical.value(column.name), first_step(column), last_step(column))
-        return _cell(steps.floor_divide(key.width), key)
+        return _cell(logical.steps(column).floor_divide(key.width), key)
     if not isinstance(column, Date | Datetime):
         raise unfit(column, "has no calendar")
     return _cell(_calendar(key, column, logical), key)
@@ -47,15 +45,14 @@ def _cell(index: Whole, key: Bin | Calendar) -> str:
         return index.plus(-key.first).sql
     first, last = max(key.first, index.low), min(key.first + key.cells - 1, index.high)
     if first > last:
-        return "CAST(NULL AS BIGINT)"
+        return f"CAST(NULL AS {index.dialect.long})"
     ends = f"{integer(first)} AND {integer(last)}"
     return f"CASE WHEN {index.sql} BETWEEN {ends} THEN {index.plus(-key.first).sql} END"
 
 
 def _calendar(key: Calendar, column: Date | Datetime, logical: Logical) -> Whole:
     low, _, grid = counts(column)
-    steps = Whole(logical.value(column.name), 0, column.steps)
-    count = steps.times(grid).plus(low)
+    count = logical.steps(column).times(grid).plus(low)
     if key.part == "hour":
         return count.floor_divide(_HOUR) if isinstance(column, Datetime) else count.times(24)
     days = count if isinstance(column, Date) else count.floor_divide(DAY)
@@ -63,13 +60,13 @@ def _calendar(key: Calendar, column: Date | Datetime, logical: Logical) -> Whole
         return days
     if key.part == "week":
         return days.plus(3).floor_divide(7)
-    day = logical.stage(column.name, [lambda _: f"make_date(CAST({days.sql} AS INTEGER))"])
-    sql = {
-        "year": f"year({day})",
-        "quarter": f"(year({day}) * 4 + quarter({day}) - 1)",
-        "month": f"(year({day}) * 12 + month({day}) - 1)",
-    }[key.part]
-    return Whole(sql, _index(key.part, days.low), _index(key.part, days.high))
+    dialect = logical.dialect
+    day = logical.stage(column.name, [lambda _: dialect.date(days.sql)])
+    sql = dialect.part("year", day)
+    if key.part != "year":
+        many = 4 if key.part == "quarter" else 12
+        sql = f"({sql} * {many} + {dialect.part(key.part, day)} - 1)"
+    return Whole(sql, _index(key.part, days.low), _index(key.part, days.high), dialect)
 
 
 def _index(part: str, days: int) -> int:

@@ -1,4 +1,4 @@
-"""The logical table, in DuckDB's SQL: stored columns become steps, category numbers and booleans.
+"""The logical table in SQL: stored columns become steps, category numbers and booleans.
 
 Guarantee
     The SQL is made of names that this file invents, the source's own column names in quotes, and
@@ -15,17 +15,18 @@ result is then treated as a stored double. Division by 0 is missing.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
 from ...errors import Refused, refuse
 from ...schema import Boolean, Bounded, Category, Column, Date, Datetime, Identifier, Number
 from ...schema.expression import Constant, Name, Negative, Tree
-from ..storage import Integer, Nothing, Storage, Text, Truth, Written
-from .identity import identity_stages
+from ..storage import Floating, Integer, Nothing, Opaque, Storage, Text, Truth, Written
+from .dialect import Dialect, Stage
 from .moment import time_stages
-from .steps import Stage, double, number_stages, value_stages, with_missing
+from .steps import first_step, last_step, number_stages, value_stages, with_missing
+from .whole import Whole
 
 _TRUE = ("true", "t", "yes", "y", "1")
 _FALSE = ("false", "f", "no", "n", "0")
@@ -37,33 +38,29 @@ class Held:
     """A declared column as a source holds it.
 
     name: how the source spells it.
-    enum: for a category, the SQL of an enumeration of its declared categories, in order.
+    words: for a category, what the dialect needs to number its declared categories.
     """
 
     column: Column
     name: str
     stored: Storage
-    enum: str = ""
+    words: str = ""
 
 
-def literal(text: str) -> str:
-    """The literal of a text.
+@dataclass(frozen=True)
+class Stored:
+    """The table that is read.
 
-    Example
-        >>> literal("it's")
-        "'it''s'"
+    sql: the table, as it stands after FROM.
+    held: its columns, by declared name in lower case.
+    declared: all declared columns, by name in any case.
+    dialect: how its engine spells SQL.
     """
-    return "'" + text.replace("'", "''") + "'"
 
-
-def quoted(name: str) -> str:
-    """A name in quotes.
-
-    Example
-        >>> quoted('hours "per" week')
-        '"hours ""per"" week"'
-    """
-    return '"' + name.replace('"', '""') + '"'
+    sql: str
+    held: Mapping[str, Held]
+    declared: Mapping[str, Column]
+    dialect: Dialect
 
 
 def unfit(column: Column, what: str) -> Refused:
@@ -75,26 +72,23 @@ def unfit(column: Column, what: str) -> Refused:
 
 @dataclass
 class Logical:
-    """Collects the columns that one request needs, and writes the table that holds them.
+    """Collects the columns that one request needs, and writes the table that holds them."""
 
-    Parameters
-        source: the SQL of the table that is read.
-        held: the source's columns, by declared name in lower case.
-        declared: all declared columns, by name in any case.
-    """
-
-    source: str
-    held: Mapping[str, Held]
-    declared: Mapping[str, Column]
+    table: Stored
     _raw: dict[str, str] = field(default_factory=dict)
     _layers: list[dict[str, str]] = field(default_factory=list)
     _ready: dict[str, tuple[str, int]] = field(default_factory=dict)
 
+    @property
+    def dialect(self) -> Dialect:
+        """How the table's engine spells SQL."""
+        return self.table.dialect
+
     def column(self, name: str | None) -> Column:
         """The declared column of that name."""
-        if name is None or name not in self.declared:
+        if name is None or name not in self.table.declared:
             raise refuse("engine.request-names-column-that-is-not-declared")
-        return self.declared[name]
+        return self.table.declared[name]
 
     def raw(self, name: str) -> str:
         """The name under which the stored value of a column is found."""
@@ -105,10 +99,15 @@ class Logical:
         """The name under which the logical value is found: steps, category number or boolean."""
         return self._prepared(self.column(name))[0]
 
+    def steps(self, column: Bounded) -> Whole:
+        """The logical value of a bounded column, with its range."""
+        ends = first_step(column), last_step(column)
+        return Whole(self.value(column.name), *ends, self.dialect)
+
     def present(self, name: str) -> str:
         """A name that is NULL just where the logical value is missing, and quick to count."""
         column = self.column(name)
-        stored = None if column.name.lower() not in self.held else self._held(column).stored
+        stored = None if column.name.lower() not in self.table.held else self._held(column).stored
         if isinstance(column, Number) and isinstance(stored, Integer) and not column.expression:
             return self.raw(name)  # a stored whole number is never NaN
         return self.value(name)
@@ -120,7 +119,7 @@ class Logical:
             raise unfit(column, "names nobody")
         if isinstance(column, Category):
             return self.value(name)
-        stages = identity_stages(column, self._held(column).stored)
+        stages = _identity(column, self._held(column).stored, self.dialect)
         return self._staged(self.raw(name), 0, stages)[0]
 
     def stored(self, name: str) -> Storage:
@@ -136,19 +135,31 @@ class Logical:
         column = self.column(name)
         if isinstance(column, Category):
             return self._category(column)(stored)
-        return f"CAST({_truth(self._held(column))(stored)} AS INTEGER)"
+        return f"CAST({_truth(self._held(column), self.dialect)(stored)} AS INTEGER)"
 
     def write(self) -> str:
         """The SQL of the table that has every name asked for."""
-        chosen = [f"{_plain(self.held[name])} AS {alias}" for name, alias in self._raw.items()]
-        sql = f"SELECT {', '.join(chosen) or '1 AS one'} FROM {self.source}"  # noqa: S608
+        chosen = [f"{self._plain(name)} AS {alias}" for name, alias in self._raw.items()]
+        sql = f"SELECT {', '.join(chosen) or '1 AS one'} FROM {self.table.sql}"  # noqa: S608
         for layer in self._layers:
             made = ", ".join(f"{expression} AS {alias}" for alias, expression in layer.items())
-            sql = f"SELECT *, {made} FROM ({sql})"  # noqa: S608
+            sql = f"SELECT *, {made} FROM {self.dialect.nested(sql)}"  # noqa: S608
         return sql
 
+    def select(self, outputs: Sequence[str], condition: str | None = None) -> str:
+        """The SELECT of these from that table, where the condition is true."""
+        where = "" if condition is None else f" WHERE {condition}"
+        source = self.dialect.nested(self.write())
+        return f"SELECT {', '.join(outputs)} FROM {source}{where}"  # noqa: S608
+
     def _held(self, column: Column) -> Held:
-        return self.held[column.name.lower()]
+        return self.table.held[column.name.lower()]
+
+    def _plain(self, folded: str) -> str:
+        """The stored column, compared byte by byte whatever collation its table gave it."""
+        held = self.table.held[folded]
+        name = self.dialect.quoted(held.name)
+        return f"{name} COLLATE {self.dialect.collation}" if held.stored == Text() else name
 
     def _prepared(self, column: Column) -> tuple[str, int]:
         folded = column.name.lower()
@@ -160,7 +171,7 @@ class Logical:
         if isinstance(column, Number) and column.expression is not None:
             inputs = {name: self._prepared(self.column(name)) for name in column.expression.names}
             value = _arithmetic(column.expression.tree, self, inputs)
-            stages = value_stages(column, lambda _: value)
+            stages = value_stages(column, lambda _: value, self.dialect)
             depth = max(depth for _, depth in inputs.values())
             return self._staged("", depth, with_missing(column, stages))
         if isinstance(column, Identifier):
@@ -170,12 +181,12 @@ class Logical:
     def _stages(self, column: Column) -> list[Stage]:
         held = self._held(column)
         if isinstance(column, Number):
-            return with_missing(column, number_stages(column, held.stored))
+            return with_missing(column, number_stages(column, held.stored, self.dialect))
         if isinstance(column, Date | Datetime):
-            return with_missing(column, time_stages(column, held.stored))
+            return with_missing(column, time_stages(column, held.stored, self.dialect))
         if isinstance(column, Category):
             return [self._category(column)]
-        return [_truth(held)]
+        return [_truth(held, self.dialect)]
 
     def _staged(self, name: str, depth: int, stages: list[Stage]) -> tuple[str, int]:
         for stage in stages:
@@ -191,22 +202,40 @@ class Logical:
         default = None if column.missing is None else column.categories.index(str(column.missing))
 
         def code(name: str) -> str:
-            text = name if held.stored in (Text(), Written()) else f"CAST({name} AS VARCHAR)"
-            number = f"CAST(enum_code(TRY_CAST({text} AS {held.enum})) AS INTEGER)"
+            is_text = held.stored in (Text(), Written())
+            text = name if is_text else f"CAST({name} AS {self.dialect.text})"
+            number = self.dialect.category(text, held.words)
             return number if default is None else f"COALESCE({number}, {default})"
 
         return code
 
 
-def _plain(held: Held) -> str:
-    """The stored column, compared byte by byte whatever collation its table gave it."""
-    name = quoted(held.name)
-    return f'{name} COLLATE "binary"' if held.stored == Text() else name
+def _identity(column: Identifier, stored: Storage, dialect: Dialect) -> list[Stage]:
+    """How a stored identifier becomes a unit; refused if its storage has no exact equality.
+
+    Two rows are of one unit if their identifiers are equal as stored: texts byte by byte, numbers
+    as numbers, moments as moments. No case is folded, no space trimmed, no text read as a number.
+    NULL and NaN are nobody.
+    """
+    if isinstance(stored, Opaque):
+        raise refuse("engine.is-unit-and-source-stores-something-that", column=column.name)
+    if isinstance(stored, Nothing):
+        return [lambda _: f"CAST(NULL AS {dialect.long})"]
+    if isinstance(stored, Floating):
+        return [
+            lambda name: (
+                f"CASE WHEN {name} = 0 THEN 0 WHEN NOT {dialect.is_nan(name)} THEN {name} END"
+            )
+        ]
+    return []
 
 
-def _truth(held: Held) -> Stage:
+def _truth(held: Held, dialect: Dialect) -> Stage:
     assert isinstance(held.column, Boolean)  # noqa: S101 - all other columns are told apart before
     default = held.column.missing
+
+    def words(listed: tuple[str, ...]) -> str:
+        return ", ".join(map(dialect.literal, listed))
 
     def flag(name: str) -> str:
         if isinstance(held.stored, Truth):
@@ -214,9 +243,9 @@ def _truth(held: Held) -> Stage:
         elif isinstance(held.stored, Nothing):
             made = "CAST(NULL AS BOOLEAN)"
         elif isinstance(held.stored, Text | Written):
-            word = f"lower(trim(CAST({name} AS VARCHAR)))"
-            made = f"CASE WHEN {word} IN ({_words(_TRUE)}) THEN TRUE "
-            made += f"WHEN {word} IN ({_words(_FALSE)}) THEN FALSE END"
+            word = f"lower(trim(CAST({name} AS {dialect.text})))"
+            made = f"CASE WHEN {word} IN ({words(_TRUE)}) THEN TRUE "
+            made += f"WHEN {word} IN ({words(_FALSE)}) THEN FALSE END"
         else:
             made = f"CASE WHEN {name} = 1 THEN TRUE WHEN {name} = 0 THEN FALSE END"
         return made if default is None else f"COALESCE({made}, {'TRUE' if default else 'FALSE'})"
@@ -224,29 +253,25 @@ def _truth(held: Held) -> Stage:
     return flag
 
 
-def _words(words: tuple[str, ...]) -> str:
-    return ", ".join(map(literal, words))
-
-
 def _arithmetic(tree: Tree, logical: Logical, inputs: Mapping[str, tuple[str, int]]) -> str:
+    number, double = logical.dialect.number, logical.dialect.double
     if isinstance(tree, Constant):
-        return double(_nearest(tree.value))
+        return number(_nearest(tree.value))
     if isinstance(tree, Name):
         column = logical.column(tree.name)
         assert isinstance(column, Bounded)  # noqa: S101 - the schema lets in numbers only
         p, q = column.grid.numerator, column.grid.denominator
-        steps = f"CAST({inputs[tree.name][0]} AS DOUBLE)"
+        steps = f"CAST({inputs[tree.name][0]} AS {double})"
         if max(p, q) > _EXACT:
-            return f"({steps} * {double(float(column.grid))})"
-        times = "" if p == 1 else f" * {double(float(p))}"
-        over = "" if q == 1 else f" / {double(float(q))}"
+            return f"({steps} * {number(float(column.grid))})"
+        times = "" if p == 1 else f" * {number(float(p))}"
+        over = "" if q == 1 else f" / {number(float(q))}"
         return f"({steps}{times}{over})"
     if isinstance(tree, Negative):
         return f"(-{_arithmetic(tree.of, logical, inputs)})"
     left, right = (_arithmetic(part, logical, inputs) for part in (tree.left, tree.right))
-    return (
-        f"({left} / NULLIF({right}, 0e0))" if tree.sign == "/" else f"({left} {tree.sign} {right})"
-    )
+    right = f"NULLIF({right}, {number(0.0)})" if tree.sign == "/" else right
+    return f"({left} {tree.sign} {right})"
 
 
 def _nearest(number: Fraction) -> float:

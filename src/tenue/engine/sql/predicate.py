@@ -1,4 +1,4 @@
-"""Which rows a request is about, in DuckDB's SQL."""
+"""Which rows a request is about."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Products of powers of columns, in DuckDB's SQL, whose sums are exact.
+"""Products of powers of columns, whose sums are exact.
 
 Guarantee
-    A sum over up to 2^40 rows stays below 2^126, so the HUGEINT that holds it cannot overflow. What
+    A sum over up to 2^40 rows stays below 2^126, so the type that holds it cannot overflow. What
     might not is refused from the bounds alone.
 """
 
@@ -15,7 +15,6 @@ from ...schema import Bounded, Column
 from ..request import Factor
 from .logical import Logical, unfit
 from .steps import first_step, last_step
-from .whole import Whole, holding
 
 _MOST_ROWS = 2**40
 _HUGE = 2**126
@@ -54,17 +53,16 @@ def product(factors: Sequence[Factor], logical: Logical) -> str:
     """The SQL of the product; NULL where one of the columns is missing."""
     for factor in factors:
         logical.column(factor.column)
-    largest = check_product(factors, logical.declared)
-    kind = holding(-largest, largest)
+    largest = check_product(factors, logical.table.declared)
+    kind = logical.dialect.holding(-largest, largest)
     terms, there = ["1"], []
     for factor in factors:
         column = logical.column(factor.column)
         assert isinstance(column, Bounded)  # noqa: S101 - `check_product` refused the others
-        name = logical.value(column.name)
+        steps = logical.steps(column)
         if factor.power == 0:
-            there.append(f"{name} IS NOT NULL")
+            there.append(f"{steps.sql} IS NOT NULL")
             continue
-        steps = Whole(name, first_step(column), last_step(column)).plus(-factor.shift)
-        terms += [f"CAST({steps.sql} AS {kind})"] * factor.power
+        terms += [f"CAST({steps.plus(-factor.shift).sql} AS {kind})"] * factor.power
     made = " * ".join(terms[1:] or terms)
     return f"CASE WHEN {' AND '.join(there)} THEN {made} END" if there else made

@@ -1,23 +1,24 @@
-"""A request, written anew as one SELECT for DuckDB.
+"""A request, written anew as one SELECT.
 
 Rows are grouped by the *stored* values of category keys, as the plain query would do, and only the
-groups are then turned into category numbers and added up: as fast as DuckDB's own GROUP BY, and
-what is not declared still ends in no cell. Where people have limits, `people.py` chooses among the
-rows first, and what it chose is measured. Totals are sums of integers as HUGEINT; see `steps.py`
-and `product.py` for why they cannot overflow.
+groups are then turned into category numbers and added up: as fast as the engine's own GROUP BY, and
+what is not declared still ends in no cell. Where people have limits, `people/` chooses among the
+rows first, and what it chose is measured. Totals are exact sums of integers; see `steps.py` and
+`product.py` for why they cannot overflow.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from ...errors import refuse
-from ...schema import Bounded, Column
-from ..people.crowd import CHOSEN, PLACED, Crowd, crowd
+from ...schema import Bounded
+from ..contract import Cells
 from ..request import Group, Measure, People, Request
 from .cell import stored_cell
-from .logical import Held, Logical, unfit
+from .logical import Logical, Stored, unfit
 from .predicate import truth
 from .product import product
 
@@ -31,91 +32,37 @@ class Statement:
     keys: int
     measures: int
 
+    def cells(self, rows: Sequence[tuple[Any, ...]]) -> Cells:
+        """What the rows of the SELECT say of each cell that has rows."""
+        cells = {}
+        for row in rows:
+            key, values = row[: self.keys], row[self.keys :]
+            if None not in key and (self.keys or values[-1]):
+                measured = (int(value or 0) for value in values[: self.measures])
+                cells[tuple(map(int, key))] = tuple(measured)
+        return cells
 
-def write(
-    request: Request, source: str, held: Mapping[str, Held], declared: Mapping[str, Column]
-) -> Statement:
+
+def write(request: Request, table: Stored) -> Statement:
     """The SELECT that answers a request without people."""
-    sql = _of_rows(request, Logical(source, held, declared))
+    sql = _of_rows(request, Logical(table))
     return Statement(sql, len(request.keys), len(request.measures))
 
 
-@dataclass(frozen=True)
-class PeopleStatements:
-    """What measures people.
-
-    rows: the rows of all units.
-    everybody: a SELECT from those themselves, if there is nothing to choose.
-    chosen: SELECTs from what was chosen, which stands in `handed`, each with the places that its
-        measures have in the request.
-    """
-
-    rows: Crowd
-    everybody: Statement | None
-    chosen: tuple[tuple[Statement, tuple[int, ...]], ...]
-
-
-def write_for_people(
-    request: Request,
-    people: People,
-    source: str,
-    held: Mapping[str, Held],
-    declared: Mapping[str, Column],
-) -> PeopleStatements:
-    """The SELECTs that answer a request with people."""
-    logical = Logical(source, held, declared)
-    named = [name for measure in request.measures for name in _columns(measure)]
-    rows = crowd(people, logical, where=request.where, keys=request.keys, columns=named)
-    kinds = [measure.kind == "unit-total" for measure in request.measures]
-    by_unit = tuple(place for place, found in enumerate(kinds) if found)
-    by_row = tuple(place for place, found in enumerate(kinds) if not found)
-    chosen = []
-    if by_row:
-        asked = replace(request, measures=tuple(request.measures[i] for i in by_row))
-        outputs = ", ".join(_keys(request) + _measures(asked, logical))
-        # whoever has a row keeps one, whatever the limits
-        if not request.keys and all(measure.kind == "units" for measure in request.measures):
-            sql = f"SELECT {outputs} FROM ({rows.sql})"  # noqa: S608
-            return PeopleStatements(rows, Statement(sql, 0, len(by_row)), ())
-        sql = f"SELECT {outputs} FROM {chosen_rows(rows)}" + group_by(len(request.keys))  # noqa: S608
-        chosen.append((Statement(sql, len(request.keys), len(by_row)), by_row))
-    if by_unit:
-        asked = replace(request, measures=tuple(request.measures[i] for i in by_unit))
-        sql = _of_units(asked, rows, logical)
-        chosen.append((Statement(sql, len(request.keys), len(by_unit)), by_unit))
-    return PeopleStatements(rows, None, tuple(chosen))
-
-
-def chosen_rows(rows: Crowd, by: str = CHOSEN) -> str:
-    """The SQL of the rows chosen in one pass."""
-    return f"(SELECT {', '.join(rows.taken)} FROM handed WHERE {by})"  # noqa: S608
-
-
-def _keys(request: Request) -> list[str]:
-    return [f"k{i}" for i in range(len(request.keys))]
-
-
-def _of_units(request: Request, rows: Crowd, logical: Logical) -> str:
-    """The sums of units' own sums, each cut to its ends."""
-    keys, outputs = _keys(request), []
-    for place, measure in enumerate(request.measures):
-        total = f"SUM({_summed(measure, logical)})"
-        low, high = (f"CAST({end} AS HUGEINT)" for end in (measure.low, measure.high))
-        cut = f"CASE WHEN {total} < {low} THEN {low} WHEN {total} > {high} THEN {high} "
-        outputs.append(f"{cut}ELSE {total} END AS t{place}")
-    inside = ", ".join([*keys, "u", *outputs])
-    grouped = f"SELECT {inside} FROM {chosen_rows(rows, PLACED)}{group_by(len(keys) + 1)}"  # noqa: S608
-    totals = [f"SUM(t{place})" for place in range(len(request.measures))]
-    totals += [] if keys else ["COUNT(*)"]
-    return f"SELECT {', '.join(keys + totals)} FROM ({grouped})" + group_by(len(keys))  # noqa: S608
+def write_counts(columns: Sequence[str], table: Stored) -> str:
+    """The SELECT of how often these columns' logical values occur together; none is missing."""
+    logical = Logical(table)
+    names = [logical.value(name) for name in columns]
+    outputs = [f"CAST({name} AS {table.dialect.long}) AS v{i}" for i, name in enumerate(names)]
+    there = " AND ".join(f"{name} IS NOT NULL" for name in names)
+    return logical.select([*outputs, "COUNT(*) AS c"], there) + group_by(len(names))
 
 
 def _of_rows(request: Request, logical: Logical) -> str:
     keys = [stored_cell(key, logical) for key in request.keys]
-    outputs = [f"{key} AS k{i}" for i, key in enumerate(keys)] + _measures(request, logical)
-    where = "" if request.where is None else f" WHERE {truth(request.where, logical)}"
-    sql = f"SELECT {', '.join(outputs)} FROM ({logical.write()}){where}"  # noqa: S608
-    sql += group_by(len(keys))
+    outputs = [f"{key} AS k{i}" for i, key in enumerate(keys)] + measures(request, logical)
+    where = None if request.where is None else truth(request.where, logical)
+    sql = logical.select(outputs, where) + group_by(len(keys))
     if any(isinstance(key, Group) for key in request.keys):
         sql = _numbered(sql, request, logical)
     return sql
@@ -132,21 +79,17 @@ def _numbered(sql: str, request: Request, logical: Logical) -> str:
         logical.number(key.column, f"k{i}") if isinstance(key, Group) else f"k{i}"
         for i, key in enumerate(request.keys)
     ]
-    outputs += [f"SUM(m{i})" for i in range(len(request.measures))]
-    return f"SELECT {', '.join(outputs)} FROM ({sql}){group_by(len(request.keys))}"  # noqa: S608
+    outputs += [logical.dialect.total(f"m{i}") for i in range(len(request.measures))]
+    rows = logical.dialect.nested(sql)
+    return f"SELECT {', '.join(outputs)} FROM {rows}{group_by(len(request.keys))}"  # noqa: S608
 
 
-def _measures(request: Request, logical: Logical) -> list[str]:
-    measures = [_measure(measure, logical, request.people) for measure in request.measures]
+def measures(request: Request, logical: Logical) -> list[str]:
+    """The SQL of each measure, as m0, m1, …, and then of how many rows if there is no key."""
+    found = [_measure(measure, logical, request.people) for measure in request.measures]
     if not request.keys:
-        measures.append("COUNT(*)")
-    return [f"{measure} AS m{i}" for i, measure in enumerate(measures)]
-
-
-def _columns(measure: Measure) -> list[str]:
-    """The columns that a measure reads, beside the unit."""
-    factors = [factor.column for factor in measure.factors]
-    return factors if measure.column is None else [measure.column, *factors]
+        found.append("COUNT(*)")
+    return [f"{measure} AS m{i}" for i, measure in enumerate(found)]
 
 
 def _measure(measure: Measure, logical: Logical, people: People | None) -> str:
@@ -157,7 +100,7 @@ def _measure(measure: Measure, logical: Logical, people: People | None) -> str:
     if measure.kind == "units":
         return "COUNT(DISTINCT u)"
     if measure.kind == "moment":
-        return f"SUM({product(measure.factors, logical)})"
+        return logical.dialect.total(product(measure.factors, logical))
     column = logical.column(measure.column)
     if measure.kind == "present":
         # what is never missing needs no look at the value
@@ -165,11 +108,12 @@ def _measure(measure: Measure, logical: Logical, people: People | None) -> str:
             return "COUNT(*)"
         there = logical.present if people is None else logical.value
         return f"COUNT({there(column.name)})"
-    return f"SUM({_summed(measure, logical)})"
+    return total(measure, logical)
 
 
-def _summed(measure: Measure, logical: Logical) -> str:
+def total(measure: Measure, logical: Logical) -> str:
+    """The SQL of the sum of a measure's column."""
     column = logical.column(measure.column)
     if not isinstance(column, Bounded):
         raise unfit(column, "has no total")
-    return logical.value(column.name)
+    return logical.dialect.total(logical.value(column.name))

@@ -1,4 +1,4 @@
-"""Stored values become whole grid steps, in DuckDB's SQL.
+"""Stored values become whole grid steps.
 
 What a step count *is*, on every engine alike, for a column with grid = p/q in lowest terms. Steps
 count from 0 for numbers and from the low bound for dates and datetimes.
@@ -20,8 +20,8 @@ missing
     NULL, NaN, and written values that cannot be read; then the declared `missing`, if there is one.
 
 Each row's steps depend on that row alone. Every |step count| is at most 2^62 (the schema refuses
-more) and a table has fewer than 2^63 rows, so a total is below 2^125: the HUGEINT that holds it
-cannot overflow.
+more) and a table has fewer than 2^63 rows, so a total is below 2^125: the 126 bits that hold it do
+not overflow.
 
 A value is made in stages, each of which knows the one before by name, so that no expression is
 written, or computed, twice.
@@ -35,15 +35,14 @@ from fractions import Fraction
 
 from ...schema import Bounded, Number
 from ..storage import Fixed, Floating, Integer, Nothing, Storage, Truth, Written
-from .whole import Whole, holding, integer, too_wide
-
-Stage = Callable[[str], str]
-"""The SQL of a value, given the name of the stage before."""
+from .dialect import Dialect, Stage, too_wide
+from .whole import Whole, integer
 
 _EXACT = 2**53
+_TINY = 1e-290
 _HALVES = 2**52
 _WIDEST_DECIMAL = 38
-_NARROW_DECIMAL = 18  # DuckDB multiplies two decimals of up to so many digits in as many, or fails
+_NARROW_DECIMAL = 18  # two decimals of up to so many digits may be multiplied in as many, and fail
 
 
 def first_step(column: Bounded) -> int:
@@ -64,71 +63,83 @@ def with_missing(column: Bounded, stages: list[Stage]) -> list[Stage]:
     return [*stages, lambda name: f"COALESCE({name}, {step})"]
 
 
-def double(number: float) -> str:
-    """The literal of a double.
-
-    Example
-        >>> double(100.0), double(-1e-7), double(float("inf"))
-        ('100.0e0', '(-1e-07)', "CAST('inf' AS DOUBLE)")
-    """
-    if not math.isfinite(number):
-        return f"CAST('{number}' AS DOUBLE)"
-    text = repr(number) if "e" in repr(number) else f"{number!r}e0"
-    return text if number >= 0 else f"({text})"
-
-
-def number_stages(column: Number, stored: Storage) -> list[Stage]:
+def number_stages(column: Number, stored: Storage, dialect: Dialect) -> list[Stage]:
     """How a stored number becomes steps."""
     if isinstance(stored, Integer):
-        return _integer(column, stored)
+        return _integer(column, stored, dialect)
     if isinstance(stored, Fixed):
-        return _fixed(column, stored)
+        return _fixed(column, stored, dialect)
     if isinstance(stored, Truth):
-        bit = Integer("TINYINT", 0, 1)
-        return [lambda name: f"CAST({name} AS TINYINT)", *_integer(column, bit)]
+        kind = dict(dialect.signed).get(8, dialect.long)
+        bit = Integer(kind, 0, 1)
+        return [lambda name: f"CAST({name} AS {kind})", *_integer(column, bit, dialect)]
     if isinstance(stored, Nothing):
-        return [lambda _: "CAST(NULL AS BIGINT)"]
+        return [lambda _: f"CAST(NULL AS {dialect.long})"]
     if isinstance(stored, Written):
-        return value_stages(column, lambda name: f"TRY_CAST({name} AS DOUBLE)")
+        return value_stages(column, lambda name: dialect.read(name, dialect.double), dialect)
     if stored == Floating():
-        return _floating(column)
-    return value_stages(column, lambda name: f"CAST({name} AS DOUBLE)")
+        return _floating(column, dialect)
+    return value_stages(column, lambda name: f"CAST({name} AS {dialect.double})", dialect)
 
 
-def value_stages(column: Number, value: Stage) -> list[Stage]:
+def value_stages(column: Number, value: Stage, dialect: Dialect) -> list[Stage]:
     """How a double that must first be computed becomes steps."""
-    return [value, *_floating(column)]
+    return [value, *_floating(column, dialect)]
 
 
-def _floating(column: Number) -> list[Stage]:
+def _floating(column: Number, dialect: Dialect) -> list[Stage]:
     p, q = column.grid.numerator, column.grid.denominator
-    times = "" if q == 1 else f" * {double(float(min(q, _EXACT)))}"
-    over = "" if p == 1 else f" / {double(float(min(p, _EXACT)))}"
+    times = "" if q == 1 else f" * {dialect.number(float(min(q, _EXACT)))}"
+    over = "" if p == 1 else f" / {dialect.number(float(min(p, _EXACT)))}"
     if max(p, q) > _EXACT:
-        times, over = "", f" / {double(float(column.grid))}"
+        times, over = "", f" / {dialect.number(float(column.grid))}"
+    guard = _guard(column, dialect)
     first, last = first_step(column), last_step(column)
+    half, halves = dialect.number(0.5), dialect.number(float(_HALVES))
     if max(abs(first), abs(last)) < _HALVES:
         # whatever is beyond 2^52 is clamped, so the two ways to round need not be told apart
         return [
-            lambda name: f"FLOOR({name}{times}{over} + 0.5e0)",
-            lambda name: _bounded(name, float(first), float(last)),
+            *guard,
+            lambda name: f"FLOOR({name}{times}{over} + {half})",
+            lambda name: _bounded(name, float(first), float(last), dialect),
         ]
     below, above = _double_below(first), -_double_below(-last)
-    halves = double(float(_HALVES))
     return [
+        *guard,
         lambda name: f"{name}{times}{over}",
-        lambda name: f"CASE WHEN abs({name}) < {halves} THEN FLOOR({name} + 0.5e0) ELSE {name} END",
-        lambda name: _bounded(name, below, above),
-        lambda name: Whole(name, int(below), int(above)).clamp(first, last).sql,
+        lambda name: (
+            f"CASE WHEN abs({name}) < {halves} THEN FLOOR({name} + {half}) ELSE {name} END"
+        ),
+        lambda name: _bounded(name, below, above, dialect),
+        lambda name: Whole(name, int(below), int(above), dialect).clamp(first, last).sql,
     ]
 
 
-def _bounded(name: str, first: float, last: float) -> str:
-    # DuckDB orders NaN above every number, so only the last condition stops it
-    low, high = double(first), double(last)
+def _guard(column: Number, dialect: Dialect) -> list[Stage]:
+    """Cuts a double beyond the bounds, where what follows could fail; the steps stay the same."""
+    if not dialect.fails:
+        return []
+    far = float(2 * max(abs(column.low), abs(column.high)) + 2 * column.grid)
+    ends = (-far, far, math.inf, -_TINY, _TINY, 0.0)
+    below, above, infinity, under, over, zero = map(dialect.number, ends)
+
+    def guarded(name: str) -> str:
+        # only a grid above 1 makes a double smaller, and then what is tiny is nearest to 0
+        tiny = f"WHEN {name} > {under} AND {name} < {over} THEN {zero} " * (column.grid > 1)
+        return (
+            f"CASE WHEN {name} < {below} THEN {below} {tiny}WHEN {name} <= {above} THEN {name} "
+            f"WHEN {name} <= {infinity} THEN {above} END"
+        )
+
+    return [guarded]
+
+
+def _bounded(name: str, first: float, last: float, dialect: Dialect) -> str:
+    # an engine may order NaN above every number, so only the last condition stops it
+    low, high = dialect.number(first), dialect.number(last)
     return (
         f"CAST(CASE WHEN {name} < {low} THEN {low} WHEN {name} <= {high} THEN {name} "
-        f"WHEN NOT isnan({name}) THEN {high} END AS BIGINT)"
+        f"WHEN NOT {dialect.is_nan(name)} THEN {high} END AS {dialect.long})"
     )
 
 
@@ -137,12 +148,12 @@ def _double_below(number: int) -> float:
     return near if near <= number else math.nextafter(near, -math.inf)
 
 
-def _integer(column: Number, stored: Integer) -> list[Stage]:
+def _integer(column: Number, stored: Integer, dialect: Dialect) -> list[Stage]:
     low = max(math.floor(column.low), stored.low)
     high = min(math.ceil(column.high), stored.high)
     if low >= high:
-        return _one_end(column, column.low >= stored.high)
-    kind = holding(low, high)
+        return _one_end(column, column.low >= stored.high, dialect)
+    kind = dialect.holding(low, high)
     p, q = column.grid.numerator, column.grid.denominator
 
     def clamped(name: str) -> str:
@@ -151,13 +162,13 @@ def _integer(column: Number, stored: Integer) -> list[Stage]:
         if stored.low > -(2**32) and stored.high < 2**32:
             # max(low, min(x, high)) = (|x − low| − |x − high| + low + high) / 2 needs no branch:
             # faster than CASE, and equally fast whether or not values lie outside the bounds
-            far = [f"abs(CAST({name} AS BIGINT) - {integer(end)})" for end in (low, high)]
+            far = [f"abs(CAST({name} AS {dialect.long}) - {integer(end)})" for end in (low, high)]
             return f"(({far[0]} - {far[1]} + {integer(low + high)}) >> 1)"
         ends = [f"CAST({end} AS {stored.type})" for end in (low, high)]
-        return f"CAST({_between(name, *ends)} AS {kind})"
+        return f"CAST({between(name, *ends)} AS {kind})"
 
     def rounded(name: str) -> Whole:
-        value = Whole(name, low, high, kind)
+        value = Whole(name, low, high, dialect, kind)
         if p == 1:
             return value.times(q)
         if q == 1:
@@ -167,12 +178,12 @@ def _integer(column: Number, stored: Integer) -> list[Stage]:
     return [clamped, *finish(column, rounded)]
 
 
-def _fixed(column: Number, stored: Fixed) -> list[Stage]:
+def _fixed(column: Number, stored: Fixed, dialect: Dialect) -> list[Stage]:
     unit, most = 10**stored.scale, 10**stored.width - 1
     low = max(math.floor(column.low * unit), -most)
     high = min(math.ceil(column.high * unit), most)
     if low >= high:
-        return _one_end(column, column.low * unit >= most)
+        return _one_end(column, column.low * unit >= most, dialect)
     p, q = column.grid.numerator, column.grid.denominator
     width = max(len(str(max(abs(low), abs(high)))), stored.scale)
     factor = len(str(2 * q))
@@ -181,31 +192,32 @@ def _fixed(column: Number, stored: Fixed) -> list[Stage]:
     if width + factor > _NARROW_DECIMAL:
         width = max(width, _NARROW_DECIMAL + 1)
     below, above = (math.floor(Fraction(2 * q * end, unit)) for end in (low, high))
-    kind = holding(below, above)
+    kind = dialect.holding(below, above)
 
     def clamped(name: str) -> str:
         own = f"DECIMAL({stored.width}, {stored.scale})"
         ends = [f"CAST('{_decimal(end, stored.scale)}' AS {own})" for end in (low, high)]
-        return f"CAST({_between(name, *ends)} AS DECIMAL({width}, {stored.scale}))"
+        return f"CAST({between(name, *ends)} AS DECIMAL({width}, {stored.scale}))"
 
     def doubled(name: str) -> str:
         return f"CAST(FLOOR({name} * CAST({2 * q} AS DECIMAL({factor}, 0))) AS {kind})"
 
     def rounded(name: str) -> Whole:
         # floor((2qx + p) / 2p) is the same of 2qx and of floor(2qx)
-        return Whole(name, below, above, kind).plus(p).floor_divide(2 * p)
+        return Whole(name, below, above, dialect, kind).plus(p).floor_divide(2 * p)
 
     return [clamped, doubled, *finish(column, rounded)]
 
 
-def _between(name: str, low: str, high: str) -> str:
+def between(name: str, low: str, high: str) -> str:
+    """The nearest value from `low` to `high`."""
     return f"CASE WHEN {name} < {low} THEN {low} WHEN {name} > {high} THEN {high} ELSE {name} END"
 
 
-def _one_end(column: Number, below: bool) -> list[Stage]:
+def _one_end(column: Number, below: bool, dialect: Dialect) -> list[Stage]:
     """The bounds lie beyond what the storage can hold: every value is clamped to one of them."""
     step = first_step(column) if below else last_step(column)
-    return [lambda name: Whole(name, 0, 0).constant(step).sql]
+    return [lambda name: Whole(name, 0, 0, dialect).constant(step).sql]
 
 
 def _decimal(units: int, scale: int) -> str:
@@ -215,13 +227,13 @@ def _decimal(units: int, scale: int) -> str:
 
 
 def finish(column: Bounded, rounded: Callable[[str], Whole]) -> list[Stage]:
-    """Rounds, then clamps to the bounds as BIGINT; what would change nothing is left out."""
+    """Rounds, then clamps to the bounds in 64 bits; what would change nothing is left out."""
     probe = rounded("x")
     stages: list[Stage] = [] if probe.sql == "x" else [lambda name: rounded(name).sql]
 
     def inside(name: str) -> Whole:
-        value = Whole(name, probe.low, probe.high, probe.type)
+        value = Whole(name, probe.low, probe.high, probe.dialect, probe.type)
         clamped = value.clamp(first_step(column), last_step(column))
-        return clamped if clamped.type == "BIGINT" else clamped.narrow()
+        return clamped if clamped.type == probe.dialect.long else clamped.narrow()
 
     return stages if inside("x").sql == "x" else [*stages, lambda name: inside(name).sql]

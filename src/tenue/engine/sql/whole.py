@@ -8,10 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from ...errors import Refused, refuse
-
-_LONG = 2**63
-_HUGE = 2**126
+from .dialect import Dialect
 
 
 def integer(value: int) -> str:
@@ -19,43 +16,25 @@ def integer(value: int) -> str:
     return str(value) if value >= 0 else f"({value})"
 
 
-def too_wide() -> Refused:
-    """The refusal of a column that exact arithmetic cannot hold."""
-    return refuse("engine.column-s-storage-and-its-grid-together")
-
-
-def holding(low: int, high: int) -> str:
-    """The narrowest integer type, of the two that are used, for this range.
-
-    Example
-        >>> holding(0, 255), holding(0, 2**63)
-        ('BIGINT', 'HUGEINT')
-    """
-    if low >= -_LONG and high < _LONG:
-        return "BIGINT"
-    if low > -_HUGE and high < _HUGE:
-        return "HUGEINT"
-    raise too_wide()
-
-
 @dataclass(frozen=True)
 class Whole:
     """An integer expression: NULL where the value is missing, else from `low` to `high`.
 
-    type: the expression's SQL type, BIGINT or HUGEINT.
+    type: the expression's SQL type, one of the two that `dialect` computes in; the narrower one if
+        none is said.
     before: what a constant was added to, and that constant. Two constants in a row are added here:
-        DuckDB would add them itself, in BIGINT, and fail where their sum is larger.
-
-    Example
-        >>> Whole("x", -10, 10).plus(1).floor_divide(4).sql
-        '(((x + 13) // 4) - 3)'
+        an engine may add them itself, in 64 bits, and fail where their sum is larger.
     """
 
     sql: str
     low: int
     high: int
-    type: str = "BIGINT"
+    dialect: Dialect
+    type: str = ""
     before: tuple[Whole, int] | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "type", self.type or self.dialect.long)
 
     def plus(self, number: int) -> Whole:
         """The sum with a constant."""
@@ -68,7 +47,7 @@ class Whole:
         wide = self._able(low, high, number)
         sign = "+" if number > 0 else "-"
         sql = f"({wide.sql} {sign} {abs(number)})"
-        return Whole(sql, low, high, wide.type, (self, number))
+        return Whole(sql, low, high, self.dialect, wide.type, (self, number))
 
     def times(self, number: int) -> Whole:
         """The product with a constant above 0."""
@@ -76,7 +55,7 @@ class Whole:
             return self
         low, high = self.low * number, self.high * number
         wide = self._able(low, high, number)
-        return Whole(f"({wide.sql} * {number})", low, high, wide.type)
+        return Whole(f"({wide.sql} * {number})", low, high, self.dialect, wide.type)
 
     def floor_divide(self, divisor: int) -> Whole:
         """The quotient by a constant above 0, rounded down. (SQL's own cuts towards 0.)"""
@@ -90,12 +69,12 @@ class Whole:
             cut = integer(high * divisor)
             cases = f"WHEN {self.sql} < {cut} THEN {integer(low)} "
             cases += f"WHEN {self.sql} >= {cut} THEN {integer(high)}"
-            kind = holding(low, high)
-            return Whole(f"CAST(CASE {cases} END AS {kind})", low, high, kind)
+            return self._typed(f"CASE {cases} END", low, high)
         shift = -min(low, 0)
         raised = self.plus(shift * divisor)
-        quotient = f"({raised.sql} // {divisor})"
-        return Whole(quotient, low + shift, high + shift, raised.type).plus(-shift)
+        sql = f"({raised.sql} {self.dialect.divide} {divisor})"
+        quotient = Whole(sql, low + shift, high + shift, self.dialect, raised.type)
+        return quotient.plus(-shift)
 
     def clamp(self, low: int, high: int) -> Whole:
         """The nearest number from `low` to `high`."""
@@ -109,20 +88,24 @@ class Whole:
         if not cases:
             return self
         sql = f"CASE {' '.join(cases)} ELSE {self.sql} END"
-        return Whole(sql, max(self.low, low), min(self.high, high), self.type).narrow()
+        return self._typed(sql, max(self.low, low), min(self.high, high))
 
     def constant(self, value: int) -> Whole:
         """One number wherever the value is not missing."""
         sql = f"CASE WHEN {self.sql} IS NOT NULL THEN {integer(value)} END"
-        return Whole(f"CAST({sql} AS {holding(value, value)})", value, value, holding(value, value))
+        return self._typed(sql, value, value)
 
     def narrow(self) -> Whole:
         """The same numbers in the narrowest type."""
-        kind = holding(self.low, self.high)
-        return Whole(f"CAST({self.sql} AS {kind})", self.low, self.high, kind)
+        return self._typed(self.sql, self.low, self.high)
+
+    def _typed(self, sql: str, low: int, high: int) -> Whole:
+        kind = self.dialect.holding(low, high)
+        return Whole(f"CAST({sql} AS {kind})", low, high, self.dialect, kind)
 
     def _able(self, low: int, high: int, number: int) -> Whole:
-        kind = holding(min(low, self.low, -abs(number)), max(high, self.high, abs(number)))
-        if kind == "BIGINT" or kind == self.type:
+        ends = min(low, self.low, -abs(number)), max(high, self.high, abs(number))
+        kind = self.dialect.holding(*ends)
+        if kind in (self.dialect.long, self.type):
             return self
-        return Whole(f"CAST({self.sql} AS {kind})", self.low, self.high, kind)
+        return Whole(f"CAST({self.sql} AS {kind})", self.low, self.high, self.dialect, kind)

@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...engine.duckdb.rows import Rows, read_rows
+from ...engine.contract import Rows
+from ...engine.open import open_engine
 from ...errors import refuse
 from ...schema import Category, Column, Schema
 from ...schema.table import RECORD
@@ -59,7 +60,11 @@ class Original:
 
 def read_original(source: object, schema: Schema) -> Original:
     """Reads the table; refused if it is not what the schema declares, or has no row."""
-    rows = read_rows(source, schema)
+    engine = open_engine(source, schema)
+    try:
+        rows = engine.read_all()
+    finally:
+        engine.close()
     size = rows.logical.num_rows if rows.logical.num_columns else rows.identifiers.num_rows
     if size == 0:
         raise refuse("microdata.has-no-rows", name=schema.name)

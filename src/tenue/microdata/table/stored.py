@@ -1,6 +1,6 @@
 """One column of a table that does not fit into memory: groups, and values that change places.
 
-DuckDB sorts, and puts on disk what does not fit. The sorted column then lies in files that are
+The engine sorts, and puts on disk what does not fit. The sorted column then lies in files that are
 walked from both ends inwards, so that only the pages around the two ends need to be in memory.
 Everything lies in a private folder that is removed at the end; the result is one Parquet file.
 """
@@ -9,19 +9,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...engine.duckdb.reader import prepare
-from ...engine.duckdb.scratch import Scratch
+from ...engine.contract import Ordered
+from ...engine.open import open_ordered
 from ...engine.source.location import Database, Files, locate
-from ...engine.sql.logical import literal, quoted
-from ...errors import Refused, nearest, refuse
+from ...errors import EngineFault, nearest, refuse
 from ...noise.source import SYSTEM, Source
 from ...number import checked_call, whole
 from ..partition.individual_ranking import sorted_mdav
@@ -64,9 +61,7 @@ def rank_file(
     Source
         Thesis, sections 2.8 and 3.3.3.
     """
-    with _sorted(table, column, k, out, memory, None) as stored:
-        stored.write(("row", "group"), stored.places(), 'SELECT "group"')
-        return stored.groups
+    return _passed(table, column, k, out, memory, None)
 
 
 @checked_call
@@ -96,79 +91,58 @@ def swap_file(
     Source
         Thesis, section 3.3.3.
     """
-    with _sorted(table, column, k, out, memory, source) as stored:
-        name = quoted(stored.column)
-        stored.write(("row", "value"), stored.swapped(source), f"SELECT value AS {name}")
-        return stored.groups
+    return _passed(table, column, k, out, memory, source)
 
 
-@dataclass(frozen=True)
-class _Stored:
-    """The sorted column on disk: the row and the group of each place, and where values lie."""
+def _passed(
+    table: object, column: object, k: object, out: object, memory: object, source: Source | None
+) -> int:
+    """Writes the groups of rows or, if a source is given, the values that it swaps inside them."""
+    size = whole(k, "k", least=1)
+    room = whole(memory, "memory", least=LEAST_MEMORY)
+    target = _new_file(out)
+    found = locate(table, "table")
+    if not isinstance(found, Files | Database) or (
+        isinstance(found, Files) and found.kind != "parquet"
+    ):
+        raise refuse("microdata.table-is-neither-parquet-nor-in-duckdb")
+    try:
+        with open_ordered(found, memory=room, batch=BATCH) as ordered:
+            name, rows, largest = _taken(ordered, column, source)
+            if rows < size:
+                raise refuse("microdata.table-has-fewer-than-k-rows-2", k=size)
+            places, labels = _grouped(ordered, rows, largest, size)
+            batches = _batches(places, labels)
+            if source is None:
+                ordered.write(target, "group", batches)
+            else:
+                ordered.write(target, name, _swapped(ordered.group(batches), source))
+            return int(labels.max()) + 1
+    except EngineFault:
+        pass
+    raise refuse("microdata.column-could-not-be-read-sorted-or")
 
-    folder: Path
-    connection: Any
-    column: str
-    out: Path
-    rows: Numbers
-    labels: Numbers
-    groups: int
 
-    def places(self) -> Iterator[tuple[Any, ...]]:
-        """Row and group, a batch of places at a time."""
-        for begin in range(0, self.rows.size, BATCH):
-            part = slice(begin, begin + BATCH)
-            yield np.array(self.rows[part]), np.array(self.labels[part])
+def _batches(*columns: Numbers) -> Iterator[tuple[Numbers, ...]]:
+    for begin in range(0, columns[0].size, BATCH):
+        yield tuple(np.array(column[begin : begin + BATCH]) for column in columns)
 
-    def swapped(self, source: Source) -> Iterator[tuple[Any, ...]]:
-        """Row and new value, some whole groups at a time."""
-        import pyarrow as pa
 
-        self._keep("grouped", ("row", "label"), self.places())
-        joined = "SELECT g.label, g.row, b.value FROM grouped g JOIN base b ON g.row = b.row"
-        reader = self.connection.cursor().sql(f"{joined} ORDER BY g.label").to_arrow_reader(BATCH)
-        rest = None
-        for batch in reader:
-            part = pa.Table.from_batches([batch])
-            part = part if rest is None else pa.concat_tables([rest, part]).combine_chunks()
-            labels = part.column("label").to_numpy()
-            # the last group may go on in the next batch
-            whole_groups = int(np.searchsorted(labels, labels[-1]))
-            rest = part.slice(whole_groups)
-            if whole_groups:
-                yield _permuted(part.slice(0, whole_groups), source)
-        if rest is not None:
-            yield _permuted(rest, source)
+def _swapped(batches: Iterator[pyarrow.Table], source: Source) -> Iterator[tuple[Any, Any]]:
+    """Row and new value, some whole groups at a time."""
+    import pyarrow as pa
 
-    def write(
-        self, names: tuple[str, str], batches: Iterator[tuple[Any, ...]], select: str
-    ) -> None:
-        """Puts batches of rows and something into the order of rows, and into the file."""
-        self._keep("result", names, batches)
-        draft = self.out.with_name(f".{self.out.name}.{self.folder.name}")
-        try:
-            ordered = f"{select} FROM result ORDER BY row"
-            target = literal(str(draft))
-            self.connection.execute(f"COPY ({ordered}) TO {target} (FORMAT parquet)")
-            draft.replace(self.out)
-        finally:
-            draft.unlink(missing_ok=True)
-
-    def _keep(self, name: str, names: tuple[str, str], batches: Iterator[tuple[Any, ...]]) -> None:
-        import pyarrow as pa
-
-        first = next(batches)
-        schema = pa.table(dict(zip(names, first, strict=True))).schema
-
-        def made() -> Iterator[pyarrow.RecordBatch]:
-            yield pa.record_batch(list(first), schema=schema)
-            for batch in batches:
-                yield pa.record_batch(list(batch), schema=schema)
-
-        reader = pa.RecordBatchReader.from_batches(schema, made())
-        self.connection.register("incoming", reader)
-        self.connection.execute(f"CREATE TABLE {name} AS SELECT * FROM incoming")  # noqa: S608
-        self.connection.unregister("incoming")
+    rest = None
+    for batch in batches:
+        part = batch if rest is None else pa.concat_tables([rest, batch]).combine_chunks()
+        labels = part.column("label").to_numpy()
+        # the last group may go on in the next batch
+        whole_groups = int(np.searchsorted(labels, labels[-1]))
+        rest = part.slice(whole_groups)
+        if whole_groups:
+            yield _permuted(part.slice(0, whole_groups), source)
+    if rest is not None:
+        yield _permuted(rest, source)
 
 
 def _permuted(part: Any, source: Source) -> tuple[Any, Any]:
@@ -178,101 +152,44 @@ def _permuted(part: Any, source: Source) -> tuple[Any, Any]:
     return part.column("row").to_numpy(), values
 
 
-@contextmanager
-def _sorted(
-    table: object, column: object, k: object, out: object, memory: object, source: Source | None
-) -> Iterator[_Stored]:
-    """The column, sorted and in groups; ties by row, or by words of a source if one is given."""
-    import duckdb
+def _taken(ordered: Ordered, column: object, source: Source | None) -> tuple[str, int, float]:
+    """Takes in the column, ties by row or by words of the source; refuses bad values."""
+    names = {name.lower(): name for name in ordered.names}
+    if not isinstance(column, str) or column.lower() not in names:
+        raise refuse(
+            "microdata.table-has-no-column",
+            column=column,
+            nearest=nearest(str(column), names.values()),
+        )
 
-    size = whole(k, "k", least=1)
-    room = whole(memory, "memory", least=LEAST_MEMORY)
-    target = _new_file(out)
-    found = locate(table, "table")
-    if not isinstance(found, Files | Database) or (
-        isinstance(found, Files) and found.kind != "parquet"
-    ):
-        raise refuse("microdata.table-is-neither-parquet-nor-in-duckdb")
-    scratch = Scratch()
-    try:
-        with duckdb.connect(str(scratch.path / "sorted.duckdb")) as connection:
-            connection.execute(f"SET memory_limit = '{room}B'")
-            connection.execute(f"SET temp_directory = {literal(str(scratch.path / 'spill'))}")
-            name = _take_in(connection, found, column, source)
-            yield _grouped(connection, scratch.path, name, target, size)
-    except duckdb.Error:
-        failed = True
-    else:
-        failed = False
-    finally:
-        scratch.close()
-    if failed:  # raised out of reach of the error above, which may quote a value
-        raise refuse("microdata.column-could-not-be-read-sorted-or")
+    def ties(rows: Numbers) -> Numbers:
+        return rows if source is None else source.words(rows.size, 64).view(np.int64)
 
-
-def _take_in(connection: Any, found: Any, column: object, source: Source | None) -> str:
-    """Copies the column with the number of each row and what decides ties; refuses bad values."""
-    import duckdb
-    import pyarrow as pa
-
-    with duckdb.connect() as outside:
-        readable = prepare(outside, found, {})
-        names = {name.lower(): name for name, _ in readable.columns}
-        if not isinstance(column, str) or column.lower() not in names:
-            raise refuse(
-                "microdata.table-has-no-column",
-                column=column,
-                nearest=nearest(str(column), names.values()),
-            )
-        name = names[column.lower()]
-        sql = f"SELECT {quoted(name)} AS value FROM {readable.sql}"  # noqa: S608
-        reader = outside.sql(sql).to_arrow_reader(BATCH)
-        kind = reader.schema.field("value").type
-        if not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
-            raise _no_numbers(name)
-        fields = [("row", pa.int64()), ("tie", pa.int64()), ("value", kind)]
-
-        def numbered() -> Iterator[pyarrow.RecordBatch]:
-            begin = 0
-            for batch in reader:
-                rows = np.arange(begin, begin + batch.num_rows)
-                begin += batch.num_rows
-                ties = rows
-                if source is not None:
-                    ties = source.words(rows.size, 64).view(np.int64)
-                yield pa.record_batch([rows, ties, batch.column("value")], schema=pa.schema(fields))
-
-        stream = pa.RecordBatchReader.from_batches(pa.schema(fields), numbered())
-        connection.register("incoming", stream)
-        connection.execute("CREATE TABLE base AS SELECT * FROM incoming")
-        connection.unregister("incoming")
-    bad = "value IS NULL OR NOT isfinite(CAST(value AS DOUBLE))"
-    if connection.execute(f"SELECT count_if({bad}) FROM base").fetchall()[0][0]:  # noqa: S608
+    name = names[column.lower()]
+    found = ordered.take(name, ties)
+    if found is None:
+        raise refuse("microdata.does-not-hold-numbers", column=name)
+    rows, unfit, largest = found
+    if unfit:
         raise refuse("microdata.has-missing-or-infinite-value", column=name)
-    return name
+    return name, rows, largest
 
 
-def _grouped(connection: Any, folder: Path, column: str, out: Path, k: int) -> _Stored:
-    rows, largest = connection.execute(
-        "SELECT count(*), max(abs(CAST(value AS DOUBLE))) FROM base"
-    ).fetchall()[0]
-    if rows < k:
-        raise refuse("microdata.table-has-fewer-than-k-rows-2", k=k)
+def _grouped(ordered: Ordered, rows: int, largest: float, k: int) -> tuple[Numbers, Numbers]:
+    """The row, and the group, of each place of the sorted column."""
     exponent = int(np.frexp(largest)[1])
-    on_disk = _Arrays(folder, rows)
-    sql = "SELECT row, tie, CAST(value AS DOUBLE) AS value FROM base ORDER BY value, tie"
+    on_disk = _Arrays(ordered.folder, rows)
     place = runs = 0
     last = None
-    for batch in connection.cursor().sql(sql).to_arrow_reader(BATCH):
-        part = slice(place, place + batch.num_rows)
-        values = np.ldexp(batch.column("value").to_numpy(), -exponent) + 0.0
-        on_disk.row[part] = batch.column("row").to_numpy()
-        on_disk.tie[part] = batch.column("tie").to_numpy()
+    for row, tie, value in ordered.sort():
+        part = slice(place, place + row.size)
+        values = np.ldexp(value, -exponent) + 0.0
+        on_disk.row[part], on_disk.tie[part] = row, tie
         begins = np.append(last is None or values[0] != last, values[1:] != values[:-1])
         new = np.flatnonzero(begins)
         on_disk.value[runs : runs + new.size] = values[new]
         on_disk.start[runs : runs + new.size] = place + new
-        place, runs, last = place + batch.num_rows, runs + new.size, values[-1]
+        place, runs, last = place + row.size, runs + new.size, values[-1]
     on_disk.start[runs] = rows
     on_disk.head[:runs] = on_disk.start[:runs]
     labels = sorted_mdav(
@@ -283,8 +200,7 @@ def _grouped(connection: Any, folder: Path, column: str, out: Path, k: int) -> _
         on_disk.head[:runs],
         on_disk.label,
     )
-    groups = int(labels.max()) + 1
-    return _Stored(folder, connection, column, out, on_disk.row, labels, groups)
+    return on_disk.row, labels
 
 
 class _Arrays:
@@ -310,7 +226,3 @@ def _new_file(out: object) -> Path:
     if target.exists() or not target.absolute().parent.is_dir():
         raise refuse("microdata.is-there-already-or-its-folder-is", name=target.name)
     return target
-
-
-def _no_numbers(name: str) -> Refused:
-    return refuse("microdata.does-not-hold-numbers", column=name)

@@ -12,6 +12,8 @@ from dataclasses import replace
 from fractions import Fraction
 
 from ...engine.contract import Engine
+from ...engine.request import Group, Measure, Request
+from ...engine.sql.steps import first_step, last_step
 from ...errors import Refused, refuse
 from ...mechanism import INDIVIDUAL_ASSUMES, INDIVIDUAL_LIMITS, individual_steps
 from ...mechanism.individual.steps import release_mode
@@ -36,7 +38,6 @@ from ..read.parse import parse
 from ..release import Released
 from ..terms import Terms, affordable
 from ..write.question import render
-from .all_rows import column_steps, ends, pair_steps, votes
 
 MECHANISM = "individual differential privacy"
 _STATISTICS = {"min": "min", "max": "max", "avg": "mean", "sum": "sum", "var_pop": "variance"}
@@ -118,24 +119,28 @@ def release_individual(plan: Plan, engine: Engine, schema: Schema) -> Released:
     asked, columns = _asked(plan.question, schema)
     statistic, (column, *_) = _statistic(asked), columns
     if isinstance(column, Category):
-        place = release_mode(votes(engine, column), plan.epsilon, truncated=False, source=SYSTEM)
+        cells = len(column.categories)
+        rows = engine.measure(Request((Measure("rows"),), keys=(Group(column.name, cells),)))
+        votes = [rows.get((cell,), (0,))[0] for cell in range(cells)]
+        place = release_mode(votes, plan.epsilon, truncated=False, source=SYSTEM)
         return Released((((place, 1),),))
     numbers = [c for c in columns if isinstance(c, Number)]
     grid = _grid(statistic, numbers)
     if len(numbers) == 2:
         answer = individual_steps(
             statistic,
-            pair_steps(engine, *numbers),
-            [ends(c)[0] for c in numbers],
-            [ends(c)[1] for c in numbers],
+            engine.column_steps(*(number.name for number in numbers)),
+            [first_step(number) for number in numbers],
+            [last_step(number) for number in numbers],
             plan.epsilon,
             grid=grid,
             ridge=_RIDGE if statistic == "slope" else None,
         )
     else:
         q = asked.q if statistic == "quantile" else None
-        steps = column_steps(engine, column.name)
-        answer = individual_steps(statistic, steps, *ends(numbers[0]), plan.epsilon, grid=grid, q=q)
+        steps = engine.column_steps(column.name)[:, 0]
+        ends = first_step(numbers[0]), last_step(numbers[0])
+        answer = individual_steps(statistic, steps, *ends, plan.epsilon, grid=grid, q=q)
     return Released((((answer.numerator, answer.denominator),),))
 
 

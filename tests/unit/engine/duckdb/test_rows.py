@@ -11,7 +11,8 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from tenue.engine.duckdb.rows import read_rows
+from tenue.engine.contract import Rows
+from tenue.engine.open import open_engine
 from tenue.errors import InvalidTable
 from tenue.schema import Schema
 
@@ -45,6 +46,14 @@ x,z,y,,no
 inf,,x,2020-03-01,1
 -3,b,w,2030-01-01,0
 """
+
+
+def read_rows(source: object, schema: Schema) -> Rows:
+    engine = open_engine(source, schema)
+    try:
+        return engine.read_all()
+    finally:
+        engine.close()
 
 
 def expect(logical: dict[str, Any]) -> None:

@@ -99,7 +99,7 @@ def test_every_kind_of_unit_in_one_part_and_in_several(unit: str, most: int) -> 
     table = f"SELECT {unit} AS who, CAST(i % 3 AS VARCHAR) c, i AS n FROM range(5000) AS r(i)"  # noqa: S608
     with duckdb.connect() as connection:
         engine = DuckDB(Relation(connection.sql(table)), SCHEMA)
-        logical = Logical(f"({table})", engine._held, SCHEMA.columns)
+        logical = Logical(replace(engine._table, sql=f"({table})"))
         limits = People("who", 4, 2)
         rows = crowd(limits, logical, where=None, keys=(Group("c", 3),), columns=["n"])
         parts = list(passes(limits, rows, reader(connection), SYSTEM, most))
@@ -126,7 +126,7 @@ def test_units_whose_hashes_meet_are_numbered_by_a_join() -> None:
     table = "SELECT 'p' || (i % 7) AS who, '0' AS c, i AS n FROM range(70) AS r(i)"
     with duckdb.connect() as connection:
         engine = DuckDB(Relation(connection.sql(table)), SCHEMA)
-        logical = Logical(f"({table})", engine._held, SCHEMA.columns)
+        logical = Logical(replace(engine._table, sql=f"({table})"))
         limits = People("who", 2, None)
         rows = crowd(limits, logical, where=None, keys=(), columns=["n"])
         real = reader(connection)

@@ -55,3 +55,9 @@ def test_lazy_frames_repeated_names_and_other_things_are_refused() -> None:
 def test_half_precision_is_widened() -> None:
     table = pa.table({"x": pa.array(np.array([0.5], np.float16))})
     assert arrow_table(table, {"x"}).column("x").type == pa.float32()
+
+
+def test_without_wanted_names_every_column_is_taken() -> None:
+    assert arrow_table(pa.table({"B": [1], "a": [2]}), None).column_names == ["B", "a"]
+    with pytest.raises(InvalidTable, match="more than one column `a`"):
+        arrow_table(pa.table({"a": [1], "A": [2]}), None)

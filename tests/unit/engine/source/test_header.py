@@ -58,3 +58,10 @@ def test_what_is_not_gzip_is_refused(tmp_path: Path) -> None:
     (tmp_path / "x.csv.gz").write_bytes(b"age,pay\n")
     with pytest.raises(InvalidTable):
         read_header(tmp_path / "x.csv.gz", "csv", zipped=True, wanted=WANTED)
+
+
+def test_without_wanted_names_the_sign_that_parts_most_wins(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    for line, names in ((b"a;b,c;d", ("a", "b,c", "d")), (b"a|b", ("a", "b")), (b"a", ("a",))):
+        path.write_bytes(line + b"\n1\n")
+        assert read_header(path, "csv", zipped=False, wanted=None).names == names

@@ -1,20 +1,26 @@
 # ruff: noqa: S608 - tests write their own SQL
-"""Categories, booleans and derived columns, as the engine writes them."""
+"""Categories, booleans, derived columns and units, as the engine writes them."""
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Any
 
 import duckdb
+import pyarrow as pa
 import pytest
 
 from oracle_engine import OracleEngine
-from tenue.engine.sql.logical import Held, Logical, literal, quoted
-from tenue.engine.storage import storage
-from tenue.errors import InvalidArgument
+from tenue.engine.duckdb.dialect import DUCKDB, storage
+from tenue.engine.duckdb.engine import DuckDB
+from tenue.engine.request import Group, Measure, Missing, People, RankRequest, Request
+from tenue.engine.source.location import Frame, Relation
+from tenue.engine.sql.logical import Held, Logical, Stored
+from tenue.errors import InvalidArgument, InvalidTable
 from tenue.schema import Category, Schema
 
 CONNECTION = duckdb.connect()
+literal, quoted = DUCKDB.literal, DUCKDB.quoted
 TABLE = {"name": "t", "unit": "record", "neighbours": "replace"}
 
 
@@ -30,7 +36,7 @@ def logical(schema: Schema, source: str, kinds: dict[str, str]) -> Logical:
         if isinstance(column, Category):
             enum = f"ENUM({', '.join(map(literal, column.categories))})"
         held[name] = Held(column, name, storage(kind), enum)
-    return Logical(source, held, schema.columns)
+    return Logical(Stored(source, held, schema.columns, DUCKDB))
 
 
 def values(schema: Schema, name: str, source: str, **kinds: str) -> list[Any]:
@@ -50,10 +56,6 @@ def test_categories_are_compared_byte_by_byte_even_in_a_collated_table() -> None
 
 
 def test_groups_of_a_collated_table_are_told_apart_before_they_are_added() -> None:
-    from tenue.engine.duckdb.engine import DuckDB
-    from tenue.engine.request import Group, Measure, Request
-    from tenue.engine.source.location import Relation
-
     schema = schema_of(c={"type": "category", "categories": ["a", "A"]})
     CONNECTION.execute("CREATE OR REPLACE TABLE folded (c VARCHAR COLLATE NOCASE)")
     CONNECTION.execute("INSERT INTO folded VALUES ('A'), ('a'), ('A')")
@@ -115,7 +117,7 @@ def test_derived_columns_use_clamped_values_and_never_fail() -> None:
 def test_sql_holds_no_name_but_the_sources_and_ours() -> None:
     schema = schema_of(**{"Hours per week": {"type": "number", "bounds": [0, 1]}})
     held = {"hours per week": Held(schema.column("hours per week"), 'h"; DROP', storage("DOUBLE"))}
-    table = Logical("source", held, schema.columns)
+    table = Logical(Stored("source", held, schema.columns, DUCKDB))
     table.value("HOURS PER WEEK")
     sql = table.write()
     assert '"h""; DROP" AS r0' in sql
@@ -144,3 +146,61 @@ def test_literals_and_names_are_quoted() -> None:
     ]
     name = 'a" b'
     assert CONNECTION.sql(f"SELECT 1 AS {quoted(name)}").columns == [name]
+
+
+OF_UNITS = Schema.from_dict(
+    {
+        "table": {"name": "t", "unit": "Who", "neighbours": "replace", "rows_per_unit": 1},
+        "columns": {"Who": {"type": "identifier"}, "n": {"type": "number", "bounds": [0, 1]}},
+    }
+)
+
+
+def opened(values: list[Any], kind: pa.DataType) -> DuckDB:
+    table = pa.table({"who": pa.array(values, kind, from_pandas=False), "n": [1] * len(values)})
+    return DuckDB(Frame(table), OF_UNITS)
+
+
+@pytest.mark.parametrize(
+    ("values", "kind", "units"),
+    [
+        (["a", "A", "a ", "", "a", None], pa.string(), 4),
+        (["é", "e\u0301", "e", "a\0", "a"], pa.string(), 5),
+        (["17", "017", "17.0"], pa.string(), 3),
+        ([0.0, -0.0, float("nan"), float("inf"), 1.5], pa.float64(), 3),
+        ([0.0, -0.0, float("nan")], pa.float32(), 1),
+        ([2**63 - 1, -(2**63), 2**63 - 2], pa.int64(), 3),
+        ([True, False, None], pa.bool_(), 2),
+        ([date(2000, 1, 1), date(2000, 1, 1)], pa.date32(), 1),
+        ([None, None], pa.null(), 0),
+    ],
+)
+def test_units_are_equal_as_stored(values: list[Any], kind: pa.DataType, units: int) -> None:
+    asked = (Measure("units"), Measure("rows"))
+    engine = opened(values, kind)
+    found = engine.measure(Request(asked, people=People("WHO", 1, None)))
+    assert found == ({(): (units, units)} if units else {})
+    engine.close()
+
+
+def test_a_unit_without_exact_equality_is_refused_when_the_table_is_opened() -> None:
+    with pytest.raises(InvalidTable) as refused:
+        opened([["a"]], pa.list_(pa.string()))
+    assert "`Who` is the unit" in refused.value.what
+
+
+def test_an_identifier_stays_invisible_otherwise() -> None:
+    engine = opened(["a"], pa.string())
+    rows = (Measure("rows"),)
+    for request in (
+        Request((Measure("present", "who"),)),
+        Request(rows, Missing("who")),
+        Request((Measure("units"),)),
+        Request(rows, people=People("n", 1, None)),
+        Request(rows, people=People("nobody", 1, None)),
+    ):
+        with pytest.raises(InvalidArgument):
+            engine.measure(request)
+    with pytest.raises(InvalidArgument):
+        engine.ranks(RankRequest("who", ()))
+    engine.close()

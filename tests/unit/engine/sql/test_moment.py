@@ -9,8 +9,9 @@ from typing import Any
 import duckdb
 import pytest
 
+from tenue.engine.duckdb.dialect import DUCKDB, storage
 from tenue.engine.sql.moment import counts, time_stages
-from tenue.engine.storage import Written, storage
+from tenue.engine.storage import Written
 from tenue.schema import Date, Datetime, Schema
 
 CONNECTION = duckdb.connect()
@@ -30,7 +31,7 @@ def computed(of: Date | Datetime, kind: str, values: list[str | None]) -> list[A
     spelled = "VARCHAR" if kind == "written" else kind
     rows = ", ".join(f"(CAST({'NULL' if v is None else repr(v)} AS {spelled}))" for v in values)
     sql, name = f"SELECT * FROM (VALUES {rows}) AS t(s0)", "s0"
-    for place, stage in enumerate(time_stages(of, stored)):
+    for place, stage in enumerate(time_stages(of, stored, DUCKDB)):
         sql = f"SELECT *, {stage(name)} AS s{place + 1} FROM ({sql})"
         name = f"s{place + 1}"
     return [row[0] for row in CONNECTION.execute(f"SELECT {name} FROM ({sql})").fetchall()]

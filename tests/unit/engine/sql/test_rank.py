@@ -45,7 +45,7 @@ def oracle(values: Sequence[int | None]) -> OracleEngine:
 
 
 def in_full(engine: DuckDB, request: RankRequest) -> Profiles:
-    return profiles_in_full(request, engine._source, engine._held, engine._declared, engine._run)
+    return profiles_in_full(request, engine._table, engine._run)
 
 
 def quantile(percent: int, reach: int) -> Window:
@@ -129,7 +129,7 @@ def test_ends_that_are_not_far_enough_are_found_out(shift: int) -> None:
         return [([value + shift for value in rows[0][0]],)]
 
     request = RankRequest("n", (quantile(50, 500),))
-    found = profiles(request, engine._source, engine._held, engine._declared, off)
+    found = profiles(request, engine._table, off)
     assert found == oracle(values).ranks(request)
     assert len(asked) == 4, "the fourth statement counts everything"
 
@@ -144,7 +144,7 @@ def test_a_table_that_grew_after_it_was_counted_is_told_as_it_is_now() -> None:
         return engine._run(sql)
 
     request = RankRequest("n", (quantile(50, 1000),))
-    found = profiles(request, large._source, large._held, large._declared, growing)
+    found = profiles(request, large._table, growing)
     assert found == oracle(list(range(1000))).ranks(request)
 
 

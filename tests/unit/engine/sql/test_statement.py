@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from sqlglot import exp
 
 from engine_tables import moments, people, requests
+from tenue.engine.duckdb.dialect import DUCKDB, storage
 from tenue.engine.request import (
     Among,
     Bin,
@@ -23,9 +24,9 @@ from tenue.engine.request import (
     Request,
     Within,
 )
-from tenue.engine.sql.logical import Held
+from tenue.engine.sql.logical import Held, Stored
 from tenue.engine.sql.statement import Statement, write
-from tenue.engine.storage import Storage, storage
+from tenue.engine.storage import Storage
 from tenue.errors import InvalidArgument
 from tenue.schema import Category, Schema
 
@@ -64,7 +65,7 @@ HELD = {name: held(name, kind) for name, kind in KINDS.items()}
 
 
 def written(request: Request) -> Statement:
-    return write(request, "source", HELD, SCHEMA.columns)
+    return write(request, Stored("source", HELD, SCHEMA.columns, DUCKDB))
 
 
 ROWS = (Measure("rows"),)

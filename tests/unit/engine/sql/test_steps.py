@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -12,13 +13,16 @@ import duckdb
 import pytest
 
 from oracle_engine import OracleEngine
-from tenue.engine.sql.steps import double, number_stages, with_missing
-from tenue.engine.storage import Storage, storage
+from tenue.engine.duckdb.dialect import DUCKDB, storage
+from tenue.engine.sql.dialect import Dialect
+from tenue.engine.sql.steps import number_stages, with_missing
+from tenue.engine.storage import Storage
 from tenue.errors import InvalidTable
 from tenue.schema import Number, Schema
 
 CONNECTION = duckdb.connect()
 INF, NAN = math.inf, math.nan
+double = DUCKDB.number
 
 
 def column(low: object, high: object, grid: object = 1, **more: object) -> Number:
@@ -30,18 +34,20 @@ def column(low: object, high: object, grid: object = 1, **more: object) -> Numbe
     return found
 
 
-def computed(number: Number, stored: Storage, values: list[str]) -> list[Any]:
+def computed(
+    number: Number, stored: Storage, values: list[str], dialect: Dialect = DUCKDB
+) -> list[Any]:
     sql = "SELECT * FROM (VALUES " + ", ".join(f"({v})" for v in values) + ") AS t(s0)"
     name = "s0"
-    for place, stage in enumerate(with_missing(number, number_stages(number, stored))):
+    for place, stage in enumerate(with_missing(number, number_stages(number, stored, dialect))):
         sql = f"SELECT *, {stage(name)} AS s{place + 1} FROM ({sql})"
         name = f"s{place + 1}"
     return [row[0] for row in CONNECTION.execute(f"SELECT {name} FROM ({sql})").fetchall()]
 
 
-def typed(number: Number, kind: str, values: list[object]) -> list[Any]:
+def typed(number: Number, kind: str, values: list[object], dialect: Dialect = DUCKDB) -> list[Any]:
     texts = [f"CAST({'NULL' if v is None else repr(str(v))} AS {kind})" for v in values]
-    return computed(number, storage(kind), texts)
+    return computed(number, storage(kind), texts, dialect)
 
 
 def oracle(number: Number, values: list[Any]) -> list[Any]:
@@ -60,6 +66,7 @@ DOUBLES = [0.0, -0.0, 0.5, 1.5, 2.5, -0.5, -1.5, INF, -INF, NAN, None, 1e308, -1
 DOUBLES += [0.49999999999999994, 1.005, 99.995, 2.0**52 + 1, 2.0**53 + 2, 2.0**62, -(2.0**63)]
 
 
+@pytest.mark.parametrize("fails", [False, True])
 @pytest.mark.parametrize(
     "number",
     [
@@ -80,8 +87,21 @@ DOUBLES += [0.49999999999999994, 1.005, 99.995, 2.0**52 + 1, 2.0**53 + 2, 2.0**6
         ),
     ],
 )
-def test_doubles_follow_the_rule(number: Number) -> None:
-    assert typed(number, "DOUBLE", DOUBLES) == oracle(number, DOUBLES)
+def test_doubles_follow_the_rule(number: Number, fails: bool) -> None:
+    dialect = replace(DUCKDB, fails=fails)
+    assert typed(number, "DOUBLE", DOUBLES, dialect) == oracle(number, DOUBLES)
+
+
+def test_where_doubles_fail_they_are_cut_before_they_are_computed_with() -> None:
+    stages = number_stages(column(-10, 10, 5), storage("DOUBLE"), replace(DUCKDB, fails=True))
+    guard = stages[0]("x")
+    inside = [-1e308, -30.0, 5e-324, 1e-290, 30.0, INF, NAN, None]
+    rows = ", ".join(f"({'NULL' if x is None else double(x)})" for x in inside)
+    sql = f"SELECT {guard} FROM (VALUES {rows}) AS t(x)"
+    found = [row[0] for row in CONNECTION.execute(sql).fetchall()]
+    assert found == [-30.0, -30.0, 0.0, 1e-290, 30.0, 30.0, None, None]
+    fine = number_stages(column(-10, 10, "0.5"), storage("DOUBLE"), replace(DUCKDB, fails=True))
+    assert "e-290" not in fine[0]("x"), "a fine grid makes no double smaller"
 
 
 def test_rounding_is_half_up_and_whole_doubles_stay_what_they_are() -> None:

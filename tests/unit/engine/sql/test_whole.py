@@ -8,10 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tenue.engine.sql.whole import Whole, holding, integer
+from tenue.engine.duckdb.dialect import DUCKDB
+from tenue.engine.sql.whole import Whole, integer
 from tenue.errors import InvalidTable
 
 CONNECTION = duckdb.connect()
+holding = DUCKDB.holding
 
 
 def computed(value: Whole, x: int, kind: str) -> int:
@@ -31,7 +33,7 @@ def test_every_operation_equals_python_at_the_ends_of_the_range(data: st.DataObj
     high = data.draw(st.integers(low + 1, size))
     number = data.draw(st.integers(1, 2**20))
     kind = holding(low, high)
-    start = Whole("x", low, high, kind)
+    start = Whole("x", low, high, DUCKDB, kind)
     cut = sorted(data.draw(st.tuples(st.integers(-size, size), st.integers(-size, size))))
     for x in {low, high, (low + high) // 2, min(max(0, low), high)}:
         assert computed(start.plus(number), x, kind) == x + number
@@ -53,14 +55,14 @@ def test_every_operation_equals_python_at_the_ends_of_the_range(data: st.DataObj
 @pytest.mark.parametrize(
     "value",
     [
-        Whole("x", -9, 9).plus(1),
-        Whole("x", -9, 9).times(3),
-        Whole("x", -9, 9).floor_divide(4),
-        Whole("x", -9, 9).floor_divide(10),
-        Whole("x", 1, 9).floor_divide(10),
-        Whole("x", -9, 9).clamp(0, 4),
-        Whole("x", -9, 9).clamp(10, 40),
-        Whole("x", -9, 9).narrow(),
+        Whole("x", -9, 9, DUCKDB).plus(1),
+        Whole("x", -9, 9, DUCKDB).times(3),
+        Whole("x", -9, 9, DUCKDB).floor_divide(4),
+        Whole("x", -9, 9, DUCKDB).floor_divide(10),
+        Whole("x", 1, 9, DUCKDB).floor_divide(10),
+        Whole("x", -9, 9, DUCKDB).clamp(0, 4),
+        Whole("x", -9, 9, DUCKDB).clamp(10, 40),
+        Whole("x", -9, 9, DUCKDB).narrow(),
     ],
 )
 def test_a_missing_value_stays_missing(value: Whole) -> None:
@@ -72,11 +74,11 @@ def test_sql_division_would_round_towards_zero() -> None:
     # the mutant: what floor_divide would be without its shift
     (row,) = CONNECTION.execute("SELECT -7 // 2").fetchall()
     assert row[0] == -3
-    assert computed(Whole("x", -10, 10).floor_divide(2), -7, "BIGINT") == -4
+    assert computed(Whole("x", -10, 10, DUCKDB).floor_divide(2), -7, "BIGINT") == -4
 
 
 def test_constants_in_a_row_are_added_here_and_not_by_duckdb() -> None:
-    whole = Whole("x", -(2**63), 0)
+    whole = Whole("x", -(2**63), 0, DUCKDB)
     in_a_row = f"SELECT ((x + 10) + {2**63 - 1}) FROM (SELECT CAST(-11 AS BIGINT) AS x)"
     with pytest.raises(duckdb.Error, match="Overflow in addition"):
         CONNECTION.execute(in_a_row)
@@ -87,7 +89,7 @@ def test_constants_in_a_row_are_added_here_and_not_by_duckdb() -> None:
 
 def test_a_range_that_no_type_holds_is_refused() -> None:
     with pytest.raises(InvalidTable, match="too many digits"):
-        Whole("x", 0, 2**62).times(2**64)
+        Whole("x", 0, 2**62, DUCKDB).times(2**64)
     with pytest.raises(InvalidTable):
         holding(0, 2**126)
     assert holding(-(2**63), 2**63 - 1) == "BIGINT"

@@ -1,0 +1,149 @@
+"""How DuckDB spells SQL, and what its types mean."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from ..sql.dialect import Counted, Dialect, Stage
+from ..sql.steps import between
+from ..sql.whole import Whole, integer
+from ..storage import (
+    Day,
+    Fixed,
+    Floating,
+    Integer,
+    Moment,
+    Nothing,
+    Opaque,
+    Storage,
+    Text,
+    Truth,
+)
+
+_UNITS = {"TIMESTAMP_S": 10**6, "TIMESTAMP_MS": 1000}
+# how an instant of nanoseconds is told from infinity: its coarser type, and that type's 1970
+_NANOS = {
+    "TIMESTAMP_NS": ("TIMESTAMP", "make_timestamp(0)"),
+    "TIMESTAMPTZ_NS": ("TIMESTAMP WITH TIME ZONE", "make_timestamptz(0)"),
+}
+_LATEST = 2**63 - 2
+
+
+@dataclass(frozen=True)
+class _DuckDB(Dialect):
+    def is_nan(self, name: str) -> str:
+        return f"isnan({name})"
+
+    def read(self, text: str, kind: str) -> str:
+        return f"TRY_CAST({text} AS {kind})"
+
+    def category(self, text: str, words: str) -> str:
+        return f"CAST(enum_code(TRY_CAST({text} AS {words})) AS INTEGER)"
+
+    def hash(self, value: str) -> str:
+        return f"hash({value})"
+
+    def quantiles(self, value: str, places: Sequence[float]) -> str:
+        return f"quantile_disc({value}, [{', '.join(map(self.number, places))}])"
+
+    def days(self, low: int, high: int) -> Counted:
+        ends = [f"make_date({integer(end)})" for end in (low, high)]
+        return (
+            [lambda name: between(name, *ends), lambda name: f"({name} - make_date(0))"],
+            low,
+            high,
+        )
+
+    def micros(self, stored: Moment, low: int, high: int) -> Counted:
+        if stored.type in _NANOS:
+            return self._nanos(*_NANOS[stored.type])
+        clamped: Stage
+        if stored.type == "TIMESTAMP WITH TIME ZONE":
+            ends = [f"make_timestamptz({integer(end)})" for end in (low, high)]
+            clamped = lambda name: between(name, *ends)  # noqa: E731
+        else:
+            unit = _UNITS.get(stored.type, 1)
+            low, high = low // unit * unit, -(-high // unit) * unit
+            ends = [f"CAST(make_timestamp({integer(e)}) AS {stored.type})" for e in (low, high)]
+            clamped = lambda name: f"CAST({between(name, *ends)} AS TIMESTAMP)"  # noqa: E731
+        return [clamped, lambda name: f"epoch_us({name})"], low, high
+
+    def _nanos(self, coarse: str, zero: str) -> Counted:
+        first, last = -_LATEST - 2, _LATEST + 1
+
+        def number(name: str) -> str:
+            # epoch_ns is NULL for infinity
+            infinite = f"CASE WHEN CAST({name} AS {coarse}) > {zero} THEN {_LATEST} "
+            infinite += f"WHEN {name} IS NOT NULL THEN -{_LATEST} END"
+            return f"COALESCE(epoch_ns({name}), {infinite})"
+
+        def micros(name: str) -> str:
+            return Whole(name, first, last, self).floor_divide(1000).sql
+
+        return [number, micros], first // 1000, last // 1000
+
+    def date(self, days: str) -> str:
+        return f"make_date(CAST({days} AS INTEGER))"
+
+    def part(self, part: Literal["year", "quarter", "month"], day: str) -> str:
+        return f"{part}({day})"
+
+
+DUCKDB = _DuckDB(
+    long="BIGINT",
+    huge="HUGEINT",
+    double="DOUBLE",
+    text="VARCHAR",
+    day="DATE",
+    moment="TIMESTAMP",
+    collation='"binary"',
+    divide="//",
+    signed=((8, "TINYINT"), (16, "SMALLINT"), (32, "INTEGER")),
+    unsigned=((8, "UTINYINT"), (16, "USMALLINT"), (32, "UINTEGER"), (64, "UBIGINT")),
+)
+
+_INTEGERS = {
+    f"{sign}{name}": Integer(
+        f"{sign}{name}", *((0, 2**bits - 1) if sign else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1))
+    )
+    for name, bits in {
+        "TINYINT": 8,
+        "SMALLINT": 16,
+        "INTEGER": 32,
+        "BIGINT": 64,
+        "HUGEINT": 128,
+    }.items()
+    for sign in ("", "U")
+}
+_DECIMAL = re.compile(r"DECIMAL\((\d+),\s*(\d+)\)")
+_MOMENTS = ("TIMESTAMP", *_UNITS, *_NANOS, "TIMESTAMP WITH TIME ZONE")
+_NAMED: dict[str, Storage] = {
+    **_INTEGERS,
+    "FLOAT": Floating(single=True),
+    "DOUBLE": Floating(),
+    "VARCHAR": Text(),
+    "UUID": Text("UUID"),
+    "BOOLEAN": Truth(),
+    "DATE": Day(),
+    '"NULL"': Nothing(),
+    "NULL": Nothing(),
+    **{name: Moment(name) for name in _MOMENTS},
+}
+
+
+def storage(type_name: str) -> Storage:
+    """The storage that a DuckDB type name means.
+
+    Example
+        >>> storage("DECIMAL(18,2)"), storage("UTINYINT")
+        (Fixed(width=18, scale=2), Integer(type='UTINYINT', low=0, high=255))
+    """
+    if type_name in _NAMED:
+        return _NAMED[type_name]
+    decimal = _DECIMAL.fullmatch(type_name)
+    if decimal:
+        return Fixed(int(decimal[1]), int(decimal[2]))
+    return Text("ENUM") if type_name.startswith("ENUM(") else Opaque()

@@ -1,0 +1,160 @@
+"""Requests with limits of people: what is chosen of each unit is measured apart.
+
+Measured is in a database of our own, the bench, which sees only what was handed over. Sums of units
+are taken over all rows in the cells kept of them, everything else over the rows kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Protocol
+
+from ...noise.source import Source
+from ..contract import Cells, Profiles
+from ..request import All, Measure, People, RankRequest, Request, Within
+from ..sql.logical import Logical, Stored
+from ..sql.rank import check_windows, counted, met_by_cell, ordered
+from ..sql.statement import Statement, group_by, measures, total
+from .crowd import CHOSEN, PLACED, Crowd, Reader, crowd, passes
+
+if TYPE_CHECKING:
+    import pyarrow
+
+
+class Bench(Protocol):
+    """Where chosen rows are measured.
+
+    In the SQL, `handed` is the table given, and `gathered` all that was gathered.
+    """
+
+    def select(self, table: pyarrow.Table, sql: str) -> Sequence[tuple[Any, ...]]:
+        """The rows of a SELECT from the table."""
+        ...
+
+    def gather(self, table: pyarrow.Table, sql: str) -> None:
+        """Adds the rows of a SELECT from the table to what was gathered."""
+        ...
+
+    def gathered(self, sql: str) -> Sequence[tuple[Any, ...]]:
+        """The rows of a SELECT from what was gathered; none if nothing was."""
+        ...
+
+    def clear(self) -> None:
+        """Forgets what was gathered."""
+        ...
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where people are measured.
+
+    table, reader: the table, and how its rows are read.
+    bench: opens the database that measures what is chosen.
+    source: where the choice is drawn from.
+    """
+
+    table: Stored
+    reader: Reader
+    bench: Callable[[], Bench]
+    source: Source
+
+
+def measure_people(request: Request, place: Place) -> Cells:
+    """The measures of every cell that has rows, of those rows that `request.people` leaves."""
+    people, logical = _limited(request), Logical(place.table)
+    named = [name for measure in request.measures for name in _columns(measure)]
+    rows = crowd(people, logical, where=request.where, keys=request.keys, columns=named)
+    # whoever has a row keeps one, whatever the limits
+    if not request.keys and {measure.kind for measure in request.measures} == {"units"}:
+        outputs = ", ".join(measures(request, logical))
+        sql = f"SELECT {outputs} FROM {logical.dialect.nested(rows.sql)}"  # noqa: S608
+        statement = Statement(sql, 0, len(request.measures))
+        return statement.cells(place.reader.run(sql))
+    statements, bench = _statements(request, rows, logical), place.bench()
+    found: dict[tuple[int, ...], list[int]] = {}
+    for part in passes(people, rows, place.reader, place.source):
+        for statement, places in statements:
+            for key, values in statement.cells(bench.select(part, statement.sql)).items():
+                numbers = found.setdefault(key, [0] * len(request.measures))
+                for i, value in zip(places, values, strict=True):
+                    # a unit is in one pass only, so that units add up as rows do
+                    numbers[i] += value
+    return {key: tuple(numbers) for key, numbers in found.items()}
+
+
+def rank_people(request: RankRequest, place: Place) -> Profiles:
+    """The profile of every cell with rows that have the column, of those that the limits leave."""
+    check_windows(request.windows)
+    people, logical, dialect = _limited(request), Logical(place.table), place.table.dialect
+    column = ordered(request, logical)
+    # a row without the column has no rank, and must not use up its unit's limit
+    there = Within(column.name, None, None)
+    where = there if request.where is None else All((request.where, there))
+    rows = crowd(people, logical, where=where, keys=request.keys, columns=[column.name])
+    values = f"SELECT *, {logical.value(column.name)} AS v FROM {_kept(rows)}"  # noqa: S608
+    names = ", ".join([*_keys(request), "v"])
+    sql = f"SELECT {names}, SUM(c) AS c FROM gathered{group_by(len(request.keys) + 1)}"  # noqa: S608
+    bench = place.bench()
+    try:
+        for part in passes(people, rows, place.reader, place.source):
+            bench.gather(part, counted(dialect.nested(values), len(request.keys)))
+        return met_by_cell(request, sql, dialect, bench.gathered)
+    finally:
+        bench.clear()
+
+
+def _limited(request: Request | RankRequest) -> People:
+    assert request.people is not None  # noqa: S101 - without limits an engine asks the table itself
+    return request.people
+
+
+def _statements(
+    request: Request, rows: Crowd, logical: Logical
+) -> list[tuple[Statement, tuple[int, ...]]]:
+    """SELECTs from what was handed over, each with the places its measures have in the request."""
+    made = []
+    for write, by_unit in ((_of_rows, False), (_of_units, True)):
+        kinds = [measure.kind == "unit-total" for measure in request.measures]
+        places = tuple(place for place, found in enumerate(kinds) if found == by_unit)
+        if places:
+            asked = replace(request, measures=tuple(request.measures[i] for i in places))
+            sql = write(asked, rows, logical)
+            made.append((Statement(sql, len(request.keys), len(places)), places))
+    return made
+
+
+def _of_rows(request: Request, rows: Crowd, logical: Logical) -> str:
+    outputs = ", ".join(_keys(request) + measures(request, logical))
+    return f"SELECT {outputs} FROM {_kept(rows)}{group_by(len(request.keys))}"  # noqa: S608
+
+
+def _of_units(request: Request, rows: Crowd, logical: Logical) -> str:
+    """The sums of units' own sums, each cut to its ends."""
+    keys, outputs, dialect = _keys(request), [], logical.dialect
+    for place, measure in enumerate(request.measures):
+        own = total(measure, logical)
+        low, high = (f"CAST({end} AS {dialect.huge})" for end in (measure.low, measure.high))
+        cut = f"CASE WHEN {own} < {low} THEN {low} WHEN {own} > {high} THEN {high} ELSE {own} END"
+        outputs.append(f"{cut} AS t{place}")
+    inside = ", ".join([*keys, "u", *outputs])
+    grouped = f"SELECT {inside} FROM {_kept(rows, PLACED)}{group_by(len(keys) + 1)}"  # noqa: S608
+    totals = [dialect.total(f"t{place}") for place in range(len(request.measures))]
+    totals += [] if keys else ["COUNT(*)"]
+    sql = f"SELECT {', '.join(keys + totals)} FROM {dialect.nested(grouped)}"  # noqa: S608
+    return sql + group_by(len(keys))
+
+
+def _kept(rows: Crowd, by: str = CHOSEN) -> str:
+    """The rows of one pass that are kept, as they stand after FROM."""
+    return rows.dialect.nested(f"SELECT {', '.join(rows.taken)} FROM handed WHERE {by}")  # noqa: S608
+
+
+def _keys(request: Request | RankRequest) -> list[str]:
+    return [f"k{i}" for i in range(len(request.keys))]
+
+
+def _columns(measure: Measure) -> list[str]:
+    """The columns that a measure reads, beside the unit."""
+    factors = [factor.column for factor in measure.factors]
+    return factors if measure.column is None else [measure.column, *factors]

@@ -1,0 +1,129 @@
+"""What SQL engines spell differently, in one object.
+
+The rest of this room writes SQL that every engine reads alike, and asks a dialect for everything
+else. A new engine defines one dialect; nothing here changes.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from ...errors import Refused, refuse
+from ..storage import Moment
+
+Stage = Callable[[str], str]
+"""The SQL of a value, given the name of the stage before."""
+
+Counted = tuple[list[Stage], int, int]
+"""Stages that end in an integer, and the range of that."""
+
+_LONG = 2**63
+_HUGE = 2**126
+
+
+def too_wide() -> Refused:
+    """The refusal of a column that exact arithmetic cannot hold."""
+    return refuse("engine.column-s-storage-and-its-grid-together")
+
+
+@dataclass(frozen=True)
+class Dialect(ABC):
+    """How one engine spells SQL.
+
+    Guarantee
+        No value of a row makes what a dialect writes fail; NULL stays NULL.
+
+    Parameters
+        long, huge: the types of whole numbers of 64 bits, and of at least 126; None if none is.
+        double, text, day, moment: the types of IEEE doubles, texts, days, and moments without zone.
+        signed, unsigned: narrower types by their bits, in which rows are handed over.
+        collation: the one that compares texts byte by byte.
+        divide: the sign of the quotient of whole numbers that are not negative, rounded down.
+        alias: what follows a SELECT in brackets after FROM.
+        fails: whether a double that overflows, or underflows, is an error.
+    """
+
+    long: str
+    huge: str | None
+    double: str
+    text: str
+    day: str
+    moment: str
+    collation: str
+    divide: str
+    alias: str = ""
+    fails: bool = False
+    signed: tuple[tuple[int, str], ...] = ()
+    unsigned: tuple[tuple[int, str], ...] = ()
+
+    def literal(self, text: str) -> str:
+        """The literal of a text."""
+        return "'" + text.replace("'", "''") + "'"
+
+    def quoted(self, name: str) -> str:
+        """A name in quotes."""
+        return '"' + name.replace('"', '""') + '"'
+
+    def number(self, value: float) -> str:
+        """The literal of a double, which may stand after any operator."""
+        if not math.isfinite(value):
+            return f"CAST('{value}' AS {self.double})"
+        text = repr(value) if "e" in repr(value) else f"{value!r}e0"
+        return text if value >= 0 else f"({text})"
+
+    def holding(self, low: int, high: int) -> str:
+        """The narrowest integer type, of the two that are computed in, for this range."""
+        if low >= -_LONG and high < _LONG:
+            return self.long
+        if self.huge is not None and low > -_HUGE and high < _HUGE:
+            return self.huge
+        raise too_wide()
+
+    def nested(self, sql: str) -> str:
+        """A SELECT, as it stands after FROM."""
+        return f"({sql}){self.alias}"
+
+    def total(self, value: str) -> str:
+        """The exact sum of whole numbers, however large."""
+        return f"SUM({value})"
+
+    @abstractmethod
+    def is_nan(self, name: str) -> str:
+        """Whether a double is NaN."""
+
+    @abstractmethod
+    def read(self, text: str, kind: str) -> str:
+        """A text as a double, day or moment; NULL if it is none."""
+
+    @abstractmethod
+    def category(self, text: str, words: str) -> str:
+        """The number of a text among the words, which are what the engine keeps in `Held.words`."""
+
+    @abstractmethod
+    def hash(self, value: str) -> str:
+        """A whole number of 64 bits, not negative, that equal values share and few others."""
+
+    @abstractmethod
+    def quantiles(self, value: str, places: Sequence[float]) -> str:
+        """A list of the smallest values that at least these fractions of all do not exceed."""
+
+    @abstractmethod
+    def days(self, low: int, high: int) -> Counted:
+        """How a stored day becomes days since 1970 began, cut to `low` and `high`."""
+
+    @abstractmethod
+    def micros(self, stored: Moment, low: int, high: int) -> Counted:
+        """How a stored moment becomes microseconds since 1970 began; what is beyond `low` and
+        `high` may be cut to them."""
+
+    @abstractmethod
+    def date(self, days: str) -> str:
+        """The day that comes so many after 1970 began."""
+
+    @abstractmethod
+    def part(self, part: Literal["year", "quarter", "month"], day: str) -> str:
+        """The year of a day, its quarter from 1 to 4, or its month from 1 to 12."""

@@ -1,0 +1,29 @@
+"""The contract is few calls, and the engine that comes with Tenue has each of them as stated."""
+
+from __future__ import annotations
+
+import inspect
+
+import pytest
+
+from tenue.engine.contract import Engine, Ordered
+from tenue.engine.duckdb.engine import DuckDB
+from tenue.engine.duckdb.ordered import OnDisk
+
+CALLS = ["close", "column_steps", "look_up", "measure", "ranks", "read_all"]
+
+
+def calls(kind: type) -> list[str]:
+    return sorted(name for name in vars(kind) if not name.startswith("_"))
+
+
+def test_an_engine_has_these_calls_and_no_others() -> None:
+    assert calls(Engine) == CALLS
+    assert calls(DuckDB) == CALLS
+
+
+@pytest.mark.parametrize(("kind", "made"), [(Engine, DuckDB), (Ordered, OnDisk)])
+def test_every_call_takes_and_gives_what_the_contract_says(kind: type, made: type) -> None:
+    for name in calls(kind):
+        stated, found = (inspect.signature(getattr(one, name)) for one in (kind, made))
+        assert found == stated, name
