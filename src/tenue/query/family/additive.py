@@ -12,10 +12,10 @@ Soundness: notation, sections 1, 2 and 9.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 
 from ...mechanism.error import Term
 from ...mechanism.part import Component
@@ -27,7 +27,7 @@ from ...noise.optimal import Optimal
 from ...number import NANO
 from ...sensitivity import worst_case
 from ..question import Aggregate
-from .contract import ANYTHING, Block, Family, Function
+from .contract import ANYTHING, Asked, Block, Family, Function, Levels
 from .mean import Mean, MeanOfAll
 from .noise import CUT_BY_PERSON, MOST_IN_A_BOX, Atom, SumNoise, atom_sensitivity, box_noise
 from .reading import Linear, Reading
@@ -46,70 +46,54 @@ class AdditiveFamily(Family):
     kinds = sharing | {"units"}
 
     def ways(
-        self,
-        aggregates: Sequence[Aggregate],
-        setting: Setting,
-        nano: int,
-        wanted: Criterion,
-        *,
-        aside: bool = False,
+        self, asked: Asked, setting: Setting, nano: int, wanted: Criterion, *, aside: bool = False
     ) -> list[Strategy]:
         """aside: counts have a noise of their own beside means: where replace is remove and add, a
         pair that serves a mean is worse for the count."""
         if aside:
-            return self._counts_aside(aggregates, setting, nano, wanted)
-        found = _ways(_Builder(aggregates, setting, nano, wanted))
+            return self._counts_aside(asked, setting, nano, wanted)
+        found = _ways(_Builder(asked, setting, nano, wanted))
         if all(stated.per_unit is None for stated in setting.ranges.values()):
             return found
-        by_person = _Builder(aggregates, setting, nano, wanted, by_person=True)
+        by_person = _Builder(asked, setting, nano, wanted, by_person=True)
         if any(by_person.cut(column) is not None for column in by_person.sums):
             for strategy in _ways(by_person):
                 found.append(replace(strategy, name=strategy.name + CUT_BY_PERSON))
         return found
 
     def _counts_aside(
-        self, aggregates: Sequence[Aggregate], setting: Setting, nano: int, wanted: Criterion
+        self, asked: Asked, setting: Setting, nano: int, wanted: Criterion
     ) -> list[Strategy]:
-        counts = [a for a in aggregates if a.kind == "count"]
-        rest = [a for a in aggregates if a not in counts]
+        counts = [a for a in asked if a.kind == "count"]
+        rest = [a for a in asked if a not in counts]
         if not counts or not rest:
             return []
         both = []
         for some in (counts, rest):
-            share = nano // len(aggregates) * len(some)
+            share = nano // len(asked) * len(some)
             ways = self.ways(some, setting, share, wanted)
             both.append(min(ways, key=lambda one: score_of(one, wanted)))
         return [merged(" + ".join(dict.fromkeys(one.name for one in both)), both)]
 
-    def blocks(
-        self,
-        aggregates: Sequence[Aggregate],
-        setting: Setting,
-        levels: Mapping[Aggregate, Fraction],
-    ) -> list[Block]:
+    def blocks(self, asked: Asked, setting: Setting, levels: Levels) -> list[Block]:
         """Counts of units: a unit is in few cells, once in each."""
 
-        def block(aggregate: Aggregate) -> Block:
-            def at(price: Fraction) -> Strategy:
-                epsilon = setting.law_epsilon(price, native=setting.native_replace)
-                law = DiscreteLaplace(sensitivity=setting.cells_per_unit, epsilon=epsilon)
-                noise = SumNoise("discrete Laplace", (Component("units"),), law, price)
-                reading = Linear((Term(0, 0, Fraction(1)),), grid=Fraction(1))
-                return Strategy(noise.name, (noise,), {aggregate: reading})
+        def at(aggregate: Aggregate, price: Fraction) -> Strategy:
+            epsilon = setting.law_epsilon(price, native=setting.native_replace)
+            law = DiscreteLaplace(sensitivity=setting.cells_per_unit, epsilon=epsilon)
+            noise = SumNoise("discrete Laplace", (Component("units"),), law, price)
+            reading = Linear((Term(0, 0, Fraction(1)),), grid=Fraction(1))
+            return Strategy(noise.name, (noise,), {aggregate: reading})
 
-            return at
+        return [partial(at, aggregate) for aggregate in asked]
 
-        return [block(aggregate) for aggregate in aggregates]
-
-    def declared(
-        self, aggregates: Sequence[Aggregate], setting: Setting, rows: int
-    ) -> dict[Aggregate, Reading]:
+    def declared(self, asked: Asked, setting: Setting, rows: int) -> dict[Aggregate, Reading]:
         """Counts of all rows, where their number is public."""
         if not setting.all_public:
             return {}
         return {
             a: Linear((), Fraction(rows), grid=Fraction(1))
-            for a in aggregates
+            for a in asked
             if a.kind == "count" and (a.column is None or a.column in setting.never_missing)
         }
 
