@@ -12,10 +12,10 @@ Soundness: notation, sections 1, 2 and 9.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 
 from ...mechanism.error import Term
 from ...mechanism.part import Component
@@ -27,7 +27,7 @@ from ...noise.optimal import Optimal
 from ...number import NANO
 from ...sensitivity import worst_case
 from ..question import Aggregate
-from .contract import ANYTHING, Block, Family, Function
+from .contract import ANYTHING, Asked, Block, Family, Function, Levels
 from .mean import Mean, MeanOfAll
 from .noise import CUT_BY_PERSON, MOST_IN_A_BOX, Atom, SumNoise, atom_sensitivity, box_noise
 from .reading import Linear, Reading
@@ -46,70 +46,54 @@ class AdditiveFamily(Family):
     kinds = sharing | {"units"}
 
     def ways(
-        self,
-        aggregates: Sequence[Aggregate],
-        setting: Setting,
-        nano: int,
-        wanted: Criterion,
-        *,
-        aside: bool = False,
+        self, asked: Asked, setting: Setting, nano: int, wanted: Criterion, *, aside: bool = False
     ) -> list[Strategy]:
         """aside: counts have a noise of their own beside means: where replace is remove and add, a
         pair that serves a mean is worse for the count."""
         if aside:
-            return self._counts_aside(aggregates, setting, nano, wanted)
-        found = _ways(_Builder(aggregates, setting, nano, wanted))
+            return self._counts_aside(asked, setting, nano, wanted)
+        found = _ways(_Builder(asked, setting, nano, wanted))
         if all(stated.per_unit is None for stated in setting.ranges.values()):
             return found
-        by_person = _Builder(aggregates, setting, nano, wanted, by_person=True)
+        by_person = _Builder(asked, setting, nano, wanted, by_person=True)
         if any(by_person.cut(column) is not None for column in by_person.sums):
             for strategy in _ways(by_person):
                 found.append(replace(strategy, name=strategy.name + CUT_BY_PERSON))
         return found
 
     def _counts_aside(
-        self, aggregates: Sequence[Aggregate], setting: Setting, nano: int, wanted: Criterion
+        self, asked: Asked, setting: Setting, nano: int, wanted: Criterion
     ) -> list[Strategy]:
-        counts = [a for a in aggregates if a.kind == "count"]
-        rest = [a for a in aggregates if a not in counts]
+        counts = [a for a in asked if a.kind == "count"]
+        rest = [a for a in asked if a not in counts]
         if not counts or not rest:
             return []
         both = []
         for some in (counts, rest):
-            share = nano // len(aggregates) * len(some)
+            share = nano // len(asked) * len(some)
             ways = self.ways(some, setting, share, wanted)
             both.append(min(ways, key=lambda one: score_of(one, wanted)))
         return [merged(" + ".join(dict.fromkeys(one.name for one in both)), both)]
 
-    def blocks(
-        self,
-        aggregates: Sequence[Aggregate],
-        setting: Setting,
-        levels: Mapping[Aggregate, Fraction],
-    ) -> list[Block]:
+    def blocks(self, asked: Asked, setting: Setting, levels: Levels) -> list[Block]:
         """Counts of units: a unit is in few cells, once in each."""
 
-        def block(aggregate: Aggregate) -> Block:
-            def at(price: Fraction) -> Strategy:
-                epsilon = setting.law_epsilon(price, native=setting.native_replace)
-                law = DiscreteLaplace(sensitivity=setting.cells_per_unit, epsilon=epsilon)
-                noise = SumNoise("discrete Laplace", (Component("units"),), law, price)
-                reading = Linear((Term(0, 0, Fraction(1)),), grid=Fraction(1))
-                return Strategy(noise.name, (noise,), {aggregate: reading})
+        def at(aggregate: Aggregate, price: Fraction) -> Strategy:
+            epsilon = setting.law_epsilon(price, native=setting.native_replace)
+            law = DiscreteLaplace(sensitivity=setting.cells_per_unit, epsilon=epsilon)
+            noise = SumNoise("discrete Laplace", (Component("units"),), law, price)
+            reading = Linear((Term(0, 0, Fraction(1)),), grid=Fraction(1))
+            return Strategy(noise.name, (noise,), {aggregate: reading})
 
-            return at
+        return [partial(at, aggregate) for aggregate in asked]
 
-        return [block(aggregate) for aggregate in aggregates]
-
-    def declared(
-        self, aggregates: Sequence[Aggregate], setting: Setting, rows: int
-    ) -> dict[Aggregate, Reading]:
+    def declared(self, asked: Asked, setting: Setting, rows: int) -> dict[Aggregate, Reading]:
         """Counts of all rows, where their number is public."""
         if not setting.all_public:
             return {}
         return {
             a: Linear((), Fraction(rows), grid=Fraction(1))
-            for a in aggregates
+            for a in asked
             if a.kind == "count" and (a.column is None or a.column in setting.never_missing)
         }
 
@@ -199,120 +183,98 @@ class _Builder:
         """The linear numbers wanted: ("count", column or "") and ("sum", column)."""
         return [("count", c) for c in self.counts] + [("sum", c) for c in self.sums]
 
-    # -- laws ----------------------------------------------------------------------------------
+    # -- one noise, and what is read off it ----------------------------------------------------
 
-    def _split(self, shares: int) -> Fraction:
-        return split(self.nano, shares)
-
-    def _count_part(self, column: str, price: Fraction) -> SumNoise:
-        native = self.setting.native_replace
-        epsilon = self.setting.law_epsilon(price, native=native)
+    def _count(self, column: str, price: Fraction) -> Strategy:
+        epsilon = self.setting.law_epsilon(price, native=self.setting.native_replace)
         kind = Component("present", column) if column else Component("rows")
         law = DiscreteLaplace(sensitivity=self.setting.rows_per_unit, epsilon=epsilon)
-        return SumNoise("discrete Laplace", (kind,), law, price)
+        noise = SumNoise("discrete Laplace", (kind,), law, price)
+        return Strategy(noise.name, (noise,), self._read_count(column, Term(0, 0, Fraction(1))))
 
-    def _sum_sensitivity(self, column: str) -> int:
-        ends = self.cut(column)
-        if ends is not None:
-            neighbours = "replace" if self.setting.native_replace else "add-or-remove"
-            moved = int(worst_case.total(bounds=ends, neighbours=neighbours))
-            return moved * self.setting.unit_cells
-        asked = Aggregate("sum", column)
-        found = atom_sensitivity(
-            asked, self.setting, signs="any", native=self.setting.native_replace
-        )
-        assert found is not None  # noqa: S101 - None is for signs="same" only
-        return found.moved
-
-    def _sum_part(self, column: str, price: Fraction, only: str | None = None) -> SumNoise:
+    def _sum(self, column: str, price: Fraction, only: str | None = None) -> Strategy:
         epsilon = self.setting.law_epsilon(price, native=self.setting.native_replace)
-        sensitivity = self._sum_sensitivity(column)
+        sensitivity, ends = self._sum_sensitivity(column), self.cut(column)
         if only == "discrete Laplace" or sensitivity == 1 or self.scattered:
             law: GridLaw = DiscreteLaplace(sensitivity=sensitivity, epsilon=epsilon)
             name = "discrete Laplace"
         else:
-            law = _optimal(sensitivity, epsilon, self.wanted)
-            name = "optimal"
-        ends = self.cut(column)
-        if ends is None:
-            return SumNoise(name, (Component("total", column),), law, price)
-        return SumNoise(name, (Component("unit-total", column, *ends),), law, price)
+            law, name = _optimal(sensitivity, epsilon, self.wanted), "optimal"
+        kind = Component("unit-total", column, *ends) if ends else Component("total", column)
+        noise = SumNoise(name, (kind,), law, price)
+        return Strategy(name, (noise,), self._read_sum(column, Term(0, 0, Fraction(1))))
 
-    def _pair_part(self, column: str, price: Fraction, shape: str, with_rows: bool) -> SumNoise:
+    def _sum_sensitivity(self, column: str) -> int:
+        native, ends = self.setting.native_replace, self.cut(column)
+        if ends is not None:
+            neighbours = "replace" if native else "add-or-remove"
+            moved = int(worst_case.total(bounds=ends, neighbours=neighbours))
+            return moved * self.setting.unit_cells
+        asked = Aggregate("sum", column)
+        found = atom_sensitivity(asked, self.setting, signs="any", native=native)
+        assert found is not None  # noqa: S101 - None is for signs="same" only
+        return found.moved
+
+    def _pair(self, column: str, price: Fraction, shape: str, with_rows: bool) -> Strategy:
         """Σ(high − x) and Σ(x − low).
 
         A row moves them by (high − x, x − low), high − low in all: an L1 budget. A row without the
         column moves the count of such rows instead. Under replace without groups the pair
         (Σ(high − x), −Σ(x − low)) moves inside the same-sign ball of radius high − low.
         """
-        r = self.setting.ranges[column]
-        times = self.setting.rows_per_unit
+        r, times = self.setting.ranges[column], self.setting.rows_per_unit
         width = (r.high - r.low) * times
-        ends = {"column": column, "low": r.low, "high": r.high}
-        above = Component("above", **ends)  # type: ignore[arg-type]
+        above = Component("above", column, r.low, r.high)
         if shape == "same-sign":
+            below = Component("minus-below", column, r.low, r.high)
             box = OptimalBox(
                 sensitivities=[width, width], epsilon=price, minimise=self.wanted, signs="same"
             )
-            below = Component("minus-below", **ends)  # type: ignore[arg-type]
-            return SumNoise("same-sign pair", (above, below), box, price)
-        epsilon = self.setting.law_epsilon(price, native=False)
-        law = DiscreteLaplace(sensitivity=width, epsilon=epsilon)
-        below = Component("below", **ends)  # type: ignore[arg-type]
-        if not with_rows:
-            return SumNoise("pair of discrete Laplace", (above, below), (law, law), price)
-        absent = Component("absent", column)
-        single = DiscreteLaplace(sensitivity=times, epsilon=epsilon)
-        return SumNoise(
-            "pair of discrete Laplace", (above, below, absent), (law, law, single), price
-        )
+            noise = SumNoise("same-sign pair", (above, below), box, price)
+        else:
+            below = Component("below", column, r.low, r.high)
+            epsilon = self.setting.law_epsilon(price, native=False)
+            law = DiscreteLaplace(sensitivity=width, epsilon=epsilon)
+            noise = SumNoise("pair of discrete Laplace", (above, below), (law, law), price)
+            if with_rows:
+                single = DiscreteLaplace(sensitivity=times, epsilon=epsilon)
+                three = (above, below, Component("absent", column))
+                noise = replace(noise, components=three, law=(law, law, single))
+        return Strategy(noise.name, (noise,), self._read_pair(column, shape, with_rows))
 
-    # -- strategies ----------------------------------------------------------------------------
+    # -- all of them ---------------------------------------------------------------------------
 
     @cached_property
     def _beside_pairs(self) -> tuple[list[str], list[str], Fraction]:
-        """The counts and sums that no pair holds, and the price of each part."""
+        """The counts and sums that no pair holds, and the price of each noise."""
         sums = [c for c in self.sums if c not in self.paired]
         covered = {self._count_name(c) for c in self.paired}
         if self.rows_with_pair:
             covered.add("")
         counts = [c for c in self.counts if c not in covered]
-        return counts, sums, self._split(len(self.paired) + len(sums) + len(counts))
+        return counts, sums, split(self.nano, len(self.paired) + len(sums) + len(counts))
 
     def in_pairs(self, shape: str = "L1", law: str | None = None) -> Strategy:
         """Count and sum of a column together; what is left one by one; prices add up."""
-        alone_counts, alone_sums, price = self._beside_pairs
-        parts: list[SumNoise] = []
-        readings: dict[Aggregate, Reading] = {}
-        for number, column in enumerate(self.paired):
-            with_rows = self.rows_with_pair and number == 0
-            parts.append(self._pair_part(column, price, shape, with_rows))
-            self._read_pair(column, len(parts) - 1, shape, with_rows, readings)
-        for column in alone_counts:
-            parts.append(self._count_part(column, price))
-            self._read_count(column, Term(len(parts) - 1, 0, Fraction(1)), readings)
-        for column in alone_sums:
-            parts.append(self._sum_part(column, price, law))
-            self._read_sum(column, Term(len(parts) - 1, 0, Fraction(1)), readings)
-        name = " + ".join(dict.fromkeys(part.name for part in parts))
-        return Strategy(name, tuple(parts), readings)
+        counts, sums, price = self._beside_pairs
+        several = [
+            self._pair(column, price, shape, with_rows=self.rows_with_pair and number == 0)
+            for number, column in enumerate(self.paired)
+        ]
+        several += [self._count(column, price) for column in counts]
+        several += [self._sum(column, price, law) for column in sums]
+        if len(several) == 1:
+            return several[0]
+        return merged(" + ".join(dict.fromkeys(one.name for one in several)), several)
 
     def one_by_one(self) -> Strategy | None:
         """Every count and sum with its own share of epsilon: what others do."""
         if self.means:
             return None  # a mean from separate parts is never better than from a pair
-        price = self._split(len(self.atoms))
-        parts: list[SumNoise] = []
-        readings: dict[Aggregate, Reading] = {}
-        for kind, column in self.atoms:
-            term = Term(len(parts), 0, Fraction(1))
-            if kind == "count":
-                parts.append(self._count_part(column, price))
-                self._read_count(column, term, readings)
-            else:
-                parts.append(self._sum_part(column, price))
-                self._read_sum(column, term, readings)
-        return Strategy("one by one", tuple(parts), readings)
+        price = split(self.nano, len(self.atoms))
+        several = [self._count(column, price) for column in self.counts]
+        several += [self._sum(column, price) for column in self.sums]
+        return merged("one by one", several)
 
     def in_a_box(self) -> list[Strategy]:
         """All counts and sums in one noise shaped to what one row can do to them together."""
@@ -344,41 +306,38 @@ class _Builder:
             found = atom_sensitivity(asked, self.setting, signs=signs, native=native, cut=ends)
             assert found is not None  # noqa: S101 - signs were looked at before
             read = self._read_count if kind == "count" else self._read_sum
-            read(column, Term(0, len(atoms), found.weight), readings)
+            readings |= read(column, Term(0, len(atoms), found.weight))
             atoms.append(found)
         noise = box_noise(atoms, price, epsilon, self.wanted, signs)
         return Strategy(noise.name, (noise,), readings)
 
     # -- readings ------------------------------------------------------------------------------
 
-    def _read_count(self, column: str, term: Term, into: dict[Aggregate, Reading]) -> None:
-        for a in self.aggregates:
-            if a.kind == "count" and self._count_name(a.column) == column:
-                into[a] = Linear((term,), grid=Fraction(1))
+    def _read_count(self, column: str, term: Term) -> dict[Aggregate, Reading]:
+        return {
+            a: Linear((term,), grid=Fraction(1))
+            for a in self.aggregates
+            if a.kind == "count" and self._count_name(a.column) == column
+        }
 
-    def _read_sum(self, column: str, term: Term, into: dict[Aggregate, Reading]) -> None:
+    def _read_sum(self, column: str, term: Term) -> dict[Aggregate, Reading]:
         grid = self.setting.ranges[column].grid
-        scaled = Term(term.part, term.component, term.weight * grid)
-        for a in self.aggregates:
-            if a.column != column:
-                continue
-            if a.kind == "sum":
-                into[a] = Linear((scaled,), grid=grid)
-            elif a in self.public_means:
-                into[a] = MeanOfAll(scaled)
+        scaled = replace(term, weight=term.weight * grid)
+        return {
+            a: Linear((scaled,), grid=grid) if a.kind == "sum" else MeanOfAll(scaled)
+            for a in self.aggregates
+            if a.column == column and (a.kind == "sum" or a in self.public_means)
+        }
 
-    def _read_pair(
-        self, column: str, part: int, shape: str, with_rows: bool, into: dict[Aggregate, Reading]
-    ) -> None:
-        r = self.setting.ranges[column]
+    def _read_pair(self, column: str, shape: str, with_rows: bool) -> dict[Aggregate, Reading]:
+        r, into = self.setting.ranges[column], dict[Aggregate, Reading]()
         width = r.high - r.low
         sign = -1 if shape == "same-sign" else 1
-        one = Fraction(1, width)
-        count = (Term(part, 0, one), Term(part, 1, sign * one))
-        rows = (*count, Term(part, 2, Fraction(1))) if with_rows else count
+        count = (Term(0, 0, Fraction(1, width)), Term(0, 1, Fraction(sign, width)))
+        rows = (*count, Term(0, 2, Fraction(1)))
         total = (
-            Term(part, 0, r.grid * Fraction(r.low, width)),
-            Term(part, 1, sign * r.grid * Fraction(r.high, width)),
+            Term(0, 0, r.grid * Fraction(r.low, width)),
+            Term(0, 1, sign * r.grid * Fraction(r.high, width)),
         )
         for a in self.aggregates:
             if a.kind == "count":
@@ -390,7 +349,8 @@ class _Builder:
             elif a.column == column and a.kind == "sum":
                 into[a] = Linear(total, grid=r.grid)
             elif a.column == column and a in self.means:
-                into[a] = Mean(part, r.low * r.grid, r.high * r.grid, sign)
+                into[a] = Mean(0, r.low * r.grid, r.high * r.grid, sign)
+        return into
 
 
 ADDITIVE = AdditiveFamily()

@@ -18,6 +18,9 @@ from ..question import Aggregate
 from .reading import Reading
 from .strategy import Setting, Strategy
 
+Asked = Sequence[Aggregate]
+Levels = Mapping[Aggregate, Fraction]
+"""For values with a rank, those at which intervals in values are bought."""
 Block = Callable[[Fraction], Strategy]
 """The one way, at a price, to answer aggregates that need one share of it."""
 
@@ -76,13 +79,7 @@ class Family:
         return frozenset(function.kind for function in self.functions)
 
     def ways(
-        self,
-        aggregates: Sequence[Aggregate],
-        setting: Setting,
-        nano: int,
-        wanted: Criterion,
-        *,
-        aside: bool = False,
+        self, asked: Asked, setting: Setting, nano: int, wanted: Criterion, *, aside: bool = False
     ) -> list[Strategy]:
         """Every way to answer aggregates that share a noise, in the same order at every price.
 
@@ -90,21 +87,11 @@ class Family:
         """
         return []
 
-    def blocks(
-        self,
-        aggregates: Sequence[Aggregate],
-        setting: Setting,
-        levels: Mapping[Aggregate, Fraction],
-    ) -> list[Block]:
-        """How to answer aggregates that share no noise with other families.
-
-        levels: those at which intervals in values are bought.
-        """
+    def blocks(self, asked: Asked, setting: Setting, levels: Levels) -> list[Block]:
+        """How to answer aggregates that share no noise with other families."""
         return []
 
-    def by_name(
-        self, aggregates: Sequence[Aggregate], setting: Setting, epsilon: Fraction
-    ) -> list[Strategy]:
+    def by_name(self, asked: Asked, setting: Setting, epsilon: Fraction) -> list[Strategy]:
         """Ways to answer the whole question, where the number of all rows is public, that are never
         preferred and chosen by name only."""
         return []
@@ -113,9 +100,7 @@ class Family:
         """The refusal of a way of its own that does not answer the question."""
         return None
 
-    def declared(
-        self, aggregates: Sequence[Aggregate], setting: Setting, rows: int
-    ) -> dict[Aggregate, Reading]:
+    def declared(self, asked: Asked, setting: Setting, rows: int) -> dict[Aggregate, Reading]:
         """What the schema states, where it states the number of rows: no row is read for it."""
         return {}
 

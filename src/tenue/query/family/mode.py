@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 
 from ...mechanism.choose.vote import Vote
 from ...noise.criterion import Criterion
@@ -12,7 +13,7 @@ from ...noise.source import Source
 from ...schema import Category, Schema
 from ...screen.number import exactly, shortly
 from ..question import Aggregate
-from .contract import CATEGORY, Block, Family, Function
+from .contract import CATEGORY, Asked, Block, Family, Function, Levels
 from .draw import Draw, Rows
 from .reading import SHOWN_LEVEL, Expectation, Noisy, Parts, Reading
 from .strategy import Setting, Strategy
@@ -87,29 +88,20 @@ class Mode(Family):
     functions = (Function("MODE", "mode", CATEGORY),)
     of_column = True
 
-    def blocks(
-        self,
-        aggregates: Sequence[Aggregate],
-        setting: Setting,
-        levels: Mapping[Aggregate, Fraction],
-    ) -> list[Block]:
+    def blocks(self, asked: Asked, setting: Setting, levels: Levels) -> list[Block]:
         """A row more costs a vote at most `epsilon`, in whatever cell it lies; a unit has several.
 
         Replace is a row less and a row more.
         """
 
-        def block(aggregate: Aggregate) -> Block:
+        def at(aggregate: Aggregate, price: Fraction) -> Strategy:
             column = aggregate.column or ""
+            epsilon = setting.law_epsilon(price, native=False) / setting.rows_per_unit
+            vote = Vote(setting.categories[column], epsilon)
+            draws = (Ballot(column, vote, price),)
+            return Strategy(VOTE, draws, {aggregate: CategoryReading(0, vote)})
 
-            def at(price: Fraction) -> Strategy:
-                epsilon = setting.law_epsilon(price, native=False) / setting.rows_per_unit
-                vote = Vote(setting.categories[column], epsilon)
-                reading = CategoryReading(0, vote)
-                return Strategy(VOTE, (Ballot(column, vote, price),), {aggregate: reading})
-
-            return at
-
-        return [block(aggregate) for aggregate in aggregates]
+        return [partial(at, aggregate) for aggregate in asked]
 
     def as_held(self, aggregate: Aggregate, value: Fraction, schema: Schema) -> str | None:
         named = schema.column(aggregate.column or "")

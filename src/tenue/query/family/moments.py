@@ -13,7 +13,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 
 from ...engine.request import Factor, Measure
 from ...errors import refuse
@@ -25,7 +25,7 @@ from ...noise.discrete_laplace import DiscreteLaplace
 from ...noise.exact import LARGEST
 from ...screen.number import exactly
 from ..question import Aggregate
-from .contract import Block, Family, Function
+from .contract import Asked, Block, Family, Function, Levels
 from .noise import Noise
 from .reading import Interval, Noisy, Parts, Reading
 from .strategy import Range, Setting, Strategy
@@ -376,43 +376,26 @@ class MomentFamily(Family):
         for name in one.functions
     )
 
-    def blocks(
-        self,
-        aggregates: Sequence[Aggregate],
-        setting: Setting,
-        levels: Mapping[Aggregate, Fraction],
-    ) -> list[Block]:
+    def blocks(self, asked: Asked, setting: Setting, levels: Levels) -> list[Block]:
         """One for all statistics of the same columns to the same degree."""
         shared: dict[tuple[Axes, int], list[Aggregate]] = {}
-        for a in aggregates:
-            axes = tuple(
-                Axis(name, r.low, r.high - r.low)
-                for name in _columns(a)
-                for r in (setting.ranges[name],)
-            )
-            shared.setdefault((axes, STATISTICS[a.kind].degree), []).append(a)
+        for a in asked:
+            # sorted, so that a slope and a correlation share their moments
+            names = sorted(name for name in (a.column, a.other) if name is not None)
+            ranges = [setting.ranges[name] for name in names]
+            axes = [Axis(n, r.low, r.high - r.low) for n, r in zip(names, ranges, strict=True)]
+            shared.setdefault((tuple(axes), STATISTICS[a.kind].degree), []).append(a)
 
-        def block(axes: Axes, degree: int, asked: list[Aggregate]) -> Block:
-            def at(price: Fraction) -> Strategy:
-                noise = _noise(axes, degree, setting, price)
-                grids = tuple(setting.ranges[axis.column].grid for axis in axes)
-                readings = {
-                    a: MomentReading(a.kind, 0, axes, grids, over=_over(a, axes)) for a in asked
-                }
-                return Strategy(noise.name, (noise,), readings)
+        def at(axes: Axes, degree: int, several: list[Aggregate], price: Fraction) -> Strategy:
+            noise = _noise(axes, degree, setting, price)
+            grids = tuple(setting.ranges[axis.column].grid for axis in axes)
+            readings = {}
+            for a in several:
+                over = int(STATISTICS[a.kind].ordered and axes[0].column != a.other)
+                readings[a] = MomentReading(a.kind, 0, axes, grids, over)
+            return Strategy(noise.name, (noise,), readings)
 
-            return at
-
-        return [block(axes, degree, asked) for (axes, degree), asked in shared.items()]
-
-
-def _columns(aggregate: Aggregate) -> list[str]:
-    """Sorted, so that a slope and a correlation share their moments."""
-    return sorted(name for name in (aggregate.column, aggregate.other) if name is not None)
-
-
-def _over(aggregate: Aggregate, axes: Axes) -> int:
-    return int(STATISTICS[aggregate.kind].ordered and axes[0].column != aggregate.other)
+        return [partial(at, *same, several) for same, several in shared.items()]
 
 
 def _noise(axes: Axes, degree: int, setting: Setting, price: Fraction) -> JointMoments:

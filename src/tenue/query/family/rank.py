@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 from ...engine.request import Window
@@ -24,7 +25,7 @@ from ...noise.source import Source
 from ...schema import Date, Datetime, Schema
 from ...screen.number import exactly, plain, readable, shortly
 from ..question import Aggregate
-from .contract import ORDERED, Block, Family, Function
+from .contract import ORDERED, Asked, Block, Family, Function, Levels
 from .draw import Draw, Rows
 from .reading import SHOWN_LEVEL, Expectation, Interval, Noisy, Parts, Reading
 from .strategy import Setting, Span, Strategy
@@ -172,12 +173,7 @@ class Rank(Family):
     of_column = True
     buys_intervals = True
 
-    def blocks(
-        self,
-        aggregates: Sequence[Aggregate],
-        setting: Setting,
-        levels: Mapping[Aggregate, Fraction],
-    ) -> list[Block]:
+    def blocks(self, asked: Asked, setting: Setting, levels: Levels) -> list[Block]:
         """A row costs a selection at most `epsilon`, in whatever cell it lies; a unit has several.
 
         The loss of a selection grows with the number of rows that change, so that of a unit's rows
@@ -189,17 +185,13 @@ class Rank(Family):
         def paid(share: Fraction) -> Fraction:
             return setting.law_epsilon(share, native=native) / setting.rows_per_unit
 
-        def block(aggregate: Aggregate) -> Block:
+        def at(aggregate: Aggregate, price: Fraction) -> Strategy:
             span, level = setting.spans[aggregate.column or ""], levels.get(aggregate)
+            choices, bought = choices_for(aggregate, span, neighbours, price, paid, level)
+            reading = RankReading(0, span.grid, choices[0].selection, bought)
+            return Strategy(SELECTION, tuple(choices), {aggregate: reading})
 
-            def at(price: Fraction) -> Strategy:
-                choices, bought = choices_for(aggregate, span, neighbours, price, paid, level)
-                reading = RankReading(0, span.grid, choices[0].selection, bought)
-                return Strategy(SELECTION, tuple(choices), {aggregate: reading})
-
-            return at
-
-        return [block(aggregate) for aggregate in aggregates]
+        return [partial(at, aggregate) for aggregate in asked]
 
     def as_held(self, aggregate: Aggregate, value: Fraction, schema: Schema) -> Any:
         column = schema.column(aggregate.column or "")

@@ -14,7 +14,7 @@ from ...noise.exact import LARGEST
 from ...noise.heavy_tail.law import GAMMAS, HeavyTail
 from ...noise.source import Source
 from ..question import Aggregate
-from .contract import Family
+from .contract import Asked, Family
 from .draw import Draw, Rows
 from .rank import RANK
 from .reading import Noisy, Reading
@@ -99,20 +99,16 @@ class ValueOnly(Reading):
 class Smooth(Family):
     """One value with a rank, of a whole column whose number of rows is public."""
 
-    def by_name(
-        self, aggregates: Sequence[Aggregate], setting: Setting, epsilon: Fraction
-    ) -> list[Strategy]:
-        if len(aggregates) != 1 or aggregates[0].kind not in RANK.kinds:
+    def by_name(self, asked: Asked, setting: Setting, epsilon: Fraction) -> list[Strategy]:
+        if len(asked) != 1 or asked[0].kind not in RANK.kinds:
             return []
-        (asked,) = aggregates
-        if not setting.rows_public(asked.column or ""):
+        (only,) = asked
+        column = only.column or ""
+        if not setting.rows_public(column):
             return []
-        span = setting.spans[asked.column or ""]
-        reading = ValueOnly(span.grid, differential=True)
-        return [
-            Strategy(one.name, (one,), {asked: reading})
-            for one in smoothed_for(asked, span, epsilon)
-        ]
+        span = setting.spans[column]
+        read = {only: ValueOnly(span.grid, differential=True)}
+        return [Strategy(one.name, (one,), read) for one in smoothed_for(only, span, epsilon)]
 
     def refuse_name(self, mechanism: str, names: Sequence[str]) -> Refused | None:
         offered = any(name.startswith(_NAME) for name in names)
