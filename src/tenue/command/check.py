@@ -50,7 +50,5 @@ def _check_file(table: str) -> None:
     path = Path(table)
     if path.is_dir() or (path.exists() and not path.is_file()):
         raise refuse(
-            "command.what-is-checked-is-csv-tsv-or",
-            table=table,
-            word="a folder" if path.is_dir() else "no file",
+            "command.checked-csv-tsv", table=table, word="a folder" if path.is_dir() else "no file"
         )

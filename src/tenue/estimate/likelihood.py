@@ -54,7 +54,5 @@ def noisy_steps(noisy: Fraction, found: Likelihood) -> Fraction:
     """The noisy value in the law's units; refused if a law on a grid could not have made it."""
     steps = noisy / found.unit
     if found.exact and steps.denominator != 1:
-        raise refuse(
-            "estimate.noisy-value-is-not-on-law-s", noisy=float(noisy), unit=float(found.unit)
-        )
+        raise refuse("estimate.noisy-value-not-law-s", noisy=float(noisy), unit=float(found.unit))
     return steps

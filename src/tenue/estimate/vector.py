@@ -116,9 +116,7 @@ def _conditioned(logs: list[Real], size: int) -> tuple[Posterior, ...]:
     reachable = sum(int(np.flatnonzero(np.isfinite(one))[-1]) for one in map(_possible, logs))
     least = sum(int(np.flatnonzero(np.isfinite(one))[0]) for one in logs)
     if not least <= size <= reachable:
-        raise refuse(
-            "estimate.beliefs-cannot-add-up-to", size=size, least=least, reachable=reachable
-        )
+        raise refuse("estimate.beliefs-cannot-add-up", size=size, least=least, reachable=reachable)
     k = np.arange(size + 1, dtype=np.float64)
 
     def tilted(theta: float) -> list[Real]:

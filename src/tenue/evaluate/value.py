@@ -60,9 +60,7 @@ class Values:
         numbers: NDArray[np.float64]
         numbers = pc.cast(array, pyarrow.float64(), safe=False).to_numpy(zero_copy_only=False)
         if (np.abs(numbers) > _LARGEST).any():
-            raise refuse(
-                "evaluate.has-value-that-is-infinite-or-beyond", column=self.name, largest=_LARGEST
-            )
+            raise refuse("evaluate.value-infinite-beyond", column=self.name, largest=_LARGEST)
         return numbers / _DAY if days and self.kind == "time" else numbers
 
     def words(self) -> list[Any]:
@@ -207,9 +205,7 @@ def _filled(array: Any, declared: Column) -> Any:
     try:
         scalar = pyarrow.scalar(str(value) if is_text(array.type) else value, array.type)
     except (pyarrow.ArrowException, TypeError, ValueError):
-        raise refuse(
-            "evaluate.is-not-stored-as-what-schema-declares", column=declared.name
-        ) from None
+        raise refuse("evaluate.not-stored-schema-declares", column=declared.name) from None
     return pc.fill_null(array, scalar)
 
 

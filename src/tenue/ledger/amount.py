@@ -28,9 +28,7 @@ def cap(total: object, name: str) -> int:
     """
     nano = math.floor(exact(total, name) * NANO)
     if not 0 <= nano <= LARGEST:
-        raise refuse(
-            "ledger.must-lie-between-0-and", name=name, total=total, largest=LARGEST // NANO
-        )
+        raise refuse("ledger.lie-between-0", name=name, total=total, largest=LARGEST // NANO)
     return nano
 
 

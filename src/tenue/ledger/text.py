@@ -47,13 +47,9 @@ def given_text(value: object, name: str, *, empty: bool = False) -> str:
     """
     fix = f"Give `{name}` as a short name or a hexadecimal digest"
     if not isinstance(value, str):
-        raise refuse(
-            "ledger.is-of-type-must-be-text", name=name, type=type(value).__name__, advice=fix
-        )
+        raise refuse("ledger.type-text", name=name, type=type(value).__name__, advice=fix)
     if value != value.strip():
-        raise refuse(
-            "ledger.neither-begins-nor-ends-with-space", name=name, value=value, advice=fix
-        )
+        raise refuse("ledger.neither-begins-nor-ends-space", name=name, value=value, advice=fix)
     if value.isascii() and value.isprintable() and 0 < len(value) <= _LONGEST:
         return value
     if len(value) > _LONGEST:
@@ -65,7 +61,5 @@ def given_text(value: object, name: str, *, empty: bool = False) -> str:
         raise refuse("ledger.is-empty-must-not-be-empty", name=name, advice=fix)
     # str.isprintable is false for control characters, line ends and lone surrogates
     if not value.isprintable():
-        raise refuse(
-            "ledger.must-be-one-line-of-printable-text", name=name, value=value, advice=fix
-        )
+        raise refuse("ledger.line-printable-text", name=name, value=value, advice=fix)
     return value

@@ -234,9 +234,7 @@ class GridLaw(ABC):
     def on_grid(self, grid: Number) -> GridLaw:
         """This law already lives on a grid; any other is refused."""
         if moderate(grid, "grid") != self.grid:
-            raise refuse(
-                "noise.law-lives-on-multiples-of-not-of", grid=float(self.grid), grid2=grid
-            )
+            raise refuse("noise.law-lives-multiples-not", grid=float(self.grid), grid2=grid)
         return self
 
     # -- draws ---------------------------------------------------------------------------------

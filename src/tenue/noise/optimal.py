@@ -63,9 +63,7 @@ class Optimal(Continuous):
         if d is not None:
             self._given = exact(d, "d")
             if not 0 <= self._given <= self.sensitivity:
-                raise refuse(
-                    "noise.d-is-d-must-lie-between-0", d=d, sensitivity=float(self.sensitivity)
-                )
+                raise refuse("noise.d-d-lie-between-0", d=d, sensitivity=float(self.sensitivity))
             self.d = float(self._given)
         else:
             self.minimise = criterion("variance" if minimise is None else minimise)

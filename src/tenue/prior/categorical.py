@@ -75,9 +75,7 @@ class Ordinal(_Labelled):
         labels = _labels(listed(order, "order"), "order")
         given = listed(masses, "masses")
         if len(given) != len(labels):
-            raise refuse(
-                "prior.there-are-categories-and-masses", many=len(labels), many2=len(given)
-            )
+            raise refuse("prior.categories-masses", many=len(labels), many2=len(given))
         self._set(order=tuple(labels), _ranks={label: n for n, label in enumerate(labels)})
         self._keep(labels, *whole_weights(given))
 

@@ -68,15 +68,11 @@ class Independent(Joint):
         for component in given:
             if not isinstance(component, Finite) or isinstance(component, Joint):
                 raise refuse(
-                    "prior.component-is-of-type",
-                    type=type(component).__name__,
-                    most_points=MOST_POINTS,
+                    "prior.component-type", type=type(component).__name__, most_points=MOST_POINTS
                 )
         points = math.prod(len(component.values) for component in given)
         if points > MOST_POINTS:
-            raise refuse(
-                "prior.components-have-combinations", points=points, most_points=MOST_POINTS
-            )
+            raise refuse("prior.components-combinations", points=points, most_points=MOST_POINTS)
         self._set(components=tuple(given), width=len(given))
         weights = [math.prod(parts) for parts in product(*(c.weights for c in given))]
         values = list(product(*(c.values for c in given)))

@@ -57,11 +57,7 @@ def common_denominator(numbers: Sequence[Fraction], name: str) -> int:
     for number in numbers:
         bottom = math.lcm(bottom, number.denominator)
         if bottom.bit_length() > _MOST_BITS:
-            raise refuse(
-                "prior.have-no-common-denominator-of-reasonable-size",
-                name=name,
-                most_bits=_MOST_BITS,
-            )
+            raise refuse("prior.no-common-denominator-reasonable", name=name, most_bits=_MOST_BITS)
     return bottom
 
 

@@ -129,9 +129,7 @@ def refuse_other_rows(schema: Schema, engine: Engine) -> None:
         return
     found = engine.measure(Request((Measure("rows"),))).get((), (0,))
     if found != (schema.rows,):
-        raise refuse(
-            "query.schema-states-rows-and-has-another-number", rows=schema.rows, name=schema.name
-        )
+        raise refuse("query.schema-states-rows-another-number", rows=schema.rows, name=schema.name)
 
 
 def _people(schema: Schema) -> People | None:

@@ -98,9 +98,7 @@ class Bounded(Column, ABC):
         """The value that many grid steps above the low bound."""
         count = whole(steps, "steps")
         if count > self.steps:
-            raise refuse(
-                "schema.steps-lie-above-bounds-of", count=count, name=self.name, steps=self.steps
-            )
+            raise refuse("schema.steps-lie-above", count=count, name=self.name, steps=self.steps)
         return self._value(self.low + count * self.grid)
 
     @abstractmethod

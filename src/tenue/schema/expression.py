@@ -94,9 +94,7 @@ class Expression:
         """Reads one expression; refused if it is anything else."""
         tokens = list(_tokens(text)) if len(text) <= _LONGEST else []
         if len(text) > _LONGEST or len(tokens) > _MOST_TOKENS:
-            raise refuse(
-                "schema.expression-is-too-long", longest=_LONGEST, most_tokens=_MOST_TOKENS
-            )
+            raise refuse("schema.expression-too-long", longest=_LONGEST, most_tokens=_MOST_TOKENS)
         return cls(text, _Parser(tokens).whole())
 
     @property

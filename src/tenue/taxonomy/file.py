@@ -29,9 +29,7 @@ def read(path: str | os.PathLike[str]) -> tuple[Iterable[Edge], Categories | Non
         reason = getattr(error, "strerror", None) or "it is not a path"
         raise refuse("taxonomy.taxonomy-file-cannot-be-read", path=path, reason=reason) from None
     if len(content) > LARGEST_FILE:
-        raise refuse(
-            "taxonomy.taxonomy-file-is-larger-than-bytes", name=file.name, largest_file=LARGEST_FILE
-        )
+        raise refuse("taxonomy.taxonomy-file-larger", name=file.name, largest_file=LARGEST_FILE)
     kind = file.suffix.lower()
     if kind not in (".json", ".csv"):
         raise _unreadable(file.name, f"ends in `{kind}`" if kind else "has no ending")
@@ -123,7 +121,5 @@ def _categories(given: object) -> Categories | None:
 def _synset(entry: Mapping[str, object]) -> str:
     synsets = entry.get("synsets")
     if not isinstance(synsets, list) or len(synsets) != 1:
-        raise refuse(
-            "taxonomy.category-has-not-exactly-one-synset", member=_member(entry, "category")
-        )
+        raise refuse("taxonomy.category-not-exactly-synset", member=_member(entry, "category"))
     return _member(synsets[0], "synset")

@@ -91,9 +91,7 @@ def _children(edges: Iterable[Edge]) -> dict[str, dict[str, None]]:
     if len(children) < 2:
         raise refuse("taxonomy.taxonomy-is-empty")
     if len(children) > MOST_CONCEPTS:
-        raise refuse(
-            "taxonomy.taxonomy-has-concepts", many=len(children), most_concepts=MOST_CONCEPTS
-        )
+        raise refuse("taxonomy.taxonomy-concepts", many=len(children), most_concepts=MOST_CONCEPTS)
     return children
 
 
@@ -101,9 +99,7 @@ def _one_root(children: Mapping[str, Iterable[str]]) -> str:
     below_something = {child for below in children.values() for child in below}
     roots = tuple(concept for concept in children if concept not in below_something)
     if len(roots) > 1:
-        raise refuse(
-            "taxonomy.taxonomy-has-roots", roots=roots, many=len(roots), named=named(roots)
-        )
+        raise refuse("taxonomy.taxonomy-roots", roots=roots, many=len(roots), named=named(roots))
     return roots[0]
 
 

@@ -48,7 +48,5 @@ def attached(
                 nearest=nearest(concept, children),
             )
         if label != concept and label in children:
-            raise refuse(
-                "taxonomy.is-both-concept-and-category-attached-to", label=label, concept=concept
-            )
+            raise refuse("taxonomy.both-concept-category-attached", label=label, concept=concept)
     return tuple(labels)

@@ -57,11 +57,7 @@ class Names:
         """The place in `depth_first` of a label, or of the first label of a concept."""
         self.concept_of(name)
         if name not in self._ranks:
-            raise refuse(
-                "taxonomy.is-concept-that-no-row-may-hold",
-                name=name,
-                nearest=nearest(name, self.attached),
-            )
+            raise refuse("taxonomy.concept-no-row", name=name, nearest=nearest(name, self.attached))
         return self._ranks[name]
 
     @cached_property

@@ -45,9 +45,7 @@ def read_header(path: Path, kind: str, *, zipped: bool, wanted: Collection[str] 
         found = []
     headers = [header for header in found if len(header.names) <= MOST_COLUMNS]
     if not headers:
-        raise refuse(
-            "engine.has-no-first-line-that-names-its", name=path.name, most_columns=MOST_COLUMNS
-        )
+        raise refuse("engine.no-first-line-names", name=path.name, most_columns=MOST_COLUMNS)
     return max(headers, key=lambda header: _known(header, wanted or ()))
 
 

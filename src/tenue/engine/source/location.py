@@ -109,9 +109,7 @@ def _existing(text: str, folder: Path) -> Path:
     fix = "Correct the path; a relative one starts at the schema's folder"
     if found == "is a folder":
         fix = f'Write "{path.name}/*.parquet"'
-    raise refuse(
-        "engine.source-source-is-path-or-pattern-of", name=path.name, found=found, advice=fix
-    )
+    raise refuse("engine.source-source-path-pattern", name=path.name, found=found, advice=fix)
 
 
 def _files(text: str, folder: Path) -> Files:

@@ -65,9 +65,7 @@ class Stored:
 
 def unfit(column: Column, what: str) -> Refused:
     """The refusal of a request that asks a column for what its type has not."""
-    return refuse(
-        "engine.is-and-request-fits-types-of-its", name=column.name, type=column.type, said=what
-    )
+    return refuse("engine.request-fits-types", name=column.name, type=column.type, said=what)
 
 
 @dataclass

@@ -42,7 +42,7 @@ def check_product(factors: Sequence[Factor], declared: Mapping[str, Column]) -> 
         if largest * _MOST_ROWS > _HUGE:
             names = ", ".join(dict.fromkeys(f"`{factor.column}`" for factor in factors))
             raise refuse(
-                "engine.sum-of-products-of-may-have-more",
+                "engine.sum-products",
                 names=names,
                 bit_length=(_HUGE // _MOST_ROWS).bit_length() - 1,
             )

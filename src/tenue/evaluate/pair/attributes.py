@@ -121,11 +121,7 @@ class Nominal:
 
     def _semantic(self, taxonomy: Taxonomy) -> Real:
         if self.count > _MOST_WORDS:
-            raise refuse(
-                "evaluate.has-more-than-different-values-in-its",
-                name=self.name,
-                most_words=_MOST_WORDS,
-            )
+            raise refuse("evaluate.different-values", name=self.name, most_words=_MOST_WORDS)
         above = [taxonomy.ancestors(word) for word in self.words]
         place = {concept: i for i, concept in enumerate(sorted(set().union(*above)))}
         member = np.zeros((len(above), len(place)))

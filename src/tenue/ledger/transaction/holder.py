@@ -89,11 +89,7 @@ def _refuse_another_unit(journal: Journal, name: str, before: str, unit: str) ->
 def _neighbours_changed(journal: Journal, name: str, neighbours: Neighbours) -> Fact:
     account = journal.totals.account(name, EVERYONE)
     if neighbours != REPLACE and account.spent:
-        raise refuse(
-            "ledger.has-spent-epsilon-under-replace-and-is",
-            name=name,
-            decimal=decimal(in_epsilon(account.spent)),
-        )
+        raise refuse("ledger.spent-epsilon", name=name, decimal=decimal(in_epsilon(account.spent)))
     return NeighboursChanged(dataset=name, neighbours=neighbours)
 
 
@@ -105,18 +101,12 @@ def register_release(journal: Journal, wanted: ReleaseRegistered | RowsReleased)
         return earlier[wanted.release_digest]
     if earlier and not wanted.override:
         raise refuse(
-            "ledger.has-been-released-before-entry",
-            earlier=max(earlier.values()),
-            dataset=wanted.dataset,
+            "ledger.released-before-entry", earlier=max(earlier.values()), dataset=wanted.dataset
         )
     if isinstance(wanted, RowsReleased) and not wanted.override:
         before = overlapped(wanted.marks, journal.totals.releases_of(EVERYONE))
         if before is not None:
-            raise refuse(
-                "ledger.rows-of-have-been-released-before-entry",
-                earlier=before,
-                dataset=wanted.dataset,
-            )
+            raise refuse("ledger.rows-released-before", earlier=before, dataset=wanted.dataset)
     return journal.write(wanted)
 
 

@@ -81,11 +81,7 @@ def replay(journal: Journal, wanted: Purchase) -> Reservation | None:
         if journal.alive(ticket.owner):
             raise refuse("ledger.question-with-key-is-still-being-answered", key=wanted.key)
         bury(journal, ticket.owner)
-    raise refuse(
-        "ledger.question-with-key-asked-with-epsilon-was",
-        key=wanted.key,
-        decimal=decimal(in_epsilon(before.nano)),
-    )
+    raise refuse("ledger.question-key", key=wanted.key, decimal=decimal(in_epsilon(before.nano)))
 
 
 def known_dataset(journal: Journal, name: str) -> Dataset:

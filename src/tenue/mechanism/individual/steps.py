@@ -101,21 +101,13 @@ def release_mode(votes: Sequence[int], epsilon: Fraction, truncated: bool, sourc
 def check_width(categories: int) -> None:
     """Refuses a mode among more categories than can be listed."""
     if categories > MOST_CATEGORIES:
-        raise refuse(
-            "mechanism.mode-was-asked-among-categories",
-            categories=categories,
-            most_categories=MOST_CATEGORIES,
-        )
+        raise refuse("mechanism.mode-asked", categories=categories, most_categories=MOST_CATEGORIES)
 
 
 def check_options(statistic: str, noise: str, truncated: bool, grid: Fraction) -> None:
     """Refuses options that do not fit the statistic; reads no rows."""
     if noise not in NOISES:
-        raise refuse(
-            "mechanism.noise-is-noise-has-known-name",
-            noise=noise,
-            nearest=nearest(str(noise), NOISES),
-        )
+        raise refuse("mechanism.noise-noise", noise=noise, nearest=nearest(str(noise), NOISES))
     if statistic == "mode" and (noise != "discrete-laplace" or grid != 1):
         raise refuse("mechanism.mode-has-no-grid-and-no-noise")
     if truncated and statistic not in TRUNCATABLE:

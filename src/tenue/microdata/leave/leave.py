@@ -93,9 +93,7 @@ def check_rows(ledger: Ledger, method: Method, marks: Sequence[str]) -> None:
     earlier = ledger.released_before(marks)
     if earlier is None or SECOND in method.override:
         return
-    raise refuse(
-        "microdata.rows-or-persons-of-have-been-released", earlier=earlier, name=method.schema.name
-    )
+    raise refuse("microdata.rows-persons-released", earlier=earlier, name=method.schema.name)
 
 
 def register(

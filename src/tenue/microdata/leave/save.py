@@ -28,9 +28,7 @@ def check_target(folder: Path, kind: str | None, *, replace: bool) -> None:
     kind of file that is none of `KINDS`.
     """
     if kind is not None and kind not in KINDS:
-        raise refuse(
-            "microdata.kind-is-kind-is-csv-or-parquet", kind=kind, nearest=nearest(str(kind), KINDS)
-        )
+        raise refuse("microdata.kind-kind-csv", kind=kind, nearest=nearest(str(kind), KINDS))
     name = folder.absolute().name or str(folder)
     if folder.is_symlink():
         raise refuse("microdata.is-link-to-another-place", name=name)

@@ -124,11 +124,7 @@ class Method(abc.ABC):
     def _stored(self, columns: Iterable[Column]) -> tuple[str, ...]:
         for column in columns:
             if _derived(column):
-                raise refuse(
-                    "microdata.is-derived-from-other-columns-and-has",
-                    column=column.name,
-                    role=column.role,
-                )
+                raise refuse("microdata.derived-other", column=column.name, role=column.role)
         return tuple(column.name for column in columns if not self._names_a_person(column))
 
     def _names_a_person(self, column: Column) -> bool:
@@ -166,9 +162,7 @@ class Method(abc.ABC):
         keep = np.ones(read.size, dtype=bool)
         for name in self.quasi + self.confidential:
             if not cells[name].present.any():
-                raise refuse(
-                    "microdata.has-no-value-in-any-row", column=name, role=cells[name].column.role
-                )
+                raise refuse("microdata.no-value-any", column=name, role=cells[name].column.role)
         for name in self.compared:
             keep &= cells[name].present
         rows = np.flatnonzero(keep)
@@ -311,6 +305,4 @@ def _derived(column: Column) -> bool:
 def _check_varies(column: Cells) -> None:
     values = column.numbers[column.present]
     if values.size and (values == values[0]).all():
-        raise refuse(
-            "microdata.has-same-value-in-every-row", column=column.name, role=column.column.role
-        )
+        raise refuse("microdata.same-value-every-row", column=column.name, role=column.column.role)

@@ -202,9 +202,7 @@ class Grouped(Method):
         more = "Add l=2" if self.way.similar else 'Use by="quasi-identifiers" with l=2'
         for name in self.sensitive:
             if single_valued(places(original.cells[name]), groups[name], original.persons):
-                raise refuse(
-                    "microdata.some-groups-have-one-single-value-of", column=name, way_out=more
-                )
+                raise refuse("microdata.some-groups-single-value", column=name, way_out=more)
 
     def group_steps(self, original: Original, made: Published) -> Iterator[Step]:
         """The sizes of groups; and, always, how many tell the one value that all members have."""

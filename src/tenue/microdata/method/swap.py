@@ -122,9 +122,7 @@ class Swap(Grouped):
         flat = [name for name in self.confidential if _without_order(self.schema.columns[name])]
         if flat:
             names = ", ".join(f"`{name}`" for name in flat)
-            raise refuse(
-                "microdata.values-of-have-no-order-and-groups", columns=tuple(flat), names=names
-            )
+            raise refuse("microdata.values-no-order-groups", columns=tuple(flat), names=names)
 
     @property
     def compared(self) -> tuple[str, ...]:

@@ -80,7 +80,7 @@ def read_original(source: object, schema: Schema) -> Original:
 def _check_values(column: Column, rows: Rows) -> None:
     if rows.infinite[column.name]:
         raise refuse(
-            "microdata.has-infinite-value",
+            "microdata.infinite-value",
             column=column.name,
             where=_where(rows.infinite, column, rows),
         )

@@ -157,9 +157,7 @@ def _taken(ordered: Ordered, column: object, source: Source | None) -> tuple[str
     names = {name.lower(): name for name in ordered.names}
     if not isinstance(column, str) or column.lower() not in names:
         raise refuse(
-            "microdata.table-has-no-column",
-            column=column,
-            nearest=nearest(str(column), names.values()),
+            "microdata.table-no-column", column=column, nearest=nearest(str(column), names.values())
         )
 
     def ties(rows: Numbers) -> Numbers:

@@ -49,11 +49,7 @@ class Margin:
             raise refuse("noise.law-is-of-type", type=type(law).__name__)
         self.component = whole(component, "component")
         if self.component >= law.dimension:
-            raise refuse(
-                "noise.component-is-law-has-components-0-to",
-                component=component,
-                dimension=law.dimension - 1,
-            )
+            raise refuse("noise.component-law", component=component, dimension=law.dimension - 1)
         self.law = law
         self.epsilon = law.epsilon
         self.grid = law.grids[self.component]

@@ -95,9 +95,7 @@ class OptimalBox:
     def _given_core(self, core: Sequence[Number]) -> tuple[Fraction, ...]:
         widths = vector(core, "core")
         if len(widths) != self.dimension or min(widths) < 0:
-            raise refuse(
-                "noise.core-is-core-has-half-widths-each", list=list(core), dimension=self.dimension
-            )
+            raise refuse("noise.core-core-half-widths", list=list(core), dimension=self.dimension)
         ratios = tuple(z / s for z, s in zip(widths, self.sensitivities, strict=True))
         if self.signs == "same" and len(set(ratios)) > 1:
             raise refuse("noise.core-is-not-proportional-to-sensitivities", list=list(core))
@@ -142,9 +140,7 @@ class OptimalBox:
     def _scaled(self, x: Any) -> npt.NDArray[np.float64]:
         values = real_array(x)
         if values.shape[-1:] != (self.dimension,):
-            raise refuse(
-                "noise.point-of-shape-was-given", shape=values.shape, dimension=self.dimension
-            )
+            raise refuse("noise.point-shape-given", shape=values.shape, dimension=self.dimension)
         return np.asarray(values / np.asarray([float(s) for s in self.sensitivities]))
 
     def pdf(self, x: Any) -> Any:

@@ -80,10 +80,7 @@ class OptimalBoxSteps:
         rows = np.asarray(i)
         if rows.dtype.kind not in "iu" or rows.shape[-1:] != (self.dimension,):
             raise refuse(
-                "noise.steps-of-shape-and-kind-were-given",
-                shape=rows.shape,
-                dtype=rows.dtype,
-                dimension=self.dimension,
+                "noise.steps-shape", shape=rows.shape, dtype=rows.dtype, dimension=self.dimension
             )
         return rows.astype(np.int64)
 

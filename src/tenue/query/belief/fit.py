@@ -24,9 +24,7 @@ def fit_columns(prior: object, columns: Sequence[Column]) -> Any:
     belief = _belief(prior)
     for column in columns:
         if not isinstance(column, Number | Category | Boolean):
-            raise refuse(
-                "query.is-of-type-beliefs-are-refined-for", name=column.name, type=column.type
-            )
+            raise refuse("query.type-beliefs-refined", name=column.name, type=column.type)
     if len(columns) == 1:
         return _on_column(belief, columns[0])
     joint = _joint(belief, [column.name for column in columns])
@@ -59,9 +57,7 @@ def _belief(prior: object) -> Belief:
 def _joint(belief: Belief, names: Sequence[str]) -> Joint:
     if isinstance(belief, Joint) and belief.width == len(names):
         return belief
-    raise refuse(
-        "query.prior-is-no-belief-about-values-at", many=len(names), names=", ".join(names)
-    )
+    raise refuse("query.prior-no-belief-about-values", many=len(names), names=", ".join(names))
 
 
 # -- values of a column ----------------------------------------------------------------------------
@@ -96,9 +92,7 @@ def _check_values(values: set[Any], column: Column) -> None:
         allowed = (False, True)
         strange = not all(isinstance(value, bool) for value in values)
     if strange:
-        raise refuse(
-            "query.prior-holds-values-that-cannot-have", name=column.name, many=len(allowed)
-        )
+        raise refuse("query.prior-holds-values-cannot", name=column.name, many=len(allowed))
 
 
 # -- statistics ------------------------------------------------------------------------------------

@@ -54,11 +54,7 @@ def allow_prior(schema: Schema) -> bool:
     if schema.protocol is None:
         return False
     if schema.protocol.kind == FIXED_NOISE:
-        raise refuse(
-            "query.is-asked-under-protocol-without-prior",
-            name=schema.name,
-            protocol=schema.protocol,
-        )
+        raise refuse("query.asked-under-protocol", name=schema.name, protocol=schema.protocol)
     return True
 
 
@@ -91,14 +87,10 @@ def plan_fixed_noise(question: Question, sql: str, schema: Schema, terms: Terms)
     protocol = schema.protocol
     assert protocol is not None  # noqa: S101 - narrows the type
     if protocol.kind == REFINEMENT or protocol.scale is None:
-        raise refuse(
-            "query.is-asked-under-protocol-and-no-prior", name=schema.name, protocol=protocol
-        )
+        raise refuse("query.asked-under-protocol-no-prior", name=schema.name, protocol=protocol)
     stated = terms.epsilon is not None or terms.accuracy is not None
     if stated or terms.minimise != "variance":
-        raise refuse(
-            "query.epsilon-accuracy-or-minimise-is-given-under", scale=exactly(protocol.scale)
-        )
+        raise refuse("query.epsilon-accuracy-minimise-given-under", scale=exactly(protocol.scale))
     if schema.unit != RECORD and schema.rows_per_unit is None:
         raise refuse("query.unit-of-is-who-may-have-any", name=schema.name, unit=schema.unit)
     strategy = _strategy(question, setting_of(question, schema), protocol.scale)

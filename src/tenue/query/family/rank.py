@@ -214,9 +214,7 @@ def choices_for(
     """
     points = span.high - span.low + 1
     if points > LARGEST:
-        raise refuse(
-            "query.has-grid-points", column=aggregate.column, points=points, largest=LARGEST
-        )
+        raise refuse("query.grid-points", column=aggregate.column, points=points, largest=LARGEST)
 
     def choice(score: RankScore, name: str, share: Fraction) -> Choice:
         selection = Selection(score, span.low, span.high, paid(share))

@@ -156,9 +156,5 @@ def merged(name: str, several: Sequence[Strategy]) -> Strategy:
 def split(nano: int, shares: int) -> Fraction:
     """The price of one of several equal parts."""
     if nano < shares:
-        raise refuse(
-            "query.epsilon-is-to-be-shared-by-parts",
-            fraction=exactly(Fraction(nano, NANO)),
-            shares=shares,
-        )
+        raise refuse("query.epsilon-shared", fraction=exactly(Fraction(nano, NANO)), shares=shares)
     return Fraction(nano // shares, NANO)

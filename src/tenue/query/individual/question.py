@@ -94,11 +94,7 @@ def inquire_individually(
         raise refuse("query.holder-has-not-approved-question-for-individual")
     least = None if approved is None else approved.epsilon
     if least is not None and plan.epsilon < least:
-        raise refuse(
-            "query.epsilon-is-holder-approved-question-for-at",
-            epsilon=exactly(plan.epsilon),
-            least=exactly(least),
-        )
+        raise refuse("query.epsilon-holder", epsilon=exactly(plan.epsilon), least=exactly(least))
     asked = inquire(plan, schema)
 
     def read(stored: bytes, replayed: bool) -> Answer:

@@ -43,9 +43,7 @@ def epsilon_for(
     while not reached(high):
         high *= 2
         if high > LARGEST:
-            raise refuse(
-                "query.would-need-epsilon-above", reach=float(reach), largest=LARGEST // NANO
-            )
+            raise refuse("query.would-need-epsilon", reach=float(reach), largest=LARGEST // NANO)
     low = high // 2
     while high - low > max(1, high // 1_000_000):
         middle = (low + high) // 2

@@ -88,12 +88,7 @@ def _refuse_moment(side: Expression, scope: Scope) -> None:
         return
     column = scope.schema.column(side.column or "")
     if not isinstance(column, Number):
-        raise refuse(
-            "query.is-and-nothing-can-be-added-to",
-            name=side.name,
-            name2=column.name,
-            type=column.type,
-        )
+        raise refuse("query.nothing-can-added", name=side.name, name2=column.name, type=column.type)
 
 
 def needs_parentheses(outer: Arithmetic, left: Expression) -> bool:
@@ -174,9 +169,7 @@ def _share(tree: Tree, node: exp.Expr | None, function: Function) -> Fraction:
     value = None if node is None else read_constant(tree, tree.unwrap(node))
     if isinstance(value, Fraction) and 0 < value < 1 and value.denominator <= _FINEST:
         return value
-    raise refuse(
-        "query.is-not-given-number-between-0-and", name=function.name, many=len(str(_FINEST)) - 1
-    )
+    raise refuse("query.not-given-number-between-0", name=function.name, many=len(str(_FINEST)) - 1)
 
 
 def _taken(tree: Tree, node: exp.Expr | None, scope: Scope, function: Function) -> Column:
@@ -266,7 +259,5 @@ def _not_an_aggregate(tree: Tree, node: exp.Expr, scope: Scope) -> Refused:
         return refuse_word("EXISTS")
     if type(node) is exp.Column and type(node.this) is exp.Identifier:
         column = find_column(tree, node, scope)
-        return refuse(
-            "query.is-asked-as-it-stands-in-rows", name=column.name, names=list_words(_NAMES)
-        )
+        return refuse("query.asked-stands-rows", name=column.name, names=list_words(_NAMES))
     return refuse("query.question-asks-for-something-that-is-not", names=list_words(_NAMES))

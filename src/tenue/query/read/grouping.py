@@ -70,12 +70,7 @@ def key_of_column(column: Column) -> Group:
         )
     elif isinstance(column, Bounded):
         fix = f"Write DATE_TRUNC('month', {column.name})"
-    raise refuse(
-        "query.key-is-category-boolean-bin-number-column",
-        name=column.name,
-        type=column.type,
-        advice=fix,
-    )
+    raise refuse("query.key-category-boolean-bin", name=column.name, type=column.type, advice=fix)
 
 
 def refuse_cells(keys: Iterable[Key]) -> None:

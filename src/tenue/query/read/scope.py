@@ -64,9 +64,7 @@ def read_reference(tree: Tree, node: exp.Expr, scope: Scope) -> exp.Expr:
         title = read_name(tree, table)
         if scope.title is None or title.lower() != scope.title.lower():
             raise refuse(
-                "query.is-not-table-of-this-question",
-                title=show(title),
-                detail=scope.title or scope.schema.name,
+                "query.not-table", title=show(title), detail=scope.title or scope.schema.name
             )
     named: exp.Expr = this
     return named
@@ -77,11 +75,7 @@ def find_column(tree: Tree, node: exp.Expr, scope: Scope) -> Column:
     name = read_name(tree, read_reference(tree, node, scope))
     column = scope.columns.get(name)
     if column is None:
-        raise refuse(
-            "query.there-is-no-column-here",
-            name=show(name),
-            nearest=nearest(name[:100], scope.columns),
-        )
+        raise refuse("query.no-column", name=show(name), nearest=nearest(name[:100], scope.columns))
     is_unit = column.name.lower() == scope.schema.unit.lower()
     if is_unit or isinstance(column, Identifier) or column.role == "identifier":
         raise refuse(

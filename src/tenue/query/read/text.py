@@ -53,9 +53,7 @@ def read_tokens(sql: str, schema: Table) -> list[Token]:
     if not isinstance(sql, str):
         raise refuse("query.question-is-not-text")
     if len(sql) > _MOST_CHARACTERS:
-        raise refuse(
-            "query.question-has-characters", many=len(sql), most_characters=_MOST_CHARACTERS
-        )
+        raise refuse("query.question-characters", many=len(sql), most_characters=_MOST_CHARACTERS)
     try:
         tokens = DIALECT.tokenize(sql)
     except Exception:  # whatever a tokenizer may raise: its message is not ours
@@ -153,6 +151,5 @@ def _refuse_odd_numbers(tokens: list[Token], sql: str) -> None:
         joined = after and after.start == token.end + 1 and after.token_type not in _ENDS_NUMBER
         if joined or not _NUMBER.fullmatch(written):
             raise refuse(
-                "query.is-not-number",
-                written=show(written + (after.text if after and joined else "")),
+                "query.not-number", written=show(written + (after.text if after and joined else ""))
             )

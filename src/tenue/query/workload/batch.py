@@ -69,9 +69,7 @@ def plan_batch(
 ) -> Batch:
     """The best way to answer all questions at a total price of `nano`."""
     if not 1 <= len(questions) <= MOST_QUESTIONS:
-        raise refuse(
-            "query.questions-are-asked-together", many=len(questions), most_questions=MOST_QUESTIONS
-        )
+        raise refuse("query.questions-asked", many=len(questions), most_questions=MOST_QUESTIONS)
     wanted = criterion(minimise)
     pairs = list(zip(questions, texts, strict=True))
     free = [make_plan(q, schema, nano, wanted, text).free for q, text in pairs]
