@@ -175,9 +175,9 @@ class Answer:
             `data.ask("SELECT COUNT(*) FROM census WHERE sick", epsilon=0.1)
             .estimate(tn.prior.Binomial(1080, 0.3)).mean`
         """
-        from .belief.posterior import estimate
+        from .posterior import estimate
 
-        return estimate(self, prior)
+        return estimate(self.plan, self.released.cells[0], self.certificate.promise, prior)
 
     # -- other shapes --------------------------------------------------------------------------
 

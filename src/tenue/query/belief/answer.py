@@ -26,7 +26,6 @@ from ..answer import Answer
 from ..plan.plan import Plan, shown
 from ..question import Question
 from .person import Personal
-from .posterior import estimate
 
 REFINEMENT = "knowledge refinement"
 
@@ -214,7 +213,7 @@ class Believed:
     @cached_property
     def posterior(self) -> Posterior | Opinion | None:
         if self.noisy is not None:
-            return estimate(self.noisy, self.plan.prior) if self.plan.chosen.bayes else None
+            return self.noisy.estimate(self.plan.prior) if self.plan.chosen.bayes else None
         if self.plan.delta and not _few_points(self.plan.prior):
             return None
         found = refined(

@@ -23,10 +23,10 @@ from ...schema import Number, Schema
 from ..plan.make import build_plan, make_plan, setting_of
 from ..plan.plan import Plan, shown
 from ..plan.ways import strategies
+from ..posterior import noise_of
 from ..question import Aggregate, Output, Question
 from .answer import REFINEMENT, BeliefPlan, Way
 from .fit import fit_statistics
-from .posterior import noise_of
 
 _KINDS = ("count", "units", "sum", "avg")
 _TIE = 1e-9

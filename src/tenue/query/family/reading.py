@@ -56,12 +56,17 @@ class Reading(abc.ABC):
     needs_row_count: whether the value is computed with the public number of rows.
     alone: whether nothing may stand beside the value. caveat: what an answer says of it instead.
     untold: why its error is not even told with the answer, if it is not.
+    term: the one noisy number that it is, if it is one.
     """
 
     needs_row_count = False
     alone = False
     caveat = ""
     untold = ""
+
+    @property
+    def term(self) -> Term | None:
+        return None
 
     @abc.abstractmethod
     def value(self, noisy: Noisy, rows: int | None) -> Fraction | None:
@@ -150,6 +155,10 @@ class Linear(Additive):
     terms: tuple[Term, ...]
     constant: Fraction = Fraction(0)
     grid: Fraction | None = None
+
+    @property
+    def term(self) -> Term | None:
+        return self.terms[0] if len(self.terms) == 1 and not self.constant else None
 
     def value(self, noisy: Noisy, rows: int | None) -> Fraction:
         if self.grid is None:
