@@ -40,31 +40,76 @@ ORDER = [
 FILES = sorted(SOURCE.rglob("*.py"))
 
 
+_INSIDE = {
+    "command": (
+        "options ask wording check example_table demo explain init ledger progress publish main"
+    ),
+    "engine": "request contract storage sql people source duckdb open",
+    "estimate": (
+        "laplace_integral likelihood posterior window comparison range refined "
+        "refined_error single vector"
+    ),
+    "evaluate": "verdict certificate code rows value group check pair risk score utility",
+    "ledger": (
+        "amount text composition fact overlap row record totals proof transaction "
+        "contract sqlite given memory statement"
+    ),
+    "mechanism": "bernstein choose part error individual refinement smooth",
+    "microdata": "publish partition table assessment method leave copy release",
+    "noise": (
+        "criterion enclosure source table exact law joint likelihood box discrete_laplace "
+        "heavy_tail laplace_sum independent laplace optimal_steps optimal"
+    ),
+    "prior": (
+        "belief draw finite mass categorical lattice points counts density joint distance "
+        "histogram uniform normal text"
+    ),
+    "promise": "promise certificate",
+    "query": (
+        "question cells family plan posterior workload release answer certify inquiry "
+        "read terms write belief explain individual session"
+    ),
+    "schema": "literal expression column named protocol table file fingerprint schema given",
+    "screen": "number page table",
+    "sensitivity": (
+        "admissible column order_statistic pair parameters local window smooth worst_case"
+    ),
+    "taxonomy": "given graph distance diameter label nested file marginality name taxonomy",
+}
+INSIDE = {room: names.split() for room, names in _INSIDE.items()}
+"""The files and sub-rooms of each room, each importing only what stands before it."""
+
+
 def room_of(path: Path) -> str:
     return path.relative_to(SOURCE).parts[0].removesuffix(".py")
 
 
-def imported_rooms(path: Path, text: str) -> set[str]:
-    """Every room of Tenue that a file imports, at the top or inside a function."""
+def imported_paths(path: Path, text: str) -> set[tuple[str, ...]]:
+    """Every module of Tenue that a file imports, at the top or inside a function, as its path."""
     package = list(path.relative_to(SOURCE).parts[:-1])
-    rooms: set[str] = set()
+    found: set[tuple[str, ...]] = set()
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Import):
             for name in node.names:
-                parts = name.name.split(".")
-                if parts[0] == "tenue":
-                    rooms.add(parts[1] if len(parts) > 1 else "__init__")
+                first, *rest = name.name.split(".")
+                if first == "tenue":
+                    found.add(tuple(rest) or ("__init__",))
         elif isinstance(node, ast.ImportFrom):
+            module = (node.module or "").split(".") if node.module else []
             if node.level == 0:
-                parts = (node.module or "").split(".")
-                if parts[0] != "tenue":
+                if module[:1] != ["tenue"]:
                     continue
-                base = parts[1:]
+                base = module[1:]
             else:
-                up = len(package) - (node.level - 1)
-                base = package[:up] + ((node.module or "").split(".") if node.module else [])
-            rooms.update([base[0]] if base else [name.name for name in node.names])
-    return rooms
+                base = package[: len(package) - (node.level - 1)] + module
+            named = [(*base, name.name) for name in node.names]
+            found.update([tuple(base)] if node.module and base else named)
+    return found
+
+
+def imported_rooms(path: Path, text: str) -> set[str]:
+    """Every room of Tenue that a file imports."""
+    return {parts[0] for parts in imported_paths(path, text)}
 
 
 def arrows(path: Path, text: str) -> list[str]:
@@ -84,6 +129,54 @@ def test_rooms_import_only_rooms_above(path: Path) -> None:
     assert arrows(path, path.read_text()) == []
 
 
+def imported_inside(path: Path, text: str) -> set[str]:
+    """The files and sub-rooms of its own room that a file imports, without its own."""
+    room, *rest = path.relative_to(SOURCE).parts
+    own = rest[0].removesuffix(".py")
+    found = imported_paths(path, text)
+    return {parts[1] for parts in found if len(parts) > 1 and parts[0] == room} - {own}
+
+
+def arrows_inside(path: Path, text: str) -> list[str]:
+    room, *rest = path.relative_to(SOURCE).parts
+    if not rest or rest == ["__init__.py"]:
+        return []
+    order, own = INSIDE[room], rest[0].removesuffix(".py")
+    before = order[: order.index(own)]
+    return sorted(f"{own} imports {name}" for name in imported_inside(path, text) - set(before))
+
+
+def test_every_room_has_its_order() -> None:
+    rooms = [path for path in SOURCE.iterdir() if (path / "__init__.py").exists()]
+    found = {
+        room.name: {
+            entry.stem
+            for entry in room.iterdir()
+            if (entry.suffix == ".py" and entry.stem != "__init__")
+            or (entry / "__init__.py").exists()
+        }
+        for room in rooms
+    }
+    assert {room: set(order) for room, order in INSIDE.items()} == found
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(SOURCE)))
+def test_files_and_sub_rooms_import_only_what_stands_before_them(path: Path) -> None:
+    assert arrows_inside(path, path.read_text()) == []
+
+
+def test_a_wrong_arrow_inside_a_room_is_seen() -> None:
+    path = SOURCE / "noise" / "law.py"
+    assert arrows_inside(path, "from .box.law import OptimalBox") == ["law imports box"]
+    assert arrows_inside(path, "from . import laplace") == ["law imports laplace"]
+    deep = SOURCE / "noise" / "box" / "ball.py"
+    assert arrows_inside(deep, "from ..laplace import Laplace\nfrom .law import x") == (
+        []
+        if "laplace" in INSIDE["noise"][: INSIDE["noise"].index("box")]
+        else ["box imports laplace"]
+    )
+
+
 def test_a_wrong_arrow_is_seen() -> None:
     path = SOURCE / "noise" / "laplace.py"
     assert arrows(path, "from ..query import session") == ["noise imports query"]
@@ -91,36 +184,6 @@ def test_a_wrong_arrow_is_seen() -> None:
     assert arrows(path, "import tenue.engine.duckdb.engine") == ["noise imports engine"]
     assert arrows(path, "def f():\n    from ..command.main import app") == ["noise imports command"]
     assert arrows(path, "from .law import Law\nfrom ..number import exact") == []
-
-
-ENGINE = ["request", "contract", "storage", "source", "sql", "people", "duckdb", "open"]
-"""The order inside the engine: the contract above all, the engines themselves below."""
-
-
-@pytest.mark.parametrize(
-    "path", sorted((SOURCE / "engine").rglob("*.py")), ids=lambda p: str(p.relative_to(SOURCE))
-)
-def test_parts_of_the_engine_import_only_parts_above(path: Path) -> None:
-    if path == SOURCE / "engine" / "__init__.py":
-        return
-    home, *below = path.relative_to(SOURCE / "engine").parts
-    found = set()
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.ImportFrom) and node.level == len(below) + 1:
-            found.add((node.module or "").split(".")[0])
-    for part in found:
-        assert ENGINE.index(part) <= ENGINE.index(home.removesuffix(".py"))
-
-
-@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(SOURCE)))
-def test_only_its_own_room_imports_duckdb(path: Path) -> None:
-    if path.is_relative_to(SOURCE / "engine" / "duckdb"):
-        return
-    for node in ast.walk(ast.parse(path.read_text())):
-        names = [name.name for name in node.names] if isinstance(node, ast.Import) else []
-        if isinstance(node, ast.ImportFrom) and node.level == 0:
-            names = [node.module or ""]
-        assert "duckdb" not in [name.split(".")[0] for name in names]
 
 
 ENTROPY = re.compile(

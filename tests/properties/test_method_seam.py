@@ -10,7 +10,7 @@ import pytest
 from tenue.microdata.method.catalogue import METHODS
 from tenue.microdata.method.groups import Grouped
 
-SOURCE = Path(__file__).parents[4] / "src" / "tenue"
+SOURCE = Path(__file__).parents[2] / "src" / "tenue"
 HOME = SOURCE / "microdata" / "method"
 FILES = [
     path
