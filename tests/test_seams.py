@@ -18,13 +18,18 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tenue.engine.sql.dialect import Dialect
 from tenue.estimate import count
 from tenue.mechanism.error import Term, linear_error
 from tenue.mechanism.part import Atoms, Component, Part
+from tenue.microdata.method.contract import Method
 from tenue.noise import DiscreteLaplace, GridLaw
 from tenue.noise.likelihood import Likelihood, likelihood_of
 from tenue.noise.source import Source
 from tenue.prior import Points
+from tenue.query.family.contract import Family
+from tenue.query.family.draw import Draw
+from tenue.query.family.reading import Reading
 
 SOURCE = Path(__file__).parent.parent / "src" / "tenue"
 FILES = sorted(SOURCE.rglob("*.py"))
@@ -54,7 +59,12 @@ def _is_law(thing: type) -> bool:
     return any(hasattr(thing, question) for question in ("loss", "mean_absolute_error", "log_mass"))
 
 
-KINDS = {"law": Kind("noise", _is_law)}
+KINDS = {
+    "law": Kind("noise", _is_law),
+    "family": Kind("query.family", lambda thing: issubclass(thing, Reading | Draw | Family)),
+    "method": Kind("microdata.method", lambda thing: issubclass(thing, Method)),
+    "dialect": Kind("engine", lambda thing: issubclass(thing, Dialect)),
+}
 
 
 def module_of(path: Path) -> str:
