@@ -1,0 +1,425 @@
+"""Each list of CONTRIBUTING.md, followed with a toy in a copy of the source.
+
+A toy touches the files below `src/tenue` with which the steps begin, and no others but those of
+steps that begin with "If": so the list is complete, and what it leads to works.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from documents import ROOT, SOURCE, found, paths_in, sections, steps_in
+from tenue.errors import InvalidQuestion
+from tenue.query.read.parse import parse
+from tenue.schema import Schema
+
+TESTS = ROOT / "tests"
+GUIDE = (ROOT / "CONTRIBUTING.md").read_text()
+LISTS = {title: body for title, body in sections(GUIDE).items() if title.startswith("Add ")}
+
+
+@dataclass(frozen=True)
+class Toy:
+    """What is done to a copy of the source.
+
+    name: what stands for `<family>`, `<law>`, … in the steps.
+    new: the texts of new files. changed: what is replaced in existing ones, and by what.
+    """
+
+    title: str
+    name: str
+    new: dict[str, str] = field(default_factory=dict)
+    changed: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
+
+    @property
+    def touched(self) -> set[str]:
+        return {*self.new, *self.changed}
+
+    def apply(self, source: Path) -> None:
+        for file, text in self.new.items():
+            assert not (source / file).exists()
+            (source / file).parent.mkdir(exist_ok=True)
+            (source / file).write_text(text)
+        for file, pairs in self.changed.items():
+            text = (source / file).read_text()
+            for old, new in pairs:
+                assert text.count(old) == 1, f"{file} has {old!r} not once"
+                text = text.replace(old, new)
+            (source / file).write_text(text)
+
+
+def pieces(file: str, *names: str, header: str = "") -> str:
+    """What a test defines under these names, below what that needs of the test's imports."""
+    text = (TESTS / file).read_text()
+    lines = text.splitlines(keepends=True)
+    segments, used = [], set()
+    for node in ast.parse(text).body:
+        targets = [getattr(node, "name", None)]
+        targets += [getattr(target, "id", None) for target in getattr(node, "targets", [])]
+        if set(targets) & set(names):
+            first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", []))])
+            segments.append("".join(lines[first - 1 : node.end_lineno]))
+            used |= {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+    assert len(segments) == len(names)
+    imports = ["from __future__ import annotations"]
+    for node in ast.parse(text).body:
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            node.names = [
+                one for one in node.names if (one.asname or one.name).split(".")[0] in used
+            ]
+            if node.names and not getattr(node, "module", "").startswith("contracts"):
+                imports.append(ast.unparse(node))
+    return "\n".join([*imports, header, *segments, ""])
+
+
+# -- the toys --------------------------------------------------------------------------------------
+
+STATISTIC = Toy(
+    "Add an aggregate",
+    "moments",
+    changed={
+        "query/family/moments.py": [
+            (
+                "STATISTICS = {\n",
+                """def _mean_over(moments: Moments) -> Fraction:
+    over = moments.reading.over
+    return moments.reading.in_units(over, moments.mean(over))
+
+
+def _means_over(box: MomentBox) -> tuple[float, float]:
+    over = box.reading.over
+    low, high = (float(box.reading.in_units(over, Fraction(m))) for m in box.mean(over))
+    return low, high
+
+
+STATISTICS = {
+    "regr_avgx": Statistic(
+        _mean_over, _means_over, ("REGR_AVGX",), columns=2, ordered=True, degree=1
+    ),
+""",
+            )
+        ]
+    },
+)
+
+FAMILY = Toy(
+    "Add an aggregate",
+    "last",
+    new={
+        "query/family/last.py": '''"""The last category, in the order of frequency."""
+
+from .contract import CATEGORY, Function
+from .mode import Mode
+
+
+class Last(Mode):
+    functions = (Function("LAST", "last", CATEGORY),)
+
+
+LAST = Last()
+'''
+    },
+    changed={
+        "query/family/registry.py": [
+            ("from .contract", "from .last import LAST\nfrom .contract"),
+            ("MODE, SMOOTH)", "MODE, SMOOTH, LAST)"),
+            ("MOMENTS, MODE)", "MOMENTS, MODE, LAST)"),
+        ]
+    },
+)
+
+LAW = Toy(
+    "Add a law",
+    "coin",
+    new={
+        "noise/coin.py": pieces("test_seams.py", "Coin", "_likelihood").replace(
+            "from tenue.noise import GridLaw", "from tenue.noise.law import GridLaw"
+        )
+    },
+    changed={
+        "noise/__init__.py": [
+            ("from .discrete", "from .coin import Coin\nfrom .discrete"),
+            ("__all__ = [", '__all__ = [\n    "Coin",'),
+        ]
+    },
+)
+
+METHOD = Toy(
+    "Add a method",
+    "blank",
+    new={
+        "microdata/method/blank.py": pieces("journeys/test_toy_method.py", "Blank", "LINKED"),
+    },
+    changed={
+        "microdata/method/catalogue.py": [
+            ("from .contract", "from .blank import Blank\nfrom .contract"),
+            ("(Microaggregate, Swap)", "(Microaggregate, Swap, Blank)"),
+        ],
+        "microdata/release.py": [
+            ("        k: the least", "        crowd: how many look alike.\n        k: the least"),
+        ],
+    },
+)
+
+_SQLITE = "contracts/test_sqlite_engine.py"
+ENGINE = Toy(
+    "Add an engine",
+    "sqlite",
+    new={
+        "engine/sqlite/__init__.py": '"""Tables in SQLite."""\n',
+        "engine/sqlite/dialect.py": pieces(
+            *(_SQLITE, "EPOCH", "SQLite", "SQLITE"), header='INF = float("inf")'
+        ),
+        "engine/sqlite/engine.py": pieces(
+            *(_SQLITE, "ExactSum", "stored_as", "SQLiteEngine", "plain"),
+            header="from .dialect import SQLITE",
+        ),
+    },
+    changed={
+        "engine/open.py": [
+            ("from .source", "from .sqlite.engine import SQLiteEngine\nfrom .source"),
+            (
+                "    return DuckDB(",
+                "    if isinstance(source, list):\n"
+                "        return SQLiteEngine(source, schema)\n"
+                "    return DuckDB(",
+            ),
+        ]
+    },
+)
+
+COMMAND = Toy(
+    "Add a command",
+    "spread",
+    new={
+        "command/spread.py": '''"""How far noise is off."""
+
+import json
+from typing import Annotated
+
+import typer
+
+from ..errors import refuse
+from .options import AsJson
+from .wording import spoken
+
+
+def spread(
+    law: Annotated[str, typer.Argument(help="optimal")],
+    epsilon: Annotated[str, typer.Option(help="What it may cost.")],
+    as_json: AsJson = False,
+) -> None:
+    """Tell the variance of a law."""
+    from ..noise import Optimal
+
+    if law != "optimal":
+        raise refuse("command.unknown-law", law=law)
+    with spoken():
+        found = Optimal(sensitivity=1, epsilon=epsilon).variance
+    typer.echo(json.dumps({"variance": found}) if as_json else f"variance {found:.4g}")
+'''
+    },
+    changed={
+        "command/main.py": [
+            ("check, demo, explain", "check, demo, spread, explain"),
+            ("app.add_typer(", 'app.command("spread")(spread.spread)\napp.add_typer('),
+        ],
+        "command/refusals.toml": [
+            (
+                "[checked-csv-tsv]",
+                '[unknown-law]\nkind = "invalid-argument"\nwhat = "{law} is no law"\n'
+                'allowed = "The one law is optimal"\nfix = "Write optimal"\n\n[checked-csv-tsv]',
+            )
+        ],
+    },
+)
+TOYS = (STATISTIC, FAMILY, LAW, METHOD, ENGINE, COMMAND)
+
+
+# -- the lists -------------------------------------------------------------------------------------
+
+
+def below_source(path: str) -> bool:
+    return any(one.is_relative_to(SOURCE) for one in found(path))
+
+
+def named(name: str, path: str) -> str:
+    head, opened, tail = path.partition("<")
+    return head + name + tail.partition(">")[2] if opened else path
+
+
+def test_there_is_a_list_for_each_kind_and_it_is_short() -> None:
+    assert sorted(LISTS) == sorted({toy.title for toy in TOYS})
+    assert GUIDE.index("## Add an aggregate") == min(GUIDE.index(f"## {one}") for one in LISTS)
+    assert GUIDE[: GUIDE.index("## Add an aggregate")].count("\n") < 40
+    for title, body in LISTS.items():
+        assert len(body.strip().splitlines()) <= 17, title
+        assert 5 <= len(steps_in(body)) <= 8, title
+
+
+@pytest.mark.parametrize("title", LISTS)
+def test_a_step_begins_with_its_file_or_with_if(title: str) -> None:
+    for step in steps_in(LISTS[title]):
+        assert paths_in(step), step
+        assert step.startswith((f"`{paths_in(step)[0]}`", "If ")), step
+        for path in paths_in(step):
+            assert found(path), f"nothing is like {path}"
+
+
+@pytest.mark.parametrize("toy", TOYS, ids=lambda toy: toy.name)
+def test_a_toy_touches_what_the_steps_name(toy: Toy) -> None:
+    text = LISTS[toy.title]
+    steps = steps_in(text)
+    needed = {
+        named(toy.name, paths_in(step)[0])
+        for step in steps
+        if step.startswith("`") and below_source(paths_in(step)[0])
+    }
+    perhaps = {path for step in steps if step.startswith("If ") for path in paths_in(step)}
+    assert needed
+    assert needed <= toy.touched <= needed | perhaps
+    for file in toy.new:  # there are others of its kind
+        assert any(named(toy.name, path) == file and found(path) for path in paths_in(text))
+
+
+# -- the toys at work ------------------------------------------------------------------------------
+
+Run = Callable[..., Any]
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the source with all the toys in it."""
+    copy = tmp_path_factory.mktemp("house")
+    shutil.copytree(SOURCE, copy / "tenue")
+    for toy in TOYS:
+        toy.apply(copy / "tenue")
+    return copy
+
+
+@pytest.fixture
+def run(house: Path) -> Run:
+    """Runs Python in the copy, and reads what it printed."""
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(house), str(TESTS)])}
+    env.pop("PYTHONDONTWRITEBYTECODE", None)
+
+    def python(*words: str, exit_code: int = 0) -> Any:
+        done = subprocess.run(
+            [sys.executable, *words], cwd=house, env=env, capture_output=True, text=True
+        )
+        assert done.returncode == exit_code, done.stderr
+        return json.loads(done.stdout)
+
+    return python
+
+
+Y = [i % 7 for i in range(900)]
+ASKED = """
+import json
+import pandas, tenue as tn
+columns = {
+    "x": {"type": "number", "bounds": [0, 10]},
+    "y": {"type": "number", "bounds": [0, 10]},
+    "town": {"type": "category", "categories": ["Rome", "Oslo"]},
+}
+schema = {
+    "table": {"name": "t", "unit": "record", "neighbours": "add-or-remove"},
+    "columns": columns,
+    "budget": {"total": 10**6},
+}
+rows = [{"x": i % 9, "y": i % 7, "town": "Oslo" if i % 3 else "Rome"} for i in range(900)]
+given = rows if SOURCE == "list" else pandas.DataFrame(rows)
+with tn.protect(given, schema=schema, ledger=tn.ledger.Memory()) as data:
+    answers = [data.ask(sql, epsilon=5000) for sql in ASKED]  # in effect without noise
+    shown = [[one.value, one.interval(0.95) if NUMBERS else None] for one in answers]
+print(json.dumps([shown, type(data._engine).__name__, tn.__file__], default=float))
+"""
+
+
+def asked(*sql: str, source: str = "frame", numbers: bool = True) -> tuple[str, str]:
+    return "-c", f"ASKED, SOURCE, NUMBERS = {sql!r}, {source!r}, {numbers!r}\n{ASKED}"
+
+
+def test_an_aggregate_of_a_family_answers(run: Run, house: Path) -> None:
+    questions = ("SELECT REGR_AVGX(y, x) FROM t", "SELECT REGR_AVGX(x, y) FROM t")
+    shown, _, file = run(*asked(*questions))
+    assert Path(file).is_relative_to(house)
+    for (value, (low, high)), mean in zip(shown, (4, sum(Y) / len(Y)), strict=True):
+        assert value == pytest.approx(mean, abs=0.05)
+        assert low <= mean <= high
+
+
+def test_an_aggregate_of_a_new_family_answers(run: Run) -> None:
+    (((value, _),), *_) = run(*asked("SELECT LAST(town) FROM t", numbers=False))
+    assert value == "Oslo"
+
+
+@pytest.mark.parametrize("sql", ["SELECT REGR_AVGX(x, y) FROM t", "SELECT LAST(x) FROM t"])
+def test_without_the_toy_its_aggregate_is_refused(sql: str) -> None:
+    columns = {name: {"type": "number", "bounds": [0, 1]} for name in ("x", "y")}
+    table = {"name": "t", "unit": "record", "neighbours": "replace"}
+    with pytest.raises(InvalidQuestion, match="cannot be asked"):
+        parse(sql, Schema.from_dict({"table": table, "columns": columns}))
+
+
+def test_a_law_is_used_by_mechanisms_and_estimates(run: Run) -> None:
+    code = """
+import json
+from fractions import Fraction
+import tenue as tn
+from tenue.mechanism.part import Atoms, Component, Part
+coin = tn.noise.Coin()
+part = Part("p", (Component("rows"),), coin, Fraction(1))
+released = part.release([Atoms(rows=10, present={}, total={})] * 500)
+found = tn.estimate.count(7, coin, tn.prior.Points({6: "0.25", 7: "0.25", 9: "0.5"}))
+seen = sorted({value for (value,) in released})
+print(json.dumps([part.noise.words, seen, [found.mass(k) for k in (6, 7, 9)]]))
+"""
+    words, seen, masses = run("-c", code)
+    assert (words, seen) == ("Coin()", [9, 10, 11])
+    assert masses == pytest.approx([1 / 3, 2 / 3, 0])
+
+
+def test_a_method_is_published(run: Run) -> None:
+    code = """
+import json
+import tenue as tn
+from unit.microdata.census import people, schema
+release = tn.publish(people(), schema=schema(), method="blank", crowd=20)
+print(json.dumps([release.certificate.to_dict(), release.table.num_rows, list(release.tables)]))
+"""
+    certificate, rows, tables = run("-c", code)
+    assert certificate["parameters"]["method"] == "blank"
+    assert certificate["parameters"]["crowd"] == "20"
+    assert (rows, tables) == (60, ["people", "values"])
+
+
+def test_an_engine_answers_a_question(run: Run) -> None:
+    questions = ("SELECT COUNT(*) FROM t WHERE town = 'Oslo'", "SELECT SUM(y) FROM t")
+    (((count, _), (total, _)), engine, _) = run(*asked(*questions, source="list"))
+    assert engine == "SQLiteEngine"
+    assert count == pytest.approx(600, abs=1)
+    assert total == pytest.approx(sum(Y), abs=1)
+    (_, engine, _) = run(*asked(*questions))
+    assert engine == "DuckDB"
+
+
+def test_a_command_answers_with_json_and_refuses_with_it(run: Run) -> None:
+    words = ("-m", "tenue", "spread")
+    found = run(*words, "optimal", "--epsilon", "1", "--json")
+    assert found["variance"] == pytest.approx(1.9181, abs=1e-4)
+    refused = run(*words, "any", "--epsilon", "1", "--json", exit_code=2)
+    assert refused["refused"]["what"] == "any is no law."
+    refused = run(*words, "optimal", "--epsilon", "0", "--json", exit_code=2)
+    assert refused["refused"]["code"] == "invalid-argument"

@@ -1,0 +1,78 @@
+"""What the documents say of the house is so: files exist, and every room is on the tour."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from documents import ROOT, SOURCE, found, paths_in, sections, steps_in
+from test_arrows import ORDER
+
+DOCUMENTS = ("docs/tour.md", "CONTRIBUTING.md", "SECURITY.md")
+TOUR = (ROOT / "docs" / "tour.md").read_text()
+ROWS = [line for line in TOUR.splitlines() if line.startswith("| `")]
+WALKS = ("One question", "One release", "One draw", "One check")
+LINES, WORDS = 180, 1537
+"""How long the tour was at 0.1.0."""
+
+
+def rooms_on_the_tour() -> list[str]:
+    """The rooms of the list in its order, each before its sub-rooms."""
+    named = []
+    for row in ROWS:
+        room, *inside = [path for path in paths_in(row) if "<" not in path]
+        named += [room, *(f"{room}{path}" for path in inside)]
+    return named
+
+
+def missing(text: str) -> list[str]:
+    """The paths that stand for nothing; the rows of the tour's list are checked as rooms."""
+    return [path for path in dict.fromkeys(paths_in(text)) if not found(path)]
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_what_a_document_names_exists(name: str) -> None:
+    text = (ROOT / name).read_text()
+    rest = "\n".join(line for line in text.splitlines() if line not in ROWS)
+    assert paths_in(rest)
+    assert missing(rest) == []
+
+
+def test_a_path_that_does_not_exist_is_seen() -> None:
+    assert missing("`noise/law.py`, `noise/`, `tests/alarm.py`, `noise/<law>.py`") == []
+    assert missing("Read `noise/lore.py` and `noises/`.") == ["noise/lore.py", "noises/"]
+    assert missing("`noises/<law>.py`") == ["noises/<law>.py"]
+    assert missing("`number.py/`") == ["number.py/"]
+    assert missing('`tn.publish("census.parquet")` in words/ without `ticks`') == []
+
+
+def test_every_room_is_on_the_tour_once_and_no_other() -> None:
+    folders = {
+        f"{path.parent.relative_to(SOURCE).as_posix()}/"
+        for path in SOURCE.rglob("__init__.py")
+        if path.parent != SOURCE
+    }
+    files = {path.name for path in SOURCE.glob("*.py")} - {"__init__.py", "__main__.py"}
+    named = rooms_on_the_tour()
+    assert sorted(named) == sorted(folders | files - {"version.py"})
+
+
+def test_the_tour_lists_rooms_in_the_order_of_their_arrows() -> None:
+    named = [room for room in rooms_on_the_tour() if room.count("/") < 2]
+    rooms = [room.rstrip("/").removesuffix(".py") for room in named]
+    assert rooms == sorted(rooms, key=ORDER.index)
+
+
+def test_the_tour_walks_in_short_steps_that_name_files() -> None:
+    walks = sections(TOUR)
+    assert set(WALKS) <= set(walks)
+    for walk in WALKS:
+        steps = steps_in(walks[walk])
+        assert 5 <= len(steps) <= 8
+        assert len([step for step in steps if paths_in(step)]) >= len(steps) - 1
+
+
+def test_the_tour_is_half_as_long_as_it_was() -> None:
+    assert len(TOUR.splitlines()) <= LINES // 2
+    assert len(re.findall(r"\S+", TOUR)) <= WORDS // 2
