@@ -104,11 +104,15 @@ def _means_over(box: MomentBox) -> tuple[float, float]:
 
 
 STATISTICS = {
-    "regr_avgx": Statistic(
+""",
+            ),
+            (
+                '    "regr_intercept": ',
+                """    "regr_avgx": Statistic(
         _mean_over, _means_over, ("REGR_AVGX",), columns=2, ordered=True, degree=1
     ),
-""",
-            )
+    "regr_intercept": """,
+            ),
         ]
     },
 )
@@ -264,7 +268,7 @@ def test_there_is_a_list_for_each_kind_and_it_is_short() -> None:
     assert GUIDE.index("## Add an aggregate") == min(GUIDE.index(f"## {one}") for one in LISTS)
     assert GUIDE[: GUIDE.index("## Add an aggregate")].count("\n") < 40
     for title, body in LISTS.items():
-        assert len(body.strip().splitlines()) <= 17, title
+        assert len(body.strip().splitlines()) <= 18, title
         assert 5 <= len(steps_in(body)) <= 8, title
 
 
