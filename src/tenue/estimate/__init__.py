@@ -16,10 +16,9 @@ from ..noise.box.component import Margin
 from .comparison import Comparison, compare, expected_error
 from .likelihood import require_free
 from .posterior import Posterior
-from .range import out_of_range
 from .refined import Opinion, refined
 from .refined_error import guess_error, refined_error
-from .single import count, total
+from .single import count, out_of_range, total
 from .vector import counts
 
 __all__ = [

@@ -150,7 +150,7 @@ def _with_delta(
     """How likely the sample is for each truth, from the very laws that are drawn from."""
     if len(belief.values) > MOST_WITH_DELTA:
         raise refuse(
-            "estimate.prior-points-delta", many=len(belief.values), most_with_delta=MOST_WITH_DELTA
+            "estimate.points-delta", many=len(belief.values), most_with_delta=MOST_WITH_DELTA
         )
     sample = belief.values[place]
     laws = (

@@ -59,11 +59,7 @@ def counts(
     cells = len(noisy)
     if not 1 <= cells <= _MOST_CELLS or size > _MOST_TOTAL:
         raise refuse(
-            "estimate.there-are-counts-with-total",
-            cells=cells,
-            size=size,
-            most_cells=_MOST_CELLS,
-            most_total=_MOST_TOTAL,
+            "estimate.cells", cells=cells, size=size, most_cells=_MOST_CELLS, most_total=_MOST_TOTAL
         )
     laws = list(law) if isinstance(law, list | tuple) else [law] * cells
     if len(laws) != cells:

@@ -54,12 +54,7 @@ def _listed(prior: Points) -> Possible:
 
 
 def _windowed(
-    prior: Any,
-    found: Likelihood,
-    step: Fraction | None,
-    middle: float,
-    rate: float,
-    deep: float,
+    prior: Any, found: Likelihood, step: Fraction | None, middle: float, rate: float, deep: float
 ) -> Possible:
     """The prior's steps within `deep` e-folds of the peak; `middle` and `rate` in units of 1.
 

@@ -38,11 +38,9 @@ def given_neighbours(value: object) -> Neighbours:
         return REPLACE
     if value == ADD_OR_REMOVE:
         return ADD_OR_REMOVE
-    raise refuse(
-        "ledger.neighbours-is-neighbours-must-be-replace-or",
-        value=str(value)[:60],
-        nearest=nearest(str(value)[:60], [REPLACE, ADD_OR_REMOVE]),
-    )
+    given = str(value)[:60]
+    near = nearest(given, [REPLACE, ADD_OR_REMOVE])
+    raise refuse("ledger.neighbours", value=given, nearest=near)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ the mechanism; `composition` prices them.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar
+from typing import Any, ClassVar, get_args
 
 from ..errors import LedgerFault
 from .composition import Column, Neighbours
@@ -16,11 +16,17 @@ from .text import canonical
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DatasetOpened:
+class _OfDataset:
+    """Every fact is one about a data set."""
+
+    dataset: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DatasetOpened(_OfDataset):
     """A data set was given its budget."""
 
     kind: ClassVar[str] = "dataset-opened"
-    dataset: str
     neighbours: Neighbours
     total_nano: int
     total_atto: int
@@ -30,76 +36,68 @@ class DatasetOpened:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CapChanged:
+class CapChanged(_OfDataset):
     """The holder raised or lowered what may be spent."""
 
     kind: ClassVar[str] = "cap-changed"
-    dataset: str
     total_nano: int
     total_atto: int
     per_analyst_nano: int | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class IndividualCapped:
+class IndividualCapped(_OfDataset):
     """The holder said how much individual epsilon may be spent in all; None for no cap."""
 
     kind: ClassVar[str] = "individual-capped"
-    dataset: str
     individual_nano: int | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NeighboursChanged:
+class NeighboursChanged(_OfDataset):
     """The data set is protected under another adjacency from here on; the past is priced anew."""
 
     kind: ClassVar[str] = "neighbours-changed"
-    dataset: str
     neighbours: Neighbours
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class UnitStated:
+class UnitStated(_OfDataset):
     """The holder said who is protected."""
 
     kind: ClassVar[str] = "unit-stated"
-    dataset: str
     unit: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ProtocolChanged:
+class ProtocolChanged(_OfDataset):
     """The holder decided how every question is answered from here on; empty for in any way."""
 
     kind: ClassVar[str] = "protocol-changed"
-    dataset: str
     protocol: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SchemaChanged:
+class SchemaChanged(_OfDataset):
     """The description of the table changed."""
 
     kind: ClassVar[str] = "schema-changed"
-    dataset: str
     schema_digest: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DataChanged:
+class DataChanged(_OfDataset):
     """The rows changed: the table grew, or the holder declared a new version."""
 
     kind: ClassVar[str] = "data-changed"
-    dataset: str
     data_version: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reserved:
+class Reserved(_OfDataset):
     """A price was debited, before any row was read."""
 
     kind: ClassVar[str] = "reserved"
-    dataset: str
     analyst: str
     column: Column
     nano: int
@@ -114,63 +112,57 @@ class Reserved:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class Asked(_OfDataset):
     """How the question of a reservation reads, for people."""
 
     kind: ClassVar[str] = "asked"
-    dataset: str
     reservation: int
     text: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answered:
+class Answered(_OfDataset):
     """The answer to a reservation was stored, before it left."""
 
     kind: ClassVar[str] = "answered"
-    dataset: str
     reservation: int
     answer_digest: str
     size: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Returned:
+class Returned(_OfDataset):
     """A reservation was given back: the caller states that no row was read."""
 
     kind: ClassVar[str] = "returned"
-    dataset: str
     reservation: int
     reason: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Unanswered:
+class Unanswered(_OfDataset):
     """A reservation ended without an answer; its price is spent."""
 
     kind: ClassVar[str] = "unanswered"
-    dataset: str
     reservation: int
     reason: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReleaseRegistered:
+class ReleaseRegistered(_OfDataset):
     """A protected copy of the table left the house."""
 
     kind: ClassVar[str] = "release-registered"
-    dataset: str
     release_digest: str
     method: str
     override: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RowsReleased:
+class RowsReleased(_OfDataset):
     """The same, with marks by which the rows are known under another name."""
 
     kind: ClassVar[str] = "rows-released"
-    dataset: str
     release_digest: str
     method: str
     override: bool
@@ -178,11 +170,10 @@ class RowsReleased:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReleaseWithdrawn:
+class ReleaseWithdrawn(_OfDataset):
     """A registered release never left: the caller states that it was not handed to anybody."""
 
     kind: ClassVar[str] = "release-withdrawn"
-    dataset: str
     release_digest: str
     reason: str
 
@@ -206,27 +197,7 @@ Fact = (
     | ReleaseWithdrawn
 )
 
-KINDS: dict[str, type[Fact]] = {
-    kind.kind: kind
-    for kind in (
-        DatasetOpened,
-        CapChanged,
-        IndividualCapped,
-        NeighboursChanged,
-        UnitStated,
-        ProtocolChanged,
-        SchemaChanged,
-        DataChanged,
-        Reserved,
-        Asked,
-        Answered,
-        Returned,
-        Unanswered,
-        ReleaseRegistered,
-        RowsReleased,
-        ReleaseWithdrawn,
-    )
-}
+KINDS: dict[str, type[Fact]] = {kind.kind: kind for kind in get_args(Fact)}
 _NAMES = {kind: tuple(field.name for field in fields(kind)) for kind in KINDS.values()}
 
 

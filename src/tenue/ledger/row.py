@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
 from .composition import Neighbours
@@ -64,6 +65,41 @@ class Ticket(NamedTuple):
     owner: str
     outcome: int = OPEN
     settled: int | None = None
+
+
+@dataclass
+class Books:
+    """The running totals of everything."""
+
+    datasets: dict[str, Dataset] = field(default_factory=dict)
+    accounts: dict[tuple[str, str], Account] = field(default_factory=dict)
+    persons: dict[tuple[str, str, str], Person] = field(default_factory=dict)
+    questions: dict[tuple[str, str], int] = field(default_factory=dict)
+    releases: dict[tuple[str, str], int] = field(default_factory=dict)
+    protocols: dict[str, str] = field(default_factory=dict)
+
+
+class Stored(NamedTuple):
+    """Every running total, as stored, and how many tickets and answers there are."""
+
+    books: Books
+    tickets: int
+    answers: int
+
+
+Line = tuple[
+    int,
+    str,
+    bytes,
+    int | None,
+    bytes | None,
+    bytes | None,
+    str | None,
+    int | None,
+    int | None,
+    bytes | None,
+]
+"""An entry's number, text and hash; the ticket it opened, if any, field by field; its answer."""
 
 
 def ticket_name(dataset: str, analyst: str, key: str | None) -> bytes | None:

@@ -37,6 +37,7 @@ from .row import (
     RETURNED,
     UNANSWERED,
     Account,
+    Books,
     Dataset,
     Person,
     Shelf,
@@ -47,17 +48,12 @@ from .row import (
 )
 
 
-class Totals:
+class Totals(Books):
     """Rows read from a shelf, and the changes that posted facts made to them."""
 
     def __init__(self, shelf: Shelf) -> None:
+        super().__init__()
         self.shelf = shelf
-        self.datasets: dict[str, Dataset] = {}
-        self.accounts: dict[tuple[str, str], Account] = {}
-        self.persons: dict[tuple[str, str, str], Person] = {}
-        self.questions: dict[tuple[str, str], int] = {}
-        self.releases: dict[tuple[str, str], int] = {}
-        self.protocols: dict[str, str] = {}
         self.tickets: dict[int, Ticket] = {}
         self.answers: dict[int, bytes] = {}
         self._reserved: dict[int, Reserved] = {}

@@ -1,4 +1,4 @@
-"""Exact coins and counters: integers only, vectorised.
+"""Exact choices and counters: integers only, vectorised.
 
 Each function draws from precisely the law its docstring states. Tables are kept per parameter.
 """
@@ -29,20 +29,6 @@ _LONGEST = 4096
 _SMALL = 1 << 20
 # A table this many scales long leaves less than 2^-17 to the next round.
 _SCALES = 12
-
-
-def bernoulli(p: Fraction, size: int, source: Source) -> npt.NDArray[np.bool_]:
-    """True with probability exactly p."""
-    if p in (0, 1):
-        return np.full(size, p == 1)
-    return np.asarray(_rational_coin(p).draw(size, source) == 0)
-
-
-def bernoulli_exp(x: Fraction, size: int, source: Source) -> npt.NDArray[np.bool_]:
-    """True with probability exactly e^-x, x ≥ 0."""
-    if x == 0:
-        return np.ones(size, dtype=np.bool_)
-    return np.asarray(_exponential_coin(x).draw(size, source) == 0)
 
 
 def weighted(weights: Sequence[int]) -> Table:
@@ -175,13 +161,3 @@ def _bits_for(count: int) -> Any:
         if count <= 1 << bits:
             return bits
     return 64
-
-
-@lru_cache(maxsize=256)
-def _rational_coin(p: Fraction) -> Table:
-    return Table(lambda bits: [Enclosure.of(p, bits)])
-
-
-@lru_cache(maxsize=256)
-def _exponential_coin(x: Fraction) -> Table:
-    return Table(lambda bits: [exp_minus(x, bits)])

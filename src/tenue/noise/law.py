@@ -296,12 +296,9 @@ def vector(values: object, name: str, size: int | None = None) -> tuple[Fraction
 def checked_steps(amount: Fraction, grid: Fraction, name: str) -> int:
     """How many whole steps cover `amount`, refused where they would not fit the integers drawn."""
     steps = math.ceil(amount / grid)
-    if steps >= LARGEST >> 8:
+    most = LARGEST >> 8
+    if steps >= most:
         raise refuse(
-            "noise.is-which-is-steps-of-grid",
-            name=name,
-            amount=float(amount),
-            steps=float(steps),
-            largest=float(LARGEST >> 8),
+            "noise.steps", name=name, amount=float(amount), steps=float(steps), largest=float(most)
         )
     return steps

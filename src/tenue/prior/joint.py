@@ -14,14 +14,7 @@ from ..number import checked_call
 from .belief import written_number
 from .counts import Counts
 from .finite import Finite, plain
-from .mass import (
-    MOST_POINTS,
-    common_denominator,
-    exact_place,
-    listed,
-    paired,
-    whole_weights,
-)
+from .mass import MOST_POINTS, common_denominator, exact_place, listed, paired, whole_weights
 from .points import numeric_place
 
 

@@ -83,15 +83,10 @@ class Bounded(Column, ABC):
         if 0 <= steps <= self.steps and steps.denominator == 1:
             return int(steps)
         near = min(max(math.floor(steps + Fraction(1, 2)), 0), self.steps)
-        low, high = map(show, self.bounds)
+        low, high, grid, fits = map(show, (*self.bounds, self.grid, self.from_steps(near)))
+        given, name = show(value), self.name
         raise refuse(
-            "schema.is-not-value-of",
-            value=show(value),
-            name=self.name,
-            low=low,
-            high=high,
-            grid=show(self.grid),
-            from_steps=show(self.from_steps(near)),
+            "schema.value", value=given, name=name, low=low, high=high, grid=grid, from_steps=fits
         )
 
     def from_steps(self, steps: int) -> Value:

@@ -104,12 +104,8 @@ class Table:
         """The column of that name, in upper or lower case; refused if there is none."""
         if name in self.columns:
             return self.columns[name]
-        raise refuse(
-            "schema.has-no-column",
-            name=self.name,
-            name2=show(name),
-            nearest=nearest(str(name), self.columns),
-        )
+        near = nearest(str(name), self.columns)
+        raise refuse("schema.has-no-column", name=self.name, name2=show(name), nearest=near)
 
     def _of_role(self, role: str) -> tuple[Column, ...]:
         return tuple(column for column in self.columns.values() if column.role == role)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
+from typing import Literal
 
-from ..errors import nearest, refuse
+from ..errors import Refused, nearest, refuse
 from .order_statistic import PARAMETERS
 
 STATISTICS: dict[str, tuple[str, ...]] = {
@@ -20,6 +22,12 @@ STATISTICS: dict[str, tuple[str, ...]] = {
 """Every statistic `local` knows, and the parameters that belong to it."""
 
 _OPTIONAL = {"ridge"}
+
+
+def unknown(kind: Literal["local", "smooth"], statistic: object, known: Iterable[str]) -> Refused:
+    """The refusal of a statistic that has no known sensitivity of this kind."""
+    names, near = ", ".join(f'"{name}"' for name in known), nearest(str(statistic), known)
+    return refuse(f"sensitivity.no-{kind}", statistic=statistic, names=names, nearest=near)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,12 +49,7 @@ class Parameters:
     def check(self, statistic: str, bounds: object) -> None:
         """Refuses a statistic that is not known, and parameters that it lacks or does not have."""
         if not isinstance(statistic, str) or statistic not in STATISTICS:
-            raise refuse(
-                "sensitivity.is-not-statistic-with-known-local-sensitivity",
-                statistic=statistic,
-                names=", ".join(f'"{name}"' for name in STATISTICS),
-                nearest=nearest(str(statistic), STATISTICS),
-            )
+            raise unknown("local", statistic, STATISTICS)
         stated = self.stated() | ({} if bounds is None else {"bounds": bounds})
         takes = (*STATISTICS[statistic], *(() if statistic == "mode" else ("bounds",)))
         allowed = f'"{statistic}" takes ' + ", ".join(f"`{name}`" for name in takes)

@@ -10,10 +10,11 @@ from fractions import Fraction
 
 import numpy as np
 
-from ..errors import nearest, refuse
+from ..errors import refuse
 from ..number import above_zero, checked_call
 from .column import domain, exact_column
 from .order_statistic import PARAMETERS, order_statistic
+from .parameters import unknown
 from .window import Opening, openings
 
 ROUNDING = Fraction(1, 2**52)
@@ -117,22 +118,13 @@ def smooth_peak(
 
 def _check_parameters(statistic: str, **given: object) -> None:
     if not isinstance(statistic, str) or statistic not in PARAMETERS:
-        raise refuse(
-            "sensitivity.is-not-statistic-with-known-smooth-sensitivity",
-            statistic=statistic,
-            names=", ".join(f'"{name}"' for name in PARAMETERS),
-            nearest=nearest(str(statistic), PARAMETERS),
-        )
+        raise unknown("smooth", statistic, PARAMETERS)
     for name, value in given.items():
         if (value is not None) != (name in PARAMETERS[statistic]):
-            verb = "has no" if value is not None else "needs"
-            raise refuse(
-                "sensitivity.kth-largest-and-kth-smallest-take-k",
-                statistic=statistic,
-                verb=verb,
-                name=name,
-                word=f"Leave `{name}` out" if value is not None else f"Add {name}=... to the call",
-            )
+            verb, word = "needs", f"Add {name}=... to the call"
+            if value is not None:
+                verb, word = "has no", f"Leave `{name}` out"
+            raise refuse("sensitivity.takes", statistic=statistic, verb=verb, name=name, word=word)
 
 
 def _beats(challenger: Opening, champion: Opening, beta: Fraction) -> bool:

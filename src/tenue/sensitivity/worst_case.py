@@ -183,11 +183,8 @@ def order_statistic(*, bounds: object) -> Fraction:
 
 def _check(neighbours: str, rows_public: bool = False, rows_per_unit: object = 1) -> int:
     if neighbours not in NEIGHBOURS:
-        raise refuse(
-            "sensitivity.neighbours-is-it-must-be-replace-or",
-            neighbours=neighbours,
-            nearest=nearest(str(neighbours), NEIGHBOURS),
-        )
+        near = nearest(str(neighbours), NEIGHBOURS)
+        raise refuse("sensitivity.neighbours", neighbours=neighbours, nearest=near)
     limit = whole(rows_per_unit, "rows_per_unit", least=1)
     if rows_public and (neighbours != "replace" or limit != 1):
         raise refuse("sensitivity.number-of-rows-was-said-to-be")

@@ -6,20 +6,22 @@ import hashlib
 import json
 import math
 import os
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 
-from .diameter import furthest
-from .distance import DISTANCE_STEPS, Ancestry, rounded_up_steps
+from ..errors import refuse
+from ..number import whole
+from .distance import DISTANCE_STEPS, Ancestry, furthest, rounded_up_steps
 from .file import read
 from .given import sequence, text
 from .graph import Edge, Graph
-from .label import Categories, attached
-from .marginality import Sample, boundaries, counted, least_marginal, marginality
-from .name import Names
+from .label import Categories, Names, attached
 from .nested import drawn, nested_edges
+
+Sample = Mapping[str, int] | Iterable[str]
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -294,3 +296,35 @@ class Taxonomy:
     @cached_property
     def _furthest(self) -> tuple[int, int]:
         return furthest(self._ancestry, self.concepts)
+
+
+def counted(sample: Sample, concept_of: Callable[[str], str]) -> Counter[str]:
+    """How often each concept occurs in a sample of names."""
+    counts: Counter[str] = Counter()
+    if isinstance(sample, Mapping):
+        for name, count in sample.items():
+            counts[concept_of(name)] += whole(count, "count")
+    else:
+        counts.update(concept_of(name) for name in sequence(sample, "sample"))
+    return counts
+
+
+def marginality(ancestry: Ancestry, concept: str, counts: Mapping[str, int]) -> int:
+    """The sum of the rational distances to the values of the sample, in multiples of 2**-32."""
+    return sum(count * ancestry.steps(concept, value) for value, count in counts.items())
+
+
+def least_marginal(ancestry: Ancestry, counts: Mapping[str, int]) -> str:
+    """The first concept, depth first, with the least marginality."""
+    if not any(counts.values()):
+        raise refuse("taxonomy.sample-is-empty")
+    return min(ancestry.graph.concepts, key=lambda c: marginality(ancestry, c, counts))
+
+
+def boundaries(ancestry: Ancestry, labels: Mapping[str, str]) -> tuple[str, str]:
+    """The first most marginal label, and the first of the labels furthest from it."""
+    domain = Counter(labels.values())
+    margins = {concept: marginality(ancestry, concept, domain) for concept in domain}
+    bottom = max(labels, key=lambda label: margins[labels[label]])
+    top = max(labels, key=lambda label: ancestry.steps(labels[label], labels[bottom]))
+    return bottom, top

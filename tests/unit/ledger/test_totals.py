@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from tenue.errors import LedgerFault, OverBudget
 from tenue.ledger import Charge, Ledger, Memory, Reservation, SQLite
+from tenue.ledger.dictionaries import Dictionaries
 from tenue.ledger.fact import Answered, CapChanged, Fact, Reserved
-from tenue.ledger.proof.inspection import Blank
 from tenue.ledger.row import Person
 from tenue.ledger.totals import Totals
 
@@ -183,7 +183,7 @@ def test_wrong_totals_are_told_apart(
 
 
 def test_a_fact_about_nothing_is_a_fault() -> None:
-    totals = Totals(Blank())
+    totals = Totals(Dictionaries())
     with pytest.raises(LedgerFault, match="never opened"):
         totals.post(1, CapChanged(dataset="x", total_nano=1, total_atto=0, per_analyst_nano=None))
     with pytest.raises(LedgerFault, match="not open"):

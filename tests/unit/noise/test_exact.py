@@ -7,15 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from mpmath import floor as mp_floor
-from mpmath import mp, mpf
 
 from tenue.errors import Refused
 from tenue.noise import Seeded
 from tenue.noise.exact import (
     LARGEST,
-    bernoulli,
-    bernoulli_exp,
     geometric,
     geometric_tables,
     signs,
@@ -44,33 +40,7 @@ class Scripted:
         return np.array(taken, dtype=f"u{bits // 8}")
 
 
-# -- coins -----------------------------------------------------------------------------------------
-
-
-def test_certain_coins_need_no_bits() -> None:
-    assert bernoulli(Fraction(0), 4, Scripted([])).tolist() == [False] * 4
-    assert bernoulli(Fraction(1), 4, Scripted([])).tolist() == [True] * 4
-    assert bernoulli_exp(Fraction(0), 4, Scripted([])).tolist() == [True] * 4
-
-
-@pytest.mark.parametrize("p", [Fraction(1, 2), Fraction(3, 7), Fraction(1, 10**6), Fraction(9, 10)])
-def test_a_rational_coin_falls_true_below_its_threshold(p: Fraction) -> None:
-    edge = int(p * WORD)
-    words = [edge - 1, edge + 1, 0, WORD - 1]
-    rest = (1 << 48) - 1
-    for word, outcome in zip(words, [True, False, True, False], strict=True):
-        source = Scripted([word >> 48, word & rest, 0])
-        assert bool(bernoulli(p, 1, source)[0]) is outcome
-
-
-@pytest.mark.parametrize("x", [Fraction(1), Fraction(1, 1000), Fraction(33, 10), Fraction(30)])
-def test_an_exponential_coin_falls_true_below_its_threshold(x: Fraction) -> None:
-    with mp.workdps(60):
-        edge = int(mp_floor(mp.exp(-mpf(x.numerator) / x.denominator) * WORD))
-    rest = (1 << 48) - 1
-    for word, outcome in ((edge - 1, True), (edge + 1, False)):
-        source = Scripted([word >> 48, word & rest])
-        assert bool(bernoulli_exp(x, 1, source)[0]) is outcome
+# -- weights ---------------------------------------------------------------------------------------
 
 
 def test_weights_are_the_law() -> None:

@@ -4,110 +4,18 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
-from typing import NamedTuple
+from dataclasses import fields
 
 from ...errors import LedgerFault, Refused
+from ..dictionaries import Dictionaries
 from ..fact import Answered, Fact, Reserved, Returned, Unanswered
 from ..record import Verification
-from ..row import (
-    ANSWERED,
-    EVERYONE,
-    OPEN,
-    RETURNED,
-    UNANSWERED,
-    Account,
-    Dataset,
-    Person,
-    Shelf,
-    Ticket,
-)
+from ..row import ANSWERED, EVERYONE, OPEN, RETURNED, UNANSWERED, Books, Line, Stored
 from ..totals import Totals
 from . import chain
 from .anchor import Anchor
 
-Line = tuple[
-    int,
-    str,
-    bytes,
-    int | None,
-    bytes | None,
-    bytes | None,
-    str | None,
-    int | None,
-    int | None,
-    bytes | None,
-]
-"""An entry's number, text and hash; the ticket it opened, if any, field by field; its answer."""
-
-
-class Stored(NamedTuple):
-    """Every running total, as stored."""
-
-    datasets: dict[str, Dataset]
-    accounts: dict[tuple[str, str], Account]
-    persons: dict[tuple[str, str, str], Person]
-    questions: dict[tuple[str, str], int]
-    releases: dict[tuple[str, str], int]
-    protocols: dict[str, str]
-    tickets: int
-    answers: int
-
-
-class Blank:
-    """A shelf with nothing on it: what is not in the totals does not exist."""
-
-    def datasets(self) -> list[str]:
-        return []
-
-    def dataset(self, name: str) -> None:
-        return None
-
-    def account(self, dataset: str, analyst: str) -> None:
-        return None
-
-    def accounts(self, dataset: str) -> dict[str, Account]:
-        return {}
-
-    def person(self, dataset: str, analyst: str, person: str) -> None:
-        return None
-
-    def persons(self, dataset: str, analyst: str) -> dict[str, Person]:
-        return {}
-
-    def most(self, dataset: str, analyst: str, besides: Iterable[str]) -> Person:
-        return Person()
-
-    def times(self, dataset: str, question_name: str) -> int:
-        return 0
-
-    def releases(self, dataset: str) -> dict[str, int]:
-        return {}
-
-    def protocol(self, dataset: str) -> str:
-        return ""
-
-    def ticket(self, sequence: int) -> None:
-        return None
-
-    def ticket_named(self, name: bytes) -> None:
-        return None
-
-    def open_tickets(self) -> list[Ticket]:
-        return []
-
-    def reserved(self, sequence: int) -> Reserved:
-        raise LedgerFault(f"there is no reservation {sequence}")
-
-    def answer(self, sequence: int) -> bytes:
-        raise LedgerFault(f"there is no answer {sequence}")
-
-
-_BLANK: Shelf = Blank()
-_OUTCOME: dict[type[Fact], int] = {
-    Answered: ANSWERED,
-    Returned: RETURNED,
-    Unanswered: UNANSWERED,
-}
+_OUTCOME: dict[type[Fact], int] = {Answered: ANSWERED, Returned: RETURNED, Unanswered: UNANSWERED}
 
 
 class _Recount(Totals):
@@ -117,7 +25,7 @@ class _Recount(Totals):
     """
 
     def __init__(self) -> None:
-        super().__init__(_BLANK)
+        super().__init__(Dictionaries())
         self.reservations = 0
         self.replies = 0
         self._claims: dict[int, tuple[int, int]] = {}
@@ -173,9 +81,9 @@ class _Recount(Totals):
             return "a ticket was settled by an entry that is not there"
         if stored.tickets != self.reservations or stored.answers != self.replies:
             return "tickets or answers are there that no entry speaks of"
-        for name in ("datasets", "accounts", "persons", "questions", "releases", "protocols"):
-            if getattr(stored, name) != getattr(self, name):
-                return f"the running totals of {name} are not what the entries amount to"
+        for each in fields(Books):
+            if getattr(stored.books, each.name) != getattr(self, each.name):
+                return f"the running totals of {each.name} are not what the entries amount to"
         return ""
 
 

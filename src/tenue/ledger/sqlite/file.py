@@ -23,8 +23,7 @@ from ..proof.anchor import Anchor
 from ..proof.inspection import inspect
 from ..record import Verification
 from ..transaction.journal import Journal
-from .connection import Connections, begin, is_busy
-from .fork import watch
+from .connection import Connections, begin, is_busy, watch
 from .owner import Owners
 from .tables import APPLICATION, BEFORE, VERSION, Tables, create, schema_of, upgrade
 from .writer import Request, Writer

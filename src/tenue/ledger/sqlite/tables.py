@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypeVar
 
 from ...errors import LedgerFault
 from ..fact import Reserved
 from ..proof import chain
-from ..proof.inspection import Line, Stored
-from ..row import Account, Dataset, Person, Ticket
+from ..row import Account, Books, Dataset, Line, Person, Stored, Ticket
 from ..transaction.journal import Journal
+
+T = TypeVar("T")
 
 APPLICATION = 0x54656E75
 """What the file's header says it is: "Tenu"."""
@@ -114,42 +116,30 @@ class Tables:
         return [row[0] for row in self._run("SELECT name FROM dataset ORDER BY name")]
 
     def dataset(self, name: str) -> Dataset | None:
-        row = self._run(
-            "SELECT neighbours, total, total_delta, per_analyst, schema_digest, data_version,"
-            " repriced, widest, individual, unit FROM dataset WHERE name = ?",
-            (name,),
-        ).fetchone()
-        return None if row is None else Dataset(*row)
+        return _only(Dataset, 1, self._run("SELECT * FROM dataset WHERE name = ?", (name,)))
 
     def account(self, dataset: str, analyst: str) -> Account | None:
-        row = self._run(
-            "SELECT statistical, most, delta, most_delta, individual FROM account"
-            " WHERE dataset = ? AND analyst = ?",
-            (dataset, analyst),
-        ).fetchone()
-        return None if row is None else Account(*row)
+        rows = self._run(
+            "SELECT * FROM account WHERE dataset = ? AND analyst = ?", (dataset, analyst)
+        )
+        return _only(Account, 2, rows)
 
     def accounts(self, dataset: str) -> dict[str, Account]:
-        rows = self._run(
-            "SELECT analyst, statistical, most, delta, most_delta, individual FROM account"
-            " WHERE dataset = ?",
-            (dataset,),
-        )
-        return {row[0]: Account(*row[1:]) for row in rows}
+        rows = self._run("SELECT * FROM account WHERE dataset = ?", (dataset,))
+        return {row[1]: Account(*row[2:]) for row in rows}
 
     def person(self, dataset: str, analyst: str, person: str) -> Person | None:
-        row = self._run(
-            "SELECT nano, atto FROM person WHERE dataset = ? AND analyst = ? AND person = ?",
+        rows = self._run(
+            "SELECT * FROM person WHERE dataset = ? AND analyst = ? AND person = ?",
             (dataset, analyst, person),
-        ).fetchone()
-        return None if row is None else Person(*row)
+        )
+        return _only(Person, 3, rows)
 
     def persons(self, dataset: str, analyst: str) -> dict[str, Person]:
         rows = self._run(
-            "SELECT person, nano, atto FROM person WHERE dataset = ? AND analyst = ?",
-            (dataset, analyst),
+            "SELECT * FROM person WHERE dataset = ? AND analyst = ?", (dataset, analyst)
         )
-        return {row[0]: Person(*row[1:]) for row in rows}
+        return {row[2]: Person(*row[3:]) for row in rows}
 
     def most(self, dataset: str, analyst: str, besides: Iterable[str]) -> Person:
         row = self._run(
@@ -175,25 +165,14 @@ class Tables:
         return "" if row is None else str(row[0])
 
     def ticket(self, sequence: int) -> Ticket | None:
-        row = self._run(
-            "SELECT sequence, name, cache, owner, outcome, settled FROM ticket WHERE sequence = ?",
-            (sequence,),
-        ).fetchone()
-        return None if row is None else Ticket(*row)
+        return _only(Ticket, 0, self._run("SELECT * FROM ticket WHERE sequence = ?", (sequence,)))
 
     def ticket_named(self, name: bytes) -> Ticket | None:
-        row = self._run(
-            "SELECT sequence, name, cache, owner, outcome, settled FROM ticket"
-            " WHERE name = ? AND outcome <> 2",
-            (name,),
-        ).fetchone()
-        return None if row is None else Ticket(*row)
+        rows = self._run("SELECT * FROM ticket WHERE name = ? AND outcome <> 2", (name,))
+        return _only(Ticket, 0, rows)
 
     def open_tickets(self) -> list[Ticket]:
-        rows = self._run(
-            "SELECT sequence, name, cache, owner, outcome, settled FROM ticket WHERE outcome = 0"
-            " ORDER BY sequence"
-        )
+        rows = self._run("SELECT * FROM ticket WHERE outcome = 0 ORDER BY sequence")
         return [Ticket(*row) for row in rows]
 
     def cached(self, cache: bytes) -> int | None:
@@ -259,13 +238,21 @@ class Tables:
 
     def totals(self) -> Stored:
         run = self._run
-        return Stored(
+        books = Books(
             {row[0]: Dataset(*row[1:]) for row in run("SELECT * FROM dataset")},
             {row[:2]: Account(*row[2:]) for row in run("SELECT * FROM account")},
             {row[:3]: Person(*row[3:]) for row in run("SELECT * FROM person")},
             {row[:2]: row[2] for row in run("SELECT * FROM question")},
             {row[:2]: row[2] for row in run("SELECT * FROM release")},
             dict(run("SELECT * FROM protocol").fetchall()),
-            run("SELECT COUNT(*) FROM ticket").fetchone()[0],
-            run("SELECT COUNT(*) FROM answer").fetchone()[0],
         )
+        tickets, answers = run(
+            "SELECT (SELECT COUNT(*) FROM ticket), (SELECT COUNT(*) FROM answer)"
+        ).fetchone()
+        return Stored(books, tickets, answers)
+
+
+def _only(kind: Callable[..., T], keys: int, rows: sqlite3.Cursor) -> T | None:
+    """The one row, without the columns that are its key; None if there is none."""
+    row = rows.fetchone()
+    return None if row is None else kind(*row[keys:])

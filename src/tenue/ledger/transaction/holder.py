@@ -77,13 +77,8 @@ def _refuse_another_unit(journal: Journal, name: str, before: str, unit: str) ->
     account = journal.totals.account(name, EVERYONE)
     same = before.partition(BY)[0] == unit.partition(BY)[0]
     if account.most or (account.spent and not same):
-        raise refuse(
-            "ledger.has-spent-epsilon-protecting-and-is-opened",
-            name=name,
-            decimal=decimal(in_epsilon(account.spent)),
-            before=before,
-            unit=unit,
-        )
+        spent = decimal(in_epsilon(account.spent))
+        raise refuse("ledger.another-unit", name=name, decimal=spent, before=before, unit=unit)
 
 
 def _neighbours_changed(journal: Journal, name: str, neighbours: Neighbours) -> Fact:
@@ -100,9 +95,8 @@ def register_release(journal: Journal, wanted: ReleaseRegistered | RowsReleased)
     if wanted.release_digest in earlier:
         return earlier[wanted.release_digest]
     if earlier and not wanted.override:
-        raise refuse(
-            "ledger.released-before-entry", earlier=max(earlier.values()), dataset=wanted.dataset
-        )
+        last = max(earlier.values())
+        raise refuse("ledger.released-before-entry", earlier=last, dataset=wanted.dataset)
     if isinstance(wanted, RowsReleased) and not wanted.override:
         before = overlapped(wanted.marks, journal.totals.releases_of(EVERYONE))
         if before is not None:

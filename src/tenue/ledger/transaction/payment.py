@@ -7,6 +7,8 @@ anyway: that a reservation's owner is dead.)
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 from ...errors import OverBudget, Refused, refuse
 from ..amount import decimal, in_delta, in_epsilon
 from ..composition import charge_in, delta_in
@@ -95,30 +97,15 @@ def _asked_before(journal: Journal, dataset: Dataset, wanted: Purchase) -> int:
     if wanted.question_name is not None and wanted.times is not None:
         asked = journal.totals.times(wanted.dataset, wanted.question_name)
         if asked >= wanted.times:
-            raise refuse(
-                "ledger.has-been-asked-times",
-                times=wanted.times,
-                asked=asked,
-                question_name=wanted.question_name,
-            )
+            name, times = wanted.question_name, wanted.times
+            raise refuse("ledger.asked-times", times=times, asked=asked, question_name=name)
     spent = journal.totals.account(wanted.dataset, EVERYONE).individual
     nano, room = wanted.charge.nano, dataset.individual
     if room is not None and nano > (room := max(0, room - spent)):
-        raise refuse(
-            "ledger.this-question-costs-individual-epsilon-and-remains",
-            cost=in_epsilon(nano),
-            remaining=in_epsilon(room),
-            limit="individual",
-            decimal=decimal(in_epsilon(nano)),
-            decimal2=decimal(in_epsilon(room)),
-            dataset=wanted.dataset,
-        )
+        raise _over_limit("individual", wanted.dataset, in_epsilon(nano), in_epsilon(room))
     if spent + wanted.charge.nano > _LARGEST_SUM:
-        raise refuse(
-            "ledger.individual-column-of-is-full",
-            dataset=wanted.dataset,
-            decimal=decimal(in_epsilon(_LARGEST_SUM)),
-        )
+        largest = decimal(in_epsilon(_LARGEST_SUM))
+        raise refuse("ledger.individual-full", dataset=wanted.dataset, decimal=largest)
     return wanted.charge.nano
 
 
@@ -134,15 +121,7 @@ def _afford(journal: Journal, dataset: Dataset, wanted: Purchase) -> int:
         if nano > room:
             raise _over(wanted, analyst, nano, room)
         if analyst == EVERYONE and atto > room_delta:
-            raise refuse(
-                "ledger.this-question-costs-delta-and-remains-for",
-                cost=in_delta(atto),
-                remaining=in_delta(room_delta),
-                limit="delta",
-                decimal=decimal(in_delta(atto)),
-                decimal2=decimal(in_delta(room_delta)),
-                dataset=wanted.dataset,
-            )
+            raise _over_limit("delta", wanted.dataset, in_delta(atto), in_delta(room_delta))
     return nano
 
 
@@ -159,6 +138,11 @@ def _room(
         if room_delta >= 0:
             room_delta += account.most_delta - person.atto
     return max(0, room), max(0, room_delta)
+
+
+def _over_limit(limit: str, dataset: str, cost: Fraction, left: Fraction) -> Refused:
+    said = {"decimal": decimal(cost), "decimal2": decimal(left), "dataset": dataset}
+    return refuse(f"ledger.over-{limit}", cost=cost, remaining=left, limit=limit, **said)
 
 
 def _over(wanted: Purchase, analyst: str, nano: int, room: int) -> Refused:

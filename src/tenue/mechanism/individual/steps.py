@@ -80,13 +80,7 @@ def individual_steps(
         return Fraction(column.low + release_mode(votes.tolist(), price, truncated, source))
     wanted = Statistic(statistic, k=k, q=q, between=between, ridge=ridge)
     answer = release(
-        wanted,
-        columns,
-        epsilon=price,
-        grid=step,
-        noise=noise,
-        truncated=truncated,
-        source=source,
+        wanted, columns, epsilon=price, grid=step, noise=noise, truncated=truncated, source=source
     )
     return answer * step
 
@@ -111,11 +105,8 @@ def check_options(statistic: str, noise: str, truncated: bool, grid: Fraction) -
     if statistic == "mode" and (noise != "discrete-laplace" or grid != 1):
         raise refuse("mechanism.mode-has-no-grid-and-no-noise")
     if truncated and statistic not in TRUNCATABLE:
-        raise refuse(
-            "mechanism.cannot-be-truncated",
-            statistic=statistic,
-            names=" and ".join(f'"{name}"' for name in TRUNCATABLE),
-        )
+        names = " and ".join(f'"{name}"' for name in TRUNCATABLE)
+        raise refuse("mechanism.cannot-be-truncated", statistic=statistic, names=names)
     if statistic == "correlation" and grid >= 1:
         raise refuse("mechanism.grid-is-correlation-lies-between-1-and", grid=grid)
 

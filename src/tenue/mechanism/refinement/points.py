@@ -192,12 +192,7 @@ class RefinedPoints:
 
 
 def _moved(
-    refined: list[int],
-    total: int,
-    near: list[int],
-    keys: list[int],
-    end: int,
-    wanted: Fraction,
+    refined: list[int], total: int, near: list[int], keys: list[int], end: int, wanted: Fraction
 ) -> tuple[list[int], int]:
     """Moves mass from the farthest shells to the nearest one, in proportion to the prior there.
 

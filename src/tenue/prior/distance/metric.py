@@ -48,13 +48,8 @@ def metric(belief: Finite, distance: Distance | None) -> Metric:
     if wanted not in allowed:
         names = ", ".join(f'"{name}"' for name in allowed)
         more = ", or a Taxonomy" if isinstance(belief, Categorical) else ""
-        raise refuse(
-            "prior.distance-is",
-            distance=wanted,
-            type=type(belief).__name__,
-            names=names + more,
-            usual=allowed[0],
-        )
+        kind, usual = type(belief).__name__, allowed[0]
+        raise refuse("prior.distance", distance=wanted, type=kind, names=names + more, usual=usual)
     if wanted == "equal":
         return Equal(belief)
     if isinstance(belief, Joint):

@@ -88,12 +88,8 @@ def _sorted_out(columns: list[DraftColumn]) -> tuple[list[DraftColumn], list[str
     left_out = []
     for column in columns:
         if column.type not in KEYS:
-            raise refuse(
-                "schema.type-of-is-type-is-one-of",
-                literal=literal(column.name),
-                literal2=literal(column.type),
-                names=", ".join(KEYS),
-            )
+            name, kind = literal(column.name), literal(column.type)
+            raise refuse("schema.type", literal=name, literal2=kind, names=", ".join(KEYS))
         if not is_column_name(column.name):
             left_out.append(f"{literal(column.name)}, a name to change in a view")
         elif column.name.lower() in kept:

@@ -33,6 +33,7 @@ _DATETIMES = (
 _GRID_FIX = "Write grid = 0.01, or the step your values have"
 
 B = TypeVar("B", bound=Bounded)
+M = TypeVar("M", Date, Datetime)
 Reader = Callable[[str, object, tuple[str | int, ...]], Fraction | None]
 
 
@@ -69,49 +70,38 @@ def read_number(section: Section, shared: Shared, siblings: Mapping[str, object]
         if sums is None or not _on_grid(section, sums, grid, "bounds_per_unit"):
             return None
     column = Number(
-        **shared,
-        low=ends[0],
-        high=ends[1],
-        grid=grid,
-        expression=expression,
-        bounds_per_unit=sums,
+        **shared, low=ends[0], high=ends[1], grid=grid, expression=expression, bounds_per_unit=sums
     )
     return _with_missing(section, column, missing)
 
 
 def read_date(section: Section, shared: Shared) -> Date | None:
     """A date column: the bounds are a whole number of grid steps apart."""
-    number = _moments(section, Date.number)
-    ends, missing = _ends(section, number, _DATES), _missing(section, number)
-    grid = section.number(
-        "grid",
-        lambda value: Fraction(whole(value, "grid", least=1)),
-        "`grid` must be a whole number of days",
-        "Write grid = 7 for weeks",
-        required=False,
-    )
-    grid = grid if "grid" in section else Fraction(1)
-    if ends is None or grid is None:
-        return None
-    column = Date(**shared, low=ends[0], high=ends[1], grid=grid)
-    return _with_missing(section, column, missing) if _fits(section, column) else None
+    say = "`grid` must be a whole number of days", "Write grid = 7 for weeks"
+    return _read_moment(Date, section, shared, _DATES, _days, say)
 
 
 def read_datetime(section: Section, shared: Shared) -> Datetime | None:
     """A datetime column: the bounds are a whole number of grid steps apart."""
-    number = _moments(section, Datetime.number)
-    ends, missing = _ends(section, number, _DATETIMES), _missing(section, number)
-    grid = section.number(
-        "grid",
-        _seconds,
-        "`grid` must be a number of seconds above 0",
-        "Write grid = 60 for minutes",
-        required=False,
-    )
+    say = "`grid` must be a number of seconds above 0", "Write grid = 60 for minutes"
+    return _read_moment(Datetime, section, shared, _DATETIMES, _seconds, say)
+
+
+def _read_moment(
+    kind: type[M],
+    section: Section,
+    shared: Shared,
+    say: tuple[str, str],
+    step: Callable[[object], Fraction],
+    say_grid: tuple[str, str],
+) -> M | None:
+    number = _moments(section, kind.number)
+    ends, missing = _ends(section, number, say), _missing(section, number)
+    grid = section.number("grid", step, *say_grid, required=False)
     grid = grid if "grid" in section else Fraction(1)
     if ends is None or grid is None:
         return None
-    column = Datetime(**shared, low=ends[0], high=ends[1], grid=grid)
+    column = kind(**shared, low=ends[0], high=ends[1], grid=grid)
     return _with_missing(section, column, missing) if _fits(section, column) else None
 
 
@@ -190,6 +180,10 @@ def _fits(section: Section, column: Bounded) -> bool:
         fix = f"End at {show(shorter.bounds[1])}, or choose a finer grid"
     section.wrong("bounds", "The bounds must lie a whole number of grid steps apart", fix)
     return False
+
+
+def _days(value: object) -> Fraction:
+    return Fraction(whole(value, "grid", least=1))
 
 
 def _seconds(value: object) -> Fraction:

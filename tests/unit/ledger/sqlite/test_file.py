@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from tenue.errors import LedgerFault, Refused
+from tenue.ledger.dictionaries import Dictionaries
 from tenue.ledger.fact import DataChanged, DatasetOpened
-from tenue.ledger.proof.inspection import Blank
 from tenue.ledger.sqlite.file import File
 from tenue.ledger.sqlite.tables import APPLICATION, VERSION
 from tenue.ledger.transaction.journal import Journal
@@ -88,7 +88,7 @@ def test_anything_else_poisons_and_leaves_nothing_behind(file: File) -> None:
 
 def test_a_reader_cannot_write(file: File) -> None:
     journal = file.read(lambda rows: Journal(rows, rows.head(), lambda: "me", "me".__eq__))
-    journal.totals.shelf = Blank()
+    journal.totals.shelf = Dictionaries()
     journal.write(OPENED)
     with pytest.raises(LedgerFault):
         file.read(lambda tables: tables.take(journal))
