@@ -42,7 +42,7 @@ class Rows:
             name = str(name)
         found = self.find(name) if isinstance(name, str) else None
         if found is None:
-            raise refuse("evaluate.no-such-column", name=name, nearest=nearest(str(name), self.names))
+            raise refuse("evaluate.no-column", name=name, nearest=nearest(str(name), self.names))
         return found
 
     def read(self, names: Sequence[str]) -> dict[str, pyarrow.ChunkedArray]:

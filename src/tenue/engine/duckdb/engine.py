@@ -18,14 +18,12 @@ from ..people.measure import Place, measure_people, rank_people
 from ..request import RankRequest, Request
 from ..source.location import Relation, Source
 from ..sql.logical import Held, Logical, Stored
-from ..sql.lookup import lookup_sql
 from ..sql.rank import profiles
-from ..sql.statement import write, write_counts
+from ..sql.statement import write, write_counts, write_lookup
 from ..storage import Storage, check_readable
-from .bench import Bench
 from .dialect import DUCKDB
 from .rows import read_rows
-from .sandbox import Borrowed, Sandbox, Store
+from .sandbox import Bench, Borrowed, Sandbox, Store
 
 Found = TypeVar("Found")
 
@@ -77,7 +75,7 @@ class DuckDB:
 
     def look_up(self, unit: str, name: str, column: str) -> list[int | None]:
         """The values of a column in the first two rows of one unit."""
-        rows = self._run(lookup_sql(unit, name, column, Logical(self._table)))
+        rows = self._run(write_lookup(unit, name, column, self._table))
         return [None if value is None else int(value) for (value,) in rows]
 
     def column_steps(self, *columns: str) -> NDArray[np.int64]:

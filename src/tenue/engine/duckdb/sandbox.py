@@ -1,8 +1,9 @@
-"""A DuckDB that can reach one table and nothing else, and the holder's own DuckDB, as it is.
+"""A DuckDB that can reach one table and nothing else; the holder's own DuckDB, as it is; and one
+where rows are measured that were chosen before.
 
-The sandbox is a database in memory. Once the table is open, no other file, no network, no
-extension and no setting can be reached from it. What must be put on disk goes, encrypted, to a
-private folder that is removed (`scratch.py`).
+The sandbox and the bench are databases in memory. Once the table is open, no other file, no
+network, no extension and no setting can be reached from them. What must be put on disk goes,
+encrypted, to a private folder that is removed (`scratch.py`).
 """
 
 from __future__ import annotations
@@ -36,12 +37,19 @@ SETTINGS: dict[str, str | bool | int | float | list[str]] = {
 }
 """What every database of ours is opened with."""
 _RELATION = "tenue_source"
+_HANDED = "handed"
+_GATHERED = "gathered"
 
 
 def settings(scratch: Scratch) -> dict[str, str | bool | int | float | list[str]]:
     """What a database of ours is opened with that may put something into the folder."""
     folder = str(scratch.path / "spill")
     return {**SETTINGS, "temp_directory": folder, "secret_directory": folder}
+
+
+def _lock(connection: duckdb.DuckDBPyConnection) -> None:
+    connection.execute("SET enable_external_access = false")
+    connection.execute("SET lock_configuration = true")
 
 
 class Store(Protocol):
@@ -95,8 +103,7 @@ class Sandbox:
             readable = prepare(self._connection, source, wanted)
             allowed = ", ".join(DUCKDB.literal(str(path)) for path in readable.paths)
             self._connection.execute(f"SET allowed_paths = [{allowed}]")
-            self._connection.execute("SET enable_external_access = false")
-            self._connection.execute("SET lock_configuration = true")
+            _lock(self._connection)
             return readable
         except (duckdb.Error, OSError):
             # refused by the caller, out of reach of an error that may quote what the file holds
@@ -159,3 +166,47 @@ class Borrowed:
 
     def close(self) -> None:
         """Leaves the connection to its holder."""
+
+
+class Bench:
+    """A database of our own that selects from one Arrow table at a time, and gathers what it found.
+
+    In the SQL, `handed` is the table given, and `gathered` all that was gathered.
+    """
+
+    def __init__(self) -> None:
+        import duckdb
+
+        self._scratch = Scratch()
+        self._connection = duckdb.connect(":memory:", config=settings(self._scratch))
+        _lock(self._connection)
+        self._begun = False
+
+    def select(self, table: pyarrow.Table, sql: str) -> Tuples:
+        """The rows of a SELECT from the table."""
+        self._connection.register(_HANDED, table)
+        try:
+            return self._connection.execute(sql).fetchall()
+        finally:
+            self._connection.unregister(_HANDED)
+
+    def gather(self, table: pyarrow.Table, sql: str) -> None:
+        """Adds the rows of a SELECT from the table to what was gathered."""
+        begin = f"INSERT INTO {_GATHERED}" if self._begun else f"CREATE TABLE {_GATHERED} AS"
+        self.select(table, f"{begin} {sql}")
+        self._begun = True
+
+    def gathered(self, sql: str) -> Tuples:
+        """The rows of a SELECT from what was gathered; none if nothing was."""
+        return self._connection.execute(sql).fetchall() if self._begun else []
+
+    def clear(self) -> None:
+        """Forgets what was gathered."""
+        if self._begun:
+            self._connection.execute(f"DROP TABLE {_GATHERED}")
+        self._begun = False
+
+    def close(self) -> None:
+        """Forgets everything."""
+        self._connection.close()
+        self._scratch.close()

@@ -22,7 +22,7 @@ from ...promise import Promise
 from ...schema import Column, Number, Schema
 from ...schema.literal import key
 from ..assessment import Assessment, Step, assessed
-from ..publish.permute import shuffled
+from ..permute import shuffled
 from ..table.cells import Cells, Numbers
 from ..table.original import Original
 

@@ -22,7 +22,7 @@ from ...errors import EngineFault, nearest, refuse
 from ...noise.source import SYSTEM, Source
 from ...number import checked_call, whole
 from ..partition.individual_ranking import sorted_mdav
-from ..publish.permute import permuted
+from ..permute import permuted
 
 if TYPE_CHECKING:
     import pyarrow
