@@ -20,7 +20,7 @@ from ..source.location import Relation, Source
 from ..sql.logical import Held, Logical, Stored
 from ..sql.rank import profiles
 from ..sql.statement import write, write_counts, write_lookup
-from ..storage import Storage, check_readable
+from ..storage import check_readable
 from .dialect import DUCKDB
 from .rows import read_rows
 from .sandbox import Bench, Borrowed, Sandbox, Store
@@ -111,20 +111,17 @@ class DuckDB:
         return self._with_store(lambda store: store.run(sql))
 
     def _with_store(self, work: Callable[[Store], Found]) -> Found:
-        found = self._tried(work)
-        if found is None:
-            raise EngineFault(FAULT)
-        return found
-
-    def _tried(self, work: Callable[[Store], Found]) -> Found | None:
-        # None instead of an error, so that none of DuckDB's is the cause or context of ours
         with self._lock:
             try:
-                return None if self._store is None else work(self._store)
+                found = None if self._store is None else work(self._store)
             except Refused:
                 raise
             except Exception:
-                return None
+                found = None
+        # raised out of reach of the error above, so that none of DuckDB's is its cause or context
+        if found is None:
+            raise EngineFault(FAULT)
+        return found
 
     def _check(self) -> None:
         """Refuses now, from schema and types, what could not be computed later."""
@@ -150,14 +147,9 @@ def _stored(schema: Table) -> list[Column]:
 
 
 def _held(column: Column, store: Store) -> Held:
-    name, stored = _found(column, store.columns)
-    check_readable(column, stored)
-    words = store.enumeration(column.categories) if isinstance(column, Category) else ""
-    return Held(column, name, stored, words)
-
-
-def _found(column: Column, columns: tuple[tuple[str, Storage], ...]) -> tuple[str, Storage]:
-    for name, stored in columns:
+    for name, stored in store.columns:
         if name.lower() == column.name.lower():
-            return name, stored
+            check_readable(column, stored)
+            words = store.enumeration(column.categories) if isinstance(column, Category) else ""
+            return Held(column, name, stored, words)
     raise refuse("engine.source-has-no-column", column=column.name)

@@ -9,6 +9,7 @@ encrypted, to a private folder that is removed (`scratch.py`).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ...errors import refuse
@@ -16,7 +17,7 @@ from ..source.limit import MOST_SPILL
 from ..source.location import Database, Files, Frame
 from ..storage import Storage
 from .dialect import DUCKDB, storage
-from .reader import Readable, prepare
+from .reader import listed, prepare
 from .scratch import Scratch
 
 if TYPE_CHECKING:
@@ -83,58 +84,48 @@ class Sandbox:
     """A database in memory that holds one table open."""
 
     def __init__(self, source: Files | Database | Frame, wanted: Mapping[str, str]) -> None:
-        self._scratch = Scratch()
-        self._connection: duckdb.DuckDBPyConnection | None = None
+        import duckdb
+
         self._types = 0
-        readable = self._opened(source, wanted)
+        self._opened = ExitStack()
+        scratch = Scratch()
+        self._opened.callback(scratch.close)
+        try:
+            self._connection = duckdb.connect(":memory:", config=settings(scratch))
+            self._opened.callback(self._connection.close)
+            readable = prepare(self._connection, source, wanted)
+            self._connection.execute(f"SET allowed_paths = [{listed(readable.paths)}]")
+            _lock(self._connection)
+        except (duckdb.Error, OSError):
+            readable = None
+        except BaseException:
+            self.close()
+            raise
+        # refused out of reach of the error above, which may quote what the file holds
         if readable is None:
             self.close()
             raise refuse("engine.source-could-not-be-opened-as-table")
         self.sql, self.columns = readable.sql, readable.columns
         self._kept = readable.kept
 
-    def _opened(
-        self, source: Files | Database | Frame, wanted: Mapping[str, str]
-    ) -> Readable | None:
-        import duckdb
-
-        try:
-            self._connection = duckdb.connect(":memory:", config=settings(self._scratch))
-            readable = prepare(self._connection, source, wanted)
-            allowed = ", ".join(DUCKDB.literal(str(path)) for path in readable.paths)
-            self._connection.execute(f"SET allowed_paths = [{allowed}]")
-            _lock(self._connection)
-            return readable
-        except (duckdb.Error, OSError):
-            # refused by the caller, out of reach of an error that may quote what the file holds
-            return None
-        except BaseException:
-            self.close()
-            raise
-
     def enumeration(self, words: Sequence[str]) -> str:
         """The name of a new type; as a literal, many words would take long to parse."""
         name = f"memory.main.words_{self._types}"
         self._types += 1
-        assert self._connection is not None  # noqa: S101 - open since __init__
         self._connection.execute(f"CREATE TYPE {name} AS ENUM (SELECT unnest(?))", [list(words)])
         return name
 
     def run(self, sql: str) -> Tuples:
         """The rows of a SELECT."""
-        assert self._connection is not None  # noqa: S101 - open since __init__
         return self._connection.execute(sql).fetchall()
 
     def arrow(self, sql: str) -> pyarrow.Table:
         """The rows of a SELECT, as an Arrow table."""
-        assert self._connection is not None  # noqa: S101 - open since __init__
         return self._connection.sql(sql).to_arrow_table()
 
     def close(self) -> None:
         """Closes the database and removes what it put on disk."""
-        if self._connection is not None:
-            self._connection.close()
-        self._scratch.close()
+        self._opened.close()
 
 
 class Borrowed:

@@ -93,8 +93,7 @@ class Swap(Grouped):
     name = "swap"
     ways: ClassVar[dict[str, GroupWay]] = {
         ALIKE: GroupWay(
-            "swapping in MDAV groups of the quasi-identifiers",
-            "Soria-Comas, thesis, section 3.3.1",
+            "swapping in MDAV groups of the quasi-identifiers", "Soria-Comas, thesis, section 3.3.1"
         ),
         VALUES: GroupWay(
             "swapping in groups of similar values of each confidential column",
