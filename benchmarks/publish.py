@@ -30,7 +30,7 @@ import tenue as tn
 from tenue.microdata import individual_ranking, mdav, rank_file, records, swap_file, v_mdav
 from tenue.microdata.partition import plain
 from tenue.microdata.partition.points import points_of
-from tenue.microdata.publish import permuted
+from tenue.microdata.permute import permuted
 from tenue.noise.source import SYSTEM
 
 Table = NDArray[np.float64]

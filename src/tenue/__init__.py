@@ -56,21 +56,6 @@ _HOME = {
     "protect": "query.session",
     "publish": "microdata.release",
 }
-_ROOMS = (
-    "errors",
-    "evaluate",
-    "estimate",
-    "ledger",
-    "mechanism",
-    "microdata",
-    "noise",
-    "prior",
-    "promise",
-    "query",
-    "schema",
-    "sensitivity",
-    "taxonomy",
-)
 
 __all__ = [
     "Approximate",
@@ -102,14 +87,16 @@ __all__ = [
     "taxonomy",
 ]
 
+_ROOMS = [name for name in __all__ if name not in _HOME and name != "__version__"]
+
 
 def __getattr__(name: str) -> Any:
-    if name in _ROOMS:
-        return importlib.import_module(f".{name}", __name__)
     if name in _HOME:
         value = getattr(importlib.import_module(f".{_HOME[name]}", __name__), name)
         globals()[name] = value
         return value
+    if name in _ROOMS:
+        return importlib.import_module(f".{name}", __name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

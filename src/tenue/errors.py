@@ -171,6 +171,7 @@ class LedgerFault(Fault):
 KINDS: dict[str, type[Refused]] = {
     kind.code: kind
     for kind in (
+        Refused,
         *(InvalidArgument, InvalidSchema, InvalidTaxonomy, InvalidTable, InvalidQuestion),
         *(InvalidPrior, OverBudget, Conflict, NotPromised, Unreachable),
     )

@@ -10,11 +10,11 @@ import numpy as np
 import pyarrow as pa
 
 from tenue.microdata import individual_ranking, mdav
-from tenue.microdata.copy import certify
 from tenue.microdata.method.catalogue import chosen_method
 from tenue.microdata.method.contract import Method, Published
 from tenue.microdata.method.groups import GROWN
 from tenue.microdata.method.swap import CROSSED, INFORMED
+from tenue.microdata.protected_copy import certify
 from tenue.microdata.table.original import read_original
 from tenue.noise import Seeded
 from tenue.schema import Schema

@@ -33,9 +33,8 @@ from tenue.engine.contract import FAULT, Cells, Engine
 from tenue.engine.contract import Rows as EveryRow
 from tenue.engine.request import RankRequest, Request
 from tenue.engine.sql.dialect import Counted, Dialect
-from tenue.engine.sql.logical import Held, Logical, Stored
-from tenue.engine.sql.lookup import lookup_sql
-from tenue.engine.sql.statement import write, write_counts
+from tenue.engine.sql.logical import Held, Stored
+from tenue.engine.sql.statement import write, write_counts, write_lookup
 from tenue.engine.sql.steps import between
 from tenue.engine.storage import Day, Floating, Integer, Moment, Storage, Text, Truth
 from tenue.errors import EngineFault, InvalidTable
@@ -171,7 +170,7 @@ class SQLiteEngine:
         return statement.cells(self.run(statement.sql))
 
     def look_up(self, unit: str, name: str, column: str) -> list[int | None]:
-        return [value for (value,) in self.run(lookup_sql(unit, name, column, Logical(self.table)))]
+        return [value for (value,) in self.run(write_lookup(unit, name, column, self.table))]
 
     def column_steps(self, *columns: str) -> np.ndarray:
         counted = sorted(self.run(write_counts(columns, self.table)))

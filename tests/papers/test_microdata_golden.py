@@ -29,7 +29,7 @@ from alarm import SHARE, budget, claim
 from tenue.evaluate import correlation_difference, record_linkage, sse
 from tenue.evaluate.score import Score
 from tenue.microdata import Partition, individual_ranking, mdav
-from tenue.microdata.publish import permuted
+from tenue.microdata.permute import permuted
 from tenue.noise import Seeded
 
 HERE = Path(__file__).parent

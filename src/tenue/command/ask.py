@@ -7,56 +7,42 @@ from typing import Annotated
 
 import typer
 
-from .options import (
-    AccuracyOption,
-    AsJson,
-    DeltaOption,
-    EpsilonOption,
-    IntervalOption,
-    MechanismOption,
-    MinimiseOption,
-    PriorOption,
-    SchemaOption,
-    accuracy_of,
-    minimise_of,
-    opened,
-    prior_of,
-)
+from . import options
 
 
 def ask(
     sql: Annotated[str, typer.Argument(help="The question, in SQL.")],
-    schema: SchemaOption,
-    epsilon: EpsilonOption = None,
-    accuracy: AccuracyOption = None,
-    minimise: MinimiseOption = "variance",
-    interval: IntervalOption = None,
-    mechanism: MechanismOption = None,
+    schema: options.Schema,
+    epsilon: options.Epsilon = None,
+    accuracy: options.Accuracy = None,
+    minimise: options.Minimise = "variance",
+    interval: options.Interval = None,
+    mechanism: options.Mechanism = None,
     ledger: Annotated[Path | None, typer.Option(help="The ledger's file.")] = None,
     analyst: Annotated[str | None, typer.Option(help="Who asks.")] = None,
     source: Annotated[str | None, typer.Option(help="The table, instead of the schema's.")] = None,
     key: Annotated[str | None, typer.Option(help="A retry with this key costs nothing.")] = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Draw anew; costs again.")] = False,
-    prior: PriorOption = None,
-    delta: DeltaOption = None,
+    prior: options.Prior = None,
+    delta: options.Delta = None,
     individual: Annotated[
         bool,
         typer.Option("--individual", help="Individual DP, which is not DP: own ledger column."),
     ] = False,
-    as_json: AsJson = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Ask: the answer is private, and the ledger is debited before a row is read."""
-    with opened(schema, ledger, analyst, source) as data:
+    with options.opened(schema, ledger, analyst, source) as data:
         answer = data.ask(
             sql,
             epsilon=epsilon,
-            accuracy=accuracy_of(accuracy),
-            minimise=minimise_of(minimise),
+            accuracy=options.accuracy_of(accuracy),
+            minimise=options.minimise_of(minimise),
             interval=interval,
             mechanism=mechanism,
             key=key,
             fresh=fresh,
-            prior=prior_of(prior),
+            prior=options.prior_of(prior),
             delta=delta,
             individual=individual,
         )

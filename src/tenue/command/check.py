@@ -16,8 +16,7 @@ def check(
     table: Annotated[str, typer.Argument(help="A CSV or Parquet file, made by anyone.")],
     schema: Annotated[Path | None, typer.Option(help="Roles, types and unit.")] = None,
     quasi_identifiers: Annotated[
-        str | None,
-        typer.Option(help="What an intruder may know, instead of the schema's: age,zip"),
+        str | None, typer.Option(help="What an intruder may know, instead of the schema's: age,zip")
     ] = None,
     confidential: Annotated[
         str | None, typer.Option(help="What he wants to know, instead of the schema's: illness")
@@ -49,6 +48,5 @@ def _names(text: str | None) -> list[str] | None:
 def _check_file(table: str) -> None:
     path = Path(table)
     if path.is_dir() or (path.exists() and not path.is_file()):
-        raise refuse(
-            "command.checked-csv-tsv", table=table, word="a folder" if path.is_dir() else "no file"
-        )
+        word = "a folder" if path.is_dir() else "no file"
+        raise refuse("command.checked-csv-tsv", table=table, word=word)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,6 +18,8 @@ QUESTIONS = (
 )
 
 YOURS = "SELECT AVG(age) FROM people"
+
+Rows = list[dict[str, Any]]
 
 
 def demo(
@@ -40,21 +43,16 @@ def demo(
     _show(epsilon, one, many, asked, release, out)
 
 
-def _one_answer(epsilon: float) -> list[dict[str, Any]]:
+def _one_answer(epsilon: float) -> Rows:
     from .. import noise
 
+    price: dict[str, Any] = {"sensitivity": 1, "epsilon": epsilon}
     laws: list[tuple[str, Any]] = [
-        ("Laplace", noise.Laplace(sensitivity=1, epsilon=epsilon)),
-        ("Optimal: variance", noise.Optimal(sensitivity=1, epsilon=epsilon)),
-        (
-            "Optimal: absolute error",
-            noise.Optimal(sensitivity=1, epsilon=epsilon, minimise="absolute-error"),
-        ),
-        (
-            "Optimal: 95 % interval",
-            noise.Optimal(sensitivity=1, epsilon=epsilon, minimise=("interval", 0.95)),
-        ),
-        ("Discrete Laplace (counts)", noise.DiscreteLaplace(sensitivity=1, epsilon=epsilon)),
+        ("Laplace", noise.Laplace(**price)),
+        ("Optimal: variance", noise.Optimal(**price)),
+        ("Optimal: absolute error", noise.Optimal(**price, minimise="absolute-error")),
+        ("Optimal: 95 % interval", noise.Optimal(**price, minimise=("interval", 0.95))),
+        ("Discrete Laplace (counts)", noise.DiscreteLaplace(**price)),
     ]
     return [
         {
@@ -68,17 +66,13 @@ def _one_answer(epsilon: float) -> list[dict[str, Any]]:
     ]
 
 
-def _many_answers(epsilon: float) -> list[dict[str, Any]]:
+def _many_answers(epsilon: float) -> Rows:
     from .. import noise
 
     rows = []
     for dimension in (2, 5, 10, 20):
-        boxes = {
-            signs: noise.OptimalBox(
-                sensitivities=[1] * dimension, epsilon=epsilon, signs=signs
-            ).variance[0]
-            for signs in ("any", "same")
-        }
+        box = partial(noise.OptimalBox, sensitivities=[1] * dimension, epsilon=epsilon)
+        boxes = {signs: box(signs=signs).variance[0] for signs in ("any", "same")}
         rows.append({"answers": dimension, "laplace": 2 * (dimension / epsilon) ** 2, **boxes})
     return rows
 
@@ -91,16 +85,12 @@ def _asked(epsilon: str, out: Path) -> dict[str, Any]:
     for stale in out.glob("people.ledger*"):
         stale.unlink()
     with protect(schema=write_people(out)) as data:
-        plan = data.explain(QUESTIONS[1], epsilon=epsilon)
-        answers = [data.ask(sql, epsilon=epsilon) for sql in QUESTIONS]
-        again = data.ask(QUESTIONS[0], epsilon=epsilon)
-        verified = data.ledger.verify()
         return {
-            "plan": plan,
-            "answers": answers,
-            "again": again,
+            "plan": data.explain(QUESTIONS[1], epsilon=epsilon),
+            "answers": [data.ask(sql, epsilon=epsilon) for sql in QUESTIONS],
+            "again": data.ask(QUESTIONS[0], epsilon=epsilon),
             "budget": str(data.budget),
-            "verified": str(verified),
+            "verified": str(data.ledger.verify()),
         }
 
 
@@ -113,14 +103,7 @@ def _published(out: Path) -> Any:
     return release
 
 
-def _show(
-    epsilon: str,
-    one: list[dict[str, Any]],
-    many: list[dict[str, Any]],
-    asked: Any,
-    release: Any,
-    out: Path,
-) -> None:
+def _show(epsilon: str, one: Rows, many: Rows, asked: Any, release: Any, out: Path) -> None:
     from rich import box
     from rich.console import Console
     from rich.table import Table

@@ -6,33 +6,20 @@ from typing import Annotated
 
 import typer
 
-from .options import (
-    AccuracyOption,
-    AsJson,
-    DeltaOption,
-    EpsilonOption,
-    IntervalOption,
-    MechanismOption,
-    MinimiseOption,
-    PriorOption,
-    SchemaOption,
-    accuracy_of,
-    minimise_of,
-    prior_of,
-)
+from . import options
 
 
 def explain(
     sql: Annotated[str, typer.Argument(help="The question, in SQL.")],
-    schema: SchemaOption,
-    epsilon: EpsilonOption = None,
-    accuracy: AccuracyOption = None,
-    minimise: MinimiseOption = "variance",
-    interval: IntervalOption = None,
-    mechanism: MechanismOption = None,
-    prior: PriorOption = None,
-    delta: DeltaOption = None,
-    as_json: AsJson = False,
+    schema: options.Schema,
+    epsilon: options.Epsilon = None,
+    accuracy: options.Accuracy = None,
+    minimise: options.Minimise = "variance",
+    interval: options.Interval = None,
+    mechanism: options.Mechanism = None,
+    prior: options.Prior = None,
+    delta: options.Delta = None,
+    as_json: options.AsJson = False,
 ) -> None:
     """Show every admissible mechanism with its expected error. Opens no table, costs nothing."""
     from ..query.explain import explain as explained
@@ -41,11 +28,11 @@ def explain(
 
     terms = Terms(
         epsilon=epsilon,
-        accuracy=accuracy_of(accuracy),
-        minimise=minimise_of(minimise),
+        accuracy=options.accuracy_of(accuracy),
+        minimise=options.minimise_of(minimise),
         interval=interval,
         mechanism=mechanism,
-        prior=prior_of(prior),
+        prior=options.prior_of(prior),
         delta=delta,
     )
     plan = explained(sql, Schema.load(schema), terms)

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ..errors import Refused
+from ..errors import refuse
 from .options import AsJson
 
 
@@ -35,11 +35,7 @@ def init(
 
     target = out or data.parent / f"{data.stem or 'data'}.toml"
     if target.exists() and not force:
-        raise Refused(
-            f"{target.name} is already there",
-            "A schema is not written over without being told so",
-            "Give another name with --out, or add --force",
-        )
+        raise refuse("command.schema-is-there", name=target.name)
     name = re.sub(r"\W+", "_", data.name.split(".")[0]).strip("_").lower() or "data"
     columns = [_drafted(c) for c in describe(data, values=bounds_from_data)]
     same_folder = data.resolve().parent == target.resolve().parent
@@ -47,11 +43,7 @@ def init(
     try:
         target.write_text(text, encoding="utf-8")
     except OSError:
-        raise Refused(
-            f"{target} cannot be written",
-            "A schema is written into a folder that exists",
-            "Give another name with --out",
-        ) from None
+        raise refuse("command.schema-cannot-be-written", target=target) from None
     blanks = text.partition("[table]")[2].count(f'"{BLANK}"')
     if as_json:
         typer.echo(json.dumps({"schema": str(target), "columns": len(columns), "blanks": blanks}))

@@ -70,17 +70,8 @@ def verify(
     with _opened(path) as ledger:
         found = ledger.verify(anchor=anchor)
     if as_json:
-        typer.echo(
-            json.dumps(
-                {
-                    "ok": found.ok,
-                    "entries": found.entries,
-                    "head": found.head,
-                    "first_bad": found.first_bad,
-                    "reason": found.reason,
-                }
-            )
-        )
+        facts = ("ok", "entries", "head", "first_bad", "reason")
+        typer.echo(json.dumps({name: getattr(found, name) for name in facts}))
     else:
         typer.echo(str(found))
     if not found:
@@ -138,6 +129,7 @@ def _as_line(debit: Any) -> dict[str, Any]:
 def _as_dict(balance: Any) -> dict[str, Any]:
     from ..screen.number import exactly
 
+    most = balance.total_individual
     return {
         "dataset": balance.dataset,
         "neighbours": balance.neighbours,
@@ -148,9 +140,7 @@ def _as_dict(balance: Any) -> dict[str, Any]:
         "total_delta": exactly(balance.total_delta),
         "spent_delta": exactly(balance.spent_delta),
         "individual": exactly(balance.individual),
-        "individual_total": None
-        if balance.total_individual is None
-        else exactly(balance.total_individual),
+        "individual_total": None if most is None else exactly(most),
         "releases": balance.releases,
         "analysts": [{"analyst": q.analyst, "spent": exactly(q.spent)} for q in balance.analysts],
     }

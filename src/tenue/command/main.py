@@ -8,7 +8,7 @@ from typing import NoReturn
 
 import typer
 
-from ..errors import Fault, InvalidArgument, Refused
+from ..errors import Fault, Refused, refuse
 from ..version import VERSION
 from . import ask, check, demo, explain, init, ledger, publish
 from .wording import in_options
@@ -87,8 +87,4 @@ def _misused(wrong: Exception) -> Refused:
     verb = next((word for word in sys.argv[1:] if not word.startswith("-")), "")
     known = {command.name for command in app.registered_commands} | {"ledger"}
     of = f" {verb}" if verb in known else ""
-    return InvalidArgument(
-        message(),
-        f"tenue{of} --help lists what can be said",
-        "Correct the words after tenue, and put a question in quotes",
-    )
+    return refuse("command.misused", said=message(), of=of)

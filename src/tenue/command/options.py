@@ -13,27 +13,26 @@ if TYPE_CHECKING:
     from ..query.session import Session
 
 
-SchemaOption = Annotated[Path, typer.Option("--schema", help="The schema's file.")]
-EpsilonOption = Annotated[str | None, typer.Option("--epsilon", help="What it may cost.")]
-MinimiseOption = Annotated[
+Schema = Annotated[Path, typer.Option("--schema", help="The schema's file.")]
+Epsilon = Annotated[str | None, typer.Option("--epsilon", help="What it may cost.")]
+Minimise = Annotated[
     str, typer.Option("--minimise", help="variance, absolute-error, or interval:0.95")
 ]
-AccuracyOption = Annotated[
+Accuracy = Annotated[
     str | None,
     typer.Option("--accuracy", help="0.95:10 means within ±10 with 95 %, instead of --epsilon."),
 ]
-PriorOption = Annotated[
-    Path | None,
-    typer.Option("--prior", help="A JSON file with what you believe before asking."),
+Prior = Annotated[
+    Path | None, typer.Option("--prior", help="A JSON file with what you believe before asking.")
 ]
-DeltaOption = Annotated[
+Delta = Annotated[
     str | None, typer.Option("--delta", help="What refinement of the prior may cost besides.")
 ]
-IntervalOption = Annotated[
+Interval = Annotated[
     str | None,
     typer.Option("--interval", help="0.95 buys value intervals of MEDIAN, MIN … with part of it."),
 ]
-MechanismOption = Annotated[
+Mechanism = Annotated[
     str | None,
     typer.Option("--mechanism", help="A mechanism that explain lists, instead of the best."),
 ]

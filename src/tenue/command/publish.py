@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import json
+import threading
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, Self
 
 import typer
 
 from ..errors import refuse
-from .options import AsJson, SchemaOption
+from . import options
 from .wording import spoken
+
+PATIENCE = 2.0
+"""What takes longer, in seconds, shows its step and the time so far."""
 
 
 def publish(
-    schema: SchemaOption,
+    schema: options.Schema,
     method: Annotated[str, typer.Option(help="microaggregate or swap.")],
     k: Annotated[
         str,
@@ -50,8 +54,7 @@ def publish(
         typer.Option(help="Where the release is registered; beside the schema if not given."),
     ] = None,
     no_register: Annotated[
-        bool,
-        typer.Option("--no-register", help="Register it nowhere; the certificate says so."),
+        bool, typer.Option("--no-register", help="Register it nowhere; the certificate says so.")
     ] = False,
     override: Annotated[
         list[str] | None, typer.Option(help="second-release or homogeneous-groups; is recorded.")
@@ -60,14 +63,13 @@ def publish(
     replace: Annotated[
         bool, typer.Option("--replace", help="Replace a folder that holds something.")
     ] = False,
-    as_json: AsJson = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Publish: a protected copy, its certificate, and, for you alone, its risk and utility."""
-    from ..microdata.copy import warnings_of
     from ..microdata.leave.leave import Target
     from ..microdata.leave.save import check_target
+    from ..microdata.protected_copy import warnings_of
     from ..microdata.release import publish_into
-    from .progress import Waiting
 
     with spoken(), Waiting(steps=4) as waiting:
         check_target(out, kind, replace=replace)
@@ -117,3 +119,51 @@ def _sizes(text: str) -> object:
             raise refuse("command.k-is-it-is-one-number-or", text=text)
         sizes[name.strip()] = size
     return sizes
+
+
+class Waiting:
+    """A bar on standard error, from the third second on and only for people who watch.
+
+    Calling it with the name of a step moves the bar on.
+    """
+
+    def __init__(self, steps: int, patience: float = PATIENCE) -> None:
+        self._steps = steps
+        self._begun: list[str] = []
+        self._bar: Any = None
+        self._task: Any = None
+        self._lock = threading.Lock()
+        self._timer = threading.Timer(patience, self._show)
+        self._timer.daemon = True
+
+    def __enter__(self) -> Self:
+        self._timer.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._timer.cancel()
+        with self._lock:
+            if self._bar is not None:
+                self._bar.stop()
+                self._bar = None
+
+    def __call__(self, step: str) -> None:
+        with self._lock:
+            self._begun.append(step)
+            if self._bar is not None:
+                self._bar.update(self._task, description=step, completed=len(self._begun) - 1)
+
+    def _show(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+        console = Console(stderr=True)
+        with self._lock:
+            if not console.is_terminal:
+                return
+            shown = TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn()
+            self._bar = Progress(*shown, console=console, transient=True)
+            done = max(0, len(self._begun) - 1)
+            step = self._begun[-1] if self._begun else ""
+            self._task = self._bar.add_task(step, total=self._steps, completed=done)
+            self._bar.start()

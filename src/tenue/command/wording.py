@@ -11,21 +11,8 @@ from contextlib import contextmanager
 
 from ..errors import InvalidArgument, Refused
 
-_OPTIONS = {
-    "by": "--by",
-    "confidential": "--confidential",
-    "gamma": "--gamma",
-    "k": "-k",
-    "kind": "--kind",
-    "l": "--l",
-    "ledger": "--ledger",
-    "method": "--method",
-    "override": "--override",
-    "quasi_identifiers": "--quasi-identifiers",
-    "schema": "--schema",
-    "t": "--t",
-    "unit": "--unit",
-}
+_LONG = "by confidential gamma kind l ledger method override quasi_identifiers schema t unit"
+_OPTIONS = {"k": "-k", **{name: f"--{name.replace('_', '-')}" for name in _LONG.split()}}
 _NAME = "|".join(_OPTIONS)
 _GIVEN = re.compile(rf"""\b({_NAME})=(\[[^\]]*\]|"[^"]*"|'[^']*'|[0-9.]+)""")
 _NAMED = re.compile(rf"`({_NAME})`")

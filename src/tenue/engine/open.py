@@ -9,7 +9,7 @@ from ..schema import Table
 from .contract import Engine, Ordered
 from .duckdb.engine import DuckDB
 from .duckdb.ordered import order
-from .duckdb.whole_table import Load, open_whole
+from .duckdb.rows import Load, open_whole
 from .source.location import Database, Files, Relation, locate
 
 

@@ -105,13 +105,6 @@ def check_readable(column: Column, stored: Storage) -> None:
     """Refuses a column whose storage cannot hold what the schema declares."""
     if isinstance(column, Identifier) or isinstance(stored, _READABLE[type(column)]):
         return
-    allowed = ", ".join(
-        _WORDS[kind] for kind in _READABLE[type(column)] if kind in _WORDS and kind is not Written
-    )
-    raise refuse(
-        "engine.is-column-and-source-stores",
-        column=column.name,
-        type=column.type,
-        words=_WORDS[type(stored)],
-        readable=allowed,
-    )
+    allowed = [kind for kind in _READABLE[type(column)] if kind not in (Written, Nothing)]
+    words = {"words": _WORDS[type(stored)], "readable": ", ".join(_WORDS[one] for one in allowed)}
+    raise refuse("engine.stored-otherwise", column=column.name, type=column.type, **words)

@@ -15,7 +15,7 @@ from .partition import Partition, Records, individual_ranking, mdav, v_mdav
 
 if TYPE_CHECKING:
     from .assessment import Step
-    from .copy import Release
+    from .protected_copy import Release
     from .table.records import records
     from .table.stored import rank_file, swap_file
 
@@ -33,7 +33,7 @@ __all__ = [
 ]
 
 _HOME = {
-    "Release": "copy",
+    "Release": "protected_copy",
     "Step": "assessment",
     "rank_file": "table.stored",
     "records": "table.records",

@@ -10,7 +10,7 @@ from ..evaluate import Check, Risk, Utility, check, risk, utility
 from ..evaluate.check import check_persons
 from ..noise.source import Source
 from ..schema import Schema
-from .publish.permute import shuffled
+from .permute import shuffled
 from .table.cells import Numbers
 
 MOST_LINKED = 50_000

@@ -15,11 +15,11 @@ from ..ledger.contract import Ledger
 from ..noise.source import SYSTEM
 from ..schema import Schema
 from ..schema.given import given_schema
-from .copy import Leaving, Release, certify
 from .leave.leave import Registration, Target, check_first, check_rows, leave, opened, paid
 from .leave.mark import marks_of
 from .method.catalogue import chosen_method, takes_options
-from .publish.permute import shuffled
+from .permute import shuffled
+from .protected_copy import Leaving, Release, certify
 from .table.cells import Cells
 from .table.original import kind_of, native, read_original
 

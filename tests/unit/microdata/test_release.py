@@ -19,7 +19,7 @@ import pytest
 import tenue as tn
 from tenue.errors import Conflict, Fault, InvalidArgument, InvalidSchema, InvalidTable, Unreachable
 from tenue.ledger import Memory
-from tenue.microdata.publish.permute import permuted
+from tenue.microdata.permute import permuted
 from unit.microdata.census import people, schema
 
 module = importlib.import_module("tenue.microdata.release")

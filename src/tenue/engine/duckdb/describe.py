@@ -66,9 +66,7 @@ def _check_names(path: Path, found: list[str]) -> None:
         wanted = {name.lower() for name in found}
         names = read_header(path, kind, zipped=zipped, wanted=wanted).names
     if len(found) > MOST_COLUMNS:
-        raise refuse(
-            "engine.has-columns", name=path.name, many=len(found), most_columns=MOST_COLUMNS
-        )
+        raise refuse("engine.columns", name=path.name, many=len(found), most_columns=MOST_COLUMNS)
     check_once(names)
 
 

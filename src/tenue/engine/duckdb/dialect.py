@@ -10,18 +10,7 @@ from typing import Literal
 from ..sql.dialect import Counted, Dialect, Stage
 from ..sql.steps import between
 from ..sql.whole import Whole, integer
-from ..storage import (
-    Day,
-    Fixed,
-    Floating,
-    Integer,
-    Moment,
-    Nothing,
-    Opaque,
-    Storage,
-    Text,
-    Truth,
-)
+from ..storage import Day, Fixed, Floating, Integer, Moment, Nothing, Opaque, Storage, Text, Truth
 
 _UNITS = {"TIMESTAMP_S": 10**6, "TIMESTAMP_MS": 1000}
 # how an instant of nanoseconds is told from infinity: its coarser type, and that type's 1970
@@ -51,11 +40,8 @@ class _DuckDB(Dialect):
 
     def days(self, low: int, high: int) -> Counted:
         ends = [f"make_date({integer(end)})" for end in (low, high)]
-        return (
-            [lambda name: between(name, *ends), lambda name: f"({name} - make_date(0))"],
-            low,
-            high,
-        )
+        made: list[Stage] = [lambda day: between(day, *ends), lambda day: f"({day} - make_date(0))"]
+        return made, low, high
 
     def micros(self, stored: Moment, low: int, high: int) -> Counted:
         if stored.type in _NANOS:
@@ -105,23 +91,12 @@ DUCKDB = _DuckDB(
     unsigned=((8, "UTINYINT"), (16, "USMALLINT"), (32, "UINTEGER"), (64, "UBIGINT")),
 )
 
-_INTEGERS = {
-    f"{sign}{name}": Integer(
-        f"{sign}{name}", *((0, 2**bits - 1) if sign else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1))
-    )
-    for name, bits in {
-        "TINYINT": 8,
-        "SMALLINT": 16,
-        "INTEGER": 32,
-        "BIGINT": 64,
-        "HUGEINT": 128,
-    }.items()
-    for sign in ("", "U")
-}
+_BITS = {"TINYINT": 8, "SMALLINT": 16, "INTEGER": 32, "BIGINT": 64, "HUGEINT": 128}
 _DECIMAL = re.compile(r"DECIMAL\((\d+),\s*(\d+)\)")
 _MOMENTS = ("TIMESTAMP", *_UNITS, *_NANOS, "TIMESTAMP WITH TIME ZONE")
 _NAMED: dict[str, Storage] = {
-    **_INTEGERS,
+    **{name: Integer(name, -(1 << bits - 1), (1 << bits - 1) - 1) for name, bits in _BITS.items()},
+    **{f"U{name}": Integer(f"U{name}", 0, (1 << bits) - 1) for name, bits in _BITS.items()},
     "FLOAT": Floating(single=True),
     "DOUBLE": Floating(),
     "VARCHAR": Text(),

@@ -18,14 +18,12 @@ from ..people.measure import Place, measure_people, rank_people
 from ..request import RankRequest, Request
 from ..source.location import Relation, Source
 from ..sql.logical import Held, Logical, Stored
-from ..sql.lookup import lookup_sql
 from ..sql.rank import profiles
-from ..sql.statement import write, write_counts
-from ..storage import Storage, check_readable
-from .bench import Bench
+from ..sql.statement import write, write_counts, write_lookup
+from ..storage import check_readable
 from .dialect import DUCKDB
 from .rows import read_rows
-from .sandbox import Borrowed, Sandbox, Store
+from .sandbox import Bench, Borrowed, Sandbox, Store
 
 Found = TypeVar("Found")
 
@@ -77,7 +75,7 @@ class DuckDB:
 
     def look_up(self, unit: str, name: str, column: str) -> list[int | None]:
         """The values of a column in the first two rows of one unit."""
-        rows = self._run(lookup_sql(unit, name, column, Logical(self._table)))
+        rows = self._run(write_lookup(unit, name, column, self._table))
         return [None if value is None else int(value) for (value,) in rows]
 
     def column_steps(self, *columns: str) -> NDArray[np.int64]:
@@ -113,20 +111,17 @@ class DuckDB:
         return self._with_store(lambda store: store.run(sql))
 
     def _with_store(self, work: Callable[[Store], Found]) -> Found:
-        found = self._tried(work)
-        if found is None:
-            raise EngineFault(FAULT)
-        return found
-
-    def _tried(self, work: Callable[[Store], Found]) -> Found | None:
-        # None instead of an error, so that none of DuckDB's is the cause or context of ours
         with self._lock:
             try:
-                return None if self._store is None else work(self._store)
+                found = None if self._store is None else work(self._store)
             except Refused:
                 raise
             except Exception:
-                return None
+                found = None
+        # raised out of reach of the error above, so that none of DuckDB's is its cause or context
+        if found is None:
+            raise EngineFault(FAULT)
+        return found
 
     def _check(self) -> None:
         """Refuses now, from schema and types, what could not be computed later."""
@@ -152,14 +147,9 @@ def _stored(schema: Table) -> list[Column]:
 
 
 def _held(column: Column, store: Store) -> Held:
-    name, stored = _found(column, store.columns)
-    check_readable(column, stored)
-    words = store.enumeration(column.categories) if isinstance(column, Category) else ""
-    return Held(column, name, stored, words)
-
-
-def _found(column: Column, columns: tuple[tuple[str, Storage], ...]) -> tuple[str, Storage]:
-    for name, stored in columns:
+    for name, stored in store.columns:
         if name.lower() == column.name.lower():
-            return name, stored
+            check_readable(column, stored)
+            words = store.enumeration(column.categories) if isinstance(column, Category) else ""
+            return Held(column, name, stored, words)
     raise refuse("engine.source-has-no-column", column=column.name)

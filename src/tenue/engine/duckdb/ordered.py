@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,10 +35,8 @@ def order(source: Files | Database, *, memory: int, batch: int) -> Iterator[OnDi
 
     scratch = Scratch()
     try:
-        with (
-            duckdb.connect() as outside,
-            duckdb.connect(str(scratch.path / "sorted.duckdb")) as inside,
-        ):
+        sorted_file = str(scratch.path / "sorted.duckdb")
+        with duckdb.connect() as outside, duckdb.connect(sorted_file) as inside:
             spill = DUCKDB.literal(str(scratch.path / "spill"))
             inside.execute(f"SET memory_limit = '{memory}B'")
             inside.execute(f"SET temp_directory = {spill}")
@@ -116,7 +115,7 @@ class OnDisk:
 
         first = next(values)
         schema = pa.table(dict(zip(("row", "value"), first, strict=True))).schema
-        self._keep("result", schema, values, first)
+        self._keep("result", schema, chain([first], values))
         draft = out.with_name(f".{out.name}.{self.folder.name}")
         try:
             ordered = f"SELECT value AS {DUCKDB.quoted(name)} FROM result ORDER BY row"  # noqa: S608
@@ -126,16 +125,10 @@ class OnDisk:
         finally:
             draft.unlink(missing_ok=True)
 
-    def _keep(
-        self, name: str, schema: pyarrow.Schema, batches: Iterator[tuple[Any, ...]], *first: Any
-    ) -> None:
+    def _keep(self, name: str, schema: pyarrow.Schema, batches: Iterator[Sequence[Any]]) -> None:
         import pyarrow as pa
 
-        made = (
-            pa.record_batch(list(batch), schema=schema)
-            for part in (first, batches)
-            for batch in part
-        )
+        made = (pa.record_batch(list(batch), schema=schema) for batch in batches)
         self._inside.register("incoming", pa.RecordBatchReader.from_batches(schema, made))
         self._inside.execute(f"CREATE TABLE {name} AS SELECT * FROM incoming")  # noqa: S608
         self._inside.unregister("incoming")

@@ -108,7 +108,7 @@ def _parquet(connection: duckdb.DuckDBPyConnection, source: Files) -> Readable:
         if found is not None and columns != found:
             raise refuse("engine.has-other-columns-than-files-before-it", name=path.name)
         found = columns
-    return Readable(_read_parquet(list(source.paths)), found or (), source.paths)
+    return Readable(_read_parquet(source.paths), found or (), source.paths)
 
 
 def _one(connection: duckdb.DuckDBPyConnection, sql: str) -> tuple[int, ...]:
@@ -116,10 +116,9 @@ def _one(connection: duckdb.DuckDBPyConnection, sql: str) -> tuple[int, ...]:
     return (0,) if row is None else row
 
 
-def _read_parquet(paths: list[Path]) -> str:
-    listed = ", ".join(literal(str(path)) for path in paths)
+def _read_parquet(paths: Iterable[Path]) -> str:
     # folders called year=2020 are no columns: what a file does not hold is not declared by a path
-    return f"read_parquet([{listed}], hive_partitioning = false, union_by_name = false)"
+    return f"read_parquet([{listed(paths)}], hive_partitioning = false, union_by_name = false)"
 
 
 def _csv(source: Files, wanted: Mapping[str, str]) -> Readable:
@@ -140,9 +139,7 @@ def _csv(source: Files, wanted: Mapping[str, str]) -> Readable:
         chosen = [f"f{names[header].index(name)} AS {quoted(name)}" for name in sorted(shared)]
         lines = _read_csv(header, paths, source.zipped)
         parts.append(f"SELECT {', '.join(chosen) or 'f0'} FROM {lines}")  # noqa: S608
-    return Readable(
-        _union(parts), tuple((name, Written()) for name in sorted(shared)), source.paths
-    )
+    return Readable(_union(parts), _written(sorted(shared)), source.paths)
 
 
 def _whole_csv(source: Files) -> Readable:
@@ -153,18 +150,17 @@ def _whole_csv(source: Files) -> Readable:
         raise refuse("engine.files-have-different-first-lines")
     (header,) = headers
     sql = strictly(_read_csv(header, source.paths, source.zipped))
-    return Readable(sql, tuple((name, Written()) for name in header.names), source.paths)
+    return Readable(sql, _written(header.names), source.paths)
 
 
 def _read_csv(header: Header, paths: Iterable[Path], zipped: bool) -> str:
     fields = ", ".join(f"'f{i}': 'VARCHAR'" for i in range(len(header.names)))
-    listed = ", ".join(literal(str(path)) for path in paths)
     options = (
         f"auto_detect = false, header = true, delim = {literal(header.separator)}, "
         f"quote = '\"', escape = '\"', nullstr = '', columns = {{{fields}}}, "
         f"{_LENIENT}, compression = '{'gzip' if zipped else 'none'}'"
     )
-    return f"read_csv([{listed}], {options})"
+    return f"read_csv([{listed(paths)}], {options})"
 
 
 def strictly(sql: str) -> str:
@@ -194,13 +190,12 @@ def _json(source: Files, wanted: Mapping[str, str]) -> Readable:
     fields = ", ".join(f"{literal(name)}: 'VARCHAR'" for name in names)
     parts = []
     for layout, paths in groups.items():
-        listed = ", ".join(literal(str(path)) for path in paths)
         options = (
             f"format = '{layout}', records = 'true', columns = {{{fields}}}, {_LENIENT}, "
             f"compression = '{'gzip' if source.zipped else 'none'}'"
         )
-        parts.append(f"SELECT * FROM read_json([{listed}], {options})")  # noqa: S608
-    return Readable(_union(parts), tuple((name, Written()) for name in names), source.paths)
+        parts.append(f"SELECT * FROM read_json([{listed(paths)}], {options})")  # noqa: S608
+    return Readable(_union(parts), _written(names), source.paths)
 
 
 def _layout(path: Path, source: Files) -> str:
@@ -215,6 +210,15 @@ def _layout(path: Path, source: Files) -> str:
     if start not in (b"[", b"{", b""):
         raise refuse("engine.does-not-hold-json-objects", name=path.name)
     return "array" if start == b"[" else "unstructured"
+
+
+def _written(names: Iterable[str]) -> tuple[tuple[str, Storage], ...]:
+    return tuple((name, Written()) for name in names)
+
+
+def listed(paths: Iterable[Path]) -> str:
+    """The SQL of these paths, one after the other."""
+    return ", ".join(literal(str(path)) for path in paths)
 
 
 def _union(parts: list[str]) -> str:

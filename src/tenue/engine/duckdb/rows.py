@@ -1,23 +1,31 @@
-"""All rows of a table, for those who publish it: as whole numbers, and how they were stored."""
+"""All rows of a table: as whole numbers, and how they were stored, for those who publish it; as
+Arrow columns, without a schema, for those who evaluate it.
+
+Nothing is left out in silence: a file with a line that is no row is refused, for a group whose
+rows were skipped would look smaller or safer than it is.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ...errors import refuse
 from ...schema import Bounded, Column, Date, Identifier, Named, Number
 from ..contract import Rows
+from ..source.location import Database, Files, Relation
 from ..sql.logical import Logical, Stored
 from ..storage import Day, Floating, Moment, Storage, Written
 from .dialect import DUCKDB
-from .reader import broken_line, strictly
+from .reader import broken_line, prepare, strictly
 
 if TYPE_CHECKING:
     import pyarrow
 
 
+Load = Callable[[Sequence[str]], "pyarrow.Table"]
+"""The columns of these names, in this order."""
 _DAY, _MICRO = 24 * 60 * 60, 10**6
 
 
@@ -25,15 +33,7 @@ def read_rows(table: Stored, run: Callable[[str], pyarrow.Table]) -> Rows:
     """Every row, as `Engine.read_all` says; `run` gives those of a SELECT."""
 
     def read(sql: str) -> pyarrow.Table:
-        import duckdb
-
-        try:
-            return run(sql)
-        except duckdb.Error as error:
-            told = broken_line(str(error))
-        # raised out of reach of the error above, which quotes a value
-        told = told or "The rows of the source could not be read"
-        raise refuse("engine.rows-could-not-be-read", told=told)
+        return _read(lambda: run(sql), "rows", "The rows of the source could not be read")
 
     held = {
         name: replace(one, column=replace(one.column, missing=None))
@@ -105,3 +105,43 @@ def _beyond(column: Column, raw: str) -> str:
     outside = f"{value} < {low!r}::DOUBLE OR {value} > {high!r}::DOUBLE"
     # NaN is greater than any number
     return f"COALESCE(({outside}) AND NOT isnan(CAST({value} AS DOUBLE)), FALSE)"
+
+
+def open_whole(source: Files | Database | Relation) -> tuple[tuple[str, ...], Load]:
+    """The names of a table's columns, and how they are read; refused if it is no table."""
+    import duckdb
+
+    if isinstance(source, Relation):
+        return tuple(source.relation.columns), lambda chosen: source.relation.project(
+            ", ".join(map(DUCKDB.quoted, chosen))
+        ).to_arrow_table()
+    connection = duckdb.connect()
+    try:
+        readable = prepare(connection, source, None)
+    except duckdb.Error:
+        readable = None
+    if readable is None:
+        raise refuse("engine.file-could-not-be-opened-as-table")
+    names = tuple(name for name, _ in readable.columns)
+    # by place, for the names of a file may be anything
+    table = f"{readable.sql} AS whole({', '.join(f'f{i}' for i in range(len(names)))})"
+
+    def load(chosen: Sequence[str]) -> pyarrow.Table:
+        picked = ", ".join(f"f{names.index(name)}" for name in chosen)
+        sql = f"SELECT {picked} FROM {table}"  # noqa: S608
+        otherwise = "The file could not be read to its end"
+        return _read(lambda: connection.sql(sql).to_arrow_table(), "file", otherwise)
+
+    return names, load
+
+
+def _read(run: Callable[[], pyarrow.Table], what: str, otherwise: str) -> pyarrow.Table:
+    """What `run` gives; refused with the broken line, or with `otherwise` if none is known."""
+    import duckdb
+
+    try:
+        return run()
+    except duckdb.Error as error:
+        told = broken_line(str(error))
+    # raised out of reach of the error above, which may quote a row
+    raise refuse(f"engine.{what}-could-not-be-read", told=told or otherwise)

@@ -1,13 +1,15 @@
-"""A DuckDB that can reach one table and nothing else, and the holder's own DuckDB, as it is.
+"""A DuckDB that can reach one table and nothing else; the holder's own DuckDB, as it is; and one
+where rows are measured that were chosen before.
 
-The sandbox is a database in memory. Once the table is open, no other file, no network, no
-extension and no setting can be reached from it. What must be put on disk goes, encrypted, to a
-private folder that is removed (`scratch.py`).
+The sandbox and the bench are databases in memory. Once the table is open, no other file, no
+network, no extension and no setting can be reached from them. What must be put on disk goes,
+encrypted, to a private folder that is removed (`scratch.py`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ...errors import refuse
@@ -15,7 +17,7 @@ from ..source.limit import MOST_SPILL
 from ..source.location import Database, Files, Frame
 from ..storage import Storage
 from .dialect import DUCKDB, storage
-from .reader import Readable, prepare
+from .reader import listed, prepare
 from .scratch import Scratch
 
 if TYPE_CHECKING:
@@ -36,12 +38,19 @@ SETTINGS: dict[str, str | bool | int | float | list[str]] = {
 }
 """What every database of ours is opened with."""
 _RELATION = "tenue_source"
+_HANDED = "handed"
+_GATHERED = "gathered"
 
 
 def settings(scratch: Scratch) -> dict[str, str | bool | int | float | list[str]]:
     """What a database of ours is opened with that may put something into the folder."""
     folder = str(scratch.path / "spill")
     return {**SETTINGS, "temp_directory": folder, "secret_directory": folder}
+
+
+def _lock(connection: duckdb.DuckDBPyConnection) -> None:
+    connection.execute("SET enable_external_access = false")
+    connection.execute("SET lock_configuration = true")
 
 
 class Store(Protocol):
@@ -75,59 +84,48 @@ class Sandbox:
     """A database in memory that holds one table open."""
 
     def __init__(self, source: Files | Database | Frame, wanted: Mapping[str, str]) -> None:
-        self._scratch = Scratch()
-        self._connection: duckdb.DuckDBPyConnection | None = None
+        import duckdb
+
         self._types = 0
-        readable = self._opened(source, wanted)
+        self._opened = ExitStack()
+        scratch = Scratch()
+        self._opened.callback(scratch.close)
+        try:
+            self._connection = duckdb.connect(":memory:", config=settings(scratch))
+            self._opened.callback(self._connection.close)
+            readable = prepare(self._connection, source, wanted)
+            self._connection.execute(f"SET allowed_paths = [{listed(readable.paths)}]")
+            _lock(self._connection)
+        except (duckdb.Error, OSError):
+            readable = None
+        except BaseException:
+            self.close()
+            raise
+        # refused out of reach of the error above, which may quote what the file holds
         if readable is None:
             self.close()
             raise refuse("engine.source-could-not-be-opened-as-table")
         self.sql, self.columns = readable.sql, readable.columns
         self._kept = readable.kept
 
-    def _opened(
-        self, source: Files | Database | Frame, wanted: Mapping[str, str]
-    ) -> Readable | None:
-        import duckdb
-
-        try:
-            self._connection = duckdb.connect(":memory:", config=settings(self._scratch))
-            readable = prepare(self._connection, source, wanted)
-            allowed = ", ".join(DUCKDB.literal(str(path)) for path in readable.paths)
-            self._connection.execute(f"SET allowed_paths = [{allowed}]")
-            self._connection.execute("SET enable_external_access = false")
-            self._connection.execute("SET lock_configuration = true")
-            return readable
-        except (duckdb.Error, OSError):
-            # refused by the caller, out of reach of an error that may quote what the file holds
-            return None
-        except BaseException:
-            self.close()
-            raise
-
     def enumeration(self, words: Sequence[str]) -> str:
         """The name of a new type; as a literal, many words would take long to parse."""
         name = f"memory.main.words_{self._types}"
         self._types += 1
-        assert self._connection is not None  # noqa: S101 - open since __init__
         self._connection.execute(f"CREATE TYPE {name} AS ENUM (SELECT unnest(?))", [list(words)])
         return name
 
     def run(self, sql: str) -> Tuples:
         """The rows of a SELECT."""
-        assert self._connection is not None  # noqa: S101 - open since __init__
         return self._connection.execute(sql).fetchall()
 
     def arrow(self, sql: str) -> pyarrow.Table:
         """The rows of a SELECT, as an Arrow table."""
-        assert self._connection is not None  # noqa: S101 - open since __init__
         return self._connection.sql(sql).to_arrow_table()
 
     def close(self) -> None:
         """Closes the database and removes what it put on disk."""
-        if self._connection is not None:
-            self._connection.close()
-        self._scratch.close()
+        self._opened.close()
 
 
 class Borrowed:
@@ -159,3 +157,47 @@ class Borrowed:
 
     def close(self) -> None:
         """Leaves the connection to its holder."""
+
+
+class Bench:
+    """A database of our own that selects from one Arrow table at a time, and gathers what it found.
+
+    In the SQL, `handed` is the table given, and `gathered` all that was gathered.
+    """
+
+    def __init__(self) -> None:
+        import duckdb
+
+        self._scratch = Scratch()
+        self._connection = duckdb.connect(":memory:", config=settings(self._scratch))
+        _lock(self._connection)
+        self._begun = False
+
+    def select(self, table: pyarrow.Table, sql: str) -> Tuples:
+        """The rows of a SELECT from the table."""
+        self._connection.register(_HANDED, table)
+        try:
+            return self._connection.execute(sql).fetchall()
+        finally:
+            self._connection.unregister(_HANDED)
+
+    def gather(self, table: pyarrow.Table, sql: str) -> None:
+        """Adds the rows of a SELECT from the table to what was gathered."""
+        begin = f"INSERT INTO {_GATHERED}" if self._begun else f"CREATE TABLE {_GATHERED} AS"
+        self.select(table, f"{begin} {sql}")
+        self._begun = True
+
+    def gathered(self, sql: str) -> Tuples:
+        """The rows of a SELECT from what was gathered; none if nothing was."""
+        return self._connection.execute(sql).fetchall() if self._begun else []
+
+    def clear(self) -> None:
+        """Forgets what was gathered."""
+        if self._begun:
+            self._connection.execute(f"DROP TABLE {_GATHERED}")
+        self._begun = False
+
+    def close(self) -> None:
+        """Forgets everything."""
+        self._connection.close()
+        self._scratch.close()

@@ -15,6 +15,7 @@ def arrow_table(data: Any, wanted: Collection[str] | None) -> pyarrow.Table:
     """The columns whose names, in lower case, are `wanted`, or all; refused if it is no table."""
     import narwhals
     import pyarrow
+    from narwhals.exceptions import NarwhalsError
 
     try:
         frame = narwhals.from_native(data, pass_through=True)
@@ -29,13 +30,7 @@ def arrow_table(data: Any, wanted: Collection[str] | None) -> pyarrow.Table:
             return _typed({name: table.column(name) for name in chosen})
     except Refused:
         raise
-    except (
-        narwhals.exceptions.NarwhalsError,
-        pyarrow.ArrowException,
-        TypeError,
-        ValueError,
-        OverflowError,
-    ):
+    except (NarwhalsError, pyarrow.ArrowException, TypeError, ValueError, OverflowError):
         pass
     raise refuse("engine.source-is-of-type-and-its-columns", type=type(data).__name__)
 

@@ -41,11 +41,8 @@ def check_product(factors: Sequence[Factor], declared: Mapping[str, Column]) -> 
         largest = largest * size**factor.power if bits < _HUGE.bit_length() else _HUGE
         if largest * _MOST_ROWS > _HUGE:
             names = ", ".join(dict.fromkeys(f"`{factor.column}`" for factor in factors))
-            raise refuse(
-                "engine.sum-products",
-                names=names,
-                bit_length=(_HUGE // _MOST_ROWS).bit_length() - 1,
-            )
+            most = (_HUGE // _MOST_ROWS).bit_length() - 1
+            raise refuse("engine.sum-products", names=names, bit_length=most)
     return largest
 
 

@@ -9,18 +9,23 @@ rows first, and what it chose is measured. Totals are exact sums of integers; se
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from ...errors import refuse
-from ...schema import Bounded
+from ...schema import Bounded, Category
 from ..contract import Cells
 from ..request import Group, Measure, People, Request
+from ..storage import Fixed, Floating, Integer, Text, Written
 from .cell import stored_cell
 from .logical import Logical, Stored, unfit
 from .predicate import truth
 from .product import product
+
+_SINGLE, _DOUBLE = 2**24 - 1, 2**53 - 1
+_WHOLE = re.compile(r"0|-?[1-9][0-9]{0,17}", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -56,6 +61,35 @@ def write_counts(columns: Sequence[str], table: Stored) -> str:
     outputs = [f"CAST({name} AS {table.dialect.long}) AS v{i}" for i, name in enumerate(names)]
     there = " AND ".join(f"{name} IS NOT NULL" for name in names)
     return logical.select([*outputs, "COUNT(*) AS c"], there) + group_by(len(names))
+
+
+def write_lookup(unit: str, name: str, column: str, table: Stored) -> str:
+    """The SELECT of a column's logical values in the first two rows of the unit of that name.
+
+    A name is text in one form: a whole number means its shortest decimal. It equals a stored text
+    byte by byte, and a stored number if it is that number's shortest decimal; '017' is nobody's
+    number. One person has one name. Beyond the whole numbers that floating point tells apart,
+    nobody has any; a UUID is named by its usual text only; a category by its declared name, shared
+    by who is missing.
+    """
+    logical = Logical(table)
+    value = logical.value(column)
+    return logical.select([value], _is_named(unit, name, logical)) + " LIMIT 2"
+
+
+def _is_named(unit: str, name: str, logical: Logical) -> str:
+    column = logical.column(unit)
+    if isinstance(column, Category):
+        known = name in column.categories
+        return f"{logical.value(unit)} = {column.categories.index(name)}" if known else "FALSE"
+    value, stored = logical.raw(unit), logical.stored(unit)
+    if isinstance(stored, Text | Written):
+        return f"CAST({value} AS {logical.dialect.text}) = {logical.dialect.literal(name)}"
+    if not isinstance(stored, Integer | Fixed | Floating) or not _WHOLE.fullmatch(name):
+        return "FALSE"
+    if isinstance(stored, Floating) and abs(int(name)) > (_SINGLE if stored.single else _DOUBLE):
+        return "FALSE"
+    return f"{value} = {name}"
 
 
 def _of_rows(request: Request, logical: Logical) -> str:

@@ -34,10 +34,9 @@ class Groups:
 
     def units(self, unit: Codes) -> Whole:
         """How many different units each group has; missing ones are one and the same."""
-        pairs = _distinct(
-            self.labels * (unit.count + 1) + unit.codes + 1, self.count * (unit.count + 1)
-        )
-        return np.bincount(pairs // (unit.count + 1), minlength=self.count)
+        many = unit.count + 1
+        pairs = _distinct(self.labels * many + unit.codes + 1, self.count * many)
+        return np.bincount(pairs // many, minlength=self.count)
 
 
 @dataclass(frozen=True, eq=False)

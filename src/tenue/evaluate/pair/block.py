@@ -7,14 +7,14 @@ is never above a distance, and no margin is needed.
 
 from __future__ import annotations
 
+import abc
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .attributes import Nominal, Numeric
+from .attributes import Attribute, Nominal, Numeric
 
 Real = NDArray[np.float64]
 Whole = NDArray[np.int64]
@@ -29,31 +29,31 @@ Bound = Callable[[int], Real | float]
 """The least that an axis adds between one block of masked rows and each block of original ones."""
 
 
-class Axis(Protocol):
-    """One attribute of masked and of original rows, as a part of their distance."""
-
-    def squared(self, masked: Whole, original: Whole) -> Real:
-        """What it adds to the squared distance of masked rows to original rows."""
-        ...
-
-    def places(self, *, masked: bool) -> tuple[Real, float | None]:
-        """Where rows lie, for splitting; and how far apart different ones are, if that is fixed."""
-        ...
-
-    def bound(self, asked: Sequence[Whole], blocks: Sequence[Whole]) -> Bound:
-        """The least that it adds between these blocks of masked and of original rows."""
-        ...
-
-
 @dataclass(frozen=True, eq=False)
-class Line:
-    """An attribute of numbers, divided by its scale."""
+class Axis(abc.ABC):
+    """One attribute of masked and of original rows, over its scale, as a part of their distance."""
 
-    attribute: Numeric
+    attribute: Attribute
     scale: float
 
     def squared(self, masked: Whole, original: Whole) -> Real:
+        """What it adds to the squared distance of masked rows to original rows."""
         return self.attribute.squared(masked, original, self.scale)
+
+    @abc.abstractmethod
+    def places(self, *, masked: bool) -> tuple[Real, float | None]:
+        """Where rows lie, for splitting; and how far apart different ones are, if that is fixed."""
+
+    @abc.abstractmethod
+    def bound(self, asked: Sequence[Whole], blocks: Sequence[Whole]) -> Bound:
+        """The least that it adds between these blocks of masked and of original rows."""
+
+
+@dataclass(frozen=True, eq=False)
+class Line(Axis):
+    """An attribute of numbers."""
+
+    attribute: Numeric
 
     def places(self, *, masked: bool) -> tuple[Real, float | None]:
         values = self._values(masked=masked)
@@ -65,10 +65,8 @@ class Line:
         return np.where(gone, beyond, values), None
 
     def bound(self, asked: Sequence[Whole], blocks: Sequence[Whole]) -> Bound:
-        held, wanted = (
-            _Ends.of(self._values(masked=False), blocks),
-            _Ends.of(self._values(masked=True), asked),
-        )
+        held = _Ends.of(self._values(masked=False), blocks)
+        wanted = _Ends.of(self._values(masked=True), asked)
         far = (self.attribute.reach / self.scale) ** 2
 
         def least(part: int) -> Real:
@@ -88,14 +86,10 @@ class Line:
 
 
 @dataclass(frozen=True, eq=False)
-class Words:
-    """An attribute of categories, its distances divided by its scale."""
+class Words(Axis):
+    """An attribute of categories."""
 
     attribute: Nominal
-    scale: float
-
-    def squared(self, masked: Whole, original: Whole) -> Real:
-        return self.attribute.squared(masked, original, self.scale)
 
     def places(self, *, masked: bool) -> tuple[Real, float | None]:
         codes = self.attribute.masked if masked else self.attribute.original

@@ -39,11 +39,7 @@ class Moved:
 
 @checked_call
 def distributions(
-    original: object,
-    masked: object,
-    columns: Names = None,
-    bins: int = 20,
-    schema: object = None,
+    original: object, masked: object, columns: Names = None, bins: int = 20, schema: object = None
 ) -> tuple[Moved, ...]:
     """How far masking moved the distribution of each column.
 
@@ -78,14 +74,12 @@ def _of_words(attribute: Nominal) -> Moved:
         np.bincount(side + 1, minlength=count + 1) / side.size
         for side in (attribute.original, attribute.masked)
     ]
-    return Moved(
-        name=attribute.name,
-        mean=None,
-        variance=None,
-        quantiles=None,
-        histogram=float(np.abs(shares[0] - shares[1]).sum() / 2),
-        missing=float(shares[1][0] - shares[0][0]),
-    )
+    moved_shares = float(np.abs(shares[0] - shares[1]).sum() / 2)
+    return _only_shares(attribute.name, moved_shares, float(shares[1][0] - shares[0][0]))
+
+
+def _only_shares(name: str, share: float, gone: float) -> Moved:
+    return Moved(name=name, mean=None, variance=None, quantiles=None, histogram=share, missing=gone)
 
 
 def _of_numbers(attribute: Numeric, bins: int) -> Moved:
@@ -94,15 +88,8 @@ def _of_numbers(attribute: Numeric, bins: int) -> Moved:
     gone = [1 - side.size / rows for side in sides]
     before, after = sides
     if before.size == 0 or after.size == 0:
-        both = before.size == after.size
-        return Moved(
-            name=attribute.name,
-            mean=None,
-            variance=None,
-            quantiles=None,
-            histogram=0.0 if both else 1.0,
-            missing=gone[1] - gone[0],
-        )
+        share = 0.0 if before.size == after.size else 1.0
+        return _only_shares(attribute.name, share, gone[1] - gone[0])
     low, high = float(before.min()), float(before.max())
     width = attribute.declared or high - low
     return Moved(

@@ -66,12 +66,8 @@ def takes_options(function: Callable[P, R]) -> Callable[P, R]:
         taken = options_of([METHODS[name]]) if isinstance(name, str) and name in METHODS else known
         for option in given:
             if option in known and option not in taken:
-                raise refuse(
-                    "microdata.option-is-given-with-method",
-                    option=option,
-                    method=name,
-                    taken=", ".join(f"`{one}`" for one in taken) or "no options",
-                )
+                listed = ", ".join(f"`{one}`" for one in taken) or "no options"
+                raise refuse("microdata.foreign-option", option=option, method=name, taken=listed)
         check_call(function, signature(taken), args, given)
         return function(*args, **given)
 

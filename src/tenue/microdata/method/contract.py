@@ -22,7 +22,7 @@ from ...promise import Promise
 from ...schema import Column, Number, Schema
 from ...schema.literal import key
 from ..assessment import Assessment, Step, assessed
-from ..publish.permute import shuffled
+from ..permute import shuffled
 from ..table.cells import Cells, Numbers
 from ..table.original import Original
 
@@ -172,12 +172,9 @@ class Method(abc.ABC):
         full = full.take(rows[shuffled(int(rows.size), source)])
         units = full.size if full.persons is None else int(full.persons.max()) + 1
         if units < self.fewest:
-            raise refuse(
-                "microdata.there-are-fewer-than-k",
-                largest=self.fewest,
-                word="rows" if full.persons is None else "persons",
-                word2=f"Choose k = {units} at most" if units > 1 else "Publish a larger table",
-            )
+            word = "rows" if full.persons is None else "persons"
+            fix = f"Choose k = {units} at most" if units > 1 else "Publish a larger table"
+            raise refuse("microdata.fewer-than-k", largest=self.fewest, word=word, word2=fix)
         for name in self.quasi + self.confidential:
             _check_varies(full.cells[name])
         return full
@@ -238,9 +235,8 @@ class Method(abc.ABC):
 
     def history(self, read: Original, original: Original, made: Published) -> tuple[Step, ...]:
         """The steps from the table as it was read to the table as it leaves."""
-        steps = [
-            Step("read", f"{read.size} rows, {len(read.cells)} columns that are no identifiers")
-        ]
+        text = f"{read.size} rows, {len(read.cells)} columns that are no identifiers"
+        steps = [Step("read", text)]
         for name, many in read.beyond.items():
             if many:
                 values = "1 value" if many == 1 else f"{many} values"
@@ -276,26 +272,17 @@ def one_of(given: object, name: str, known: Collection[str]) -> str:
     if isinstance(given, str) and given in known:
         return given
     listed = ", ".join(f'"{word}"' for word in known)
-    raise refuse(
-        "microdata.is-one-of",
-        name=name,
-        given=given,
-        listed=listed,
-        nearest=nearest(str(given), known),
-    )
+    near = nearest(str(given), known)
+    raise refuse("microdata.is-one-of", name=name, given=given, listed=listed, nearest=near)
 
 
 def check_roles(schema: Schema) -> None:
     """Refuses a schema in which some column's role is not stated."""
     lacking = schema.without_role
     if lacking:
-        raise refuse(
-            "microdata.no-role-is-stated-for",
-            columns=lacking,
-            names=", ".join(f"`{name}`" for name in lacking),
-            key=key(lacking[0]),
-            word=" and in the others" if lacking[1:] else "",
-        )
+        names, first = ", ".join(f"`{name}`" for name in lacking), key(lacking[0])
+        word = " and in the others" if lacking[1:] else ""
+        raise refuse("microdata.no-role", columns=lacking, names=names, key=first, word=word)
 
 
 def _derived(column: Column) -> bool:

@@ -174,18 +174,11 @@ class Grouped(Method):
         else:
             labels = mdav(records, self.least).labels
         if self.l is not None or self.t is not None:
-            columns = [original.cells[name] for name in self.grown]
-            wanted = [
-                Wanted(
-                    column.name,
-                    places(column),
-                    not isinstance(column.column, Category),
-                    self.l,
-                    self.t,
-                    original.persons,
-                )
-                for column in columns
-            ]
+            wanted = []
+            for column in (original.cells[name] for name in self.grown):
+                where, ordered = places(column), not isinstance(column.column, Category)
+                asked = Wanted(column.name, where, ordered, self.l, self.t, original.persons)
+                wanted.append(asked)
             space: Space
             if records.semantic:
                 space = Mixed(records.coordinates, records.semantic)

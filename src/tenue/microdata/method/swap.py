@@ -23,7 +23,7 @@ from ...screen.number import percent
 from ...screen.page import sentence
 from ..partition.individual_ranking import individual_ranking
 from ..partition.mdav import mdav
-from ..publish.permute import permuted
+from ..permute import permuted
 from ..table.cells import Cells
 from ..table.original import Original
 from ..table.records import rank_of, records_of
@@ -93,8 +93,7 @@ class Swap(Grouped):
     name = "swap"
     ways: ClassVar[dict[str, GroupWay]] = {
         ALIKE: GroupWay(
-            "swapping in MDAV groups of the quasi-identifiers",
-            "Soria-Comas, thesis, section 3.3.1",
+            "swapping in MDAV groups of the quasi-identifiers", "Soria-Comas, thesis, section 3.3.1"
         ),
         VALUES: GroupWay(
             "swapping in groups of similar values of each confidential column",

@@ -48,12 +48,8 @@ def individual_ranking(values: ArrayLike, k: int, *, method: str = "mdav") -> Pa
         Thesis, sections 2.8 and 3.3.3; Hansen and Mukherjee 2003 for the optimal groups.
     """
     if method not in METHODS:
-        raise refuse(
-            "microdata.method-is-method-is-one-of",
-            method=method,
-            names=", ".join(f"`{name}`" for name in METHODS),
-            nearest=nearest(str(method), METHODS),
-        )
+        names, near = ", ".join(f"`{name}`" for name in METHODS), nearest(str(method), METHODS)
+        raise refuse("microdata.no-method", method=method, names=names, nearest=near)
     points = points_of(_one_column(values))
     k = enough_rows(points, k)
     column = points[:, 0]

@@ -35,9 +35,8 @@ class Partition:
     def __post_init__(self) -> None:
         given = np.asarray(self.labels)
         if given.ndim != 1 or given.size == 0 or given.dtype.kind not in "iu":
-            raise refuse(
-                "microdata.labels", wrong="is not a list of whole numbers, one for each row"
-            )
+            wrong = "is not a list of whole numbers, one for each row"
+            raise refuse("microdata.labels", wrong=wrong)
         labels = given.astype(np.int64)
         if labels.min() < 0 or labels.max() >= labels.size:
             raise refuse("microdata.labels", wrong="has a number that no group can have")

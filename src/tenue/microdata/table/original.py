@@ -79,21 +79,14 @@ def read_original(source: object, schema: Schema) -> Original:
 
 def _check_values(column: Column, rows: Rows) -> None:
     if rows.infinite[column.name]:
-        raise refuse(
-            "microdata.infinite-value",
-            column=column.name,
-            where=_where(rows.infinite, column, rows),
-        )
+        where = _where(rows.infinite, column, rows)
+        raise refuse("microdata.infinite-value", column=column.name, where=where)
     if rows.unreadable[column.name]:
-        category = isinstance(column, Category)
-        raise refuse(
-            "microdata.has-value-that-schema-does-not-know",
-            column=column.name,
-            where=_where(rows.unreadable, column, rows),
-            word="Every value is one of the declared categories"
-            if category
-            else f"Every value of a {column.type} column can be read as such",
-        )
+        word = f"Every value of a {column.type} column can be read as such"
+        if isinstance(column, Category):
+            word = "Every value is one of the declared categories"
+        where = _where(rows.unreadable, column, rows)
+        raise refuse("microdata.unknown-value", column=column.name, where=where, word=word)
 
 
 def _where(counts: Mapping[str, int], column: Column, rows: Rows) -> str:

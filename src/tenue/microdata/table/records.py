@@ -50,11 +50,9 @@ def records(table: object, schema: Schema, columns: Sequence[str] | None = None)
         names = [schema.column(name).name for name in columns]
     hidden = [name for name in names if isinstance(schema.columns[name], Identifier)]
     if not names or hidden:
-        raise refuse(
-            "microdata.nothing-to-compare",
-            wrong=f"`{hidden[0]}` is an identifier" if hidden else "There is no column to compare",
-            nearest=nearest(hidden[0] if hidden else "", schema.columns),
-        )
+        wrong = f"`{hidden[0]}` is an identifier" if hidden else "There is no column to compare"
+        near = nearest(hidden[0] if hidden else "", schema.columns)
+        raise refuse("microdata.nothing-to-compare", wrong=wrong, nearest=near)
     original = read_original(table, schema)
     cells = [original.cells[name].filled() for name in names]
     for column in cells:

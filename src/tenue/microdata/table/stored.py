@@ -22,7 +22,7 @@ from ...errors import EngineFault, nearest, refuse
 from ...noise.source import SYSTEM, Source
 from ...number import checked_call, whole
 from ..partition.individual_ranking import sorted_mdav
-from ..publish.permute import permuted
+from ..permute import permuted
 
 if TYPE_CHECKING:
     import pyarrow
@@ -156,9 +156,8 @@ def _taken(ordered: Ordered, column: object, source: Source | None) -> tuple[str
     """Takes in the column, ties by row or by words of the source; refuses bad values."""
     names = {name.lower(): name for name in ordered.names}
     if not isinstance(column, str) or column.lower() not in names:
-        raise refuse(
-            "microdata.table-no-column", column=column, nearest=nearest(str(column), names.values())
-        )
+        near = nearest(str(column), names.values())
+        raise refuse("microdata.table-no-column", column=column, nearest=near)
 
     def ties(rows: Numbers) -> Numbers:
         return rows if source is None else source.words(rows.size, 64).view(np.int64)
@@ -190,14 +189,8 @@ def _grouped(ordered: Ordered, rows: int, largest: float, k: int) -> tuple[Numbe
         place, runs, last = place + row.size, runs + new.size, values[-1]
     on_disk.start[runs] = rows
     on_disk.head[:runs] = on_disk.start[:runs]
-    labels = sorted_mdav(
-        k,
-        on_disk.value[:runs],
-        on_disk.tie,
-        on_disk.start[: runs + 1],
-        on_disk.head[:runs],
-        on_disk.label,
-    )
+    values, starts = on_disk.value[:runs], on_disk.start[: runs + 1]
+    labels = sorted_mdav(k, values, on_disk.tie, starts, on_disk.head[:runs], on_disk.label)
     return on_disk.row, labels
 
 

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from tenue.engine.duckdb.sandbox import Borrowed, Sandbox
+from tenue.engine.duckdb.sandbox import Bench, Borrowed, Sandbox
 from tenue.engine.source.location import Database, Files, Frame
 from tenue.errors import InvalidTable
 
@@ -152,3 +152,43 @@ def test_a_borrowed_relation_leaves_nothing_in_the_holders_database() -> None:
         borrowed.close()
         assert connection.execute("SELECT COUNT(*) FROM duckdb_views()").fetchall() == before
         assert connection.execute("SELECT x FROM t").fetchall() == [(5,)]
+
+
+TABLE = pa.table({"x": [1, 2, 3]})
+
+
+def test_what_was_handed_over_is_gone_after_the_question() -> None:
+    bench = Bench()
+    assert bench.select(TABLE, "SELECT SUM(x) FROM handed") == [(6,)]
+    with pytest.raises(duckdb.Error):
+        bench._connection.execute("SELECT * FROM handed")
+    bench.close()
+
+
+def test_parts_add_up_until_they_are_cleared() -> None:
+    bench = Bench()
+    assert bench.gathered("SELECT * FROM gathered") == []
+    for _ in range(2):
+        bench.gather(TABLE, "SELECT x FROM handed WHERE x > 1")
+    assert bench.gathered("SELECT SUM(x) FROM gathered") == [(10,)]
+    bench.clear()
+    assert bench.gathered("SELECT * FROM gathered") == []
+    bench.gather(TABLE, "SELECT 'other' AS y FROM handed")
+    assert bench.gathered("SELECT COUNT(y) FROM gathered") == [(3,)]
+    bench.close()
+
+
+def test_no_file_can_be_reached(tmp_path: Path) -> None:
+    (tmp_path / "secret.csv").write_text("a\n1\n")
+    bench = Bench()
+    with pytest.raises(duckdb.Error):
+        bench.select(TABLE, f"SELECT * FROM '{tmp_path / 'secret.csv'}'")
+    bench.close()
+
+
+def test_its_folder_goes_with_it() -> None:
+    bench = Bench()
+    folder = bench._scratch.path
+    assert folder.exists()
+    bench.close()
+    assert not folder.exists()

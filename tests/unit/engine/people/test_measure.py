@@ -10,8 +10,8 @@ import pyarrow as pa
 import pytest
 
 from oracle_engine import OracleEngine
-from tenue.engine.duckdb.bench import Bench
 from tenue.engine.duckdb.engine import DuckDB
+from tenue.engine.duckdb.sandbox import Bench
 from tenue.engine.people import crowd, measure
 from tenue.engine.people.crowd import Reader
 from tenue.engine.people.measure import Place, measure_people, rank_people

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tenue.microdata.publish.permute import permuted, shuffled
+from tenue.microdata.permute import permuted, shuffled
 from tenue.noise import Seeded
 from tenue.noise.source import SYSTEM
 
-module = importlib.import_module("tenue.microdata.publish.permute")
+module = importlib.import_module("tenue.microdata.permute")
 Draw = Callable[[int, int, Any], np.ndarray]
 
 

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 import tenue as tn
-from tenue.microdata.copy import AS_STORED, COUNTED, Release, certify, warnings_of
 from tenue.microdata.method.catalogue import chosen_method
 from tenue.microdata.method.groups import GROWN
 from tenue.microdata.method.swap import CROSSED, INFORMED
+from tenue.microdata.protected_copy import AS_STORED, COUNTED, Release, certify, warnings_of
 from unit.microdata.census import people, schema
 
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ...noise.exact import uniform
-from ...noise.source import Source
+from ..noise.exact import uniform
+from ..noise.source import Source
 
 Rows = NDArray[np.int64]
 
