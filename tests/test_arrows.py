@@ -41,21 +41,19 @@ FILES = sorted(SOURCE.rglob("*.py"))
 
 
 _INSIDE = {
-    "command": (
-        "options ask wording check example_table demo explain init ledger progress publish main"
-    ),
+    "command": "options ask wording check example_table demo explain init ledger publish main",
     "engine": "request contract storage sql people source duckdb open",
     "estimate": (
-        "laplace_integral likelihood posterior window comparison range refined "
-        "refined_error single vector"
+        "laplace_integral likelihood posterior window comparison refined refined_error "
+        "single vector"
     ),
     "evaluate": "verdict certificate code rows value group check pair risk score utility",
     "ledger": (
-        "amount text composition fact overlap row record totals proof transaction "
-        "contract sqlite given memory statement"
+        "amount text composition fact chain overlap row totals dictionaries record proof "
+        "transaction contract sqlite given memory statement"
     ),
     "mechanism": "bernstein choose part error individual refinement smooth",
-    "microdata": "publish partition table assessment method leave copy release",
+    "microdata": "permute partition table assessment method leave protected_copy release",
     "noise": (
         "criterion enclosure source table exact law joint likelihood box discrete_laplace "
         "heavy_tail laplace_sum independent laplace optimal_steps optimal"
@@ -69,12 +67,12 @@ _INSIDE = {
         "question cells family plan posterior workload release answer certify inquiry "
         "read terms write belief explain individual session"
     ),
-    "schema": "literal expression column named protocol table file fingerprint schema given",
+    "schema": "literal expression column named protocol table file schema given",
     "screen": "number page table",
     "sensitivity": (
         "admissible column order_statistic pair parameters local window smooth worst_case"
     ),
-    "taxonomy": "given graph distance diameter label nested file marginality name taxonomy",
+    "taxonomy": "given graph distance label nested file taxonomy",
 }
 INSIDE = {room: names.split() for room, names in _INSIDE.items()}
 """The files and sub-rooms of each room, each importing only what stands before it."""

@@ -23,7 +23,7 @@ import pytest
 import tenue
 from tenue.errors import Conflict, InvalidArgument, LedgerFault, NotPromised, OverBudget, Refused
 from tenue.ledger import LARGEST_ANSWER, Charge, Ledger, Memory, Reservation, SQLite, digest
-from tenue.ledger.proof.chain import GENESIS
+from tenue.ledger.chain import GENESIS
 
 QUESTION = digest("SELECT COUNT(*) FROM census")
 OTHER = digest("SELECT SUM(income) FROM census")

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import fields
 
 from ..errors import LedgerFault
+from . import chain
 from .fact import Reserved
-from .proof import chain
 from .row import (
     ANSWERED,
     OPEN,
@@ -20,7 +20,7 @@ from .row import (
     Stored,
     Ticket,
 )
-from .transaction.journal import Journal
+from .totals import Totals
 
 
 class Dictionaries:
@@ -102,10 +102,9 @@ class Dictionaries:
     def answer(self, sequence: int) -> bytes:
         return self._answers[sequence]
 
-    def take(self, journal: Journal) -> None:
-        """Takes over what a transaction wrote."""
-        totals = journal.totals
-        self.entries.extend(journal.written)
+    def take(self, totals: Totals, written: Iterable[tuple[int, str, bytes]]) -> None:
+        """Takes over what a transaction changed, and the entries that it wrote."""
+        self.entries.extend(written)
         for each in fields(Books):
             getattr(self._books, each.name).update(getattr(totals, each.name))
         self._answers.update(totals.answers)

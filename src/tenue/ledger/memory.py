@@ -9,10 +9,10 @@ from itertools import count
 from typing import TypeVar
 
 from ..errors import LedgerFault, Refused
+from . import chain
 from .contract import Ledger, Rows, closed
 from .dictionaries import Dictionaries
 from .fact import Entry
-from .proof import chain
 from .proof.anchor import Anchor
 from .proof.inspection import inspect
 from .record import Verification
@@ -51,9 +51,9 @@ class Memory(Ledger):
             try:
                 result = work(journal)
             except Refused:
-                self._rows.take(journal)
+                self._rows.take(journal.totals, journal.written)
                 raise
-            self._rows.take(journal)
+            self._rows.take(journal.totals, journal.written)
             return result
 
     def _read(self, look: Callable[[Rows], T]) -> T:

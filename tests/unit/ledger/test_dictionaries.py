@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tenue.errors import LedgerFault
+from tenue.ledger import chain
 from tenue.ledger.dictionaries import Dictionaries
 from tenue.ledger.fact import Answered, DatasetOpened, Reserved
-from tenue.ledger.proof import chain
 from tenue.ledger.row import EVERYONE, Person, ticket_name
 from tenue.ledger.transaction.journal import Journal
 
@@ -53,7 +53,7 @@ def test_what_a_transaction_wrote_is_there_once_taken() -> None:
     for fact in (OPENED, RESERVED):
         journal.write(fact)
     assert rows.datasets() == []
-    rows.take(journal)
+    rows.take(journal.totals, journal.written)
     name = ticket_name("census", "ann", "k")
     assert name is not None
     assert rows.datasets() == ["census"]
@@ -71,10 +71,10 @@ def test_a_settled_ticket_is_open_no_longer() -> None:
     journal = Journal(rows, rows.head(), lambda: "me", "me".__eq__)
     for fact in (OPENED, RESERVED):
         journal.write(fact)
-    rows.take(journal)
+    rows.take(journal.totals, journal.written)
     later = Journal(rows, rows.head(), lambda: "me", "me".__eq__)
     later.write(Answered(dataset="census", reservation=2, answer_digest="d", size=1))
-    rows.take(later)
+    rows.take(later.totals, later.written)
     assert rows.open_tickets() == []
     assert rows.totals().books.datasets.keys() == {"census"}
     assert rows.totals()[1:] == (1, 0)

@@ -7,12 +7,12 @@ from collections.abc import Iterable
 from dataclasses import fields
 
 from ...errors import LedgerFault, Refused
+from .. import chain
 from ..dictionaries import Dictionaries
 from ..fact import Answered, Fact, Reserved, Returned, Unanswered
 from ..record import Verification
 from ..row import ANSWERED, EVERYONE, OPEN, RETURNED, UNANSWERED, Books, Line, Stored
 from ..totals import Totals
-from . import chain
 from .anchor import Anchor
 
 _OUTCOME: dict[type[Fact], int] = {Answered: ANSWERED, Returned: RETURNED, Unanswered: UNANSWERED}

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from ...errors import LedgerFault, Refused, refuse
+from .. import chain
 from ..contract import closed
-from ..proof import chain
 from ..proof.anchor import Anchor
 from ..proof.inspection import inspect
 from ..record import Verification

@@ -9,9 +9,9 @@ from typing import TypeVar
 
 from ...errors import LedgerFault
 from ...number import checked_call
+from .. import chain
 from ..contract import Ledger, Rows
 from ..fact import Entry
-from ..proof import chain
 from ..proof.anchor import Anchor
 from ..record import Verification
 from ..transaction.journal import Journal

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
 from ...errors import LedgerFault
+from .. import chain
 from ..fact import Reserved
-from ..proof import chain
 from ..row import Account, Books, Dataset, Line, Person, Stored, Ticket
 from ..transaction.journal import Journal
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import UTC, datetime
 
+from .. import chain
 from ..fact import Fact
-from ..proof import chain
 from ..row import Shelf
 from ..totals import Totals
 

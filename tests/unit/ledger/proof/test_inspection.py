@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from tenue.errors import LedgerFault
-from tenue.ledger import Charge, SQLite
-from tenue.ledger.proof import chain
+from tenue.ledger import Charge, SQLite, chain
 
 CHARGE = Charge.of(epsilon="0.5", neighbours="replace")
 ABOUT = Charge.of(epsilon="0.1", neighbours="add-or-remove", person="17")

@@ -7,9 +7,9 @@ import json
 import pytest
 
 from tenue.errors import LedgerFault
+from tenue.ledger import chain
 from tenue.ledger.fact import DataChanged, DatasetOpened, Fact
 from tenue.ledger.memory import Memory
-from tenue.ledger.proof import chain
 from tenue.ledger.transaction.journal import Journal
 
 OPENED = DatasetOpened(

@@ -14,9 +14,9 @@ from __future__ import annotations
 import hashlib
 import json
 
-from ...errors import LedgerFault
-from ..fact import Entry, Fact, from_fields, to_fields
-from ..text import canonical
+from ..errors import LedgerFault
+from .fact import Entry, Fact, from_fields, to_fields
+from .text import canonical
 
 _decode = json.JSONDecoder().raw_decode
 

@@ -5,8 +5,8 @@ import hashlib
 import pytest
 
 from tenue.errors import LedgerFault
+from tenue.ledger import chain
 from tenue.ledger.fact import SchemaChanged
-from tenue.ledger.proof import chain
 
 FACT = SchemaChanged(dataset="census", schema_digest="ab")
 
