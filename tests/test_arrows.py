@@ -49,7 +49,7 @@ _INSIDE = {
     ),
     "evaluate": "verdict certificate code rows value group check pair risk score utility",
     "ledger": (
-        "amount text composition fact chain overlap row totals dictionaries record proof "
+        "amount text composition fact chain row totals dictionaries record proof "
         "transaction contract sqlite given memory statement"
     ),
     "mechanism": "bernstein choose part error individual refinement smooth",
@@ -67,7 +67,7 @@ _INSIDE = {
         "question cells family plan posterior workload release answer certify inquiry "
         "read terms write belief explain individual session"
     ),
-    "schema": "literal expression column named protocol table file schema given",
+    "schema": "literal expression column named protocol table file schema",
     "screen": "number page table",
     "sensitivity": (
         "admissible column order_statistic pair parameters local window smooth worst_case"

@@ -12,6 +12,14 @@ from ..errors import Refused
 from ..promise import Certificate, KAnonymity, ProbabilisticKAnonymity, Promise
 from .verdict import Check
 
+SWAPPED = (
+    "This table was swapped. Swapping leaves the quasi-identifiers as they were, so people may "
+    "look like nobody else, and k, l and t do not measure it. Its promise is that a confidential "
+    "value in a person's row came from that person's record with probability at most 1/{k}. The "
+    "value itself may be the same for all of a group, and is then known all the same."
+)
+"""What the reader of k, l and t of a swapped file must know: they measure something else."""
+
 
 def certificate_beside(table: object) -> Certificate | None:
     """The certificate of a released file; None unless a manifest beside it names its bytes.
@@ -33,21 +41,10 @@ def certificate_beside(table: object) -> Certificate | None:
         return None
 
 
-def swapped_note(k: int) -> str:
-    """What the reader of k, l and t of a swapped file must know: they measure something else."""
-    return (
-        "This table was swapped. Swapping leaves the quasi-identifiers as they were, so people may "
-        "look like nobody else, and k, l and t do not measure it. Its promise is that a "
-        "confidential value in a person's row came from that person's record with probability at "
-        f"most 1/{k}. The value itself may be the same for all of a group, and is then known all "
-        "the same."
-    )
-
-
 def explained(check: Check, promise: Promise | None) -> Check:
     """What was found, with what must be known of a table about which this is promised."""
     if isinstance(promise, ProbabilisticKAnonymity):
-        return replace(check, notes=(swapped_note(promise.k), *check.notes), swapped=True)
+        return replace(check, notes=(SWAPPED.format(k=promise.k), *check.notes), swapped=True)
     return check
 
 

@@ -18,13 +18,13 @@ from ..number import checked_call
 from .amount import cap, delta_cap
 from .composition import Charge, Column, Neighbours, given_neighbours
 from .fact import DatasetOpened, Entry, Fact, ReleaseRegistered, ReleaseWithdrawn, RowsReleased
-from .overlap import overlapped
 from .proof.anchor import Anchor
 from .record import Balance, Reservation, Verification, balance_of
 from .row import EVERYONE, Shelf, cache_name, standing, ticket_name
 from .text import given_text
 from .transaction import holder, settlement
 from .transaction import payment as cashier
+from .transaction.holder import overlapped
 from .transaction.journal import Journal
 from .transaction.purchase import Purchase
 

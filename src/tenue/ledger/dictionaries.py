@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import fields
+from typing import Protocol
 
 from ..errors import LedgerFault
 from . import chain
@@ -21,6 +22,13 @@ from .row import (
     Ticket,
 )
 from .totals import Totals
+
+
+class Written(Protocol):
+    """A transaction: what it changed, and the entries that it wrote."""
+
+    totals: Totals
+    written: list[tuple[int, str, bytes]]
 
 
 class Dictionaries:
@@ -102,9 +110,10 @@ class Dictionaries:
     def answer(self, sequence: int) -> bytes:
         return self._answers[sequence]
 
-    def take(self, totals: Totals, written: Iterable[tuple[int, str, bytes]]) -> None:
-        """Takes over what a transaction changed, and the entries that it wrote."""
-        self.entries.extend(written)
+    def take(self, journal: Written) -> None:
+        """Takes over what a transaction wrote."""
+        totals = journal.totals
+        self.entries.extend(journal.written)
         for each in fields(Books):
             getattr(self._books, each.name).update(getattr(totals, each.name))
         self._answers.update(totals.answers)

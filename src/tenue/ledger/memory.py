@@ -51,9 +51,9 @@ class Memory(Ledger):
             try:
                 result = work(journal)
             except Refused:
-                self._rows.take(journal.totals, journal.written)
+                self._rows.take(journal)
                 raise
-            self._rows.take(journal.totals, journal.written)
+            self._rows.take(journal)
             return result
 
     def _read(self, look: Callable[[Rows], T]) -> T:

@@ -14,7 +14,7 @@ from typing import Any, Literal
 from ..ledger.contract import Ledger
 from ..noise.source import SYSTEM
 from ..schema import Schema
-from ..schema.given import given_schema
+from ..schema.schema import given_schema
 from .leave.leave import Registration, Target, check_first, check_rows, leave, opened, paid
 from .leave.mark import marks_of
 from .method.catalogue import chosen_method, takes_options

@@ -21,7 +21,7 @@ from ..ledger.record import Balance
 from ..number import Number, checked_call, flag
 from ..promise import checked_neighbours
 from ..schema import Schema
-from ..schema.given import given_schema
+from ..schema.schema import given_schema
 from .answer import Answer, Answers
 from .belief.answer import BeliefPlan, Believed
 from .belief.person import unit_in_words

@@ -243,3 +243,15 @@ def _value(value: Value | None) -> str | bool | None:
     if value is None or isinstance(value, bool):
         return value
     return value.isoformat() if isinstance(value, date) else str(value)
+
+
+def given_schema(given: object) -> tuple[Schema, Path | None]:
+    """The schema, and its file if it came from one."""
+    if isinstance(given, Schema):
+        return given, None
+    if isinstance(given, Mapping):
+        return Schema.from_dict(given), None
+    if isinstance(given, str | os.PathLike):
+        path = Path(given)
+        return Schema.load(path), path
+    raise refuse("schema.schema-is-of-type", type=type(given).__name__)

@@ -53,7 +53,7 @@ def test_what_a_transaction_wrote_is_there_once_taken() -> None:
     for fact in (OPENED, RESERVED):
         journal.write(fact)
     assert rows.datasets() == []
-    rows.take(journal.totals, journal.written)
+    rows.take(journal)
     name = ticket_name("census", "ann", "k")
     assert name is not None
     assert rows.datasets() == ["census"]
@@ -71,10 +71,10 @@ def test_a_settled_ticket_is_open_no_longer() -> None:
     journal = Journal(rows, rows.head(), lambda: "me", "me".__eq__)
     for fact in (OPENED, RESERVED):
         journal.write(fact)
-    rows.take(journal.totals, journal.written)
+    rows.take(journal)
     later = Journal(rows, rows.head(), lambda: "me", "me".__eq__)
     later.write(Answered(dataset="census", reservation=2, answer_digest="d", size=1))
-    rows.take(later.totals, later.written)
+    rows.take(later)
     assert rows.open_tickets() == []
     assert rows.totals().books.datasets.keys() == {"census"}
     assert rows.totals()[1:] == (1, 0)

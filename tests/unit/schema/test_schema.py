@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from tenue.errors import InvalidArgument, InvalidSchema, Refused
 from tenue.schema import Number, Schema
+from tenue.schema.schema import given_schema
 from unit.schema.file.test_lines import VALUES
 from unit.schema.layout import layouts
 from unit.schema.stated import schemas
@@ -368,3 +369,26 @@ def test_the_hash_outlives_releases_of_tenue() -> None:
     table = {"name": "t", "unit": "record", "neighbours": "replace"}
     pinned = "9d8a72b95460f6e5b0869d106c729ae6a909cfd177002963e9db7b710566ce58"
     assert Schema.from_dict({"table": table, "columns": columns}).digest == pinned
+
+
+PARTS = {
+    "table": {"name": "t", "unit": "record", "neighbours": "replace"},
+    "columns": {"age": {"type": "number", "bounds": [0, 120]}},
+}
+
+
+def test_only_a_file_is_a_file(tmp_path: Path) -> None:
+    schema = Schema.from_dict(PARTS)
+    schema.save(tmp_path / "t.toml")
+    assert given_schema(schema) == (schema, None)
+    assert given_schema(PARTS) == (schema, None)
+    for stated in (tmp_path / "t.toml", str(tmp_path / "t.toml")):
+        found, file = given_schema(stated)
+        assert found.digest == schema.digest
+        assert file == tmp_path / "t.toml"
+
+
+@pytest.mark.parametrize("given", [3, None, ["t.toml"], b"t.toml"])
+def test_anything_else_is_refused(given: object) -> None:
+    with pytest.raises(InvalidArgument, match=f"`schema` is of type {type(given).__name__}"):
+        given_schema(given)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from ...errors import refuse
 from ..amount import decimal, in_epsilon
 from ..composition import REPLACE, Neighbours
@@ -19,7 +21,6 @@ from ..fact import (
     SchemaChanged,
     UnitStated,
 )
-from ..overlap import overlapped
 from ..row import EVERYONE
 from .journal import Journal
 from .payment import known_dataset
@@ -109,3 +110,32 @@ def withdraw_release(journal: Journal, wanted: ReleaseWithdrawn) -> None:
     known_dataset(journal, wanted.dataset)
     if wanted.release_digest in journal.totals.releases_of(wanted.dataset):
         journal.write(wanted)
+
+
+WHOLE = "whole:"
+_PART = 4
+_LEAST = 3
+
+
+def overlapped(marks: str, earlier: Mapping[str, int]) -> int | None:
+    """The number of the last earlier release with common rows, or None.
+
+    Parameters
+        marks: words, with spaces between.
+        earlier: the number of an entry, behind the number and the marks it has.
+
+    Example
+        >>> overlapped("whole:ab row:1", {"7 whole:cd row:1": 7, "9 whole:ab": 9})
+        9
+    """
+    mine = set(marks.split())
+    found = [number for text, number in earlier.items() if _meet(mine, set(text.split()[1:]))]
+    return max(found, default=None)
+
+
+def _meet(one: set[str], other: set[str]) -> bool:
+    common = one & other
+    if any(mark.startswith(WHOLE) for mark in common):
+        return True
+    rows = min(sum(not mark.startswith(WHOLE) for mark in marks) for marks in (one, other))
+    return len(common) >= max(_LEAST, -(-rows // _PART))

@@ -9,13 +9,14 @@ group may have it, and whoever knows more than quasi-identifiers may weigh the a
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import refuse
-from ...evaluate.certificate import explained
+from ...evaluate.certificate import SWAPPED
 from ...noise.source import Source
 from ...promise import ProbabilisticKAnonymity
 from ...schema import Boolean, Category, Column
@@ -153,7 +154,7 @@ class Swap(Grouped):
         """Nothing: a probability cannot be measured on one table."""
 
     def explained(self, check: Check) -> Check:
-        return explained(check, self.promise)
+        return replace(check, notes=(SWAPPED.format(k=self.least), *check.notes), swapped=True)
 
     @property
     def promise(self) -> ProbabilisticKAnonymity:

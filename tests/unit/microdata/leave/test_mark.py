@@ -14,7 +14,7 @@ import pytest
 import tenue as tn
 from tenue.errors import Conflict
 from tenue.ledger import Memory, overlap
-from tenue.ledger.overlap import overlapped
+from tenue.ledger.transaction.holder import overlapped
 from tenue.microdata.leave.mark import MARKED, WHOLE, marks_of
 from tenue.microdata.table.original import read_original
 from tenue.schema import Schema
