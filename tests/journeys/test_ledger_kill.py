@@ -50,11 +50,11 @@ def lines(path):
     return open(path).read().splitlines() if os.path.exists(path) else []
 
 
-def refund_the_dead(desk):
+def refund_the_dead(journal):
     # the wrong recovery: what a crash left open is given back
-    for ticket in desk.books.open_tickets():
-        if not desk.alive(ticket.owner):
-            desk.write(Returned(dataset="census", reservation=ticket.sequence, reason="crash"))
+    for ticket in journal.totals.open_tickets():
+        if not journal.alive(ticket.owner):
+            journal.write(Returned(dataset="census", reservation=ticket.sequence, reason="crash"))
 
 
 class Worker:
