@@ -25,7 +25,7 @@ from every_order import Orders, law
 from oracle_engine import OracleEngine, Placed
 from tenue.engine.contract import Engine
 from tenue.engine.duckdb.engine import DuckDB
-from tenue.engine.request import Group, Measure, Missing, Not, People, Request
+from tenue.engine.request import Bin, Group, Measure, Missing, Not, People, Request
 from tenue.engine.source.location import Relation
 from tenue.errors import InvalidTable
 from tenue.schema import Schema
@@ -362,6 +362,14 @@ def test_limits_beyond_what_a_stream_remembers() -> None:
     for limit, expected in ((5000, 5007), (10**30, 6007), (2047, 2054), (2048, 2055), (2049, 2056)):
         limits = People("who", limit, 10**30)
         assert opened(rows).measure(Request(asked, people=limits)) == {(): (expected, 2)}
+
+
+def test_cells_that_no_word_of_64_bits_numbers_are_told_apart() -> None:
+    rows: list[Row] = [("a", 0, 0, None), ("a", 1, 1, None), ("b", 1, 1, True)]
+    keys = tuple(Bin("x", 1, first, 2**62) for first in (0, -5))
+    for some in (keys[:1], keys):
+        request = Request((Measure("rows"),), keys=some, people=People("who", 2, 2))
+        assert opened(rows).measure(request) == oracle(rows).measure(request)
 
 
 def test_a_filter_comes_before_the_limit() -> None:

@@ -212,10 +212,13 @@ def _cells(table: pyarrow.Table, shape: Sequence[int]) -> npt.NDArray[np.int64]:
     cells = np.zeros(len(table), dtype=np.int64)
     most = 1
     for i, size in enumerate(shape):
+        # numpy takes unsigned words of 64 bits to floats; a place among cells is below 2^63
+        column = _column(table, f"k{i}").astype(np.int64)
         if most * size > _FAR:
-            cells, most = dense(cells), len(table)
+            cells, column = dense(cells), dense(column)
+            most = size = len(table)
         cells *= size
-        cells += _column(table, f"k{i}")
+        cells += column
         most *= size
     return cells
 

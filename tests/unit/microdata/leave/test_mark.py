@@ -13,7 +13,8 @@ import pytest
 
 import tenue as tn
 from tenue.errors import Conflict
-from tenue.ledger import Memory, overlap
+from tenue.ledger import Memory
+from tenue.ledger.transaction import holder
 from tenue.ledger.transaction.holder import overlapped
 from tenue.microdata.leave.mark import MARKED, WHOLE, marks_of
 from tenue.microdata.table.original import read_original
@@ -71,7 +72,7 @@ def test_rows_that_many_have_leave_no_mark_of_their_own() -> None:
 
 
 def test_the_ledger_reads_the_same_word() -> None:
-    assert overlap.WHOLE == WHOLE
+    assert holder.WHOLE == WHOLE
 
 
 def test_a_mark_says_little_of_a_row() -> None:
