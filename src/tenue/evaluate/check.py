@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 
 from ..errors import refuse
 from ..number import checked_call
-from ..schema import Column, Schema, Table
+from ..schema import Bounded, Column, Schema, Table
 from .certificate import certificate_beside, quoted
 from .code import Codes, coded
-from .group import note
+from .group import spelling
 from .group.closeness import earth_movers, ratio
 from .group.count import Groups, counted, grouped
 from .group.diversity import distinct_values, effective_values, holdings, needed_values
-from .group.spelling import meant, shown
+from .group.spelling import meant, named, shown
 from .rows import Rows, open_rows
 from .value import Values, one_array, typed
 from .verdict import Check, Confidential
@@ -143,11 +143,11 @@ def _checked(
         homogeneous_share=float(groups.sizes[homogeneous].sum() / size),
         confidential=tuple(column for column, _ in found),
         notes=(
-            *note.respelled(respelled),
-            *note.renamed([person] if person and names else []),
-            *note.merged_values(merged),
-            *(() if declared is None else note.about_schema(rows, declared, columns, most)),
-            *note.unprotected(loose, [name for name in loose if tells_apart(read[name])]),
+            *spelling.respelled(respelled),
+            *spelling.renamed([person] if person and names else []),
+            *spelling.merged_values(merged),
+            *(() if declared is None else _about_schema(rows, declared, columns, most)),
+            *open_columns(loose, [name for name in loose if tells_apart(read[name])]),
         ),
     )
 
@@ -243,3 +243,44 @@ def tells_apart(column: pyarrow.ChunkedArray) -> bool:
     if array.null_count or pa.types.is_nested(array.type):
         return False
     return coded(array, ordered=False).count == len(array) > 1
+
+
+def open_columns(names: list[str], alone: list[str]) -> list[str]:
+    """Columns that nothing protects, and those of them that tell every row apart."""
+    if not names:
+        return []
+    told = f"Nothing protects {named(names)}: no role is stated, or the role is other."
+    if alone:
+        told += (
+            f" {named(alone)} {'has' if len(alone) == 1 else 'have'} another value in every row: "
+            "whoever knows it of a person finds the row, whatever k is."
+        )
+    return [told]
+
+
+def _about_schema(rows: Rows, schema: Table, columns: list[Values], most: int) -> list[str]:
+    """What the schema says and the table does not have, or the other way round."""
+    notes = []
+    if most > 1:
+        notes.append(
+            f"The table has no column `{schema.unit}`. One may have {most} rows, so k is the "
+            "number of rows divided by that, rounded up, and l and t count rows."
+        )
+    kept = [column.name for column in schema.identifiers if rows.find(column.name)]
+    if kept:
+        notes.append(f"The table still has what names a person: {named(kept)}.")
+    declared = (*schema.quasi_identifiers, *schema.confidential)
+    absent = [column.name for column in declared if not rows.find(column.name)]
+    if absent:
+        notes.append(f"Declared, but not in the table: {named(absent)}.")
+    hidden = [name for name in rows.names if name not in schema.columns]
+    if hidden:
+        notes.append(f"Not declared, so not looked at: {named(hidden)}.")
+    for secret in columns:
+        column = schema.columns.get(secret.name)
+        if isinstance(column, Bounded) and secret.kind == "category":
+            notes.append(
+                f"`{secret.name}` is declared a {column.type}, and some of it is something else: "
+                "its values were compared as categories, numbers and days by what they mean."
+            )
+    return notes

@@ -13,6 +13,7 @@ import pytest
 
 import tenue as tn
 from tenue.errors import InvalidArgument, InvalidSchema, InvalidTable
+from tenue.evaluate.check import open_columns
 from unit.evaluate.stated import AGE, NAME, PAY, ROWS, people, schema
 
 check = tn.evaluate.check
@@ -176,3 +177,13 @@ def test_spellings_of_one_person_are_remarked(tmp_path: Path, names: list[str]) 
     found = check(path, quasi_identifiers=["age"], unit="who")
     assert found.k == 3
     assert any("two spellings of one person" in note for note in found.notes) == (names[0] != "a")
+
+
+def test_what_tells_apart_is_said_only_of_what_does() -> None:
+    assert open_columns([], []) == []
+    (calm,) = open_columns(["a", "b"], [])
+    assert "every row" not in calm
+    (one,) = open_columns(["a", "b"], ["b"])
+    assert "`b` has another value in every row" in one
+    (two,) = open_columns(["a", "b"], ["a", "b"])
+    assert "`a`, `b` have another value in every row" in two

@@ -198,3 +198,40 @@ def word_codes(words: Any, declared: Column | None) -> Whole:
         first = np.unique(values, return_index=True, return_inverse=True)[1:]
         codes[number] = codes[number][first[0]][first[1]]
     return codes
+
+
+def respelled(names: list[str]) -> list[str]:
+    """Quasi-identifiers that are written in more than one way."""
+    if not names:
+        return []
+    return [
+        f"Some values of {named(names)} are written in more than one way, as 7 and 07 are, or a "
+        "blank and what is declared for it. An intruder can tell them apart, so they count as "
+        "different; written alike, k may be larger."
+    ]
+
+
+def renamed(names: list[str]) -> list[str]:
+    """Names of persons that may be written in more than one way."""
+    if not names:
+        return []
+    return [
+        f"Some values of {named(names)} may be two spellings of one person's, as 17 and 017 are, "
+        "or Ann and ann. Names are compared as they are stored, so each counts as a person: k and "
+        "l may be smaller."
+    ]
+
+
+def merged_values(names: list[str]) -> list[str]:
+    """Confidential values that count as one though they are written differently."""
+    if not names:
+        return []
+    return [
+        f"Some values of {named(names)} are written in more than one way, as flu and Flu are, or "
+        "7 and 7.0. They mean the same to whoever reads them, so they count as one for l and t."
+    ]
+
+
+def named(names: list[str]) -> str:
+    """Columns as they stand in a sentence."""
+    return ", ".join(f"`{name}`" for name in names)

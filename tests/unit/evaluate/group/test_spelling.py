@@ -12,6 +12,7 @@ import pytest
 
 import tenue as tn
 from tenue.errors import InvalidTable
+from tenue.evaluate.group import spelling
 from tenue.evaluate.group.spelling import meant, shown, word_codes
 from tenue.evaluate.value import typed
 from tenue.schema import Schema
@@ -187,3 +188,10 @@ def test_a_release_counts_values_as_check_does() -> None:
     release = tn.publish(table, schema=schema, method="microaggregate", k=3, l=2)
     assert release.risk.check is not None
     assert (release.risk.check.k, release.risk.check.l) == (6, 2)
+
+
+@pytest.mark.parametrize("say", [spelling.respelled, spelling.renamed, spelling.merged_values])
+def test_a_note_names_its_columns(say: type[list[str]]) -> None:
+    assert say([]) == []
+    (text,) = say(["age", "zip"])
+    assert "`age`, `zip`" in text
