@@ -20,7 +20,7 @@ from ..source.location import Relation, Source
 from ..sql.logical import Held, Logical, Stored
 from ..sql.rank import profiles
 from ..sql.statement import write, write_counts, write_lookup
-from ..storage import check_readable
+from ..storage import read_as
 from .dialect import DUCKDB
 from .rows import read_rows
 from .sandbox import Bench, Borrowed, Sandbox, Store
@@ -149,7 +149,6 @@ def _stored(schema: Table) -> list[Column]:
 def _held(column: Column, store: Store) -> Held:
     for name, stored in store.columns:
         if name.lower() == column.name.lower():
-            check_readable(column, stored)
             words = store.enumeration(column.categories) if isinstance(column, Category) else ""
-            return Held(column, name, stored, words)
+            return Held(column, name, read_as(column, stored), words)
     raise refuse("engine.source-has-no-column", column=column.name)
