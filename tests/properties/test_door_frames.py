@@ -186,6 +186,11 @@ KINDS: dict[str, Kind] = {
         lambda values: strings(pa.string())(values).dictionary_encode(),
         broken(pa.string(), pa.binary()),
     ),
+    "polars categorical": Kind(
+        ("category", "number"),
+        lambda values: pl.Series(as_text(values), dtype=pl.Categorical),
+        WORDS,
+    ),
     "Arrow decimal256": Kind(
         ("number", "large"),
         arrow(pa.decimal256(60, 3)),

@@ -39,7 +39,7 @@ def sound(column: pyarrow.ChunkedArray) -> tuple[pyarrow.ChunkedArray, int]:
         return _cut(column, _SECONDS * 10**3), 0
     if types.is_timestamp(kind) and kind.unit in _TICKS:
         return _cut(column, _SECONDS * _TICKS[kind.unit]), 0
-    if types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind):
+    if _is_text(kind):
         return _unicode(column)
     return column, 0
 
@@ -52,14 +52,34 @@ def _each(column: pyarrow.ChunkedArray, made: Any, kind: Any) -> pyarrow.Chunked
 
 def _dictionary(column: pyarrow.ChunkedArray) -> tuple[pyarrow.ChunkedArray, int]:
     """Only a dictionary of sound texts stays one."""
-    import pyarrow.types as types
+    import pyarrow
 
     value = column.type.value_type
-    if types.is_string(value) or types.is_large_string(value):
-        words = [chunk.dictionary for chunk in column.chunks]
-        if all(one.null_count == 0 and _is_valid(one) for one in words):
-            return column.unify_dictionaries(), 0
-    return sound(_each(column, lambda chunk: chunk.dictionary_decode(), value))
+    if not _is_text(value):
+        return sound(_each(column, lambda chunk: chunk.dictionary_decode(), value))
+    chunks = [_with_words(chunk) for chunk in column.chunks]
+    if not chunks:
+        return pyarrow.chunked_array([], pyarrow.large_string()), 0
+    if all(chunk.dictionary.null_count == 0 for chunk in chunks):
+        return pyarrow.chunked_array(chunks).unify_dictionaries(), 0
+    plain = pyarrow.chunked_array([chunk.dictionary_decode() for chunk in chunks])
+    return plain, plain.null_count - sum(chunk.indices.null_count for chunk in chunks)
+
+
+def _with_words(chunk: Any) -> Any:
+    """The same words in a type that every function of Arrow knows, None for a broken one."""
+    import pyarrow
+
+    words, _ = _unicode(pyarrow.chunked_array([chunk.dictionary]))
+    return pyarrow.DictionaryArray.from_arrays(
+        chunk.indices, words.cast(pyarrow.large_string()).combine_chunks()
+    )
+
+
+def _is_text(kind: Any) -> bool:
+    import pyarrow.types as types
+
+    return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
 
 
 def _decimal(column: pyarrow.ChunkedArray) -> pyarrow.ChunkedArray:
