@@ -49,7 +49,7 @@ def texts(values: Sequence[Any]) -> tuple[pyarrow.ChunkedArray, int]:
             piece, unread = _array([text(value) for value in part])
         pieces.append(piece)
         lost += unread
-    return pyarrow.chunked_array(pieces, pyarrow.string()), lost
+    return pyarrow.chunked_array(pieces, pyarrow.large_string()), lost
 
 
 def _quick(values: Sequence[Any]) -> pyarrow.Array | None:
@@ -59,13 +59,13 @@ def _quick(values: Sequence[Any]) -> pyarrow.Array | None:
     kinds = set(map(type, values)) - {type(None)}
     kind = None
     if len(kinds) == 1:
-        kind = {str: pyarrow.string(), int: pyarrow.int64()}.get(*kinds)
+        kind = {str: pyarrow.large_string(), int: pyarrow.int64()}.get(*kinds)
     if (kinds == {datetime} or _are_pandas(kinds)) and all(map(_is_inside, values)):
         kind = pyarrow.timestamp("us")
     if kind is None:
         return None
     try:
-        return pyarrow.array(values, kind, from_pandas=True).cast(pyarrow.string())
+        return pyarrow.array(values, kind, from_pandas=True).cast(pyarrow.large_string())
     except Exception:  # one value that is beyond it, so that each is written by itself
         return None
 
@@ -86,7 +86,7 @@ def _array(written: list[Written]) -> tuple[pyarrow.Array, int]:
     lost = written.count(_UNREADABLE)
     try:
         plain = [None if one is _UNREADABLE else one for one in written] if lost else written
-        return pyarrow.array(plain, pyarrow.string()), lost
+        return pyarrow.array(plain, pyarrow.large_string()), lost
     except UnicodeEncodeError:
         return _array([_unicode(one) for one in written])
 

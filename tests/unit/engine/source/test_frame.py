@@ -89,6 +89,33 @@ def test_numbers_of_128_bits_are_exact_or_cut_to_38_digits() -> None:
     assert arrow_table(frame, {"x"}).column("x").to_pylist() == [2**100, -(10**38) + 1]
 
 
+class _Failing:
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        raise RuntimeError("canary")
+
+
+def test_what_fails_while_it_is_read_is_refused_and_not_quoted() -> None:
+    strict = pl.LazyFrame({"x": ["canary"]}).with_columns(pl.col("x").cast(pl.Int64))
+    for source in (strict, _Failing()):
+        with pytest.raises(InvalidTable, match="could not be read") as refused:
+            arrow_table(source, {"x"})
+        assert "canary" not in str(refused.value)
+        assert refused.value.__context__ is None
+
+
+def test_columns_of_nothing_are_columns() -> None:
+    for values in (
+        pd.Categorical([None, None]),
+        pd.Series([None, None], dtype=object),
+        pd.arrays.SparseArray([np.nan, np.nan]),
+    ):
+        found = arrow_table(pd.DataFrame({"x": values}), {"x"}).column("x")
+        assert found.null_count == 2
+    assert (
+        arrow_table(pl.DataFrame({"x": pl.Series([], dtype=pl.Categorical)}), {"x"}).num_rows == 0
+    )
+
+
 def test_repeated_names_and_other_things_are_refused() -> None:
     with pytest.raises(InvalidTable, match="more than one column `a`"):
         arrow_table(pa.table({"a": [1], "A": [2]}), {"a"})

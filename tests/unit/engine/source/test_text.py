@@ -120,4 +120,4 @@ def test_numbers_too_long_to_be_written_are_beyond_every_bound() -> None:
 
 def test_a_column_of_nothing_is_a_column_of_text() -> None:
     column, lost = texts([])
-    assert (str(column.type), len(column), lost) == ("string", 0, 0)
+    assert (str(column.type), len(column), lost) == ("large_string", 0, 0)
