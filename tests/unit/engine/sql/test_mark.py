@@ -6,6 +6,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
+import duckdb
 import pyarrow as pa
 import pytest
 
@@ -32,7 +33,7 @@ def read(values: Any, stated: dict[str, Any], **table: Any) -> list[Any]:
         rows = engine.read_all()
         assert rows.unreadable == {"x": 0}
         ((present,),) = engine.measure(Request((Measure("present", "x"),))).values()
-        found = rows.logical.column("x").to_pylist()
+        found: list[Any] = rows.logical.column("x").to_pylist()
         filled = "missing" in stated and not isinstance(stated["missing"], list)
         assert present == (len(found) if filled else len(found) - found.count(None))
         return found
@@ -85,6 +86,20 @@ def test_a_column_has_marks_and_a_value_for_what_is_missing() -> None:
     ).values()
     assert (total, present) == (19, 3)
     engine.close()
+
+
+def test_enumerations_and_collated_texts_of_a_database_are_read_alike() -> None:
+    with duckdb.connect() as connection:
+        connection.execute("CREATE TYPE e AS ENUM ('5', 'x', '7')")
+        connection.execute("CREATE TABLE t (x e, c VARCHAR COLLATE NOCASE)")
+        connection.execute("INSERT INTO t VALUES ('5', 'a'), ('x', 'A'), ('7', 'na'), (NULL, 'NA')")
+        words = {"type": "category", "categories": ["a", "na"], "missing": ["NA"]}
+        columns = {"x": {**NUMBER, "missing": [7]}, "c": words}
+        engine = open_engine(connection, Schema.from_dict({"table": TABLE, "columns": columns}))
+        rows = engine.read_all()
+        assert rows.logical.column("x").to_pylist() == [5, None, None, None]
+        assert rows.logical.column("c").to_pylist() == [0, None, 1, None]
+        assert rows.unreadable == {"x": 1, "c": 1}
 
 
 def test_an_identifier_that_is_a_mark_names_nobody() -> None:
