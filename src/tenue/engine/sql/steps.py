@@ -94,7 +94,7 @@ def _written(column: Number, dialect: Dialect) -> list[Stage]:
     def exact(name: str) -> str:
         # a text is a number just if it is one as a double, whatever a decimal would make of it
         double = dialect.read(name, dialect.double)
-        near = f"COALESCE({dialect.read(name, kind)}, CAST({double} AS {kind}))"
+        near = f"COALESCE({dialect.read(name, kind)}, {dialect.read(double, kind)})"
         cases = f"WHEN {dialect.is_nan(double)} THEN NULL "
         cases += f"WHEN {double} >= {dialect.number(float(far))} THEN CAST({far} AS {kind}) "
         cases += f"WHEN {double} <= {dialect.number(-float(far))} THEN CAST(-{far} AS {kind}) "
