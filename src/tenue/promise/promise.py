@@ -45,6 +45,11 @@ class Promise:
         """The promise in one sentence."""
         raise AssertionError("each promise has its sentence")
 
+    @property
+    def former_sentences(self) -> tuple[str, ...]:
+        """How earlier versions said it."""
+        return ()
+
     def parameters(self) -> dict[str, str]:
         """The numbers of the promise, exactly, as text."""
         values = {f.name: getattr(self, f.name) for f in fields(self)}
@@ -164,6 +169,11 @@ class ProbabilisticKAnonymity(Promise):
             "value itself may be the same for all of its group, as it often is with yes and no or "
             "few categories, and is then known all the same."
         )
+
+    @property
+    def former_sentences(self) -> tuple[str, ...]:
+        condition = ", as long as all records of a group are equally likely anybody's in it to him"
+        return (self.sentence().replace(condition, ""),)
 
 
 @dataclass(frozen=True, init=False)
