@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -43,7 +44,10 @@ def opened(schema: Path, ledger: Path | None, analyst: str | None, source: str |
     """The protected table."""
     from ..query.session import protect
 
-    return protect(source, schema=schema, ledger=ledger, analyst=analyst)
+    data = protect(source, schema=schema, ledger=ledger, analyst=analyst)
+    if data.opening is not None and data.opening.unreadable:
+        sys.stderr.write(f"{data.opening}\n")
+    return data
 
 
 def minimise_of(text: str) -> object:

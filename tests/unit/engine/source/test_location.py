@@ -60,7 +60,7 @@ def test_a_database_has_a_table(folder: Path) -> None:
     ("given", "says"),
     [
         ("none.csv", "none.csv does not exist"),
-        ("sub", "sub is a folder"),
+        ("sub", "folder sub holds no Parquet file"),
         ("g.xlsx", "does not end like a table"),
         ("h.duckdb", "duckdb://h.duckdb#table"),
         ("postgresql://u:canary@h/db", "PostgreSQL"),
