@@ -41,6 +41,7 @@ class Readable:
     texts: the same files, as a reading from end to end needs to know them.
     how: how they are read, in words: what makes another table of the same bytes.
     kept: what must not be forgotten while the table is read.
+    unreadable: how many values of a column of a data frame were there and could not be converted.
     """
 
     sql: str
@@ -49,6 +50,7 @@ class Readable:
     texts: tuple[Text, ...] = ()
     how: str = ""
     kept: object = field(default=None, repr=False)
+    unreadable: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def separated(self) -> bool:

@@ -116,9 +116,7 @@ def _beyond(column: Column, raw: str) -> str:
     return f"COALESCE(({outside}) AND NOT isnan(CAST({value} AS DOUBLE)), FALSE)"
 
 
-def open_whole(
-    source: Files | Database | Relation, separator: str | None = None
-) -> tuple[tuple[str, ...], Load]:
+def open_whole(source: Files | Database | Relation) -> tuple[tuple[str, ...], Load]:
     """The names of a table's columns, and how they are read; refused if it is no table.
 
     A file is read as a whole before the first column is handed over.
@@ -132,7 +130,7 @@ def open_whole(
     connection = duckdb.connect()
     watched = Watched(paths_of(source))
     try:
-        readable = prepare(connection, source, None, separator)
+        readable = prepare(connection, source, None)
     except duckdb.Error:
         readable = None
     if readable is None:

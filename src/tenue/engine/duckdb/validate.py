@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gzip
 import re
+from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -48,7 +49,8 @@ def validate(table: Stored, readable: Readable, run: Run) -> Validated:
         raise _refusal(table, readable, run, told)
     if readable.separated and rows != found.rows:
         raise refuse("engine.readers-disagree", names=names_of(readable.paths))
-    return replace(found, digest=digest)
+    counts = Counter(found.unreadable) + Counter(readable.unreadable)
+    return replace(found, unreadable=dict(counts), digest=digest)
 
 
 def _counted(table: Stored, run: Run) -> tuple[Validated | None, str]:

@@ -97,7 +97,7 @@ def paths_of(source: Source) -> tuple[Path, ...]:
 def names_of(paths: Sequence[Path]) -> str:
     """The files in words, each by the last part of its name."""
     first = paths[0].name if paths else ""
-    return first if len(paths) < 2 else f"{first} and {len(paths) - 1} others"
+    return first if len(paths) < 2 else f"{first} and {len(paths) - 1} more"
 
 
 def _address(text: str | bytes, name: str, folder: Path) -> Source:

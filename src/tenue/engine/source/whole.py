@@ -65,27 +65,28 @@ def read_whole(files: Sequence[Text]) -> tuple[str, int]:
 
 
 def _read(file: Text) -> tuple[str, int]:
-    digest = hashlib.sha256()
-    size = file.path.stat().st_size
-    scan = Scan(file.separator, _LARGE if file.zipped else size) if file.separator else None
-    with file.path.open("rb", buffering=0) as opened:
-        hashed = _Hashed(opened, digest)
-        try:
-            if file.zipped:
-                with gzip.GzipFile(fileobj=hashed) as unzipped:
-                    wrong = _scanned(unzipped, scan)
-            else:
-                wrong = _scanned(hashed, scan)
-            where = f"Line {0 if scan is None else scan.line} of {file.path.name}"
-        except (EOFError, gzip.BadGzipFile, zlib.error):
-            wrong, where = "is not a whole gzip file", file.path.name
+    digest, scan, where = hashlib.sha256(), None, file.path.name
+    try:
+        size = _LARGE if file.zipped else file.path.stat().st_size
+        scan = Scan(file.separator, size) if file.separator else None
+        with file.path.open("rb", buffering=0) as opened:
+            wrong = _scanned(_Hashed(opened, digest), scan, zipped=file.zipped)
+        if scan is not None:
+            where = f"Line {scan.line} of {where}"
+    except (EOFError, gzip.BadGzipFile, zlib.error):
+        wrong = "is not a whole gzip file"
+    except OSError:
+        wrong = "could not be read to its end"
     if wrong:
         raise refuse("engine.file-is-not-well-formed", where=where, why=wrong)
     return digest.hexdigest(), 0 if scan is None else scan.rows
 
 
-def _scanned(file: _Hashed | gzip.GzipFile, scan: Scan | None) -> str:
+def _scanned(file: _Hashed | gzip.GzipFile, scan: Scan | None, *, zipped: bool = False) -> str:
     """What is wrong with the row at which the scan stopped; nothing if the file ended."""
+    if zipped:
+        with gzip.GzipFile(fileobj=file) as unzipped:
+            return _scanned(unzipped, scan)
     first = True
     while block := file.read(_BLOCK):
         if scan is not None:

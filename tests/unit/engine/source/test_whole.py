@@ -58,3 +58,9 @@ def test_a_broken_gzip_file_is_refused(tmp_path: Path, separator: str) -> None:
         with pytest.raises(InvalidTable, match=r"t\.csv\.gz is not a whole gzip file") as refused:
             read_whole([Text(path, separator, True)])
         assert refused.value.__context__ is None
+
+
+def test_a_file_that_is_gone_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InvalidTable, match=r"t\.csv could not be read to its end") as refused:
+        read_whole([Text(tmp_path / "t.csv", ",")])
+    assert refused.value.__context__ is None
