@@ -269,7 +269,8 @@ def test_the_old_reader_swallowed_them(tmp_path: Path) -> None:
         "header = true, delim = ',', quote = '\"', escape = '\"', ignore_errors = true, "
         "columns = {'f0': 'VARCHAR', 'f1': 'VARCHAR'})"
     )
-    assert duckdb.sql(lenient).fetchall() == [(4,)]
+    with duckdb.connect() as connection:
+        assert connection.execute(lenient).fetchall() == [(4,)]
 
 
 def test_relations_and_connections_are_read_whenever_they_are_opened() -> None:
