@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from tenue.engine.contract import Cells, Profile, Profiles
+from tenue.engine.contract import Cells, Profile, Profiles, Validated
 from tenue.engine.request import (
     All,
     Among,
@@ -56,6 +56,8 @@ BY_UNIT = ("units", "unit-total")
 class OracleEngine:
     """Measures requests on a list of rows."""
 
+    files = None
+
     def __init__(
         self, schema: Table, rows: Sequence[Row], order: Callable[[int], list[int]] | None = None
     ) -> None:
@@ -63,6 +65,9 @@ class OracleEngine:
         self.schema = schema
         self.order = order or (lambda n: random.sample(range(n), n))
         self.rows = [{name.lower(): value for name, value in row.items()} for row in rows]
+
+    def validate(self) -> Validated:
+        return Validated(len(self.rows), {})
 
     def look_up(self, unit: str, name: str, column: str) -> list[int | None]:
         found = []

@@ -42,7 +42,7 @@ FILES = sorted(SOURCE.rglob("*.py"))
 
 _INSIDE = {
     "command": "options ask wording check example_table demo explain init ledger publish main",
-    "engine": "request contract storage sql people source duckdb open",
+    "engine": "request watch contract storage sql people source duckdb open",
     "estimate": (
         "laplace_integral likelihood posterior window comparison refined refined_error "
         "single vector"
@@ -64,7 +64,7 @@ _INSIDE = {
     ),
     "promise": "promise certificate",
     "query": (
-        "question cells family plan posterior workload release answer certify inquiry "
+        "question cells family plan posterior workload release answer certify inquiry opening "
         "read terms write belief explain individual session"
     ),
     "schema": "literal expression column named protocol table file schema",

@@ -21,9 +21,11 @@ from pathlib import Path
 import pytest
 
 import tenue
+from tenue.engine.watch import Stamp
 from tenue.errors import Conflict, InvalidArgument, LedgerFault, NotPromised, OverBudget, Refused
 from tenue.ledger import LARGEST_ANSWER, Charge, Ledger, Memory, Reservation, SQLite, digest
 from tenue.ledger.chain import GENESIS
+from tenue.ledger.fact import SourceValidated
 
 QUESTION = digest("SELECT COUNT(*) FROM census")
 OTHER = digest("SELECT SUM(income) FROM census")
@@ -869,3 +871,22 @@ def test_no_race_exceeds_the_individual_cap(ledger: Ledger) -> None:
     for thread in threads:
         thread.join()
     assert len(granted) == 10
+
+
+def test_validated_files_are_recorded_once_and_by_data_set(ledger: Ledger) -> None:
+    first = Stamp(("people.csv", "more.csv"), 40, 1_700_000_000_000_000_000, "mark", "how")
+    assert ledger.validated("census") is None
+    before = len(list(ledger.entries()))
+    ledger.record_validation("census", first, "ab")
+    ledger.record_validation("census", first, "ab")
+    (entry,) = list(ledger.entries())[before:]
+    fact = entry.fact
+    assert isinstance(fact, SourceValidated)
+    assert (entry.kind, fact.names) == ("source-validated", "people.csv\nmore.csv")
+    assert (fact.size, fact.modified, fact.digest) == (40, 1_700_000_000_000_000_000, "ab")
+    assert ledger.validated("census") == ("mark", "how", "ab")
+    ledger.record_validation("census", Stamp(("people.csv",), 9, 3, "later", "how"), "ab")
+    assert ledger.validated("census") == ("later", "how", "ab")
+    with pytest.raises(Refused):
+        ledger.record_validation("nobody", first, "ab")
+    assert ledger.verify()

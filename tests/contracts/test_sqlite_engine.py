@@ -29,7 +29,7 @@ from contracts.engine_suite import (
     Steps,
     each,
 )
-from tenue.engine.contract import FAULT, Cells, Engine
+from tenue.engine.contract import FAULT, Cells, Engine, Validated
 from tenue.engine.contract import Rows as EveryRow
 from tenue.engine.request import RankRequest, Request
 from tenue.engine.sql.dialect import Counted, Dialect
@@ -143,6 +143,8 @@ def stored_as(column: Column, values: list[Any]) -> Storage:
 class SQLiteEngine:
     """The smallest engine: one table, one connection, and what the suite of counts asks for."""
 
+    files = None
+
     def __init__(self, rows: Rows, schema: Schema, dialect: Dialect = SQLITE) -> None:
         self.connection = sqlite3.connect(":memory:")
         self.connection.create_aggregate("exact_sum", 1, ExactSum)  # type: ignore[arg-type]
@@ -164,6 +166,10 @@ class SQLiteEngine:
             [[plain(row[name]) for name in held] for row in given],
         )
         self.table = Stored("people", held, schema.columns, dialect)
+
+    def validate(self) -> Validated:
+        ((rows,),) = self.run("SELECT count(*) FROM people")
+        return Validated(rows, {})
 
     def measure(self, request: Request) -> Cells:
         statement = write(request, self.table)

@@ -105,6 +105,7 @@ def test_a_key_is_answered_once(data: Any) -> None:
 
 
 def test_budgets_bind_and_outlive_everything(folder: Path) -> None:
+    tn.protect(schema=folder / "people.toml").close()  # the holder opens a file first
     with tn.protect(schema=folder / "people.toml", analyst="ann") as data:
         data.ask(COUNT, epsilon=60)
         with pytest.raises(OverBudget):
@@ -124,6 +125,8 @@ def test_budgets_bind_and_outlive_everything(folder: Path) -> None:
 
 class Broken:
     """An engine that fails after it has looked at a row."""
+
+    files = None
 
     def measure(self, request: Request) -> Cells:
         raise EngineFault("the engine did not answer")
@@ -186,7 +189,7 @@ class Counting:
     """An engine that counts how often it is asked, and what the ledger said at that time."""
 
     def __init__(self, engine: Any, ledger: Any) -> None:
-        self._engine, self._ledger = engine, ledger
+        self._engine, self._ledger, self.files = engine, ledger, engine.files
         self.spent: list[Fraction] = []
 
     def measure(self, request: Request) -> Any:

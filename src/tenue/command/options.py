@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -43,7 +44,10 @@ def opened(schema: Path, ledger: Path | None, analyst: str | None, source: str |
     """The protected table."""
     from ..query.session import protect
 
-    return protect(source, schema=schema, ledger=ledger, analyst=analyst)
+    data = protect(source, schema=schema, ledger=ledger, analyst=analyst)
+    for remark in () if data.opening is None else data.opening.remarks:
+        sys.stderr.write(f"{remark}\n")
+    return data
 
 
 def minimise_of(text: str) -> object:

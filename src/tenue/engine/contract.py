@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .request import RankRequest, Request
+from .watch import Watched
 
 if TYPE_CHECKING:
     import pyarrow
@@ -61,6 +62,24 @@ class Rows:
     first: Mapping[str, int]
 
 
+@dataclass(frozen=True)
+class Validated:
+    """What the holder may know of a table that was read from end to end; no analyst sees it.
+
+    rows: how many there are.
+    unreadable: for each declared column with such values, how many are there and cannot be read as
+        the declared type; to questions they are missing.
+    rounded: for each column without a declared grid, how many values have a fraction; to questions
+        they are whole numbers.
+    digest: the SHA-256 of its files; empty if there are none.
+    """
+
+    rows: int
+    unreadable: Mapping[str, int]
+    rounded: Mapping[str, int] = field(default_factory=dict)
+    digest: str = ""
+
+
 FAULT = "the engine did not answer"
 """All that is ever said of a failure: an engine's own words may quote a row."""
 
@@ -77,7 +96,20 @@ class Engine(Protocol):
         same; which rows of a unit above its limits are kept is drawn as `People` says, so that the
         law of what is returned depends on the multiset of rows only. Whatever goes wrong inside is
         one `EngineFault` of one text, `FAULT`.
+
+    files: the files that hold the table, as they were when it was opened; None if it lives in the
+        process of whoever opens it.
     """
+
+    files: Watched | None
+
+    def validate(self) -> Validated:
+        """Reads every row once, so that no question fails later because of one.
+
+        For the holder alone: refused with the file and the line, or the column, that cannot be
+        read. Afterwards nothing is left that a row could decide but its own values.
+        """
+        ...
 
     def measure(self, request: Request) -> Cells:
         """The measures of every cell that has rows."""
@@ -104,7 +136,7 @@ class Engine(Protocol):
         """Every row, for those who publish the table; no question calls this.
 
         Numbers are rounded to the grid and clamped to the bounds exactly as they are for questions.
-        A file with a line that is not a row is refused, where a question would skip that line.
+        `validate` first: a refusal from here does not know the line.
         """
         ...
 

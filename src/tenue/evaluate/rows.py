@@ -1,7 +1,7 @@
 """A table as Arrow columns: a data frame, a file, or what DuckDB holds.
 
-Nothing is left out in silence: a file with a line that is no row is refused, for a group whose
-rows were skipped would look smaller or safer than it is.
+Nothing is left out in silence: a file is read as a whole, and refused with the line that is no row,
+for a group whose rows were skipped would look smaller or safer than it is.
 """
 
 from __future__ import annotations

@@ -17,11 +17,19 @@ from ..errors import Refused, refuse
 from ..number import checked_call
 from .amount import cap, delta_cap
 from .composition import Charge, Column, Neighbours, given_neighbours
-from .fact import DatasetOpened, Entry, Fact, ReleaseRegistered, ReleaseWithdrawn, RowsReleased
+from .fact import (
+    DatasetOpened,
+    Entry,
+    Fact,
+    ReleaseRegistered,
+    ReleaseWithdrawn,
+    RowsReleased,
+    SourceValidated,
+)
 from .proof.anchor import Anchor
 from .record import Balance, Reservation, Verification, balance_of
-from .row import EVERYONE, Shelf, cache_name, standing, ticket_name
-from .text import given_text
+from .row import EVERYONE, Shelf, Source, cache_name, standing, ticket_name
+from .text import given_text, readable
 from .transaction import holder, settlement
 from .transaction import payment as cashier
 from .transaction.holder import overlapped
@@ -32,6 +40,21 @@ LARGEST_ANSWER = 64 * 1024 * 1024
 """The most bytes that an answer may have."""
 
 T = TypeVar("T")
+
+
+class Stamped(Protocol):
+    """What files are known again by, as `SourceValidated` says."""
+
+    @property
+    def names(self) -> tuple[str, ...]: ...
+    @property
+    def size(self) -> int: ...
+    @property
+    def modified(self) -> int: ...
+    @property
+    def mark(self) -> str: ...
+    @property
+    def reading(self) -> str: ...
 
 
 class Rows(Shelf, Protocol):
@@ -104,6 +127,28 @@ class Ledger(abc.ABC):
         how = given_text(protocol, "protocol", empty=True)
         who = given_text(unit, "unit", empty=True)
         return self._write(lambda journal: holder.open_dataset(journal, wanted, capped, how, who))
+
+    def record_validation(self, dataset: str, stamp: Stamped, digest: str) -> None:
+        """Records durably that the holder opened these files and they were read to their end.
+
+        Nothing is written if they are those of the last record. What was found in them is not
+        part of it.
+        """
+        wanted = SourceValidated(
+            dataset=given_text(dataset, "dataset"),
+            names="\n".join(map(readable, stamp.names)),
+            size=stamp.size,
+            modified=stamp.modified,
+            mark=given_text(stamp.mark, "mark"),
+            reading=given_text(stamp.reading, "reading"),
+            digest=given_text(digest, "digest"),
+        )
+        self._write(lambda journal: holder.record_validation(journal, wanted))
+
+    def validated(self, dataset: str) -> Source | None:
+        """By what the files are known that the holder opened last; None if there were none."""
+        name = given_text(dataset, "dataset")
+        return self._read(lambda rows: rows.source(name))
 
     def reserve(
         self,

@@ -18,6 +18,7 @@ from .row import (
     Dataset,
     Line,
     Person,
+    Source,
     Stored,
     Ticket,
 )
@@ -86,6 +87,9 @@ class Dictionaries:
 
     def protocol(self, dataset: str) -> str:
         return self._books.protocols.get(dataset, "")
+
+    def source(self, dataset: str) -> Source | None:
+        return self._books.sources.get(dataset)
 
     def ticket(self, sequence: int) -> Ticket | None:
         return self._tickets.get(sequence)

@@ -94,6 +94,26 @@ class DataChanged(_OfDataset):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SourceValidated(_OfDataset):
+    """The holder opened the table's files, and they were read from end to end.
+
+    names: the last parts of their names, at most a hundred, each on a line of its own.
+    size, modified: their bytes together, and when the last was written, in nanoseconds.
+    mark: a digest of every name, size and time of writing.
+    reading: a digest of how they are read.
+    digest: the SHA-256 of what they hold.
+    """
+
+    kind: ClassVar[str] = "source-validated"
+    names: str
+    size: int
+    modified: int
+    mark: str
+    reading: str
+    digest: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Reserved(_OfDataset):
     """A price was debited, before any row was read."""
 
@@ -187,6 +207,7 @@ Fact = (
     | ProtocolChanged
     | SchemaChanged
     | DataChanged
+    | SourceValidated
     | Reserved
     | Asked
     | Answered

@@ -31,6 +31,14 @@ class Dataset(NamedTuple):
     unit: str = ""  # who is protected, in words; empty if nobody said
 
 
+class Source(NamedTuple):
+    """By what the files of a data set are known that its holder opened last: digests."""
+
+    mark: str
+    reading: str
+    digest: str
+
+
 class Account(NamedTuple):
     """What the data set, or one analyst, has spent: nano-epsilon and atto-delta."""
 
@@ -77,6 +85,7 @@ class Books:
     questions: dict[tuple[str, str], int] = field(default_factory=dict)
     releases: dict[tuple[str, str], int] = field(default_factory=dict)
     protocols: dict[str, str] = field(default_factory=dict)
+    sources: dict[str, Source] = field(default_factory=dict)
 
 
 class Stored(NamedTuple):
@@ -134,6 +143,7 @@ class Shelf(Protocol):
     def times(self, dataset: str, question_name: str) -> int: ...
     def releases(self, dataset: str) -> dict[str, int]: ...
     def protocol(self, dataset: str) -> str: ...
+    def source(self, dataset: str) -> Source | None: ...
     def ticket(self, sequence: int) -> Ticket | None: ...
     def ticket_named(self, name: bytes) -> Ticket | None: ...
     def open_tickets(self) -> list[Ticket]: ...

@@ -27,6 +27,7 @@ from .fact import (
     Returned,
     RowsReleased,
     SchemaChanged,
+    SourceValidated,
     Unanswered,
     UnitStated,
 )
@@ -41,6 +42,7 @@ from .row import (
     Dataset,
     Person,
     Shelf,
+    Source,
     Ticket,
     cache_name,
     standing,
@@ -91,6 +93,9 @@ class Totals(Books):
     def protocol(self, dataset: str) -> str:
         known = self.protocols.get(dataset)
         return self.shelf.protocol(dataset) if known is None else known
+
+    def source(self, dataset: str) -> Source | None:
+        return self.sources.get(dataset) or self.shelf.source(dataset)
 
     def releases_of(self, dataset: str) -> dict[str, int]:
         """Digests of releases and their entries; of EVERYONE, the marks of all data sets."""
@@ -167,6 +172,9 @@ class Totals(Books):
                 self._change(fact.dataset, schema_digest=fact.schema_digest)
             case DataChanged():
                 self._change(fact.dataset, data_version=fact.data_version)
+            case SourceValidated():
+                self._known(fact.dataset)
+                self.sources[fact.dataset] = Source(fact.mark, fact.reading, fact.digest)
             case ReleaseRegistered():
                 self.releases[fact.dataset, fact.release_digest] = sequence
             case RowsReleased():

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from ..engine.contract import Engine, Profile
 from ..engine.request import Group, Measure, People, RankRequest, Request
-from ..errors import refuse
 from ..mechanism.part import Atoms
 from ..noise.source import SYSTEM, Source, require_safe
 from ..schema import Schema
@@ -118,18 +117,6 @@ def true_numbers(question: Question, engine: Engine, schema: Schema) -> Atoms:
     request = Request(measures, question.where, question.keys, _people(schema))
     values = engine.measure(request).get((), (0,) * len(measures))
     return atoms_of(dict(zip(measures, values, strict=True)))
-
-
-def refuse_other_rows(schema: Schema, engine: Engine) -> None:
-    """Refuses a table that has not as many rows as the schema states, where the number is public.
-
-    Answers are computed with the stated number; if it were wrong, they would be wrong unseen.
-    """
-    if schema.rows is None or schema.neighbours != "replace" or schema.unit != RECORD:
-        return
-    found = engine.measure(Request((Measure("rows"),))).get((), (0,))
-    if found != (schema.rows,):
-        raise refuse("query.schema-states-rows-another-number", rows=schema.rows, name=schema.name)
 
 
 def _people(schema: Schema) -> People | None:

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any, TypeVar
 
-from ..engine.contract import Engine
+from ..engine.contract import FAULT, Engine, Validated
 from ..engine.open import open_engine
-from ..errors import refuse
+from ..errors import EngineFault, InvalidTable, refuse
 from ..ledger.composition import Charge
 from ..ledger.contract import Ledger
 from ..ledger.given import given_ledger
@@ -30,10 +31,10 @@ from .belief.protocol import allow_without_protocol, priced_by
 from .explain import explain, plan_for
 from .individual.question import inquire_individually
 from .inquiry import Inquiry, inquire, inquire_many
+from .opening import Opening, refuse_other_rows
 from .plan.accuracy import least_price
 from .plan.plan import Plan
 from .read.parse import parse
-from .release import refuse_other_rows
 from .terms import Terms, price_for
 from .workload.batch import Batch, plan_batch
 from .write.question import render
@@ -60,6 +61,10 @@ def protect(
         ledger: a ledger or its path; None for `<schema>.ledger` beside the schema's file.
         analyst: who asks; quotas are kept by this name. None is the holder, whose name nobody else
             may have.
+
+    A file is read from end to end when the holder opens it for the first time, and again when it
+    has changed; the ledger records that. Later openings read no row, and an analyst is refused
+    while a file is not what the holder opened last.
     """
     if isinstance(analyst, str) and analyst.strip().casefold() == HOLDER:
         raise refuse("query.analyst-is-holder-asks-with-analyst-none", analyst=analyst)
@@ -69,8 +74,9 @@ def protect(
     if described.budget is None:
         raise refuse("query.schema-of-has-no-budget", name=described.name)
     books = given_ledger(ledger, beside)
+    name = books.known_as(described.name)
     books.open_dataset(
-        books.known_as(described.name),
+        name,
         described.budget.total,
         described.budget.per_analyst,
         neighbours=checked_neighbours(described.neighbours),
@@ -81,20 +87,81 @@ def protect(
         protocol="" if described.protocol is None else str(described.protocol),
         unit=unit_in_words(described),
     )
-    engine = open_engine(source if source is not None else described.location, described)
+    given = source if source is not None else described.location
+    engine = _opened(given, described, holder=analyst is None)
     try:
-        refuse_other_rows(described, engine)
+        opening = _validated(engine, books, name, described, holder=analyst is None)
     except BaseException:
         engine.close()
         raise
-    return Session(described, engine, books, HOLDER if analyst is None else analyst)
+    return Session(described, engine, books, HOLDER if analyst is None else analyst, opening)
+
+
+def _opened(source: object, schema: Schema, *, holder: bool) -> Engine:
+    """The engine; an analyst hears of files only that they are not as the holder opened them."""
+    if holder or not isinstance(source, str | os.PathLike):
+        return open_engine(source, schema)
+    with suppress(InvalidTable):
+        return open_engine(source, schema)
+    raise refuse("query.table-is-not-as-holder-opened-it")
+
+
+def _read_now(engine: Engine, *, holder: bool) -> Validated:
+    """Every row read once; an analyst does not hear which column could not be."""
+    if holder:
+        return engine.validate()
+    with suppress(InvalidTable):
+        return engine.validate()
+    raise refuse("query.table-is-not-as-holder-opened-it")
+
+
+def _validated(
+    engine: Engine, books: Ledger, name: str, schema: Schema, *, holder: bool
+) -> Opening | None:
+    """open → validate → record: what the holder learns by opening the table; an analyst nothing.
+
+    A table in the opener's own process has no record, and is read whenever it is opened.
+    """
+    files = engine.files
+    if files is None:
+        found = _read_now(engine, holder=holder)
+        refuse_other_rows(schema, found.rows)
+        return Opening.now(schema, found) if holder else None
+    stamp, known = files.stamp(), books.validated(name)
+    if known is not None and (known.mark, known.reading) == (stamp.mark, stamp.reading):
+        return Opening.before() if holder else None
+    if not holder:
+        raise refuse("query.table-is-not-as-holder-opened-it")
+    if (
+        known is not None
+        and known.reading == stamp.reading
+        and known.digest == files.digest()
+        and files.unchanged()
+    ):
+        books.record_validation(name, stamp, known.digest)
+        return Opening.before()
+    found = engine.validate()
+    refuse_other_rows(schema, found.rows)
+    books.record_validation(name, stamp, found.digest)
+    return Opening.now(schema, found)
 
 
 class Session:
-    """A protected table, as one analyst sees it."""
+    """A protected table, as one analyst sees it.
 
-    def __init__(self, schema: Schema, engine: Engine, ledger: Ledger, analyst: str) -> None:
+    opening: what the holder learned by opening the table; None for everybody else.
+    """
+
+    def __init__(
+        self,
+        schema: Schema,
+        engine: Engine,
+        ledger: Ledger,
+        analyst: str,
+        opening: Opening | None = None,
+    ) -> None:
         self.schema = schema
+        self.opening = opening
         self.ledger = ledger
         self.analyst = analyst
         self._engine = engine
@@ -252,6 +319,8 @@ class Session:
         if stored is not None and not fresh and not known:
             return wanted.read(stored, True)
         wanted.rehearse()
+        if not self._unchanged():
+            raise refuse("query.table-is-not-as-holder-opened-it")
         proved = wanted.proved or checked_neighbours(self.schema.neighbours)
         with priced_by(self.schema):
             reservation = ledger.reserve(
@@ -271,11 +340,17 @@ class Session:
             return wanted.read(reservation.answer, True)
         try:
             drawn = wanted.draw(self._engine)
+            if not self._unchanged():
+                raise EngineFault(FAULT)  # of which file the rows were, nobody knows
             ledger.commit(reservation, drawn)
         except BaseException:
             ledger.abandon(reservation, "no answer")
             raise
         return wanted.read(drawn, False)
+
+    def _unchanged(self) -> bool:
+        """Whether the table's files are those that were opened."""
+        return self._engine.files is None or self._engine.files.unchanged()
 
     def close(self) -> None:
         """Lets go of the table and of the ledger's file."""

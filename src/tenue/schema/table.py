@@ -60,6 +60,7 @@ class Table:
     neighbours: "replace" or "add-or-remove".
     rows: the public number of rows, if there is one.
     rows_per_unit, groups_per_unit: how many rows of a person are kept, and in how many groups.
+    separator: the sign between the fields of a CSV file; None to find it in the first line.
     version: the holder's name for the state of the data.
     bounds_from_data: whether bounds were read from the rows, which breaks every promise.
     columns: those declared; the others are invisible.
@@ -74,6 +75,7 @@ class Table:
     rows: int | None = None
     rows_per_unit: int | None = None
     groups_per_unit: int | None = None
+    separator: str | None = None
     version: str | None = None
     bounds_from_data: bool = False
     budget: Budget | None = None

@@ -10,7 +10,7 @@ from tenue.engine.contract import Engine, Ordered
 from tenue.engine.duckdb.engine import DuckDB
 from tenue.engine.duckdb.ordered import OnDisk
 
-CALLS = ["close", "column_steps", "look_up", "measure", "ranks", "read_all"]
+CALLS = ["close", "column_steps", "look_up", "measure", "ranks", "read_all", "validate"]
 
 
 def calls(kind: type) -> list[str]:

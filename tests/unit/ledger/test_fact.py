@@ -17,6 +17,7 @@ KNOWN = {
     "protocol-changed": "dataset protocol",
     "schema-changed": "dataset schema_digest",
     "data-changed": "dataset data_version",
+    "source-validated": "dataset names size modified mark reading digest",
     "reserved": "dataset analyst column nano atto neighbours person question_digest question_name"
     " key cache_key owner",
     "asked": "dataset reservation text",

@@ -12,18 +12,20 @@ from numpy.typing import NDArray
 from ...errors import EngineFault, InvalidTable, Refused, refuse
 from ...noise.source import SYSTEM
 from ...schema import Category, Column, Identifier, Number, Table
-from ..contract import FAULT, Cells, Profiles, Rows
+from ..contract import FAULT, Cells, Profiles, Rows, Validated
 from ..people.crowd import Reader
 from ..people.measure import Place, measure_people, rank_people
 from ..request import RankRequest, Request
-from ..source.location import Relation, Source
+from ..source.location import Relation, Source, names_of, paths_of
 from ..sql.logical import Held, Logical, Stored
 from ..sql.rank import profiles
 from ..sql.statement import write, write_counts, write_lookup
 from ..storage import read_as
+from ..watch import Watched
 from .dialect import DUCKDB
 from .rows import read_rows
 from .sandbox import Bench, Borrowed, Sandbox, Store
+from .validate import validate
 
 Found = TypeVar("Found")
 
@@ -34,7 +36,7 @@ class DuckDB:
     Guarantee
         As `Engine`: exact integers that depend on the multiset of rows only, and one `EngineFault`
         of fixed text for whatever goes wrong. Opening looks at names, types and footers, never at
-        a row. A column that is not declared is invisible.
+        a row; `validate` reads all of them. A column that is not declared is invisible.
 
     Parameters
         source: what `locate` found.
@@ -49,16 +51,35 @@ class DuckDB:
         self._lock = threading.Lock()
         self._bench: Bench | None = None
         stored = {column.name.lower(): column.name for column in _stored(schema)}
+        paths = paths_of(source)
+        seen = Watched(paths)  # before a byte of them is read
         self._store: Store | None = (
-            Borrowed(source.relation) if isinstance(source, Relation) else Sandbox(source, stored)
+            Borrowed(source.relation)
+            if isinstance(source, Relation)
+            else Sandbox(source, stored, schema.separator)
         )
+        self._readable = self._store.readable
+        how = [self._readable.how, *(f"{c.name.lower()} {c.type}" for c in _stored(schema))]
+        self.files = seen.read_as("\n".join([*how, f"rows {schema.rows}"])) if paths else None
         try:
             held = {column.name.lower(): _held(column, self._store) for column in _stored(schema)}
-            self._table = Stored(self._store.sql, held, schema.columns, DUCKDB)
+            self._table = Stored(self._readable.sql, held, schema.columns, DUCKDB)
             self._check()
         except BaseException:
             self.close()
             raise
+
+    def validate(self) -> Validated:
+        """Reads every row once; refused with the line, or the column, that cannot be read."""
+
+        def read(store: Store) -> Validated:
+            found = validate(self._table, self._readable, store.run)
+            if self.files is not None and not self.files.unchanged():
+                names = names_of(self._readable.paths)
+                raise refuse("engine.changed-while-it-was-read", names=names)
+            return found
+
+        return self._with_store(read)
 
     def measure(self, request: Request) -> Cells:
         """The measures of every cell that has rows."""
@@ -147,7 +168,7 @@ def _stored(schema: Table) -> list[Column]:
 
 
 def _held(column: Column, store: Store) -> Held:
-    for name, stored in store.columns:
+    for name, stored in store.readable.columns:
         if name.lower() == column.name.lower():
             words = store.enumeration(column.categories) if isinstance(column, Category) else ""
             return Held(column, name, read_as(column, stored), words)

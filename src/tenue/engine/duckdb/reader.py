@@ -6,8 +6,8 @@ Only names, types and file footers are looked at here. Rows are read when a requ
 from __future__ import annotations
 
 import gzip
-import re
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,7 +16,8 @@ from ...errors import refuse
 from ..source.frame import convert
 from ..source.header import Header, read_header
 from ..source.limit import check_parquet, check_size
-from ..source.location import Database, Files, Frame
+from ..source.location import Database, Files, Frame, paths_of
+from ..source.whole import Text
 from ..storage import Storage, Written
 from .dialect import DUCKDB, storage
 
@@ -27,13 +28,6 @@ if TYPE_CHECKING:
 _ARROW = "tenue_frame"
 _HELD = "tenue_held"
 _JSON_START = 4096
-_LENIENT = "ignore_errors = true"
-_BROKEN = {
-    "not utf-8 encoded": "has bytes that are not UTF-8",
-    "unterminated quote": "opens a quote that is never closed",
-    "Expected Number of Columns": "has too many or too few values",
-}
-
 literal, quoted = DUCKDB.literal, DUCKDB.quoted
 
 
@@ -44,26 +38,37 @@ class Readable:
     sql: the table, as it stands after FROM.
     columns: the names it has and how each is stored, in order.
     paths: the files that must stay within reach.
+    texts: the same files, as a reading from end to end needs to know them.
+    how: how they are read, in words: what makes another table of the same bytes.
     kept: what must not be forgotten while the table is read.
     unreadable: how many values of a column of a data frame were there and could not be converted.
     """
 
     sql: str
-    columns: tuple[tuple[str, Storage], ...]
+    columns: tuple[tuple[str, Storage], ...] = ()
     paths: tuple[Path, ...] = ()
+    texts: tuple[Text, ...] = ()
+    how: str = ""
     kept: object = field(default=None, repr=False)
     unreadable: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def separated(self) -> bool:
+        """Whether a whole reading counts the rows too."""
+        return any(text.separator for text in self.texts)
 
 
 def prepare(
     connection: duckdb.DuckDBPyConnection,
     source: Files | Database | Frame,
     wanted: Mapping[str, str] | None,
+    separator: str | None = None,
 ) -> Readable:
     """Makes the source known to the connection.
 
-    `wanted` are the declared names, by lower case: a line of a file that is no row is left out.
-    Without them every column is there, in order, and such a line is an error.
+    Parameters
+        wanted: the declared names, by lower case; without them every column is there, in order.
+        separator: the sign between the fields of a CSV file, if it is declared.
     """
     if isinstance(source, Frame):
         frame = convert(source.data, wanted)
@@ -76,7 +81,9 @@ def prepare(
         connection.execute(f"ATTACH {literal(str(source.path))} AS {_HELD} (READ_ONLY)")
         connection.execute(f"USE {_HELD}")  # where a view looks for the tables it names
         sql = ".".join([_HELD, *map(quoted, source.table)])
-        return Readable(sql, _described(connection, sql), (source.path,))
+        texts = tuple(Text(path) for path in paths_of(source) if path.exists())
+        how = f"duckdb {'.'.join(source.table)}"
+        return Readable(sql, _described(connection, sql), (source.path,), texts, how)
     if source.kind == "parquet":
         return _parquet(connection, source)
     for path in source.paths:
@@ -84,11 +91,8 @@ def prepare(
     if source.kind in ("json", "jsonl"):
         return _json(source, wanted or {})
     if wanted is None:
-        return _whole_csv(source)
-    # with it DuckDB would skip a line for its bytes only when a question reads that field, and how
-    # many rows there are would depend on what is asked
-    connection.execute("SET disabled_optimizers = 'unused_columns'")
-    return _csv(source, wanted)
+        return _whole_csv(source, separator)
+    return _csv(source, wanted, separator)
 
 
 def _described(connection: duckdb.DuckDBPyConnection, sql: str) -> tuple[tuple[str, Storage], ...]:
@@ -103,15 +107,30 @@ def _parquet(connection: duckdb.DuckDBPyConnection, source: Files) -> Readable:
         (rows,) = _one(connection, f"SELECT num_rows FROM parquet_file_metadata({name})")  # noqa: S608
         schema = f"SELECT name, num_children FROM parquet_schema({name})"  # noqa: S608
         names = _top_level(connection.execute(schema).fetchall())
-        decoded = f"SELECT SUM(total_uncompressed_size) FROM parquet_metadata({name})"  # noqa: S608
-        (size,) = _one(connection, decoded)
-        check_parquet(path, rows=int(rows), columns=len(names), decoded=int(size or 0))
+        size = _decoded(connection, path)
+        check_parquet(path, rows=int(rows), columns=len(names), decoded=size)
         check_once(names)
-        columns = _described(connection, _read_parquet([path]))
+        columns = _described(connection, read_parquet([path]))
         if found is not None and columns != found:
             raise refuse("engine.has-other-columns-than-files-before-it", name=path.name)
         found = columns
-    return Readable(_read_parquet(source.paths), found or (), source.paths)
+    texts = tuple(map(Text, source.paths))
+    return Readable(read_parquet(source.paths), found or (), source.paths, texts, "parquet")
+
+
+def _decoded(connection: duckdb.DuckDBPyConnection, path: Path) -> int:
+    """How many bytes a file says that it has when it is decompressed."""
+    import duckdb
+
+    name = literal(str(path))
+    sql = f"SELECT SUM(total_uncompressed_size) FROM parquet_metadata({name})"  # noqa: S608
+    with suppress(duckdb.Error):
+        return int(_one(connection, sql)[0] or 0)
+    # a statistic that DuckDB cannot read says something of a row, and nothing of the size
+    import pyarrow.parquet
+
+    footer = pyarrow.parquet.read_metadata(path)
+    return sum(footer.row_group(i).total_byte_size for i in range(footer.num_row_groups))
 
 
 def _one(connection: duckdb.DuckDBPyConnection, sql: str) -> tuple[int, ...]:
@@ -119,20 +138,17 @@ def _one(connection: duckdb.DuckDBPyConnection, sql: str) -> tuple[int, ...]:
     return (0,) if row is None else row
 
 
-def _read_parquet(paths: Iterable[Path]) -> str:
+def read_parquet(paths: Iterable[Path]) -> str:
+    """The SQL of the rows of Parquet files."""
     # folders called year=2020 are no columns: what a file does not hold is not declared by a path
     return f"read_parquet([{listed(paths)}], hive_partitioning = false, union_by_name = false)"
 
 
-def _csv(source: Files, wanted: Mapping[str, str]) -> Readable:
-    """Every field is text first, so that no row decides how another is read.
-
-    A line is no row if it has more or fewer fields than the first, a quote that is not closed, more
-    than two million bytes, or bytes in a declared field that are not UTF-8.
-    """
+def _csv(source: Files, wanted: Mapping[str, str], separator: str | None) -> Readable:
+    """Every field is text first, so that no row decides how another is read."""
     groups: dict[Header, list[Path]] = {}
-    for path in source.paths:
-        header = read_header(path, source.kind, zipped=source.zipped, wanted=wanted)
+    headers = _headers(source, wanted, separator)
+    for path, header in zip(source.paths, headers, strict=True):
         groups.setdefault(header, []).append(path)
     names = {header: [name.lower() for name in header.names] for header in groups}
     shared = set.intersection(*(set(folded) for folded in names.values())) & set(wanted)
@@ -142,18 +158,35 @@ def _csv(source: Files, wanted: Mapping[str, str]) -> Readable:
         chosen = [f"f{names[header].index(name)} AS {quoted(name)}" for name in sorted(shared)]
         lines = _read_csv(header, paths, source.zipped)
         parts.append(f"SELECT {', '.join(chosen) or 'f0'} FROM {lines}")  # noqa: S608
-    return Readable(_union(parts), _written(sorted(shared)), source.paths)
+    columns = _written(sorted(shared))
+    return Readable(_union(parts), columns, source.paths, *_as_text(source, headers))
 
 
-def _whole_csv(source: Files) -> Readable:
-    headers = {
-        read_header(path, source.kind, zipped=source.zipped, wanted=None) for path in source.paths
-    }
-    if len(headers) > 1:
+def _whole_csv(source: Files, separator: str | None) -> Readable:
+    headers = _headers(source, None, separator)
+    if len(set(headers)) > 1:
         raise refuse("engine.files-have-different-first-lines")
-    (header,) = headers
-    sql = strictly(_read_csv(header, source.paths, source.zipped))
-    return Readable(sql, _written(header.names), source.paths)
+    sql = _read_csv(headers[0], source.paths, source.zipped)
+    columns = _written(headers[0].names)
+    return Readable(sql, columns, source.paths, *_as_text(source, headers))
+
+
+def _headers(
+    source: Files, wanted: Mapping[str, str] | None, separator: str | None
+) -> list[Header]:
+    return [
+        read_header(path, source.kind, zipped=source.zipped, wanted=wanted, separator=separator)
+        for path in source.paths
+    ]
+
+
+def _as_text(source: Files, headers: list[Header]) -> tuple[tuple[Text, ...], str]:
+    separators = [header.separator for header in headers]
+    texts = tuple(
+        Text(path, separator, source.zipped)
+        for path, separator in zip(source.paths, separators, strict=True)
+    )
+    return texts, f"{source.kind} {''.join(separators)!r}"
 
 
 def _read_csv(header: Header, paths: Iterable[Path], zipped: bool) -> str:
@@ -161,26 +194,9 @@ def _read_csv(header: Header, paths: Iterable[Path], zipped: bool) -> str:
     options = (
         f"auto_detect = false, header = true, delim = {literal(header.separator)}, "
         f"quote = '\"', escape = '\"', nullstr = '', columns = {{{fields}}}, "
-        f"{_LENIENT}, compression = '{'gzip' if zipped else 'none'}'"
+        f"compression = '{'gzip' if zipped else 'none'}'"
     )
     return f"read_csv([{listed(paths)}], {options})"
-
-
-def strictly(sql: str) -> str:
-    """The same table, where a line that is no row is an error instead of being left out."""
-    return sql.replace(_LENIENT, "ignore_errors = false")
-
-
-def broken_line(message: str) -> str | None:
-    """Which line of a CSV file is no row, and why, from DuckDB's message; never what stands there.
-
-    Example
-        >>> broken_line("CSV Error on Line: 3: secret. Expected Number of Columns: 2")
-        'Line 3 has too many or too few values'
-    """
-    line = re.search(r"CSV Error on Line: ([0-9]+)", message)
-    why = next((words for sign, words in _BROKEN.items() if sign in message), None)
-    return None if line is None or why is None else f"Line {line[1]} {why}"
 
 
 def _json(source: Files, wanted: Mapping[str, str]) -> Readable:
@@ -194,11 +210,12 @@ def _json(source: Files, wanted: Mapping[str, str]) -> Readable:
     parts = []
     for layout, paths in groups.items():
         options = (
-            f"format = '{layout}', records = 'true', columns = {{{fields}}}, {_LENIENT}, "
+            f"format = '{layout}', records = 'true', columns = {{{fields}}}, "
             f"compression = '{'gzip' if source.zipped else 'none'}'"
         )
         parts.append(f"SELECT * FROM read_json([{listed(paths)}], {options})")  # noqa: S608
-    return Readable(_union(parts), _written(names), source.paths)
+    texts = tuple(Text(path, zipped=source.zipped) for path in source.paths)
+    return Readable(_union(parts), _written(names), source.paths, texts, source.kind)
 
 
 def _layout(path: Path, source: Files) -> str:

@@ -1,24 +1,27 @@
 """All rows of a table: as whole numbers, and how they were stored, for those who publish it; as
 Arrow columns, without a schema, for those who evaluate it.
 
-Nothing is left out in silence: a file with a line that is no row is refused, for a group whose
-rows were skipped would look smaller or safer than it is.
+Nothing is left out in silence: a file is read as a whole first, and refused with the line if one
+is no row, for a group whose rows were skipped would look smaller or safer than it is.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cache
 from typing import TYPE_CHECKING
 
 from ...errors import refuse
 from ...schema import Bounded, Column, Date, Identifier, Named, Number
 from ..contract import Rows
-from ..source.location import Database, Files, Relation
+from ..source.location import Database, Files, Relation, names_of, paths_of
+from ..source.whole import read_whole
 from ..sql.logical import Logical, Stored
 from ..storage import Day, Floating, Moment, Storage, Written
+from ..watch import Watched
 from .dialect import DUCKDB
-from .reader import broken_line, prepare, strictly
+from .reader import prepare
 
 if TYPE_CHECKING:
     import pyarrow
@@ -33,7 +36,7 @@ def read_rows(table: Stored, run: Callable[[str], pyarrow.Table]) -> Rows:
     """Every row, as `Engine.read_all` says; `run` gives those of a SELECT."""
 
     def read(sql: str) -> pyarrow.Table:
-        return _read(lambda: run(sql), "rows", "The rows of the source could not be read")
+        return _read(lambda: run(sql), "rows")
 
     held = {
         name: replace(one, column=replace(one.column, missing=None))
@@ -41,7 +44,7 @@ def read_rows(table: Stored, run: Callable[[str], pyarrow.Table]) -> Rows:
     }
     columns = [one.column for one in held.values()]
     declared = Named((column.name, column) for column in columns)
-    logical = Logical(Stored(strictly(table.sql), held, declared, DUCKDB))
+    logical = Logical(Stored(table.sql, held, declared, DUCKDB))
     chosen, doubts = [], {}
     for column in columns:
         value = raw = logical.raw(column.name)
@@ -63,7 +66,7 @@ def read_rows(table: Stored, run: Callable[[str], pyarrow.Table]) -> Rows:
             place = read(f"SELECT min(place) FROM ({numbered}) WHERE {wrong}")  # noqa: S608
             first[name] = int(place.column(0)[0].as_py())
     spelled = [f"{DUCKDB.quoted(h.name)} AS {DUCKDB.quoted(h.column.name)}" for h in held.values()]
-    sql = f"SELECT {', '.join(spelled)} FROM {strictly(table.sql)} LIMIT 0"  # noqa: S608
+    sql = f"SELECT {', '.join(spelled)} FROM {table.sql} LIMIT 0"  # noqa: S608
     stored = read(sql).schema
     return Rows(
         logical=everything.select(list(doubts)),
@@ -81,14 +84,20 @@ def read_rows(table: Stored, run: Callable[[str], pyarrow.Table]) -> Rows:
 
 def _doubts(column: Column, stored: Storage, raw: str, value: str) -> tuple[str, str, str]:
     """Conditions: a value that is there and not understood; an infinite one; one beyond bounds."""
-    there, infinite = f"{raw} IS NOT NULL AND {value} IS NULL", "FALSE"
+    there, infinite = unreadable_where(column, stored, raw, value), "FALSE"
     if isinstance(column, Number) and isinstance(stored, Written | Floating):
-        number = f"TRY_CAST({raw} AS DOUBLE)"
-        there += f" AND NOT COALESCE(isnan({number}), FALSE)"
-        infinite = f"COALESCE(isinf({number}), FALSE)"
+        infinite = f"COALESCE(isinf(TRY_CAST({raw} AS DOUBLE)), FALSE)"
     elif isinstance(column, Bounded) and isinstance(stored, Day | Moment):
         infinite = f"COALESCE(isinf({raw}), FALSE)"
     return there, infinite, _beyond(column, raw)
+
+
+def unreadable_where(column: Column, stored: Storage, raw: str, value: str) -> str:
+    """The condition that a value is there and is not what the schema declares; NaN is missing."""
+    there = f"{raw} IS NOT NULL AND {value} IS NULL"
+    if isinstance(column, Number) and isinstance(stored, Written | Floating):
+        there += f" AND NOT COALESCE(isnan(TRY_CAST({raw} AS DOUBLE)), FALSE)"
+    return there
 
 
 def _beyond(column: Column, raw: str) -> str:
@@ -108,7 +117,10 @@ def _beyond(column: Column, raw: str) -> str:
 
 
 def open_whole(source: Files | Database | Relation) -> tuple[tuple[str, ...], Load]:
-    """The names of a table's columns, and how they are read; refused if it is no table."""
+    """The names of a table's columns, and how they are read; refused if it is no table.
+
+    A file is read as a whole before the first column is handed over.
+    """
     import duckdb
 
     if isinstance(source, Relation):
@@ -116,6 +128,7 @@ def open_whole(source: Files | Database | Relation) -> tuple[tuple[str, ...], Lo
             ", ".join(map(DUCKDB.quoted, chosen))
         ).to_arrow_table()
     connection = duckdb.connect()
+    watched = Watched(paths_of(source))
     try:
         readable = prepare(connection, source, None)
     except duckdb.Error:
@@ -125,23 +138,29 @@ def open_whole(source: Files | Database | Relation) -> tuple[tuple[str, ...], Lo
     names = tuple(name for name, _ in readable.columns)
     # by place, for the names of a file may be anything
     table = f"{readable.sql} AS whole({', '.join(f'f{i}' for i in range(len(names)))})"
+    rows = cache(lambda: read_whole(readable.texts)[1])
 
     def load(chosen: Sequence[str]) -> pyarrow.Table:
+        many = rows()
         picked = ", ".join(f"f{names.index(name)}" for name in chosen)
         sql = f"SELECT {picked} FROM {table}"  # noqa: S608
-        otherwise = "The file could not be read to its end"
-        return _read(lambda: connection.sql(sql).to_arrow_table(), "file", otherwise)
+        found = _read(lambda: connection.sql(sql).to_arrow_table(), "file")
+        if not watched.unchanged():
+            raise refuse("engine.changed-while-it-was-read", names=names_of(readable.paths))
+        if readable.separated and found.num_rows != many:
+            raise refuse("engine.readers-disagree", names=names_of(readable.paths))
+        return found
 
     return names, load
 
 
-def _read(run: Callable[[], pyarrow.Table], what: str, otherwise: str) -> pyarrow.Table:
-    """What `run` gives; refused with the broken line, or with `otherwise` if none is known."""
+def _read(run: Callable[[], pyarrow.Table], what: str) -> pyarrow.Table:
+    """What `run` gives, or a refusal."""
     import duckdb
 
     try:
         return run()
-    except duckdb.Error as error:
-        told = broken_line(str(error))
+    except duckdb.Error:
+        pass
     # raised out of reach of the error above, which may quote a row
-    raise refuse(f"engine.{what}-could-not-be-read", told=told or otherwise)
+    raise refuse(f"engine.{what}-could-not-be-read")

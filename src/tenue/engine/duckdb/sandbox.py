@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 from ...errors import refuse
 from ..source.limit import MOST_SPILL
 from ..source.location import Database, Files, Frame
-from ..storage import Storage
 from .dialect import DUCKDB, storage
-from .reader import listed, prepare
+from .reader import Readable, listed, prepare
 from .scratch import Scratch
 
 if TYPE_CHECKING:
@@ -56,12 +55,10 @@ def _lock(connection: duckdb.DuckDBPyConnection) -> None:
 class Store(Protocol):
     """Where statements run.
 
-    sql: the table, as it stands after FROM.
-    columns: the names it has and how each is stored.
+    readable: the table, as statements find it.
     """
 
-    sql: str
-    columns: tuple[tuple[str, Storage], ...]
+    readable: Readable
 
     def enumeration(self, words: Sequence[str]) -> str:
         """The SQL of a type whose values are these words, numbered from 0."""
@@ -83,7 +80,12 @@ class Store(Protocol):
 class Sandbox:
     """A database in memory that holds one table open."""
 
-    def __init__(self, source: Files | Database | Frame, wanted: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        source: Files | Database | Frame,
+        wanted: Mapping[str, str],
+        separator: str | None = None,
+    ) -> None:
         import duckdb
 
         self._types = 0
@@ -93,7 +95,7 @@ class Sandbox:
         try:
             self._connection = duckdb.connect(":memory:", config=settings(scratch))
             self._opened.callback(self._connection.close)
-            readable = prepare(self._connection, source, wanted)
+            readable = prepare(self._connection, source, wanted, separator)
             self._connection.execute(f"SET allowed_paths = [{listed(readable.paths)}]")
             _lock(self._connection)
         except (duckdb.Error, OSError):
@@ -105,8 +107,7 @@ class Sandbox:
         if readable is None:
             self.close()
             raise refuse("engine.source-could-not-be-opened-as-table")
-        self.sql, self.columns = readable.sql, readable.columns
-        self._kept = readable.kept
+        self.readable = readable
 
     def enumeration(self, words: Sequence[str]) -> str:
         """The name of a new type; as a literal, many words would take long to parse."""
@@ -131,14 +132,13 @@ class Sandbox:
 class Borrowed:
     """A relation of the holder's connection, with all that the connection may do."""
 
-    sql = _RELATION
-
     def __init__(self, relation: duckdb.DuckDBPyRelation) -> None:
         self._relation = relation
-        self.columns = tuple(
+        columns = tuple(
             (name, storage(str(kind)))
             for name, kind in zip(relation.columns, relation.types, strict=True)
         )
+        self.readable = Readable(_RELATION, columns)
 
     def enumeration(self, words: Sequence[str]) -> str:
         """A literal: nothing is left behind in the holder's database."""

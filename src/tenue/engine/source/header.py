@@ -10,6 +10,7 @@ import csv
 import gzip
 import io
 import re
+import zlib
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,20 +30,38 @@ class Header:
     separator: str
 
 
-def read_header(path: Path, kind: str, *, zipped: bool, wanted: Collection[str] | None) -> Header:
-    """The header of a file: separated so that most `wanted` names, in lower case, are found.
+def read_header(
+    path: Path,
+    kind: str,
+    *,
+    zipped: bool,
+    wanted: Collection[str] | None,
+    separator: str | None = None,
+) -> Header:
+    """The header of a file: separated as declared, or so that most `wanted` names are found.
 
     If it is not known what is wanted, the sign that occurs between most pieces of the line wins.
+
+    Parameters
+        wanted: the declared names, in lower case.
+        separator: the sign between names, if it is declared.
     """
-    opened = gzip.open if zipped else open
+    opened, broken = gzip.open if zipped else open, False
     try:
         with opened(path, "rb") as file:
             start = file.read(_LONGEST)
-        found = [_split(start, separator) for separator in _SEPARATORS[kind]]
+        signs = _SEPARATORS[kind] if separator is None else (separator,)
+        found = [_split(start, sign) for sign in signs]
         if wanted is None:
             wanted = _pieces(start)
-    except (OSError, EOFError, csv.Error, StopIteration):
+    except (EOFError, gzip.BadGzipFile, zlib.error):
+        broken = True
+    except (OSError, csv.Error, StopIteration):
         found = []
+    if broken:
+        raise refuse(
+            "engine.file-is-not-well-formed", where=path.name, why="is not a whole gzip file"
+        )
     headers = [header for header in found if len(header.names) <= MOST_COLUMNS]
     if not headers:
         raise refuse("engine.no-first-line-names", name=path.name, most_columns=MOST_COLUMNS)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import glob
 import os
 import re
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -83,6 +84,22 @@ def locate(source: object, name: str, folder: Path | None = None) -> Source:
     return Frame(source)
 
 
+def paths_of(source: Source) -> tuple[Path, ...]:
+    """The files that hold the table; none if it lives in the process of whoever opens it."""
+    if isinstance(source, Files):
+        return source.paths
+    if isinstance(source, Database):
+        # what was written last may not be in the file itself yet
+        return source.path, source.path.with_name(f"{source.path.name}.wal")
+    return ()
+
+
+def names_of(paths: Sequence[Path]) -> str:
+    """The files in words, each by the last part of its name."""
+    first = paths[0].name if paths else ""
+    return first if len(paths) < 2 else f"{first} and {len(paths) - 1} more"
+
+
 def _address(text: str | bytes, name: str, folder: Path) -> Source:
     if not isinstance(text, str) or "\0" in text or not text.strip():
         raise refuse("engine.source-is-not-name-of-file")
@@ -107,8 +124,6 @@ def _existing(text: str, folder: Path) -> Path:
     except (OSError, ValueError):
         found = "cannot be looked at"
     fix = "Correct the path; a relative one starts at the schema's folder"
-    if found == "is a folder":
-        fix = f'Write "{path.name}/*.parquet"'
     raise refuse("engine.source-source-path-pattern", name=path.name, found=found, advice=fix)
 
 
@@ -119,6 +134,8 @@ def _files(text: str, folder: Path) -> Files:
         paths = sorted(path.resolve() for path in paths if path.is_file())
         if not paths:
             raise refuse("engine.no-file-has-name-like", name=Path(text).name)
+    elif paths[0].is_dir():
+        paths = _inside(paths[0])
     else:
         paths = [_existing(text, folder)]
     if len(paths) > MOST_FILES:
@@ -129,6 +146,20 @@ def _files(text: str, folder: Path) -> Files:
         raise refuse("engine.files-like-are-of-several-kinds", name=Path(text).name)
     ((kind, zipped),) = kinds
     return Files(kind, tuple(paths), zipped)
+
+
+def _inside(folder: Path) -> list[Path]:
+    """The Parquet files in a folder and in those in it; hidden ones and notes beside are none."""
+    found = [
+        path.resolve()
+        for path in folder.rglob("*")
+        if path.suffix.lower() in (".parquet", ".pq")
+        and path.is_file()
+        and not any(part.startswith((".", "_")) for part in path.relative_to(folder).parts)
+    ]
+    if not found:
+        raise refuse("engine.folder-holds-no-parquet-file", name=folder.name)
+    return sorted(found)
 
 
 def _kind(path: Path) -> tuple[Kind, bool]:

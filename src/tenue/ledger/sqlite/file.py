@@ -53,8 +53,9 @@ class File:
             with self._connections.take("write") as connection, _transaction(connection):
                 if _application(connection) == (0, 0):
                     create(connection)
-                if _application(connection) == (APPLICATION, BEFORE):
-                    upgrade(connection)
+                application, version = _application(connection)
+                if application == APPLICATION and version in BEFORE:
+                    upgrade(connection, version)
                 _check_layout(connection)
                 _check_head(connection)
         except _DAMAGE as error:
@@ -232,7 +233,7 @@ def _recognise(path: str) -> None:
         return
     if application != APPLICATION:
         raise refuse("ledger.is-not-ledger", path=path)
-    if version not in (BEFORE, VERSION):
+    if version not in (*BEFORE, VERSION):
         raise refuse("ledger.is-ledger-of-layout", path=path, version=version, version2=VERSION)
 
 

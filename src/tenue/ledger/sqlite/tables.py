@@ -10,7 +10,7 @@ from typing import TypeVar
 from ...errors import LedgerFault
 from .. import chain
 from ..fact import Reserved
-from ..row import Account, Books, Dataset, Line, Person, Stored, Ticket
+from ..row import Account, Books, Dataset, Line, Person, Source, Stored, Ticket
 from ..transaction.journal import Journal
 
 T = TypeVar("T")
@@ -18,13 +18,18 @@ T = TypeVar("T")
 APPLICATION = 0x54656E75
 """What the file's header says it is: "Tenu"."""
 
-VERSION = 2
+VERSION = 3
 """How the tables are laid out."""
 
-BEFORE = 1
-"""The layout that `upgrade` makes the present one of."""
+BEFORE = (1, 2)
+"""The layouts that `upgrade` makes the present one of."""
 _PROTOCOL = """
 CREATE TABLE protocol (dataset TEXT PRIMARY KEY, protocol TEXT NOT NULL) WITHOUT ROWID
+"""
+_SOURCE = """
+CREATE TABLE source (
+    dataset TEXT PRIMARY KEY, mark TEXT NOT NULL, reading TEXT NOT NULL, digest TEXT NOT NULL
+) WITHOUT ROWID
 """
 
 _SCHEMA = """
@@ -66,17 +71,20 @@ def create(connection: sqlite3.Connection) -> None:
     for statement in _SCHEMA.split(";"):
         connection.execute(statement)
     connection.execute(f"PRAGMA application_id = {APPLICATION}")
-    upgrade(connection)
+    upgrade(connection, 1)
 
 
-def upgrade(connection: sqlite3.Connection) -> None:
-    """Adds what layout 1 lacked, so that old and new ledgers are the same; what was spent stays.
+def upgrade(connection: sqlite3.Connection, version: int) -> None:
+    """Adds what a layout lacked, so that old and new ledgers are the same; what was spent stays.
 
-    Layout 1 knew no protocols, no units and no cap of individual DP. Inside a transaction.
+    Layout 1 knew no protocols, no units and no cap of individual DP, layout 2 no validated files.
+    Inside a transaction.
     """
-    connection.execute("ALTER TABLE dataset ADD COLUMN individual INTEGER")
-    connection.execute("ALTER TABLE dataset ADD COLUMN unit TEXT NOT NULL DEFAULT ''")
-    connection.execute(_PROTOCOL)
+    if version == 1:
+        connection.execute("ALTER TABLE dataset ADD COLUMN individual INTEGER")
+        connection.execute("ALTER TABLE dataset ADD COLUMN unit TEXT NOT NULL DEFAULT ''")
+        connection.execute(_PROTOCOL)
+    connection.execute(_SOURCE)
     connection.execute(f"PRAGMA user_version = {VERSION}")
 
 
@@ -164,6 +172,10 @@ class Tables:
         row = self._run("SELECT protocol FROM protocol WHERE dataset = ?", (dataset,)).fetchone()
         return "" if row is None else str(row[0])
 
+    def source(self, dataset: str) -> Source | None:
+        rows = self._run("SELECT * FROM source WHERE dataset = ?", (dataset,))
+        return _only(Source, 1, rows)
+
     def ticket(self, sequence: int) -> Ticket | None:
         return _only(Ticket, 0, self._run("SELECT * FROM ticket WHERE sequence = ?", (sequence,)))
 
@@ -227,6 +239,10 @@ class Tables:
             [(*key, sequence) for key, sequence in totals.releases.items()],
         )
         self._run_many("REPLACE INTO protocol VALUES (?, ?)", totals.protocols.items())
+        self._run_many(
+            "REPLACE INTO source VALUES (?, ?, ?, ?)",
+            [(name, *row) for name, row in totals.sources.items()],
+        )
 
     def lines(self) -> Iterator[Line]:
         """Every entry beside the ticket it opened and the answer it stored."""
@@ -245,6 +261,7 @@ class Tables:
             {row[:2]: row[2] for row in run("SELECT * FROM question")},
             {row[:2]: row[2] for row in run("SELECT * FROM release")},
             dict(run("SELECT * FROM protocol").fetchall()),
+            {row[0]: Source(*row[1:]) for row in run("SELECT * FROM source")},
         )
         tickets, answers = run(
             "SELECT (SELECT COUNT(*) FROM ticket), (SELECT COUNT(*) FROM answer)"

@@ -19,9 +19,10 @@ from ..fact import (
     ReleaseWithdrawn,
     RowsReleased,
     SchemaChanged,
+    SourceValidated,
     UnitStated,
 )
-from ..row import EVERYONE
+from ..row import EVERYONE, Source
 from .journal import Journal
 from .payment import known_dataset
 
@@ -87,6 +88,14 @@ def _neighbours_changed(journal: Journal, name: str, neighbours: Neighbours) -> 
     if neighbours != REPLACE and account.spent:
         raise refuse("ledger.spent-epsilon", name=name, decimal=decimal(in_epsilon(account.spent)))
     return NeighboursChanged(dataset=name, neighbours=neighbours)
+
+
+def record_validation(journal: Journal, wanted: SourceValidated) -> None:
+    """Records which files the holder opened; nothing if they are those of the record."""
+    known_dataset(journal, wanted.dataset)
+    new = Source(wanted.mark, wanted.reading, wanted.digest)
+    if journal.totals.source(wanted.dataset) != new:
+        journal.write(wanted)
 
 
 def register_release(journal: Journal, wanted: ReleaseRegistered | RowsReleased) -> int:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from ...engine.contract import Rows
 from ...engine.open import open_engine
+from ...engine.source.location import names_of
 from ...errors import refuse
 from ...schema import Category, Column, Schema
 from ...schema.table import RECORD
@@ -62,7 +63,11 @@ def read_original(source: object, schema: Schema) -> Original:
     """Reads the table; refused if it is not what the schema declares, or has no row."""
     engine = open_engine(source, schema)
     try:
+        engine.validate()
         rows = engine.read_all()
+        if engine.files is not None and not engine.files.unchanged():
+            there = [path for path in engine.files.paths if path.suffix != ".wal"]
+            raise refuse("engine.changed-while-it-was-read", names=names_of(there))
     finally:
         engine.close()
     size = rows.logical.num_rows if rows.logical.num_columns else rows.identifiers.num_rows

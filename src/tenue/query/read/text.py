@@ -54,6 +54,8 @@ def read_tokens(sql: str, schema: Table) -> list[Token]:
         raise refuse("query.question-is-not-text")
     if len(sql) > _MOST_CHARACTERS:
         raise refuse("query.question-characters", many=len(sql), most_characters=_MOST_CHARACTERS)
+    if any("\ud800" <= sign <= "\udfff" for sign in sql):
+        raise refuse("query.question-holds-half-of-surrogate-pair")
     try:
         tokens = DIALECT.tokenize(sql)
     except Exception:  # whatever a tokenizer may raise: its message is not ours

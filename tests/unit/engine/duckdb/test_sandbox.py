@@ -59,7 +59,7 @@ def test_hostile_statements_fail(sandbox: Sandbox, tmp_path: Path) -> None:
         with pytest.raises(duckdb.Error):
             sandbox.run(statement)
     assert {path.name: path.stat().st_size for path in tmp_path.iterdir()} == before
-    assert sandbox.run(f"SELECT SUM(x) FROM {sandbox.sql}") == [(3,)]
+    assert sandbox.run(f"SELECT SUM(x) FROM {sandbox.readable.sql}") == [(3,)]
 
 
 def test_the_same_statements_run_without_a_sandbox(tmp_path: Path) -> None:
@@ -97,7 +97,7 @@ def test_a_spilling_question_still_answers(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     values = pa.array([f"word {i} of many that fill the memory" for i in range(400_000)])
     opened = Sandbox(Frame(pa.table({"x": values})), {"x": "x"})
-    sql = f"SELECT COUNT(*) FROM (SELECT x, COUNT(*) FROM {opened.sql} GROUP BY x)"
+    sql = f"SELECT COUNT(*) FROM (SELECT x, COUNT(*) FROM {opened.readable.sql} GROUP BY x)"
     assert opened.run(sql) == [(400_000,)]
     opened.close()
     assert list(tmp_path.iterdir()) == []
@@ -148,7 +148,7 @@ def test_a_borrowed_relation_leaves_nothing_in_the_holders_database() -> None:
         connection.execute("CREATE TABLE t AS SELECT 5 AS x")
         before = connection.execute("SELECT COUNT(*) FROM duckdb_views()").fetchall()
         borrowed = Borrowed(connection.table("t"))
-        assert borrowed.run(f"SELECT SUM(x) FROM {borrowed.sql}") == [(5,)]
+        assert borrowed.run(f"SELECT SUM(x) FROM {borrowed.readable.sql}") == [(5,)]
         borrowed.close()
         assert connection.execute("SELECT COUNT(*) FROM duckdb_views()").fetchall() == before
         assert connection.execute("SELECT x FROM t").fetchall() == [(5,)]

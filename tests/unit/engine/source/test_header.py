@@ -65,3 +65,15 @@ def test_without_wanted_names_the_sign_that_parts_most_wins(tmp_path: Path) -> N
     for line, names in ((b"a;b,c;d", ("a", "b,c", "d")), (b"a|b", ("a", "b")), (b"a", ("a",))):
         path.write_bytes(line + b"\n1\n")
         assert read_header(path, "csv", zipped=False, wanted=None).names == names
+
+
+def test_a_declared_separator_is_not_searched_for(tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_bytes(b"age:pay,x,y\n")
+    found = read_header(tmp_path / "x.csv", "csv", zipped=False, wanted=WANTED, separator=":")
+    assert (found.names, found.separator) == (("age", "pay,x,y"), ":")
+
+
+def test_a_truncated_gzip_file_is_called_that(tmp_path: Path) -> None:
+    (tmp_path / "x.csv.gz").write_bytes(gzip.compress(b"age,pay\n" * 50)[:-3])
+    with pytest.raises(InvalidTable, match=r"x\.csv\.gz is not a whole gzip file"):
+        read_header(tmp_path / "x.csv.gz", "csv", zipped=True, wanted=WANTED)

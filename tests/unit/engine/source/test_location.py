@@ -8,7 +8,15 @@ import duckdb
 import pytest
 
 from tenue.engine.source import location as sources
-from tenue.engine.source.location import Database, Files, Frame, Relation, locate
+from tenue.engine.source.location import (
+    Database,
+    Files,
+    Frame,
+    Relation,
+    locate,
+    names_of,
+    paths_of,
+)
 from tenue.errors import InvalidArgument, InvalidTable
 
 
@@ -60,7 +68,7 @@ def test_a_database_has_a_table(folder: Path) -> None:
     ("given", "says"),
     [
         ("none.csv", "none.csv does not exist"),
-        ("sub", "sub is a folder"),
+        ("sub", "folder sub holds no Parquet file"),
         ("g.xlsx", "does not end like a table"),
         ("h.duckdb", "duckdb://h.duckdb#table"),
         ("postgresql://u:canary@h/db", "PostgreSQL"),
@@ -99,3 +107,21 @@ def test_connections_and_relations() -> None:
 
 def test_anything_else_may_be_a_data_frame() -> None:
     assert isinstance(locate([1], "t"), Frame)
+
+
+def test_a_folder_is_its_parquet_files(tmp_path: Path) -> None:
+    for name in ("b.parquet", "deep/a.pq", "_delta/c.parquet", ".hidden.parquet", "notes.csv"):
+        (tmp_path / "data" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "data" / name).touch()
+    found = locate("data/", "t", tmp_path)
+    inside = tmp_path / "data"
+    assert found == Files("parquet", (inside / "b.parquet", inside / "deep" / "a.pq"))
+    assert paths_of(found) == found.paths  # type: ignore[union-attr]
+
+
+def test_a_database_is_its_file_and_what_was_not_merged_into_it(tmp_path: Path) -> None:
+    source = Database(tmp_path / "t.duckdb", ("t",))
+    assert paths_of(source) == (tmp_path / "t.duckdb", tmp_path / "t.duckdb.wal")
+    assert paths_of(Frame(None)) == ()
+    assert names_of(paths_of(source)[:1]) == "t.duckdb"
+    assert names_of([Path("x/a.csv"), Path("b.csv"), Path("c.csv")]) == "a.csv and 2 more"

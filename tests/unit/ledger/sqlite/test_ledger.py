@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 import tenue
+from tenue.engine.watch import Stamp
 from tenue.errors import Conflict, Fault, InvalidArgument, LedgerFault, OverBudget, Refused
 from tenue.ledger import Charge, SQLite
 from tenue.ledger.row import ticket_name
@@ -603,6 +604,7 @@ def test_a_ledger_of_the_first_layout_is_opened_and_keeps_what_was_spent(tmp_pat
         ledger.open_dataset("census", total=5, neighbours="replace")
         ledger.commit(ledger.reserve("census", "ann", CHARGE, "k", "q"), b"answer")
     connection = sqlite3.connect(path)
+    connection.execute("DROP TABLE source")
     connection.execute("DROP TABLE protocol")
     connection.execute("ALTER TABLE dataset DROP COLUMN individual")
     connection.execute("ALTER TABLE dataset DROP COLUMN unit")
@@ -621,6 +623,39 @@ def test_a_ledger_of_the_first_layout_is_opened_and_keeps_what_was_spent(tmp_pat
         assert ledger.balance().protocol == "refinement"
         assert ledger.balance().total_individual == 2
         assert ledger.verify()
+
+
+def test_a_ledger_of_the_second_layout_is_opened_and_learns_of_files(tmp_path: Path) -> None:
+    path = tmp_path / "old.ledger"
+    with SQLite(path) as ledger:
+        ledger.open_dataset("census", total=5, neighbours="replace", protocol="refinement")
+        ledger.commit(ledger.reserve("census", "ann", CHARGE, "k", "q"), b"answer")
+    connection = sqlite3.connect(path)
+    connection.execute("DROP TABLE source")
+    connection.execute("PRAGMA user_version = 2")
+    connection.commit()
+    connection.close()
+    with SQLite(path) as ledger:
+        assert ledger.verify()
+        assert (ledger.balance().spent, ledger.balance().protocol) == (Fraction(1, 2), "refinement")
+        assert ledger.validated("census") is None
+        ledger.record_validation("census", Stamp(("a.csv",), 4, 5, "mark", "how"), "ab")
+    with SQLite(path) as ledger:
+        assert ledger.validated("census") == ("mark", "how", "ab")
+        assert ledger.verify()
+
+
+def test_a_forged_validation_is_seen(tmp_path: Path) -> None:
+    path = tmp_path / "forged.ledger"
+    with SQLite(path) as ledger:
+        ledger.open_dataset("census", total=5, neighbours="replace")
+        ledger.record_validation("census", Stamp(("a.csv",), 4, 5, "mark", "how"), "ab")
+    connection = sqlite3.connect(path)
+    connection.execute("UPDATE source SET mark = 'other'")
+    connection.commit()
+    connection.close()
+    with SQLite(path) as ledger:
+        assert "sources" in ledger.verify().reason
 
 
 def test_a_forged_protocol_is_seen(tmp_path: Path) -> None:

@@ -116,10 +116,10 @@ def test_a_refusal_says_where_to_look(column: str, wrong: dict[int, Any], said: 
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        (b"31,caf\xe9", "Line 3 has bytes that are not UTF-8."),
-        (b'31,"secret', "Line 3 opens a quote that is never closed."),
-        (b"31", "Line 3 has too many or too few values."),
-        (b"31,secret,secret", "Line 3 has too many or too few values."),
+        (b"31,caf\xe9", "Line 3 of a.csv has bytes that are not UTF-8."),
+        (b'31,"secret', "Line 3 of a.csv opens a quote that is never closed."),
+        (b"31", "Line 3 of a.csv has too many or too few values."),
+        (b"31,secret,secret", "Line 3 of a.csv has too many or too few values."),
     ],
 )
 def test_a_broken_line_is_named_and_not_quoted(tmp_path: Path, line: bytes, said: str) -> None:

@@ -145,7 +145,7 @@ def test_an_empty_text_is_no_question(text: str) -> None:
         (f"{COUNT} WHERE age = = 3", "syntax"),
         (f"{COUNT} WHERE (age = 3", "syntax"),
         (f"{COUNT} WHERE age = 3)", "syntax"),
-        (f"{COUNT} WHERE age = \ud800", "condition"),
+        (f"{COUNT} WHERE age = \ud800", "character"),
         (f"{COUNT} WHERE sex = $$Male$$", "word"),
         (f"{COUNT} WHERE sex = E'Male'", "word"),
         (f"{COUNT} WHERE age = ?", "parameter"),

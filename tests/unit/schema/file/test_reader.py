@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from fractions import Fraction
 
 import pytest
@@ -93,6 +94,8 @@ TABLES = [
     ([NAME, UNIT, REPLACE, "rows = 1e3000"], 5, "table.rows"),
     ([NAME, UNIT, REPLACE, "rows = 10.5"], 5, "table.rows"),
     ([NAME, UNIT, REPLACE, "rows = true"], 5, "table.rows"),
+    ([NAME, UNIT, REPLACE, 'separator = ";;"'], 5, "table.separator"),
+    ([NAME, UNIT, REPLACE, 'separator = "a"'], 5, "table.separator"),
     ([NAME, UNIT, REPLACE, "version = 3"], 5, "table.version"),
     ([NAME, UNIT, REPLACE, 'version = " "'], 5, "table.version"),
     ([NAME, UNIT, REPLACE, "bounds_from_data = 1"], 5, "table.bounds_from_data"),
@@ -288,3 +291,12 @@ def test_a_long_list_is_cut_in_the_text_only() -> None:
     assert "and 30 more" in str(refused.value)
     assert "line 25, columns.c19.type" in str(refused.value)
     assert "columns.c20.type" not in str(refused.value)
+
+
+@pytest.mark.parametrize("sign", [";", "\t", ":"])
+def test_a_separator_is_one_sign_and_survives_writing(sign: str) -> None:
+    stated = EXAMPLE.replace('unit = "record"', f'unit = "record"\nseparator = {json.dumps(sign)}')
+    schema = Schema.parse(stated)
+    assert schema.separator == sign
+    assert Schema.parse(schema.to_toml()).separator == sign
+    assert schema.digest == Schema.parse(EXAMPLE).digest, "how a file is written is no meaning"

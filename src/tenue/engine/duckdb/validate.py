@@ -1,0 +1,144 @@
+"""A table read from end to end before anybody asks: whatever could fail, fails here.
+
+Files are read twice at the same time: their bytes, for a digest and for the structure of CSV, and
+their rows, in the way in which every question reads them. Both must agree on how many there are.
+"""
+
+from __future__ import annotations
+
+import gzip
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from ...errors import Refused, refuse
+from ...schema import Bounded, Column, Identifier, Named, Number
+from ..contract import Validated
+from ..source.location import names_of
+from ..source.whole import read_whole
+from ..sql.logical import Logical, Stored
+from ..sql.rounding import rounded_where
+from ..storage import Day, Fixed, Floating, Integer, Moment, Nothing, Storage, Truth
+from .dialect import DUCKDB
+from .reader import Readable, read_parquet
+from .rows import unreadable_where
+
+Run = Callable[[str], list[tuple[Any, ...]]]
+
+_JSON = re.compile(
+    r"(Malformed JSON|JSON transform error) in file .* in (?:line|record/value) (\d+)", re.DOTALL
+)
+
+
+def validate(table: Stored, readable: Readable, run: Run) -> Validated:
+    """Reads every row of every declared column once; refused if one cannot be read.
+
+    Parameters
+        readable: the files behind the table, if there are any.
+        run: gives the rows of a SELECT.
+    """
+    with ThreadPoolExecutor(1) as beside:
+        bytes_read = beside.submit(read_whole, readable.texts)
+        found, told = _counted(table, run)
+        digest, rows = bytes_read.result()  # its refusal knows the line
+    if found is None:
+        raise _refusal(table, readable, run, told)
+    if readable.separated and rows != found.rows:
+        raise refuse("engine.readers-disagree", names=names_of(readable.paths))
+    counts = Counter(found.unreadable) + Counter(readable.unreadable)
+    return replace(found, unreadable=dict(counts), digest=digest)
+
+
+def _counted(table: Stored, run: Run) -> tuple[Validated | None, str]:
+    import duckdb
+
+    held = {
+        name: replace(one, column=replace(one.column, missing=None))
+        for name, one in table.held.items()
+    }
+    columns = [one.column for one in held.values()]
+    declared = Named((column.name, column) for column in columns)
+    logical = Logical(replace(table, held=held, declared=declared))
+    doubts, plain, fractions = {}, [], {}
+    for column in columns:
+        raw, stored = logical.raw(column.name), logical.stored(column.name)
+        rounded = rounded_where(column, stored, raw, table.dialect)
+        if rounded is not None:
+            fractions[column.name] = f"count_if({rounded})"
+        if _always_readable(column, stored):
+            plain.append(raw)
+        else:
+            made = logical.value(column.name)
+            doubts[column.name] = f"count_if({unreadable_where(column, stored, raw, made)})"
+    chosen = ["count(*)", *doubts.values(), *fractions.values()]
+    if plain:
+        # a count alone is answered from a file's statistics; a hash needs every value
+        chosen.append(f"bit_xor(hash({', '.join(plain)}))")
+    try:
+        ((rows, *counts),) = run(logical.select(chosen))
+    except duckdb.Error as error:
+        return None, str(error)
+    unreadable = _above_zero(doubts, counts)
+    return Validated(int(rows), unreadable, _above_zero(fractions, counts[len(doubts) :])), ""
+
+
+def _above_zero(names: Iterable[str], counts: Sequence[int | None]) -> dict[str, int]:
+    pairs = zip(names, counts, strict=False)
+    return {name: int(count) for name, count in pairs if count}
+
+
+def _always_readable(column: Column, stored: Storage) -> bool:
+    if isinstance(column, Identifier) or isinstance(stored, Nothing):
+        return True
+    if isinstance(column, Number):
+        return isinstance(stored, Integer | Fixed | Floating | Truth)
+    return isinstance(column, Bounded) and isinstance(stored, Day | Moment)
+
+
+def _refusal(table: Stored, readable: Readable, run: Run, told: str) -> Refused:
+    """What could not be read, from what DuckDB said and by reading again piece by piece."""
+    names = names_of(readable.paths)
+    json = _JSON.search(told)
+    if json is not None:
+        place = int(json[2]) - (json[1] == "Malformed JSON")
+        path = next((path for path in readable.paths if f'"{path}"' in told), readable.paths[0])
+        where = _object(path, place, lines=readable.how == "jsonl")
+        return refuse("engine.json-is-not-well-formed", where=where)
+    if readable.how == "parquet":
+        for text in readable.texts:
+            alone = replace(table, sql=read_parquet([text.path]))
+            column = _first_unread(alone, run)
+            if column is not None:
+                where = f"The column `{column}` of {text.path.name}"
+                return refuse("engine.declared-values-are-unreadable", where=where)
+    column = _first_unread(table, run)
+    of = f" of {names}" if names else ""
+    where = f"The rows{of}" if column is None else f"The column `{column}`{of}"
+    return refuse("engine.declared-values-are-unreadable", where=where)
+
+
+def _first_unread(table: Stored, run: Run) -> str | None:
+    import duckdb
+
+    for held in table.held.values():
+        sql = f"SELECT bit_xor(hash({DUCKDB.quoted(held.name)})) FROM {table.sql}"  # noqa: S608
+        try:
+            run(sql)
+        except duckdb.Error:
+            return held.column.name
+    return None
+
+
+def _object(path: Path, place: int, *, lines: bool) -> str:
+    if not lines:
+        return f"Object {place} of {path.name}"
+    opened = gzip.open if path.suffix == ".gz" else open
+    with opened(path, "rb") as file:
+        filled = (number for number, line in enumerate(file, 1) if line.strip())
+        line = next(islice(filled, place - 1, None), place)
+    return f"Line {line} of {path.name}"

@@ -1,0 +1,97 @@
+"""What files are at a moment, seen without opening them: changed or not since they were validated.
+
+A later opening compares names, sizes and times of writing with what was recorded. While a table is
+open, the identity of the files and the time of any change count too: a file that was swapped and
+swapped back is not the same.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+_MOST_NAMES = 100
+
+
+@dataclass(frozen=True)
+class Stamp:
+    """By what validated files are known again.
+
+    names: the last parts of their names, the first hundred of them.
+    size: how many bytes they have together.
+    modified: when the last of them was written, in nanoseconds.
+    mark: a digest of every name, size and time of writing.
+    reading: a digest of how they are read: kind, separators, table, declared columns.
+    """
+
+    names: tuple[str, ...]
+    size: int
+    modified: int
+    mark: str
+    reading: str
+
+
+class Watched:
+    """The files of a table, as they were when it was opened. No byte of them is read by looking.
+
+    Parameters
+        paths: the files; one that is not there is watched too.
+    """
+
+    def __init__(self, paths: Sequence[Path]) -> None:
+        self.paths = tuple(paths)
+        self._seen = [_look(path) for path in paths]
+        self._reading = ""
+
+    def read_as(self, how: str) -> Watched:
+        """The same, and how the files are read, in words."""
+        self._reading = how
+        return self
+
+    def unchanged(self) -> bool:
+        """Whether every file is the one it was, not written, truncated, moved or replaced since."""
+        return [_look(path) for path in self.paths] == self._seen
+
+    def digest(self) -> str:
+        """The SHA-256 of the files; of several, that of theirs, line by line."""
+        found = []
+        for path, seen in zip(self.paths, self._seen, strict=True):
+            if seen is not None:
+                with path.open("rb") as file:
+                    found.append(hashlib.file_digest(file, "sha256").hexdigest())
+        return together(found)
+
+    def stamp(self) -> Stamp:
+        """By what the files are known again."""
+        there = [
+            (path.name, seen[2], seen[3])
+            for path, seen in zip(self.paths, self._seen, strict=True)
+            if seen is not None
+        ]
+        lines = "\n".join(f"{size} {modified} {name}" for name, size, modified in there)
+        return Stamp(
+            names=tuple(name for name, _, _ in there[:_MOST_NAMES]),
+            size=sum(size for _, size, _ in there),
+            modified=max((modified for _, _, modified in there), default=0),
+            mark=_digest(lines),
+            reading=_digest(self._reading),
+        )
+
+
+def together(digests: Sequence[str]) -> str:
+    """One digest of several files, given that of each."""
+    return digests[0] if len(digests) == 1 else _digest("\n".join(digests))
+
+
+def _look(path: Path) -> tuple[int, ...] | None:
+    try:
+        now = path.stat()
+    except OSError:
+        return None
+    return (now.st_dev, now.st_ino, now.st_size, now.st_mtime_ns, now.st_ctime_ns)
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
