@@ -299,18 +299,16 @@ class Answer:
         lines = text_table([header, *kept])
         if len(body) > len(kept):
             lines.append(f"… and {len(body) - len(kept):,} rows more")
-        note = self._note("epsilon ", any("" in line for line in body))
-        return "\n".join([*lines, *notes([note])])
+        said = self._notes("epsilon ", any("" in line for line in body))
+        return "\n".join([*lines, *notes(said)])
 
-    def _note(self, word: str, blanks: bool = False) -> str:
-        """What may have been cut; the price, the mechanism, and what ± means and does not cover.
+    def _notes(self, word: str, blanks: bool = False) -> list[str]:
+        """What may have been cut; then the price, the mechanism, and what ± means.
 
         blanks: whether an answer stands without any ±.
         """
-        said = self._of_noise(word, blanks)
-        if not self.limits:
-            return said
-        return sentence(f"{self.plan.counted}: what that cuts is in no ±. {sentence(said)}")
+        cut = [sentence(f"{self.plan.counted}: what that cuts is in no ±.")] if self.limits else []
+        return [*cut, self._of_noise(word, blanks)]
 
     def _of_noise(self, word: str, blanks: bool) -> str:
         shared = f" for {self.together} answers together" if self.together > 1 else ""
@@ -338,7 +336,7 @@ class Answer:
     def _repr_html_(self) -> str:
         header, body = self._cells_as_text()
         blanks = any("" in line for line in body)
-        return html_table([header, *body], after=[self._note("ε = ", blanks)])
+        return html_table([header, *body], after=self._notes("ε = ", blanks))
 
 
 class Answers(list[Answer]):

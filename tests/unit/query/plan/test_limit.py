@@ -91,7 +91,7 @@ def test_what_can_be_cut_is_said_wherever_the_number_is(
     told = json.loads(found.to_json())["limits"]
     assert [limit["kind"] for limit in told] == kinds
     frame = found.to_pandas(interval=0.95)
-    footer = str(found).split("\n\n")[-1]
+    footer = str(found).split("\n\n", 1)[-1]
     with tn.protect(table(), schema=schema(**stated), ledger=Memory()) as data:
         plan = data.explain(sql, epsilon=500)
     for limit in found.limits:
