@@ -41,7 +41,7 @@ FILES = sorted(SOURCE.rglob("*.py"))
 
 
 _INSIDE = {
-    "command": "options ask wording check example_table demo explain init ledger publish main",
+    "command": "help words options ask wording check example_table demo explain init ledger publish main",
     "engine": "request contract storage sql people source duckdb open",
     "estimate": (
         "laplace_integral likelihood posterior window comparison refined refined_error "

@@ -212,16 +212,15 @@ COMMAND = Toy(
 import json
 from typing import Annotated
 
-import typer
-
 from ..errors import refuse
 from .options import AsJson
 from .wording import spoken
+from .words import Argument, Option, say
 
 
 def spread(
-    law: Annotated[str, typer.Argument(help="optimal")],
-    epsilon: Annotated[str, typer.Option(help="What it may cost.")],
+    law: Annotated[str, Argument(help="optimal")],
+    epsilon: Annotated[str, Option(help="What it may cost.")],
     as_json: AsJson = False,
 ) -> None:
     """Tell the variance of a law."""
@@ -231,13 +230,13 @@ def spread(
         raise refuse("command.unknown-law", law=law)
     with spoken():
         found = Optimal(sensitivity=1, epsilon=epsilon).variance
-    typer.echo(json.dumps({"variance": found}) if as_json else f"variance {found:.4g}")
+    say(json.dumps({"variance": found}) if as_json else f"variance {found:.4g}")
 '''
     },
     changed={
         "command/main.py": [
             ("check, demo, explain", "check, demo, spread, explain"),
-            ("app.add_typer(", 'app.command("spread")(spread.spread)\napp.add_typer('),
+            ("app.add(", 'app.command("spread")(spread.spread)\napp.add('),
         ],
         "command/refusals.toml": [
             (

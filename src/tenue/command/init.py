@@ -8,25 +8,22 @@ import re
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from ..errors import refuse
 from .options import AsJson
+from .words import Argument, Option, say
 
 
 def init(
-    data: Annotated[Path, typer.Argument(help="A CSV, TSV or Parquet file.")],
-    out: Annotated[
-        Path | None, typer.Option(help="Where to; beside the data if not given.")
-    ] = None,
+    data: Annotated[Path, Argument(help="A CSV, TSV or Parquet file.")],
+    out: Annotated[Path | None, Option(help="Where to; beside the data if not given.")] = None,
     bounds_from_data: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--bounds-from-data",
             help="Fill bounds and categories from the rows. The schema is then not private.",
         ),
     ] = False,
-    force: Annotated[bool, typer.Option("--force", help="Write over a file.")] = False,
+    force: Annotated[bool, Option("--force", help="Write over a file.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Draft a schema: types from the file, a marked blank for all that you must decide."""
@@ -46,12 +43,12 @@ def init(
         raise refuse("command.schema-cannot-be-written", target=target) from None
     blanks = text.partition("[table]")[2].count(f'"{BLANK}"')
     if as_json:
-        typer.echo(json.dumps({"schema": str(target), "columns": len(columns), "blanks": blanks}))
+        say(json.dumps({"schema": str(target), "columns": len(columns), "blanks": blanks}))
         return
-    typer.echo(f"Wrote {target} with {len(columns)} columns.")
+    say(f"Wrote {target} with {len(columns)} columns.")
     if bounds_from_data:
-        typer.echo("NOT PRIVATE: bounds and categories were read from the rows. Review them.")
-    typer.echo(f'{blanks} blanks are marked "{BLANK}": fill them; the file does not load before.')
+        say("NOT PRIVATE: bounds and categories were read from the rows. Review them.")
+    say(f'{blanks} blanks are marked "{BLANK}": fill them; the file does not load before.')
 
 
 def _drafted(column: Any) -> Any:
