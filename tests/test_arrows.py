@@ -41,7 +41,9 @@ FILES = sorted(SOURCE.rglob("*.py"))
 
 
 _INSIDE = {
-    "command": "help words options ask wording check example_table demo explain init ledger publish main",
+    "command": (
+        "help words options ask wording check example_table demo explain init ledger publish main"
+    ),
     "engine": "request contract storage sql people source duckdb open",
     "estimate": (
         "laplace_integral likelihood posterior window comparison refined refined_error "
