@@ -12,6 +12,7 @@ SOURCE = Path(__file__).parent.parent / "src" / "tenue"
 
 ORDER = [
     "version",
+    "lazy",
     "errors",
     "screen",
     "number",

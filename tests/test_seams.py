@@ -48,7 +48,8 @@ class Kind:
         root = SOURCE / self.home.replace(".", "/")
         for path in sorted(root.rglob("*.py")) if root.is_dir() else [root.with_suffix(".py")]:
             module = importlib.import_module("tenue." + module_of(path))
-            for name, thing in vars(module).items():
+            for name in dir(module):  # names that are loaded when used, too
+                thing = getattr(module, name)
                 at_home = getattr(thing, "__module__", "").startswith(f"tenue.{self.home}")
                 if isinstance(thing, type) and at_home and self.is_one(thing):
                     found.add(f"{module_of(path)}.{name}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import sys
@@ -26,6 +27,7 @@ app.add("ledger", ledger.app)
 def main() -> None:
     """Exit codes: 0 done, 2 refused, 1 our fault. Nobody sees a traceback for a mistake."""
     as_json = "--json" in sys.argv
+    gc.set_threshold(100_000)  # what is loaded stays: looking through it took a tenth of a question
     try:
         app(sys.argv[1:])
     except Refused as refusal:

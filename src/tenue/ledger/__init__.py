@@ -19,14 +19,21 @@ Example
     Fraction(1, 2)
 """
 
-from .composition import Charge, charge_in, delta_in
-from .contract import LARGEST_ANSWER, Ledger
-from .fact import Entry
-from .memory import Memory
-from .proof.anchor import Anchor
-from .record import Balance, Quota, Reservation, Verification
-from .sqlite.ledger import SQLite
-from .text import digest
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..lazy import lazily
+
+if TYPE_CHECKING:
+    from .composition import Charge, charge_in, delta_in
+    from .contract import LARGEST_ANSWER, Ledger
+    from .fact import Entry
+    from .memory import Memory
+    from .proof.anchor import Anchor
+    from .record import Balance, Quota, Reservation, Verification
+    from .sqlite.ledger import SQLite
+    from .text import digest
 
 __all__ = [
     "LARGEST_ANSWER",
@@ -44,3 +51,17 @@ __all__ = [
     "delta_in",
     "digest",
 ]
+
+lazily(
+    __name__,
+    {
+        ".composition": "Charge charge_in delta_in",
+        ".contract": "LARGEST_ANSWER Ledger",
+        ".fact": "Entry",
+        ".memory": "Memory",
+        ".proof.anchor": "Anchor",
+        ".record": "Balance Quota Reservation Verification",
+        ".sqlite.ledger": "SQLite",
+        ".text": "digest",
+    },
+)

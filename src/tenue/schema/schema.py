@@ -18,7 +18,6 @@ from .column import Bounded, Category, Column, Number, Value
 from .file.lines import Lines
 from .file.reader import read_table
 from .file.text import read_file, read_text, too_deep, within_limit
-from .file.writer import edited, write_whole, written
 from .literal import plain, show
 from .table import Table
 
@@ -166,6 +165,8 @@ class Schema(Table):
 
     def to_toml(self) -> str:
         """The schema as TOML: the holder's own text, with only what has changed since changed."""
+        from .file.writer import edited, written
+
         return written(self.stated) if self.text is None else edited(self.text, self.stated)
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -174,6 +175,8 @@ class Schema(Table):
         A relative source or taxonomy keeps its name, which then starts at the new file's folder.
         """
         file = _path(path, "path")
+        from .file.writer import write_whole
+
         write_whole(file, within_limit(self.to_toml(), file.name))
 
 
