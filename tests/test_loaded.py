@@ -30,6 +30,8 @@ total = 10
 RUN = """
 import sys
 from tenue.command import main
+
+pytestmark = pytest.mark.any_draw("modules are loaded whatever is drawn")
 sys.argv = ["tenue", *{words!r}]
 try:
     main()

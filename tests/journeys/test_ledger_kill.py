@@ -36,6 +36,8 @@ from tenue.ledger.sqlite import ledger as sqlite
 from tenue.ledger.transaction import settlement
 from tenue.ledger.fact import Returned
 
+pytestmark = pytest.mark.any_draw("draws nothing; processes are killed at any moment")
+
 CHARGE = Charge.of(epsilon="0.01", neighbours="replace")
 
 

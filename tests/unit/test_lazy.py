@@ -40,6 +40,7 @@ def room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.any_draw("draws nothing")
 @pytest.mark.parametrize(
     ("code", "printed"),
     [
@@ -56,6 +57,7 @@ def test_names_are_loaded_when_used(code: str, printed: str, room: Path) -> None
     assert run(code) == printed
 
 
+@pytest.mark.any_draw("draws nothing")
 def test_without_the_guard_a_file_takes_the_place_of_a_name(room: Path) -> None:
     """The plain way, a `__getattr__` in the module, gives the file to whoever asks for the name."""
     (room / "toy" / "__init__.py").write_text(

@@ -69,6 +69,7 @@ def test_columns_can_be_named_without_a_schema(files: dict[str, str]) -> None:
     assert json.loads(by_person)["unit"] == "zip"
 
 
+@pytest.mark.any_draw("draws nothing")
 @pytest.mark.parametrize("words", [[], ["--quasi-identifiers", "ages"], ["--schema", "none.toml"]])
 def test_a_refusal_is_one_object_and_exit_code_two(words: list[str], files: dict[str, str]) -> None:
     done = subprocess.run(

@@ -15,6 +15,10 @@ import tenue as tn
 from tenue.command.publish import Waiting
 from unit.microdata.census import people, schema
 
+pytestmark = pytest.mark.any_draw(
+    "looks at promises, files and refusals, not at which values moved"
+)
+
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:

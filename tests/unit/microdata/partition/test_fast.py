@@ -171,6 +171,7 @@ def abs_of(x: int) -> int:
     return -x if x < 0 else x
 
 
+@pytest.mark.any_draw("modules are loaded whatever is drawn")
 def test_importing_the_room_loads_nothing_heavy() -> None:
     heavy = "numba", "scipy", "pandas", "duckdb"
     code = f"import sys, tenue.microdata; print([m for m in {heavy} if m in sys.modules])"

@@ -49,6 +49,7 @@ def test_another_failure_is_not_taken_for_a_missing_extra(monkeypatch: pytest.Mo
         kernels()
 
 
+@pytest.mark.any_draw("modules are loaded whatever is drawn")
 def test_nothing_is_loaded_before_it_is_asked_for() -> None:
     code = (
         "import sys, tenue.microdata as m; m.mdav([[1], [2], [3]], 1); "
