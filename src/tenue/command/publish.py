@@ -119,12 +119,13 @@ def _sizes(text: str) -> object:
 class Waiting:
     """A bar on standard error, from the third second on and only for people who watch.
 
-    Calling it with the name of a step moves the bar on.
+    Calling it with the name of a step moves the bar on; a remark in brackets does not.
     """
 
     def __init__(self, steps: int, patience: float = PATIENCE) -> None:
         self._steps = steps
         self._begun: list[str] = []
+        self._shown = ""
         self._bar: Any = None
         self._task: Any = None
         self._lock = threading.Lock()
@@ -144,7 +145,9 @@ class Waiting:
 
     def __call__(self, step: str) -> None:
         with self._lock:
-            self._begun.append(step)
+            if step.partition(" (")[0] not in self._begun:
+                self._begun.append(step)
+            self._shown = step
             if self._bar is not None:
                 self._bar.update(self._task, description=step, completed=len(self._begun) - 1)
 
@@ -159,6 +162,5 @@ class Waiting:
             shown = TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn()
             self._bar = Progress(*shown, console=console, transient=True)
             done = max(0, len(self._begun) - 1)
-            step = self._begun[-1] if self._begun else ""
-            self._task = self._bar.add_task(step, total=self._steps, completed=done)
+            self._task = self._bar.add_task(self._shown, total=self._steps, completed=done)
             self._bar.start()

@@ -157,8 +157,16 @@ def test_the_bar_waits_and_goes_away(monkeypatch: pytest.MonkeyPatch) -> None:
         waiting("read")
         assert shown == []
         waiting._show()
+        waiting("read (compiling, once)")
         waiting("evaluate")
-    assert shown == [("made", True), ("read", 0), ("start", None), ("evaluate", 1), ("stop", None)]
+    assert shown == [
+        ("made", True),
+        ("read", 0),
+        ("start", None),
+        ("read (compiling, once)", 0),
+        ("evaluate", 1),
+        ("stop", None),
+    ]
 
 
 def test_nobody_watching_sees_no_bar(monkeypatch: pytest.MonkeyPatch) -> None:
