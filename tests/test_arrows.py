@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -85,6 +86,7 @@ def room_of(path: Path) -> str:
     return path.relative_to(SOURCE).parts[0].removesuffix(".py")
 
 
+@cache
 def imported_paths(path: Path, text: str) -> set[tuple[str, ...]]:
     """Every module of Tenue that a file imports, at the top or inside a function, as its path."""
     package = list(path.relative_to(SOURCE).parts[:-1])

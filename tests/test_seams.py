@@ -12,6 +12,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -74,6 +75,12 @@ def module_of(path: Path) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
+@cache
+def parsed(text: str) -> ast.Module:
+    """Each file is looked at for every kind, and parsed once."""
+    return ast.parse(text)
+
+
 def names_in(path: Path, tree: ast.Module) -> dict[str, str]:
     """What the names that a file imports from Tenue stand for: module and name."""
     package = list(path.relative_to(SOURCE).parts[:-1])
@@ -122,7 +129,7 @@ def offences(path: Path, text: str, kind: Kind, classes: set[str]) -> list[str]:
     """Where a file outside the kind's home recognises one of its classes."""
     if f"{module_of(path)}.".startswith(f"{kind.home}."):
         return []
-    tree = ast.parse(text)
+    tree = parsed(text)
     names = names_in(path, tree)
     found = []
     for line, name in recognised(tree):
