@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.any_draw("modules are loaded whatever is drawn")
 SOURCE = Path(__file__).parent.parent / "src"
 SCHEMA = """
 [table]
@@ -30,8 +31,6 @@ total = 10
 RUN = """
 import sys
 from tenue.command import main
-
-pytestmark = pytest.mark.any_draw("modules are loaded whatever is drawn")
 sys.argv = ["tenue", *{words!r}]
 try:
     main()

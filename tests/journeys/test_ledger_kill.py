@@ -24,6 +24,7 @@ import pytest
 import tenue
 from tenue.ledger import SQLite
 
+pytestmark = pytest.mark.any_draw("draws nothing; processes are killed at any moment")
 THREADS = 3
 STEPS = ("opened", "reserved", "drawn", "committed", "acknowledged")
 
@@ -35,8 +36,6 @@ from tenue.ledger import Charge, SQLite, digest
 from tenue.ledger.sqlite import ledger as sqlite
 from tenue.ledger.transaction import settlement
 from tenue.ledger.fact import Returned
-
-pytestmark = pytest.mark.any_draw("draws nothing; processes are killed at any moment")
 
 CHARGE = Charge.of(epsilon="0.01", neighbours="replace")
 

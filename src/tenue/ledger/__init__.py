@@ -8,6 +8,7 @@ A question pays like this, and only like this:
         ledger.commit(reservation, answer)      # stored before it leaves
 
 Example
+    >>> from tenue.ledger import Charge, Memory, digest
     >>> ledger = Memory()
     >>> _ = ledger.open_dataset("census", total=5, neighbours="replace")
     >>> charge = Charge.of(epsilon=0.5, neighbours="replace")
