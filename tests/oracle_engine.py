@@ -49,6 +49,10 @@ MICROSECOND = timedelta(microseconds=1)
 TRUE, FALSE = ("true", "t", "yes", "y", "1"), ("false", "f", "no", "n", "0")
 
 
+BY_UNIT = ("units", "unit-total")
+"""What is measured over all rows of a unit, in the cells kept of it."""
+
+
 class OracleEngine:
     """Measures requests on a list of rows."""
 
@@ -71,7 +75,7 @@ class OracleEngine:
 
     def measure(self, request: Request) -> Cells:
         found = placed = self._rows(request.where, request.keys)
-        by_unit = any(measure.kind == "unit-total" for measure in request.measures)
+        by_unit = any(measure.kind in BY_UNIT for measure in request.measures)
         people = request.people
         if people is not None and by_unit:
             cells_only = People(people.unit, len(found) + 1, people.groups)
@@ -81,12 +85,12 @@ class OracleEngine:
             found = placed = self.kept(people, found, keyed=bool(request.keys))
         rows: dict[str, dict[Cell, list[Row]]] = {
             kind: {key: [row for other, row in chosen if other == key] for key, _ in placed}
-            for kind, chosen in (("unit-total", placed), ("", found))
+            for kind, chosen in (("units", placed), ("", found))
         }
         return {
             key: tuple(
-                self._measured(measure, rows[measure.kind][key], people)
-                if measure.kind == "unit-total"
+                self._measured(measure, rows["units"][key], people)
+                if measure.kind in BY_UNIT
                 else self._measured(measure, rows[""][key], people)
                 for measure in request.measures
             )

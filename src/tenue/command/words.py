@@ -1,8 +1,8 @@
 """The words after `tenue`: a verb's signature says what may follow it.
 
 A parameter is `Annotated[type, Option(...)]` or `Annotated[type, Argument(...)]`. Types are str,
-Path, int, list[str] for what may be repeated, and bool for what is said or not; each may be
-`| None`. The docstring of the function is its help.
+Path, int, list[str] for what may be repeated, Literal for one of a few words, and bool for what is
+said or not; each may be `| None`. The docstring of the function is its help.
 
 This is so little that no library is needed, and libraries take longer to load than a question.
 """
@@ -56,12 +56,14 @@ class Parameter:
     """One parameter of a verb.
 
     kind: str, Path, int, bool or list.
+    words: the only ones that it may be, if they are few.
     """
 
     name: str
     kind: type
     default: Any
     said: Option | Argument
+    words: tuple[str, ...] = ()
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -79,6 +81,9 @@ class Parameter:
 
     def value(self, text: str) -> Any:
         """A word as the parameter's type."""
+        if self.words and text not in self.words:
+            known = ", ".join(map(repr, self.words))
+            raise Misused(f"Invalid value for '{self.label}': {text!r} is not one of {known}.")
         if self.kind is not int:
             return Path(text) if self.kind is Path else text
         least = self.said.least if isinstance(self.said, Option) else None
@@ -101,6 +106,7 @@ class Parameter:
         kinds = {list: " <list[str]>", bool: ""}
         kind = kinds.get(self.kind, f" <{self.kind.__name__.lower()}>")
         kind = " <int range>" if least is not None else kind
+        kind = f" <{'|'.join(self.words)}>" if self.words else kind
         shown = [] if self.required or self.default in (None, False) else [str(self.default)]
         facts = [f"default: {text}" for text in shown]
         facts += ["required"] if self.required else []
@@ -118,7 +124,9 @@ def parameters(verb: Verb) -> list[Parameter]:
         kind = declared
         if isinstance(declared, types.UnionType):
             (kind,) = (one for one in typing.get_args(declared) if one is not types.NoneType)
-        found.append(Parameter(name, typing.get_origin(kind) or kind, given.default, said))
+        words = typing.get_args(kind) if typing.get_origin(kind) is typing.Literal else ()
+        kind = str if words else typing.get_origin(kind) or kind
+        found.append(Parameter(name, kind, given.default, said, words))
     return found
 
 

@@ -122,7 +122,8 @@ class Measure:
     present: how many have the column.
     total: the sum of the column's steps over the rows that have it.
     moment: the sum, over the rows that have the columns of all factors, of the factors' product.
-    units: how many different units of the request's `people` have a row.
+    units: how many different units of the request's `people` have a row in the cell, if it is one
+        that was kept of them: `people.rows` is no limit.
     unit-total: of each unit of `people` the sum of the column's steps over its rows in the cell,
         cut to `low` and `high`, and the sum of these. Here all rows of the unit count that are in
         cells kept of it: `people.rows` is no limit. Who has no value adds nothing.

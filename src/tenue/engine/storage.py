@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..errors import refuse
-from ..schema import Boolean, Category, Column, Date, Datetime, Identifier, Number
+from ..schema import Boolean, Bounded, Category, Column, Date, Datetime, Identifier, Number
 
 
 @dataclass(frozen=True)
@@ -37,14 +37,18 @@ class Floating:
 
 @dataclass(frozen=True)
 class Text:
-    """Text that is only text; `type` is the engine's name for it if it has several."""
+    """Text; `type` is the engine's name for it if it has several.
+
+    As a number, a day or a moment it is read like `Written`: see `read_as`.
+    """
 
     type: str = ""
 
 
 @dataclass(frozen=True)
 class Written:
-    """Text from a file without types (CSV, JSON), read as what the schema declares.
+    """Text that is read as what the schema declares: from a file without types, or a column of text
+    that is declared something else.
 
     What cannot be read so is missing, whatever the other rows hold.
     """
@@ -79,8 +83,8 @@ class Opaque:
 
 Storage = Integer | Fixed | Floating | Text | Written | Truth | Day | Moment | Nothing | Opaque
 
-_NUMBERS = (Integer, Fixed, Floating, Truth, Written, Nothing)
-_TIMES = (Day, Moment, Written, Nothing)
+_NUMBERS = (Integer, Fixed, Floating, Truth, Text, Written, Nothing)
+_TIMES = (Day, Moment, Text, Written, Nothing)
 _READABLE: dict[type[Column], tuple[type[Storage], ...]] = {
     Number: _NUMBERS,
     Date: _TIMES,
@@ -101,10 +105,14 @@ _WORDS: dict[type[Storage], str] = {
 }
 
 
-def check_readable(column: Column, stored: Storage) -> None:
-    """Refuses a column whose storage cannot hold what the schema declares."""
-    if isinstance(column, Identifier) or isinstance(stored, _READABLE[type(column)]):
-        return
-    allowed = [kind for kind in _READABLE[type(column)] if kind not in (Written, Nothing)]
-    words = {"words": _WORDS[type(stored)], "readable": ", ".join(_WORDS[one] for one in allowed)}
-    raise refuse("engine.stored-otherwise", column=column.name, type=column.type, **words)
+def read_as(column: Column, stored: Storage) -> Storage:
+    """As what a stored column is read; refused if its storage cannot hold what is declared."""
+    if isinstance(column, Identifier):
+        return stored
+    bounded = isinstance(column, Bounded)
+    if not isinstance(stored, _READABLE[type(column)]) or (bounded and stored == Text("UUID")):
+        allowed = [kind for kind in _READABLE[type(column)] if kind not in (Written, Nothing)]
+        readable = ", ".join(_WORDS[one] for one in allowed)
+        words = {"words": _WORDS[type(stored)], "readable": readable}
+        raise refuse("engine.stored-otherwise", column=column.name, type=column.type, **words)
+    return Written() if bounded and isinstance(stored, Text) else stored

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from types import MappingProxyType
 from typing import Any
 
@@ -16,6 +16,7 @@ from .check import check, schema_of
 from .pair.attributes import Attribute, Nominal, paired
 from .pair.linkage import linked_share
 from .pair.loss import numbers_among, within_of
+from .pair.rematch import Rematched
 from .rows import open_rows
 from .verdict import Check
 
@@ -33,6 +34,10 @@ class Risk:
         truth, record by record; None without such a column.
     unchanged: the share of confidential values of any type that are the truth; None likewise.
     own_values: for each confidential column, the share of rows that show their own true value.
+    rematched: for each swapped column, how much of it an intruder puts back who learns from the
+        release how columns relate; a lower bound.
+    in_all_groups: where each column was swapped in groups of its own, the mean of 1/n over units, n
+        of which share all groups; None otherwise.
     rows_tried: how many records these shares were measured on, and how many originals the intruder
         looked among; fewer than the table has if it is large. k, l and t are of all rows.
     """
@@ -45,12 +50,16 @@ class Risk:
     unchanged: float | None
     own_values: Mapping[str, float]
     rows_tried: int
+    rematched: Mapping[str, Rematched] = field(default_factory=lambda: MappingProxyType({}))
+    in_all_groups: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """The facts as JSON has them."""
         facts = {part.name: getattr(self, part.name) for part in fields(self)}
         found = None if self.check is None else self.check.to_dict()
-        return {**facts, "check": found, "own_values": dict(self.own_values)}
+        restored = {name: asdict(one) for name, one in self.rematched.items()}
+        own = dict(self.own_values)
+        return {**facts, "check": found, "own_values": own, "rematched": restored}
 
     def to_json(self) -> str:
         """One JSON object."""
@@ -76,6 +85,18 @@ class Risk:
             f"`{name}`: {percent(share)} of the rows show their own true value."
             for name, share in self.own_values.items()
         ]
+        lines += [
+            f"`{name}`: an intruder who learns from the release how it relates to {found.by} puts "
+            f"{percent(found.records)} of the values back to their own records; blindly it were "
+            f"{percent(found.records_blind)}. True values: {percent(found.values)}, blindly "
+            f"{percent(found.values_blind)}."
+            for name, found in self.rematched.items()
+        ]
+        if self.in_all_groups is not None:
+            lines.append(
+                "Whoever knows all records but not whose they are tells, by the groups of all "
+                f"columns together, {percent(self.in_all_groups)} of them on average."
+            )
         if self.check is not None and self.check.rows > self.rows_tried:
             lines.append(
                 f"These shares were measured on {self.rows_tried:,} of {self.check.rows:,} rows, "

@@ -1,7 +1,7 @@
 """A column read as what it is: numbers, times or categories.
 
-NULL and NaN are missing, unless the schema says `missing = v`. Negative zero is zero. Text is equal
-byte by byte.
+NULL, NaN and what the schema lists as marks are missing, unless it says `missing = v`. Negative
+zero is zero. Text is equal byte by byte.
 """
 
 from __future__ import annotations
@@ -95,13 +95,18 @@ def typed(
     import pyarrow
 
     array = one_array(column)
+    if declared is not None and declared.marks:
+        array = _without_texts(array, declared)
     if is_text(array.type) and not pyarrow.types.is_dictionary(array.type):
         array = _parsed(array, _wanted(declared, written and guess))
-    if pyarrow.types.is_null(array.type) and isinstance(declared, Bounded):
+    blank = array.null_count == len(array) and is_text(array.type)
+    if isinstance(declared, Bounded) and (blank or pyarrow.types.is_null(array.type)):
         number = pyarrow.float64() if isinstance(declared, Number) else pyarrow.timestamp("us")
         array = pyarrow.nulls(len(array), number)
     if pyarrow.types.is_floating(array.type):
         array = _finite_or_missing(array)
+    if isinstance(declared, Number) and declared.marks:
+        array = _without_numbers(array, declared)
     if declared is not None and declared.missing is not None and array.null_count:
         array = _filled(array, declared)
     kind = kind_of(array.type, name)
@@ -187,6 +192,45 @@ def _finite_or_missing(array: Any) -> Any:
     missing = np.isnan(values)
     # adding zero turns negative zero into zero
     return pyarrow.array(values + values.dtype.type(0), mask=missing if missing.any() else None)
+
+
+def _without_texts(array: Any, declared: Column) -> Any:
+    """The array without the texts that mark a missing value; other arrays as they are."""
+    import pyarrow
+    import pyarrow.compute as pc
+
+    marks = [mark for mark in declared.marks if isinstance(mark, str)]
+    code = pyarrow.types.is_integer(array.type) and isinstance(declared, Category)
+    if not marks or not (is_text(array.type) or code):
+        return array
+    if pyarrow.types.is_dictionary(array.type):
+        array = array.dictionary_decode()
+    words = pc.utf8_trim(pc.cast(array, pyarrow.large_string()), " ")
+    marked = pc.is_in(words, pyarrow.array(marks, pyarrow.large_string()))
+    return pc.if_else(marked, pyarrow.scalar(None, array.type), array)
+
+
+def _without_numbers(array: Any, declared: Number) -> Any:
+    """The array without the numbers that mark a missing value."""
+    import pyarrow
+    import pyarrow.compute as pc
+
+    kind = array.type
+    marks = [mark for mark in declared.marks if isinstance(mark, Fraction)]
+    if not marks or kind_of(kind, declared.name) != "number":
+        return array
+    for mark in marks:
+        value: Any = pyarrow.scalar(float(mark)).cast(pyarrow.float64())
+        numbers = array
+        if pyarrow.types.is_floating(kind):
+            value = pyarrow.scalar(float(mark)).cast(kind, safe=False)
+        elif pyarrow.types.is_integer(kind) and mark.denominator == 1 and abs(mark) < 2**63:
+            value = int(mark)
+        else:
+            numbers = pc.cast(array, pyarrow.float64(), safe=False)
+        marked = pc.fill_null(pc.equal(numbers, value), False)
+        array = pc.if_else(marked, pyarrow.scalar(None, kind), array)
+    return array
 
 
 def _filled(array: Any, declared: Column) -> Any:

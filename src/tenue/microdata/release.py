@@ -43,10 +43,11 @@ def publish(
     Guarantee
         "microaggregate": every combination of quasi-identifiers is shared by at least `k` units.
         "swap": a confidential value in a unit's row came from that unit's record with probability
-        at most 1/k, for whoever knows the quasi-identifiers and the groups. The value itself may be
-        the same for all of a group, and is then known. Both count units, not rows. Identifiers and
-        columns that the schema does not declare are not in the release, and rows are in random
-        order.
+        at most 1/k, for whoever holds the records of a group to be equally likely anybody's in it.
+        The value itself may be the same for all of a group, and is then known; and whoever learns
+        from the release how columns relate puts more values back than that (`risk.rematched`).
+        Both count units, not rows. Identifiers and columns that the schema does not declare are not
+        in the release, and rows are in random order.
         Numbers and dates are on the declared grid and within the declared bounds, as they are for
         questions. What is not promised stands in the certificate.
 
@@ -57,8 +58,7 @@ def publish(
             quasi-identifiers) or "swap" (confidential values change places inside such groups).
         k: the least number of units in a group. For a swap in which each column has its own groups,
             also a mapping from column to k. The certificate then promises the least, of each column
-            by itself: columns that tell much about each other leave fewer records together, unless
-            their k are equal.
+            by itself: together they may leave fewer records, whatever their k.
         by: how groups are formed. "microaggregate": "mdav" or "v-mdav". "swap":
             "quasi-identifiers" (MDAV-SWAP), "each-confidential" (IR-SWAP: similar values of the
             column itself; none for columns without order) or "other-attributes" (all other columns,
@@ -128,7 +128,7 @@ def publish_into(
             tell("evaluate")
             before, after = (_table(cells, described) for cells in (original.cells, made.cells))
             way.verify(after, original.persons)
-            harm, use, told = way.assess(before, after, SYSTEM, original.persons)
+            harm, use, told = way.assess(before, after, SYSTEM, original, made)
             tell("certificate")
             kind = kind_of(given)
             joined = _mixed(after)

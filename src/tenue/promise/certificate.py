@@ -112,7 +112,10 @@ class Certificate:
             if isinstance(error, InvalidArgument):
                 raise
             raise refuse("promise.text-is-not-certificate") from None
-        if certificate.to_dict() != given:
+        told = certificate.to_dict()
+        if given["sentence"] in certificate.promise.former_sentences:
+            told["sentence"] = given["sentence"]
+        if told != given:
             raise refuse("promise.certificate-was-changed-its-parts-do-not")
         return certificate
 

@@ -45,6 +45,11 @@ class Promise:
         """The promise in one sentence."""
         raise AssertionError("each promise has its sentence")
 
+    @property
+    def former_sentences(self) -> tuple[str, ...]:
+        """How earlier versions said it."""
+        return ()
+
     def parameters(self) -> dict[str, str]:
         """The numbers of the promise, exactly, as text."""
         values = {f.name: getattr(self, f.name) for f in fields(self)}
@@ -143,7 +148,7 @@ class KAnonymity(Promise):
 @dataclass(frozen=True, init=False)
 class ProbabilisticKAnonymity(Promise):
     """A confidential value in a unit's row came from that unit's record with probability at most
-    1/k.
+    1/k, for whoever cannot tell the records of a group apart.
 
     It is about records, not about what they say: where a whole group has one value, that value is
     everybody's, whoever's record it came from.
@@ -159,10 +164,16 @@ class ProbabilisticKAnonymity(Promise):
     def sentence(self) -> str:
         return (
             "Whoever finds a unit's row by its quasi-identifiers sees confidential values in it, "
-            f"each of which came from that unit's record with probability at most 1/{self.k}. The "
+            f"each of which came from that unit's record with probability at most 1/{self.k}, as "
+            "long as all records of a group are equally likely anybody's in it to him. The "
             "value itself may be the same for all of its group, as it often is with yes and no or "
             "few categories, and is then known all the same."
         )
+
+    @property
+    def former_sentences(self) -> tuple[str, ...]:
+        condition = ", as long as all records of a group are equally likely anybody's in it to him"
+        return (self.sentence().replace(condition, ""),)
 
 
 @dataclass(frozen=True, init=False)

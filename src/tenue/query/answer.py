@@ -15,11 +15,12 @@ from ..number import fraction_of_one
 from ..promise import Certificate
 from ..schema import Schema
 from ..screen.number import exactly, plain, readable, shortly
-from ..screen.page import notes
+from ..screen.page import notes, sentence
 from ..screen.table import html_table, text_table
 from .cells import Cell, Row, arranged, cell_labels
 from .family.reading import Interval, Reading
 from .family.registry import FAMILY_OF
+from .plan.limit import Limit
 from .plan.plan import Plan
 from .question import Aggregate, KeyOutput, Output
 
@@ -196,7 +197,7 @@ class Answer:
         Parameters
             interval: a level such as 0.95: each aggregate is followed by the two ends of its
                 interval, in columns named after it with _low and _high; missing where none can be
-                told.
+                told. Where something may have been cut, a column `limits` says what.
         """
         import pandas as pd
 
@@ -217,6 +218,11 @@ class Answer:
                 while name in self.columns or name in found:
                     name += "_"
                 found[name] = [pair[place] for pair in ends]
+        if self.limits:
+            name = "limits"
+            while name in found:
+                name += "_"
+            found[name] = [self.plan.counted] * len(self._rows)
         return found
 
     def to_polars(self) -> pl.DataFrame:
@@ -224,6 +230,14 @@ class Answer:
         import polars as pl
 
         return pl.DataFrame(self._table())
+
+    @property
+    def limits(self) -> tuple[Limit, ...]:
+        """What may have been cut of each person, in words and numbers: no ± covers it.
+
+        Empty where nothing can be cut, so that ± is about what was asked.
+        """
+        return self.plan.limits
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -233,6 +247,7 @@ class Answer:
             "expected_error": json.loads(json.dumps(self.expected_error, default=str)),
             "rank_95": json.loads(json.dumps(self.rank_error(Fraction(19, 20)), default=str)),
             "interval_bought": self._bought(),
+            "limits": [limit.to_dict() for limit in self.limits],
             "price": exactly(self.price),
             "replayed": self.replayed,
             "mechanism": self.plan.chosen.mechanism,
@@ -288,10 +303,16 @@ class Answer:
         return "\n".join([*lines, *notes([note])])
 
     def _note(self, word: str, blanks: bool = False) -> str:
-        """The price, the mechanism, and what ± means and does not cover.
+        """What may have been cut; the price, the mechanism, and what ± means and does not cover.
 
         blanks: whether an answer stands without any ±.
         """
+        said = self._of_noise(word, blanks)
+        if not self.limits:
+            return said
+        return sentence(f"{self.plan.counted}: what that cuts is in no ±. {sentence(said)}")
+
+    def _of_noise(self, word: str, blanks: bool) -> str:
         shared = f" for {self.together} answers together" if self.together > 1 else ""
         paid = f"{word}{exactly(self.price)}{shared}"
         parts = ["answered before, no charge" if self.replayed else paid]
@@ -309,8 +330,6 @@ class Answer:
             note += f", bought intervals with {level} (for epsilon {bought})"
         if blanks:
             note += ", a blank where the noise allows anything"
-        if self.plan.counted:
-            note += f", for what counts: {self.plan.counted}"
         return note
 
     def __repr__(self) -> str:

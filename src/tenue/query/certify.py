@@ -50,19 +50,19 @@ def certify(plan: Plan, schema: Schema) -> Certificate:
     )
 
 
-def assumptions_of(schema: Schema, counted: str = "") -> tuple[str, ...]:
+def assumptions_of(schema: Schema, counted: str | None = None) -> tuple[str, ...]:
     """What every answer with differential privacy about the table supposes.
 
-    counted: what of each person counts, if that was planned.
+    counted: what of each person counts, if that was planned; empty if all does.
     """
     return (*ASSUMPTIONS, WELL_FORMED, _who(schema, counted))
 
 
-def _who(schema: Schema, counted: str) -> str:
+def _who(schema: Schema, counted: str | None) -> str:
     if schema.unit == RECORD:
         return ONE_RECORD
-    if counted:
-        return f"Each person has one value of {schema.unit}; {counted}."
+    if counted is not None:
+        return f"Each person has one value of {schema.unit}; {counted or 'nobody is cut'}."
     limit = f"at most {schema.rows_per_unit} rows of a person are counted"
     if schema.groups_per_unit is not None:
         limit += f", in at most {schema.groups_per_unit} groups"

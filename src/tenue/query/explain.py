@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..errors import refuse
 from ..schema import Schema
 from .belief.protocol import allow_without_protocol, plan_fixed_noise
 from .plan.accuracy import epsilon_for
 from .plan.make import make_plan
 from .plan.plan import Plan
 from .read.parse import parse
-from .terms import Terms, affordable
+from .terms import Terms, price_for
 from .write.question import render
 
 if TYPE_CHECKING:
@@ -34,14 +33,11 @@ def plan_for(sql: str, schema: Schema, terms: Terms) -> Plan:
         if terms.interval is not None or terms.mechanism is not None:
             allow_without_protocol(schema, "`interval` or `mechanism`")
         return plan_fixed_noise(question, render(question, schema), schema, terms)
-    if terms.epsilon is not None and terms.accuracy is not None:
-        raise refuse("query.both-epsilon-and-accuracy")
-    if terms.epsilon is not None:
-        price = affordable(terms.epsilon)
-    elif terms.accuracy is None:
-        raise refuse("query.neither-epsilon-nor-accuracy")
-    else:
-        price = epsilon_for(terms.accuracy, question, schema, terms.minimise, terms.mechanism)
+    price = price_for(
+        terms.epsilon,
+        terms.accuracy,
+        lambda wanted: epsilon_for(wanted, question, schema, terms.minimise, terms.mechanism),
+    )
     return make_plan(
         question,
         schema,

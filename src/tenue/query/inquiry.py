@@ -13,7 +13,7 @@ from ..number import NANO
 from ..promise import Neighbours
 from ..schema import Schema
 from ..screen.number import exactly
-from ..version import VERSION
+from ..version import LAYOUT
 from .answer import Answer, Answers
 from .certify import certify
 from .plan.plan import Plan
@@ -62,14 +62,14 @@ def identity_of(*parts: str) -> str:
 
 def plan_identity(plan: Plan, schema: Schema) -> str:
     """Question, price, criterion, mechanism, intervals bought, schema, data version, and the
-    version of Tenue: an answer is never read as another's."""
+    layout of answers: an answer is never read as another's."""
     return identity_of(
         plan.question.canonical,
         str(plan.nano),
         str(plan.criterion),
         plan.chosen.mechanism,
         *(() if plan.interval is None else (f"interval {exactly(plan.interval)}",)),
-        VERSION,
+        str(LAYOUT),
         schema.digest,
         schema.version or "",
     )

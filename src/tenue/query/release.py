@@ -69,7 +69,7 @@ class Released:
 def release(plan: Plan, engine: Engine, schema: Schema, source: Source = SYSTEM) -> Released:
     """The noisy numbers of every declared cell, whether or not rows are in it."""
     require_safe(source)
-    rows = _Rows(plan, engine, schema)
+    rows = _Rows(plan, engine)
     draws = plan.strategy.draws
     drawn = [_drawn([draw], rows, source) for draw in draws if not draw.chosen]
     if together := [draw for draw in draws if draw.chosen]:
@@ -99,7 +99,7 @@ def release_batch(batch: Batch, engine: Engine, schema: Schema, source: Source =
         return Released.list_to_bytes(found)
     require_safe(source)
     atoms = {
-        number: atoms_of(_Rows(batch.plans[number], engine, schema).measured[0])
+        number: atoms_of(_Rows(batch.plans[number], engine).measured[0])
         for number in set(batch.owners)
     }
     pairs = zip(noise.components, batch.owners, strict=True)
@@ -146,9 +146,9 @@ class _Rows:
     places: the numbers of the keys of every declared cell; the last key runs fastest.
     """
 
-    def __init__(self, plan: Plan, engine: Engine, schema: Schema) -> None:
+    def __init__(self, plan: Plan, engine: Engine) -> None:
         self._draws = plan.strategy.draws
-        self._request = replace(plan.request, people=_people(schema))
+        self._request = plan.request
         self._engine = engine
         self._ranks: dict[str, list[Profile]] = {}
         self._votes: dict[str, list[list[int]]] = {}

@@ -27,14 +27,16 @@ from .belief.person import unit_in_words
 from .belief.protocol import allow_without_protocol, priced_by
 from .explain import explain, plan_for
 from .inquiry import Inquiry, inquire, inquire_many
+from .plan.accuracy import least_price
 from .plan.plan import Plan
 from .read.parse import parse
 from .release import refuse_other_rows
-from .terms import Terms, affordable
+from .terms import Terms, price_for
 from .write.question import render
 
 if TYPE_CHECKING:
     from .belief.answer import BeliefPlan, Believed
+    from .workload.batch import Batch
 
 T = TypeVar("T")
 
@@ -196,8 +198,9 @@ class Session:
         self,
         questions: Sequence[str],
         *,
-        epsilon: Number,
+        epsilon: Number | None = None,
         minimise: object = "variance",
+        accuracy: object = None,
         key: str | None = None,
         fresh: bool = False,
     ) -> Answers:
@@ -207,8 +210,9 @@ class Session:
         one at the same total; `.saved` says by how much the variance fell.
 
         Parameters
-            epsilon: what all of them may cost together.
-            minimise, key, fresh: as in `ask`.
+            epsilon: what all of them may cost together; or give `accuracy`, which every one of
+                their outputs then has.
+            minimise, accuracy, key, fresh: as in `ask`.
         """
         from .workload.batch import plan_batch
 
@@ -219,7 +223,16 @@ class Session:
             raise refuse("query.questions-is-not-list-of-texts")
         parsed = [parse(sql, self.schema) for sql in questions]
         texts = [render(question, self.schema) for question in parsed]
-        batch = plan_batch(parsed, texts, self.schema, affordable(epsilon), minimise)
+
+        def batch_for(price: int) -> Batch:
+            return plan_batch(parsed, texts, self.schema, price, minimise)
+
+        price = price_for(
+            epsilon,
+            accuracy,
+            lambda wanted: least_price(wanted, self.schema, lambda price: batch_for(price).plans),
+        )
+        batch = batch_for(price)
         return self._settled(inquire_many(batch, self.schema), key, fresh)
 
     def _planned(self, sql: str, terms: Terms) -> Inquiry[Answer]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -41,3 +42,14 @@ def affordable(epsilon: Number) -> int:
         raise refuse("query.epsilon-is-price-is-counted-in-billionths", epsilon=epsilon)
     law_epsilon(Fraction(price, NANO))
     return price
+
+
+def price_for(epsilon: Number | None, accuracy: object, found: Callable[[object], int]) -> int:
+    """Nano-epsilon: what was given, or the least that reaches the accuracy; one of the two."""
+    if epsilon is not None and accuracy is not None:
+        raise refuse("query.both-epsilon-and-accuracy")
+    if epsilon is not None:
+        return affordable(epsilon)
+    if accuracy is None:
+        raise refuse("query.neither-epsilon-nor-accuracy")
+    return found(accuracy)

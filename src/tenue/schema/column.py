@@ -25,6 +25,9 @@ ROLES = ("identifier", "quasi-identifier", "confidential", "other")
 Value = bool | int | Fraction | str | date | datetime
 """What one cell may hold, once it is exact."""
 
+Mark = str | Fraction
+"""A text or a number that stands where there is no value."""
+
 _DAY_ZERO = date(1970, 1, 1)
 _SECOND_ZERO = datetime(1970, 1, 1)
 _MICRO = 10**6
@@ -36,6 +39,7 @@ class Shared(TypedDict):
     name: str
     role: str
     sensitive: bool
+    marks: tuple[Mark, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,7 +48,9 @@ class Column:
 
     role: what the column is to an intruder, one of `ROLES`.
     sensitive: a confidential column of which no group may be told by its one value.
-    missing: the value that stands for NULL and NaN; None if such rows are skipped.
+    missing: the value that is taken where there is none; None if such rows are skipped.
+    marks: what a source may write where there is none, besides NULL and NaN: a text, compared
+        without the spaces around it, or a number.
     """
 
     type: ClassVar[str]
@@ -53,6 +59,7 @@ class Column:
     role: str
     sensitive: bool = False
     missing: Value | None = None
+    marks: tuple[Mark, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,6 +116,7 @@ class Number(Bounded):
 
     expression: how it is derived from other columns, if it is.
     bounds_per_unit: between which ends the sum of one person's values counts, if that is stated.
+    assumed_grid: whether nobody stated the grid, which is then 1.
 
     Example
         >>> rate = Number(name="rate", role="other", low=Fraction(0), high=Fraction(1),
@@ -121,6 +129,7 @@ class Number(Bounded):
 
     expression: Expression | None = None
     bounds_per_unit: tuple[Fraction, Fraction] | None = None
+    assumed_grid: bool = field(default=False, compare=False)
 
     def _number(self, value: object) -> Fraction:
         return exact(value, self.name)

@@ -16,6 +16,7 @@ from typing import Any
 from ..errors import refuse
 from .column import Bounded, Category, Column, Number, Value
 from .file.lines import Lines
+from .file.marks import spelled
 from .file.reader import read_table
 from .file.text import read_file, read_text, too_deep, within_limit
 from .literal import plain, show
@@ -200,9 +201,9 @@ def fingerprint(table: Table) -> str:
 
     It covers what changes the meaning of an answer or a release: the table's name, unit,
     neighbours, public rows, limits of a person, whether bounds came from the data, and every
-    column with its type, domain, role, missing value, expression and bounds of a person's sum.
-    It is blind to comments, layout, the order of columns and keys, upper and lower case of
-    names, and a default that is written out.
+    column with its type, domain, role, missing value and marks, expression and bounds of a
+    person's sum. It is blind to comments, layout, the order of columns and keys, upper and lower
+    case of names, and a default that is written out.
 
     It leaves out the budget, the protocol and the approved questions (they decide whether an
     answer is given and at what price, not what it means), the source's path (moving a file
@@ -231,6 +232,8 @@ def _column(column: Column) -> dict[str, object]:
         "sensitive": column.sensitive,
         "missing": _value(column.missing),
     }
+    if column.marks:
+        meaning["marks"] = sorted(map(spelled, column.marks))
     if isinstance(column, Bounded):
         meaning |= {key: str(getattr(column, key)) for key in ("low", "high", "grid")}
     if isinstance(column, Number) and column.expression is not None:

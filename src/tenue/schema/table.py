@@ -117,7 +117,7 @@ class Table:
         if self.bounds_from_data:
             lines.append("  NOT PRIVATE: bounds were read from the data")
         cells = [
-            (name, column.type, _domain(column), column.role + ", sensitive" * column.sensitive)
+            (name, column.type, _said(column), column.role + ", sensitive" * column.sensitive)
             for name, column in self.columns.items()
         ]
         widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
@@ -141,6 +141,11 @@ def _unit(table: Table) -> str:
     if table.unit == RECORD:
         return "each record"
     return f"each {table.unit} (at most {table.rows_per_unit} rows)"
+
+
+def _said(column: Column) -> str:
+    marks = ", ".join(map(show, column.marks))
+    return "; ".join(filter(None, (_domain(column), marks and f"missing where {marks}")))
 
 
 def _domain(column: Column) -> str:

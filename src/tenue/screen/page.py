@@ -34,7 +34,9 @@ def wrapped_facts(lines: Sequence[tuple[str, str]]) -> list[str]:
 def hanging(text: str, before: str = "") -> str:
     """A text wrapped so that its further lines begin below its first word."""
     indent = " " * len(before)
-    return textwrap.fill(text, WIDTH, initial_indent=before, subsequent_indent=indent)
+    return textwrap.fill(
+        text, WIDTH, initial_indent=before, subsequent_indent=indent, break_on_hyphens=False
+    )
 
 
 def section(title: str, lines: Iterable[str], bullet: str = "") -> str:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import duckdb
 import pytest
 
 import tenue as tn
 from command_line import invoke
 from tenue.command.main import app
+from tenue.engine.open import open_engine
 from tenue.errors import InvalidTable, Refused
 
 TOWN = "a very private town"
@@ -60,3 +62,52 @@ def test_nothing_is_written_over(data: Path) -> None:
         with pytest.raises(InvalidTable):
             init(str(wrong), "--out", str(data.parent / "other.toml"))
     assert not (data.parent / "other.toml").exists()
+
+
+def test_identifiers_and_marks_are_told(tmp_path: Path) -> None:
+    path = tmp_path / "people.csv"
+    path.write_text("person_id,age\n1,30\n2,?\n")
+    shown = init(str(path), "--for", "publish")
+    assert "Declared as identifiers: person_id" in shown
+    assert "Marks of missing values are in: age" in shown
+    text = path.with_suffix(".toml").read_text()
+    assert "[budget]" not in text
+    assert 'missing = ["?"]' in text
+    told = json.loads(init(str(path), "--force", "--json"))
+    assert told["identifiers"] == ["person_id"]
+    assert told["missing"] == {"age": ["?"]}
+
+
+def test_what_is_drafted_loads_and_reads_the_file_once_filled(tmp_path: Path) -> None:
+    path = tmp_path / "people.csv"
+    path.write_text("person_id,age\n1,30\n2,?\n")
+    init(str(path), "--for", "publish")
+    target = path.with_suffix(".toml")
+    text = target.read_text().replace('["FILL IN", "FILL IN"]', "[0, 120]")
+    text = text.replace('unit = "FILL IN"', 'unit = "record"')
+    text = text.replace('neighbours = "FILL IN"', 'neighbours = "replace"')
+    target.write_text(text.replace('role = "FILL IN"', 'role = "confidential"'))
+    schema = tn.Schema.load(target)
+    engine = open_engine(schema.location, schema)
+    rows = engine.read_all()
+    engine.close()
+    assert rows.logical.column("age").to_pylist() == [30, None]
+    assert rows.unreadable == {"age": 0}
+
+
+def test_patterns_and_databases_are_drafted_where_one_stands(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for part in ("part-1.csv", "part-2.csv"):
+        (tmp_path / part).write_text("age\n30\n")
+    with duckdb.connect("d.duckdb") as connection:
+        connection.execute("CREATE TABLE people AS SELECT 3 AS age")
+    init("part-*.csv")
+    assert 'source = "part-*.csv"' in (tmp_path / "part.toml").read_text()
+    init("duckdb://d.duckdb#people")
+    assert 'source = "duckdb://d.duckdb#people"' in (tmp_path / "people.toml").read_text()
+    (tmp_path / "sub").mkdir()
+    init("duckdb://d.duckdb#people", "--out", "sub/x.toml")
+    whole = f'source = "duckdb://{tmp_path / "d.duckdb"}#people"'
+    assert whole in (tmp_path / "sub" / "x.toml").read_text()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import pytest
 
@@ -19,6 +19,7 @@ def verb(
     out_file: Annotated[Path | None, Option(help="Where to.")] = None,
     override: Annotated[list[str] | None, Option(help="What is let through.")] = None,
     fresh: Annotated[bool, Option("--fresh", help="Anew.")] = False,
+    purpose: Annotated[Literal["ask", "both"], Option("--for", help="What for.")] = "both",
 ) -> None:
     """Do it. Then more."""
     seen.append(locals())
@@ -44,7 +45,9 @@ def test_types_and_defaults() -> None:
         "out_file": Path("a b"),
         "override": None,
         "fresh": True,
+        "purpose": "both",
     }
+    assert read(["t", "-k5", "--for", "ask"], KNOWN)["purpose"] == "ask"
     found = read(["t", "-k=", "--override", "a", "--override=b"], KNOWN)
     assert (found["size"], found["override"]) == ("=", ["a", "b"])
     assert (found["last"], found["out_file"], found["fresh"]) == (10, None, False)
@@ -62,6 +65,7 @@ def test_types_and_defaults() -> None:
         (["t", "-k5", "u", "v"], "Got unexpected extra argument(s) (u v)."),
         (["t", "--sise", "5"], "No such option: --sise Did you mean --size?"),
         (["t", "-x"], "No such option: -x."),
+        (["t", "-k5", "--for", "all"], "'all' is not one of 'ask', 'both'."),
         (["t", "-k5", "--last", "many"], "Input should be a whole number."),
         (["t", "-k5", "--last", "-1"], "Input should be greater than or equal to 0."),
     ],
@@ -104,6 +108,7 @@ def test_help_is_shown_and_nothing_is_done() -> None:
         "  --out-file <path>       Where to.",
         "  --override <list[str]>  What is let through.",
         "  --fresh                 Anew.",
+        "  --for <ask|both>        What for.  [default: both]",
     ):
         assert line in shown.splitlines()
     assert "--version" not in invoke(app(), ["inner"]).stdout

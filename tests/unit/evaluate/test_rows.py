@@ -58,6 +58,7 @@ def sources(files: dict[str, Any]) -> list[Any]:
         Stream(table),
         pd.DataFrame(PLAIN),
         pl.DataFrame(PLAIN),
+        pl.DataFrame(PLAIN).lazy(),
         files["t.parquet"],
         str(files["t.csv"]),
         files["semicolon.csv"],
@@ -128,7 +129,6 @@ def test_what_is_no_table_is_refused(tmp_path: Path) -> None:
     for wrong in (
         object(),
         7,
-        pl.DataFrame(PLAIN).lazy(),
         pd.DataFrame([[1, 2]], columns=["a", "A"]),
     ):
         with pytest.raises(InvalidTable):

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 from tenue.errors import InvalidTable
+from tenue.evaluate.group.spelling import shown
 from tenue.evaluate.value import domain, typed
 from unit.evaluate.stated import AGE, ILL, schema
 
@@ -110,3 +111,19 @@ def test_what_cannot_be_measured_is_refused() -> None:
         with pytest.raises(InvalidTable, match="infinite"):
             read(pa.array([1.0, wrong])).numbers()
     assert read(pa.array([1.0, float("inf")])).coded().count == 2
+
+
+def test_marks_are_missing() -> None:
+    number = declared(type="number", bounds=[0, 999], missing=["?", 999])
+    assert read(pa.array(["?", " 5", "999"]), number).array.to_pylist() == [None, 5, None]
+    assert read(pa.array([999, 5]), number).array.to_pylist() == [None, 5]
+    assert read(pa.array([999.0, 5]), number).array.to_pylist() == [None, 5]
+    word = declared(type="category", categories=["a"], missing=["?"])
+    for words in (pa.array(["a", " ? "]), pa.array(["a", "?"]).dictionary_encode()):
+        assert read(words, word).array.to_pylist() == ["a", None]
+
+
+def test_quasi_identifiers_are_compared_as_written_whatever_marks_say() -> None:
+    quasi = declared(type="number", bounds=[0, 9], missing=["?"])
+    column = pa.chunked_array([pa.array(["?", None, "?"])])
+    assert shown("x", column, quasi).codes.codes.tolist() in ([0, -1, 0], [0, 1, 0])

@@ -10,7 +10,7 @@ import pytest
 import tenue as tn
 from tenue.microdata.method.catalogue import chosen_method
 from tenue.microdata.method.groups import GROWN
-from tenue.microdata.method.swap import CROSSED, INFORMED
+from tenue.microdata.method.swap import CROSSED, EACH_COLUMN, INFORMED, VOIDED
 from tenue.microdata.protected_copy import AS_STORED, COUNTED, Release, certify, warnings_of
 from unit.microdata.census import people, schema
 
@@ -157,7 +157,7 @@ def test_every_certificate_states_promise_and_limits(method: str, by: str) -> No
 def test_swaps_say_how_close_values_stay_and_what_an_intruder_may_know() -> None:
     near = certificate("swap", by="each-confidential")
     assert any("95 %" in limit for limit in near.does_not_promise)
-    assert any("knows quasi-identifiers" in text for text in near.assumptions)
+    assert any("every assignment of a column's values" in text for text in near.assumptions)
     assert not any("all columns but" in text for text in near.assumptions)
     far = certificate("swap", by="quasi-identifiers")
     assert not any("95 %" in limit for limit in far.does_not_promise)
@@ -230,11 +230,15 @@ def test_groups_that_grew_are_said_to_tell_something() -> None:
     assert "made larger" not in limits(certificate("microaggregate"))
 
 
-def test_different_k_are_said_to_cross() -> None:
-    mixed = certificate("swap", {"income": 9, "ill": 3}, by="other-attributes")
-    assert CROSSED in mixed.does_not_promise
-    same = certificate("swap", {"income": 9, "ill": 9}, by="other-attributes")
-    assert CROSSED not in same.does_not_promise
+def test_several_columns_are_said_to_cross_whatever_their_k() -> None:
+    for k in ({"income": 9, "ill": 3}, {"income": 9, "ill": 9}):
+        assert CROSSED in certificate("swap", k, by="each-confidential").does_not_promise
+        assert EACH_COLUMN in certificate("swap", k, by="other-attributes").does_not_promise
+
+
+def test_groups_that_grow_are_said_to_void_the_share() -> None:
+    assert VOIDED in certificate("swap", l=2).does_not_promise
+    assert VOIDED not in certificate("swap").does_not_promise
 
 
 @pytest.mark.parametrize(("method", "by"), WAYS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import re
 from collections import Counter
 from dataclasses import FrozenInstanceError
 from pathlib import Path
@@ -19,7 +20,6 @@ import pytest
 import tenue as tn
 from tenue.errors import Conflict, Fault, InvalidArgument, InvalidSchema, InvalidTable, Unreachable
 from tenue.ledger import Memory
-from tenue.microdata.permute import permuted
 from unit.microdata.census import people, schema
 
 module = importlib.import_module("tenue.microdata.release")
@@ -116,7 +116,8 @@ def test_a_swap_keeps_every_column_and_moves_confidential_values(by: str) -> Non
     assert rows(release.table, *others) == rows(original, *others)
     assert rows(release.table, *others, "income") != rows(original, *others, "income")
     sizes = [step.text for step in release.history if step.name == "partition"]
-    assert all("7 to" in text for text in sizes)
+    least = [int(re.search(r"([0-9]+) to", text)[1]) for text in sizes]  # type: ignore[index]
+    assert min(least) >= 7
     assert len(sizes) == (1 if by == "quasi-identifiers" else 2)
 
 
@@ -128,10 +129,10 @@ def test_each_column_may_have_its_own_k() -> None:
     assert release.certificate.promise == tn.ProbabilisticKAnonymity(4)
     assert release.certificate.parameters["k"] == "income: 10, ill: 4"
     texts = [step.text for step in release.history if step.name == "partition"]
-    assert texts == [
-        "6 groups of income, 10 to 10 units in each",
-        "15 groups of ill, 4 to 4 units in each",
-    ]
+    assert [re.search(r"groups of (\w+)", text)[1] for text in texts] == ["income", "ill"]  # type: ignore[index]
+    least = [int(re.search(r"([0-9]+) to", text)[1]) for text in texts]  # type: ignore[index]
+    assert least[0] >= 10
+    assert least[1] >= 4
 
 
 def test_values_move_inside_groups_of_similar_values_only() -> None:
@@ -322,29 +323,14 @@ def test_the_order_in_which_rows_leave_is_not_the_one_that_broke_ties(
     assert out.column("income").to_pylist() != table.column("income").to_pylist()
 
 
-def test_ties_are_broken_by_a_random_order_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    """All incomes equal: groups must not follow the order of a file sorted by sex."""
-    seen = []
-    swap_module = importlib.import_module("tenue.microdata.method.swap")
-
-    def watching(labels: np.ndarray, source: Any) -> np.ndarray:
-        seen.append(labels)
-        return permuted(labels, source)
-
-    monkeypatch.setattr(swap_module, "permuted", watching)
-    contract = importlib.import_module("tenue.microdata.method.contract")
-    shuffles = []
-    real = contract.shuffled
-    monkeypatch.setattr(
-        contract,
-        "shuffled",
-        lambda size, source: shuffles.append(real(size, source)) or shuffles[-1],
-    )
+def test_equal_values_are_one_group_and_the_holder_is_told() -> None:
+    """199 equal incomes and another: whoever has the other one is among all of them."""
     table = people(200, income=[5.0] * 199 + [6.0])
     declared = schema(ill=None)
-    tn.publish(table, schema=declared, method="swap", k=100, by="each-confidential")
-    in_file_order = seen[0][np.argsort(shuffles[0])]
-    assert len(set(in_file_order[:100].tolist())) == 2
+    release = tn.publish(table, schema=declared, method="swap", k=100, by="each-confidential")
+    steps = {step.name: step.text for step in release.history}
+    assert steps["partition"] == "1 groups of income, 200 to 200 units in each"
+    assert steps["heap"].startswith("199 of 200 units have one and the same `income`")
 
 
 def test_what_comes_in_as_a_frame_goes_out_as_one() -> None:

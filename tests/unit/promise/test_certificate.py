@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
+
 import pytest
 
 from tenue.errors import InvalidArgument
-from tenue.promise import Certificate, Pure
+from tenue.promise import Certificate, ProbabilisticKAnonymity, Pure
 from tenue.promise.certificate import About, certify
 from tenue.version import VERSION
 
@@ -41,3 +44,19 @@ def test_neighbours_are_checked() -> None:
 
 def test_it_survives_json() -> None:
     assert Certificate.from_json(made().to_json()) == made()
+
+
+def test_words_of_an_earlier_version_are_no_forgery_and_others_are() -> None:
+    """What 0.1.0 promised is read, and said in the words of today."""
+    swap = replace(made(), promise=ProbabilisticKAnonymity(5))
+    old = json.loads(swap.to_json())
+    old["sentence"] = (
+        "Whoever finds a unit's row by its quasi-identifiers sees confidential values in it, each "
+        "of which came from that unit's record with probability at most 1/5. The value itself may "
+        "be the same for all of its group, as it often is with yes and no or few categories, and "
+        "is then known all the same."
+    )
+    assert Certificate.from_json(json.dumps(old)) == swap
+    for wrong in ("In other words.", old["sentence"].replace("1/5", "1/6")):
+        with pytest.raises(InvalidArgument):
+            Certificate.from_json(json.dumps(old | {"sentence": wrong}))

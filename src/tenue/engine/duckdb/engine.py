@@ -17,7 +17,7 @@ from ..request import RankRequest, Request
 from ..source.location import Relation, Source
 from ..sql.logical import Held, Logical, Stored
 from ..sql.statement import write, write_counts, write_lookup
-from ..storage import check_readable
+from ..storage import read_as
 from .dialect import DUCKDB
 from .sandbox import Bench, Borrowed, Sandbox, Store
 
@@ -159,7 +159,6 @@ def _stored(schema: Table) -> list[Column]:
 def _held(column: Column, store: Store) -> Held:
     for name, stored in store.columns:
         if name.lower() == column.name.lower():
-            check_readable(column, stored)
             words = store.enumeration(column.categories) if isinstance(column, Category) else ""
-            return Held(column, name, stored, words)
+            return Held(column, name, read_as(column, stored), words)
     raise refuse("engine.source-has-no-column", column=column.name)

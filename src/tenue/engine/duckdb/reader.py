@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...errors import refuse
-from ..source.frame import arrow_table
+from ..source.frame import convert
 from ..source.header import Header, read_header
 from ..source.limit import check_parquet, check_size
 from ..source.location import Database, Files, Frame
@@ -45,12 +45,14 @@ class Readable:
     columns: the names it has and how each is stored, in order.
     paths: the files that must stay within reach.
     kept: what must not be forgotten while the table is read.
+    unreadable: how many values of a column of a data frame were there and could not be converted.
     """
 
     sql: str
     columns: tuple[tuple[str, Storage], ...]
     paths: tuple[Path, ...] = ()
     kept: object = field(default=None, repr=False)
+    unreadable: Mapping[str, int] = field(default_factory=dict)
 
 
 def prepare(
@@ -64,11 +66,12 @@ def prepare(
     Without them every column is there, in order, and such a line is an error.
     """
     if isinstance(source, Frame):
-        table = arrow_table(source.data, wanted)
-        if table.num_columns == 0:
+        frame = convert(source.data, wanted)
+        if frame.table.num_columns == 0:
             return Readable(_ARROW, ())
-        connection.register(_ARROW, table)
-        return Readable(_ARROW, _described(connection, _ARROW), kept=table)
+        connection.register(_ARROW, frame.table)
+        columns = _described(connection, _ARROW)
+        return Readable(_ARROW, columns, kept=frame.table, unreadable=frame.unreadable)
     if isinstance(source, Database):
         connection.execute(f"ATTACH {literal(str(source.path))} AS {_HELD} (READ_ONLY)")
         connection.execute(f"USE {_HELD}")  # where a view looks for the tables it names

@@ -1,7 +1,8 @@
 """Requests with limits of people: what is chosen of each unit is measured apart.
 
-Measured is in a database of our own, the bench, which sees only what was handed over. Sums of units
-are taken over all rows in the cells kept of them, everything else over the rows kept.
+Measured is in a database of our own, the bench, which sees only what was handed over. Units are
+counted, and their sums taken, over all rows in the cells kept of them; everything else over the
+rows kept.
 """
 
 from __future__ import annotations
@@ -65,11 +66,13 @@ def measure_people(request: Request, place: Place) -> Cells:
     people, logical = _limited(request), Logical(place.table)
     named = [name for measure in request.measures for name in _columns(measure)]
     rows = crowd(people, logical, where=request.where, keys=request.keys, columns=named)
-    # whoever has a row keeps one, whatever the limits
-    if not request.keys and {measure.kind for measure in request.measures} == {"units"}:
-        outputs = ", ".join(measures(request, logical))
+    whole = not request.keys or people.groups is None
+    if whole and {measure.kind for measure in request.measures} == {"units"}:
+        # whoever is in a cell is counted there: nothing is chosen
+        outputs = ", ".join(_keys(request) + measures(request, logical))
         sql = f"SELECT {outputs} FROM {logical.dialect.nested(rows.sql)}"  # noqa: S608
-        statement = Statement(sql, 0, len(request.measures))
+        sql += group_by(len(request.keys))
+        statement = Statement(sql, len(request.keys), len(request.measures))
         return statement.cells(place.reader.run(sql))
     statements, bench = _statements(request, rows, logical), place.bench()
     found: dict[tuple[int, ...], list[int]] = {}
@@ -113,20 +116,26 @@ def _statements(
     request: Request, rows: Crowd, logical: Logical
 ) -> list[tuple[Statement, tuple[int, ...]]]:
     """SELECTs from what was handed over, each with the places its measures have in the request."""
+    writers: dict[str, Callable[[Request, Crowd, Logical], str]]
+    writers = {"units": _of_present_units, "unit-total": _of_units}
+    chosen: dict[Callable[[Request, Crowd, Logical], str], list[int]] = {}
+    for place, measure in enumerate(request.measures):
+        chosen.setdefault(writers.get(measure.kind, _of_rows), []).append(place)
     made = []
-    for write, by_unit in ((_of_rows, False), (_of_units, True)):
-        kinds = [measure.kind == "unit-total" for measure in request.measures]
-        places = tuple(place for place, found in enumerate(kinds) if found == by_unit)
-        if places:
-            asked = replace(request, measures=tuple(request.measures[i] for i in places))
-            sql = write(asked, rows, logical)
-            made.append((Statement(sql, len(request.keys), len(places)), places))
+    for write, places in chosen.items():
+        asked = replace(request, measures=tuple(request.measures[i] for i in places))
+        sql = write(asked, rows, logical)
+        made.append((Statement(sql, len(request.keys), len(places)), tuple(places)))
     return made
 
 
-def _of_rows(request: Request, rows: Crowd, logical: Logical) -> str:
+def _of_rows(request: Request, rows: Crowd, logical: Logical, by: str = CHOSEN) -> str:
     outputs = ", ".join(_keys(request) + measures(request, logical))
-    return f"SELECT {outputs} FROM {_kept(rows)}{group_by(len(request.keys))}"  # noqa: S608
+    return f"SELECT {outputs} FROM {_kept(rows, by)}{group_by(len(request.keys))}"  # noqa: S608
+
+
+def _of_present_units(request: Request, rows: Crowd, logical: Logical) -> str:
+    return _of_rows(request, rows, logical, PLACED)
 
 
 def _of_units(request: Request, rows: Crowd, logical: Logical) -> str:

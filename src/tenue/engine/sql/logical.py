@@ -24,6 +24,7 @@ from ...schema import Boolean, Bounded, Category, Column, Date, Datetime, Identi
 from ...schema.expression import Constant, Name, Negative, Tree
 from ..storage import Floating, Integer, Nothing, Opaque, Storage, Text, Truth, Written
 from .dialect import Dialect, Stage
+from .mark import unmarked
 from .moment import time_stages
 from .steps import first_step, last_step, number_stages, value_stages, with_missing
 from .whole import Whole
@@ -154,10 +155,12 @@ class Logical:
         return self.table.held[column.name.lower()]
 
     def _plain(self, folded: str) -> str:
-        """The stored column, compared byte by byte whatever collation its table gave it."""
+        """The stored column without its marks, compared byte by byte whatever its collation is."""
         held = self.table.held[folded]
         name = self.dialect.quoted(held.name)
-        return f"{name} COLLATE {self.dialect.collation}" if held.stored == Text() else name
+        collated = f" COLLATE {self.dialect.collation}" if held.stored == Text() else ""
+        value = unmarked(held.column, held.stored, name + collated, self.dialect)
+        return value if value == name + collated else f"({value}){collated}"
 
     def _prepared(self, column: Column) -> tuple[str, int]:
         folded = column.name.lower()

@@ -5,12 +5,13 @@ count from 0 for numbers and from the low bound for dates and datetimes.
 
 whole numbers and decimals
     exactly floor(x/grid + 1/2), then clamped to the bounds. Integer arithmetic throughout.
-floating point (also 32-bit, widened; also numbers written in CSV and JSON, read as 64-bit)
+floating point (also 32-bit, widened; also numbers that are written as text, read as 64-bit)
     IEEE double operations in this order: y = x·q, then y = y/p (left out where q or p is 1; if p
     or q exceeds 2^53, instead y = x / the double nearest to the grid); v = floor(y + 0.5) if
     |y| < 2^52, else v = y; then v is compared with the bounds' step counts as exact numbers, and
     clamped. So ±infinity and overflow end on a bound, and NaN is missing. Every engine with IEEE
-    doubles gives the same integer.
+    doubles gives the same integer. Written numbers of a column with 2^52 steps or more, which
+    doubles cannot tell apart, are read as decimals of 38 digits where the engine has them.
 dates
     a day, or the day of a moment; floor((days − low)/grid + 1/2), clamped.
 datetimes
@@ -76,10 +77,30 @@ def number_stages(column: Number, stored: Storage, dialect: Dialect) -> list[Sta
     if isinstance(stored, Nothing):
         return [lambda _: f"CAST(NULL AS {dialect.long})"]
     if isinstance(stored, Written):
-        return value_stages(column, lambda name: dialect.read(name, dialect.double), dialect)
+        return _written(column, dialect)
     if stored == Floating():
         return _floating(column, dialect)
     return value_stages(column, lambda name: f"CAST({name} AS {dialect.double})", dialect)
+
+
+def _written(column: Number, dialect: Dialect) -> list[Stage]:
+    far = math.ceil(2 * max(abs(column.low), abs(column.high)) + column.grid)
+    scale = _WIDEST_DECIMAL - len(str(2 * column.grid.denominator)) - len(str(far))
+    few = max(abs(first_step(column)), abs(last_step(column))) < _HALVES
+    if few or dialect.huge is None or scale < len(str(column.grid.denominator)):
+        return value_stages(column, lambda name: dialect.read(name, dialect.double), dialect)
+    kind = f"DECIMAL({len(str(far)) + scale}, {scale})"
+
+    def exact(name: str) -> str:
+        # a text is a number just if it is one as a double, whatever a decimal would make of it
+        double = dialect.read(name, dialect.double)
+        near = f"COALESCE({dialect.read(name, kind)}, {dialect.read(double, kind)})"
+        cases = f"WHEN {dialect.is_nan(double)} THEN NULL "
+        cases += f"WHEN {double} >= {dialect.number(float(far))} THEN CAST({far} AS {kind}) "
+        cases += f"WHEN {double} <= {dialect.number(-float(far))} THEN CAST(-{far} AS {kind}) "
+        return f"CASE {cases} WHEN {double} IS NOT NULL THEN {near} END"
+
+    return [exact, *_fixed(column, Fixed(len(str(far)) + scale, scale), dialect)]
 
 
 def value_stages(column: Number, value: Stage, dialect: Dialect) -> list[Stage]:

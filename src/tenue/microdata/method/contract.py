@@ -192,10 +192,14 @@ class Method(abc.ABC):
         """
 
     def assess(
-        self, before: Any, after: Any, source: Source, persons: Numbers | None
+        self, before: Any, after: Any, source: Source, original: Original, made: Published
     ) -> Assessment:
-        """Risk and utility, from original and release together: for the holder alone."""
-        return assessed(before, after, self.schema, source, persons, self.explained)
+        """Risk and utility, from original and release together: for the holder alone.
+
+        Parameters
+            before, after: the tables that would leave, row by row.
+        """
+        return assessed(before, after, self.schema, source, original.persons, self.explained)
 
     def explained(self, check: Check) -> Check:
         """What was measured on the release, with what the reader must know of the method."""

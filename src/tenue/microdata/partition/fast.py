@@ -33,6 +33,7 @@ from numpy.typing import NDArray
 from .individual_ranking import optimal as _optimal
 from .individual_ranking import two_ended as _two_ended
 from .points import GRAIN, GRAINS, Points, Sums
+from .whole_values import least_errors as _least_errors
 
 F = TypeVar("F", bound=Callable[..., Any])
 Numbers = NDArray[np.int64]
@@ -525,3 +526,4 @@ def _padded(points: Points) -> tuple[Reals, tuple[int, ...]]:
 
 two_ended = compiled(_two_ended)
 optimal = compiled(_optimal)
+least_errors = compiled(_least_errors)

@@ -10,10 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import nearest, refuse
+from ...evaluate.group.spelling import word_codes
 from ...number import checked_call
 from ...schema import Bounded, Category, Identifier, Schema
 from ..partition.meaning import Meaning
 from ..partition.mixed import Records, Semantic
+from ..partition.whole_values import Classes
 from .cells import Cells, Numbers
 from .original import read_original
 
@@ -79,23 +81,36 @@ def records_of(cells: Sequence[Cells], persons: Numbers | None = None) -> Record
     return Records(np.ascontiguousarray(coordinates), tuple(semantic))
 
 
-def rank_of(column: Cells) -> NDArray[np.float64]:
-    """Where each value lies on a line: a number itself, a category at its depth-first place.
+def classes_of(column: Cells) -> Classes:
+    """The different values of a column in order, on a line; all of them are present.
 
-    Neighbours in the depth-first order are as far apart on the line as they are in the taxonomy,
-    so that what is close on the line is close in meaning.
+    A number lies at itself, a category at its depth-first place: neighbours in that order are as
+    far apart on the line as they are in the taxonomy, so that what is close on the line is close in
+    meaning. Categories that are only written differently, as flu and Flu, are one value.
     """
     if not isinstance(column.column, Category):
-        return column.numbers.astype(np.float64)
-    taxonomy = column.column.taxonomy
-    order = taxonomy.depth_first
-    places, place = {order[0]: 0.0}, 0.0
+        values, codes = np.unique(column.numbers, return_inverse=True)
+        # from the least one on, so that values beyond 2^53 keep their distances
+        return Classes(codes.astype(np.int64).reshape(-1), (values - values[0]).astype(np.float64))
+    import pyarrow
+
+    places = _places(column.column)
+    first = np.array([places[label] for label in column.labels])
+    words = word_codes(pyarrow.array(column.labels), column.column)
+    for word in np.unique(words):
+        first[words == word] = first[words == word].min()
+    line, codes = np.unique(first[column.numbers], return_inverse=True)
+    return Classes(codes.astype(np.int64).reshape(-1), line)
+
+
+def _places(column: Category) -> dict[str, float]:
+    """Where each category lies on the line."""
+    order, place = column.taxonomy.depth_first, 0.0
+    places = {order[0]: place}
     for before, after in itertools.pairwise(order):
-        place += float(taxonomy.rational_distance(before, after))
+        place += float(column.taxonomy.rational_distance(before, after))
         places[after] = place
-    line = np.array([places[label] for label in column.labels])
-    found: NDArray[np.float64] = line[column.numbers]
-    return found
+    return places
 
 
 def _is_flat(column: Category) -> bool:

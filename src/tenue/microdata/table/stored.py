@@ -1,8 +1,9 @@
 """One column of a table that does not fit into memory: groups, and values that change places.
 
 The engine sorts, and puts on disk what does not fit. The sorted column then lies in files that are
-walked from both ends inwards, so that only the pages around the two ends need to be in memory.
-Everything lies in a private folder that is removed at the end; the result is one Parquet file.
+walked from both ends inwards, or from one end to the other, so that only the pages around these
+places need to be in memory. Everything lies in a private folder that is removed at the end; the
+result is one Parquet file.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from ...errors import EngineFault, nearest, refuse
 from ...noise.source import SYSTEM, Source
 from ...number import checked_call, whole
 from ..partition.individual_ranking import sorted_mdav
+from ..partition.whole_values import cut
 from ..permute import permuted
 
 if TYPE_CHECKING:
@@ -77,10 +79,12 @@ def swap_file(
     """The values of a stored column after they changed places in groups of similar ones (IR-SWAP).
 
     Guarantee
-        A value is linked to its row with probability at most 1/k, by whoever knows the groups:
-        inside each group every order is equally likely. Equal values are divided into groups by
-        random words, never by the order of the file or by other columns. It is no release: nothing
-        is said of other columns, and nothing is registered.
+        A value is linked to its row with probability at most 1/k, by whoever knows the groups and
+        nothing by which some orders are likelier than others: inside each group every order is
+        equally likely. The groups are those of `whole_values`: equal values are in one group,
+        with at least one other value if there is any. It is no release: nothing is said of other
+        columns, and nothing is registered. A group is held in memory, and all rows with one value
+        are in one group.
 
     Parameters
         out: a new Parquet file with the one column, a row for each of the table's, in order.
@@ -89,7 +93,7 @@ def swap_file(
     The others are those of `rank_file`. Returns how many groups there are.
 
     Source
-        Thesis, section 3.3.3.
+        Thesis, section 3.3.3; the groups: soundness.md, section 6.
     """
     return _passed(table, column, k, out, memory, source)
 
@@ -108,10 +112,10 @@ def _passed(
         raise refuse("microdata.table-is-neither-parquet-nor-in-duckdb")
     try:
         with open_ordered(found, memory=room, batch=BATCH) as ordered:
-            name, rows, largest = _taken(ordered, column, source)
+            name, rows, largest = _taken(ordered, column)
             if rows < size:
                 raise refuse("microdata.table-has-fewer-than-k-rows-2", k=size)
-            places, labels = _grouped(ordered, rows, largest, size)
+            places, labels = _grouped(ordered, rows, largest, size, whole=source is not None)
             batches = _batches(places, labels)
             if source is None:
                 ordered.write(target, "group", batches)
@@ -152,18 +156,14 @@ def _permuted(part: Any, source: Source) -> tuple[Any, Any]:
     return part.column("row").to_numpy(), values
 
 
-def _taken(ordered: Ordered, column: object, source: Source | None) -> tuple[str, int, float]:
-    """Takes in the column, ties by row or by words of the source; refuses bad values."""
+def _taken(ordered: Ordered, column: object) -> tuple[str, int, float]:
+    """Takes in the column, ties by row; refuses bad values."""
     names = {name.lower(): name for name in ordered.names}
     if not isinstance(column, str) or column.lower() not in names:
         near = nearest(str(column), names.values())
         raise refuse("microdata.table-no-column", column=column, nearest=near)
-
-    def ties(rows: Numbers) -> Numbers:
-        return rows if source is None else source.words(rows.size, 64).view(np.int64)
-
     name = names[column.lower()]
-    found = ordered.take(name, ties)
+    found = ordered.take(name, lambda rows: rows)
     if found is None:
         raise refuse("microdata.does-not-hold-numbers", column=name)
     rows, unfit, largest = found
@@ -172,8 +172,11 @@ def _taken(ordered: Ordered, column: object, source: Source | None) -> tuple[str
     return name, rows, largest
 
 
-def _grouped(ordered: Ordered, rows: int, largest: float, k: int) -> tuple[Numbers, Numbers]:
-    """The row, and the group, of each place of the sorted column."""
+def _grouped(
+    ordered: Ordered, rows: int, largest: float, k: int, *, whole: bool
+) -> tuple[Numbers, Numbers]:
+    """The row, and the group, of each place of the sorted column; `whole` keeps equal values
+    together."""
     exponent = int(np.frexp(largest)[1])
     on_disk = _Arrays(ordered.folder, rows)
     place = runs = 0
@@ -188,10 +191,26 @@ def _grouped(ordered: Ordered, rows: int, largest: float, k: int) -> tuple[Numbe
         on_disk.start[runs : runs + new.size] = place + new
         place, runs, last = place + row.size, runs + new.size, values[-1]
     on_disk.start[runs] = rows
+    if whole:
+        return on_disk.row, _whole_groups(on_disk, runs, k)
     on_disk.head[:runs] = on_disk.start[:runs]
     values, starts = on_disk.value[:runs], on_disk.start[: runs + 1]
     labels = sorted_mdav(k, values, on_disk.tie, starts, on_disk.head[:runs], on_disk.label)
     return on_disk.row, labels
+
+
+def _whole_groups(on_disk: _Arrays, runs: int, k: int) -> Numbers:
+    values, counts = on_disk.value[:runs], on_disk.head[:runs]
+    for begin in range(0, runs, BATCH):
+        end = min(begin + BATCH, runs)
+        counts[begin:end] = np.diff(on_disk.start[begin : end + 1])
+    groups = cut(values, counts, k, min(2, runs), on_disk.array)
+    for begin in range(0, runs, BATCH):
+        end = min(begin + BATCH, runs)
+        places = slice(on_disk.start[begin], on_disk.start[end])
+        on_disk.label[places] = np.repeat(groups[begin:end], counts[begin:end])
+    labels: Numbers = on_disk.label
+    return labels
 
 
 class _Arrays:
@@ -202,6 +221,7 @@ class _Arrays:
             path = folder / f"{name}.bin"
             return np.asarray(np.memmap(path, kind, mode="w+", shape=(size,)))
 
+        self.array = array
         self.row = array("row", rows, np.int64)
         self.tie = array("tie", rows, np.int64)
         self.label = array("label", rows, np.int64)

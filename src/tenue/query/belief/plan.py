@@ -15,7 +15,7 @@ from ...ledger.amount import in_delta, in_epsilon
 from ...ledger.composition import charge_in, delta_in
 from ...promise import Neighbours, checked_neighbours
 from ...schema import Schema
-from ...version import VERSION
+from ...version import LAYOUT
 from ..inquiry import Inquiry, identity_of, inquire
 from ..read.parse import parse
 from ..terms import Terms, affordable
@@ -133,13 +133,13 @@ def person_of(plan: BeliefPlan, schema: Schema) -> str | None:
 
 def belief_identity(plan: BeliefPlan, schema: Schema) -> str:
     """What decides the law of a refined answer: question, price, prior, schema, data version, and
-    the version of Tenue."""
+    the layout of answers."""
     return identity_of(
         plan.question.canonical,
         str(plan.nano),
         str(plan.delta),
         plan.stated.to_json(),
-        VERSION,
+        str(LAYOUT),
         schema.digest,
         schema.version or "",
     )

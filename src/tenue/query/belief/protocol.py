@@ -26,12 +26,11 @@ from ...noise.discrete_laplace import DiscreteLaplace
 from ...number import NANO
 from ...schema import Schema
 from ...schema.protocol import FIXED_NOISE, REFINEMENT
-from ...schema.table import RECORD
 from ...screen.number import exactly
 from ..family.noise import SumNoise, atom_sensitivity
 from ..family.reading import Linear, Reading
 from ..family.strategy import Setting, Strategy
-from ..plan.make import build_plan, setting_of
+from ..plan.make import build_plan, check_limited, setting_of
 from ..plan.plan import Plan
 from ..question import Aggregate, Question
 from ..terms import Terms
@@ -91,8 +90,7 @@ def plan_fixed_noise(question: Question, sql: str, schema: Schema, terms: Terms)
     stated = terms.epsilon is not None or terms.accuracy is not None
     if stated or terms.minimise != "variance":
         raise refuse("query.epsilon-accuracy-minimise-given-under", scale=exactly(protocol.scale))
-    if schema.unit != RECORD and schema.rows_per_unit is None:
-        raise refuse("query.unit-of-is-who-may-have-any", name=schema.name, unit=schema.unit)
+    check_limited(schema)
     strategy = _strategy(question, setting_of(question, schema), protocol.scale)
     nano = math.ceil(strategy.epsilon * NANO)
     return build_plan(question, schema, strategy, nano, criterion(terms.minimise), sql)
@@ -116,7 +114,7 @@ def _moved(aggregate: Aggregate, setting: Setting) -> tuple[int, Component, Frac
     # with groups, to replace is to leave one and enter another
     times = 2 if setting.neighbours == "replace" and not native else 1
     if aggregate.kind == "units":
-        return times * setting.cells_per_unit, Component("units"), Fraction(1)
+        return setting.units_moved, Component("units"), Fraction(1)
     if aggregate.kind not in ("count", "sum"):
         raise refuse("query.is-asked-under-fixed-noise", name=aggregate.name)
     found = atom_sensitivity(aggregate, setting, signs="any", native=native)

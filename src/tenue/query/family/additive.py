@@ -76,11 +76,10 @@ class AdditiveFamily(Family):
         return [merged(" + ".join(dict.fromkeys(one.name for one in both)), both)]
 
     def blocks(self, asked: Asked, setting: Setting, levels: Levels) -> list[Block]:
-        """Counts of units: a unit is in few cells, once in each."""
+        """Counts of units: a unit is in few cells, once in each, however many rows it has."""
 
         def at(aggregate: Aggregate, price: Fraction) -> Strategy:
-            epsilon = setting.law_epsilon(price, native=setting.native_replace)
-            law = DiscreteLaplace(sensitivity=setting.cells_per_unit, epsilon=epsilon)
+            law = DiscreteLaplace(sensitivity=setting.units_moved, epsilon=price)
             noise = SumNoise("discrete Laplace", (Component("units"),), law, price)
             reading = Linear((Term(0, 0, Fraction(1)),), grid=Fraction(1))
             return Strategy(noise.name, (noise,), {aggregate: reading})

@@ -52,6 +52,9 @@ class MeanOfAll(Additive):
     def before_rows(self, parts: Parts, rows: int | None) -> Error | None:
         return self._scaled(parts, rows) if rows else None
 
+    def promised(self, parts: Parts, rows: int | None) -> Error | None:
+        return self.before_rows(parts, rows)
+
 
 @dataclass(frozen=True)
 class Mean(Additive):

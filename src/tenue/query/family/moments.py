@@ -179,20 +179,24 @@ class Moments:
 
     @property
     def correction(self) -> Fraction:
-        """n / (n − 1), for a sample."""
-        return self.n / (self.n - 1)
+        """n / (n − 1), for a sample: 2 at most, for two rows at least have a spread."""
+        return min(self.n / (self.n - 1), Fraction(2))
 
     def mean(self, axis: int) -> Fraction:
         """In steps above the lowest value."""
         return self._moment(self.reading.powers(axis, 1)) / self.n
 
     def variance(self, axis: int) -> Fraction:
-        """Of the rows themselves, in squared steps."""
-        return self._moment(self.reading.powers(axis, 2)) / self.n - self.mean(axis) ** 2
+        """Of the rows themselves, in squared steps; may be below 0, by noise, and never above what
+        is possible."""
+        found = self._moment(self.reading.powers(axis, 2)) / self.n - self.mean(axis) ** 2
+        return min(found, Fraction(self.reading.axes[axis].width ** 2, 4))
 
     def covariance(self) -> Fraction:
-        """Of the rows themselves, in products of steps."""
-        return self._moment((1, 1)) / self.n - self.mean(0) * self.mean(1)
+        """Of the rows themselves, in products of steps, as far as that is possible."""
+        found = self._moment((1, 1)) / self.n - self.mean(0) * self.mean(1)
+        most = Fraction(math.prod(axis.width for axis in self.reading.axes), 4)
+        return min(max(found, -most), most)
 
 
 class MomentBox:

@@ -86,6 +86,13 @@ class Reading(abc.ABC):
         """The law of the error, as far as it is known before a row is read."""
         return None
 
+    def promised(self, parts: Parts, rows: int | None) -> Error | None:
+        """The same where it holds whatever the rows are.
+
+        rows: how many there are, where that is public.
+        """
+        return self.before_rows(parts, None)
+
     def rank_error(self, level: Fraction) -> float | None:
         """By how many ranks a value with a rank is off at most, with probability `level`."""
         return None

@@ -47,7 +47,10 @@ class Range:
 
 @dataclass(frozen=True)
 class Setting:
-    """What decides the price of a question: neighbours, filter, groups, columns."""
+    """What decides the price of a question: neighbours, filter, groups, columns.
+
+    groups_per_unit: how many cells are kept of each unit; None for all.
+    """
 
     neighbours: str
     grouped: bool
@@ -85,20 +88,22 @@ class Setting:
 
     @cached_property
     def unit_cells(self) -> int:
-        """In how many cells a unit's own sums may be.
+        """In how many cells a unit, or its own sums, may be.
 
-        Such sums are over all rows of a unit, so that a limit of rows is none for them.
+        All rows of a unit count there, so that a limit of rows is none.
         """
         if not self.grouped:
             return 1
         return min(self.cells, self.groups_per_unit or self.cells)
 
     @cached_property
-    def cells_per_unit(self) -> int:
-        """In how many cells one unit may be."""
-        if not self.grouped:
-            return 1
-        return min(self.rows_per_unit, self.groups_per_unit or self.rows_per_unit)
+    def units_moved(self) -> int:
+        """By how much one unit moves all counts of units together.
+
+        Each cell moves by 1 at most. To replace a unit is to leave some cells and to enter others.
+        """
+        both = 2 if self.neighbours == "replace" and self.grouped else 1
+        return min(self.cells if self.grouped else 1, both * self.unit_cells)
 
 
 @dataclass(frozen=True)

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 
-from ...errors import refuse
+from ...errors import Refused, refuse
 from ...number import NANO, above_zero, fraction_of_one
 from ...schema import Schema
 from ..question import Output, Question
 from .make import make_plan
+from .plan import Plan
 
 LARGEST = 100 * NANO
 """An epsilon above this promises nothing and is not looked for."""
+_FIRST = NANO // 1000
+_CLOSE = 1_000_000
 
 
 def epsilon_for(
@@ -21,34 +25,59 @@ def epsilon_for(
     minimise: object,
     mechanism: str | None = None,
 ) -> int:
-    """The least nano-epsilon at which every output's interval is within ±reach at the level.
+    """The least nano-epsilon at which every output's interval is within ±reach at the level, up to
+    a millionth of itself.
 
-    Refused where the error depends on rows: means, ratios. Rounded up to whole nano-epsilon.
+    Refused where the error depends on rows: means and ratios, unless the number of rows is stated.
+    """
+    if not any(isinstance(output, Output) for output in question.outputs):
+        return NANO
+
+    def plans(price: int) -> list[Plan]:
+        return [make_plan(question, schema, price, minimise, mechanism=mechanism)]
+
+    return least_price(accuracy, schema, plans)
+
+
+def least_price(accuracy: object, schema: Schema, plans: Callable[[int], Iterable[Plan]]) -> int:
+    """The same for plans that are paid for together.
+
+    Parameters
+        plans: the plans that a price buys.
     """
     level, reach = _wanted(accuracy)
 
     def reached(price: int) -> bool:
-        plan = make_plan(question, schema, price, minimise, mechanism=mechanism)
-        widest = 0.0
-        for reading in plan.readings:
-            error = reading.before_rows(plan.parts, None)
-            if error is None:
-                raise refuse("query.error-of-mean-or-ratio-depends-on")
-            widest = max(widest, error.half_width(level))
-        return Fraction(widest) <= reach
+        return all(Fraction(_widest(plan, schema, level)) <= reach for plan in plans(price))
 
-    if not any(isinstance(output, Output) for output in question.outputs):
-        return NANO
-    high = NANO // 1000
+    def still_reached(price: int) -> bool:
+        try:
+            return reached(price)
+        except Refused:  # too little to be shared, though more of it would do
+            return False
+
+    high = _FIRST
     while not reached(high):
         high *= 2
         if high > LARGEST:
             raise refuse("query.would-need-epsilon", reach=float(reach), largest=LARGEST // NANO)
+    while high > 1 and still_reached(high // 2):
+        high //= 2
     low = high // 2
-    while high - low > max(1, high // 1_000_000):
+    while high - low > max(1, high // _CLOSE):
         middle = (low + high) // 2
-        low, high = (low, middle) if reached(middle) else (middle, high)
+        low, high = (low, middle) if still_reached(middle) else (middle, high)
     return high
+
+
+def _widest(plan: Plan, schema: Schema, level: Fraction) -> float:
+    widest = 0.0
+    for reading in plan.readings:
+        error = reading.promised(plan.parts, schema.rows)
+        if error is None:
+            raise refuse("query.error-of-mean-or-ratio-depends-on")
+        widest = max(widest, error.half_width(level))
+    return widest
 
 
 def _wanted(accuracy: object) -> tuple[Fraction, Fraction]:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from ...engine.request import Measure, Request
+from ...engine.request import Measure, People, Request
 from ...engine.sql.product import check_product
 from ...errors import Refused, nearest, refuse
 from ...noise.criterion import Criterion, criterion
@@ -22,8 +22,12 @@ from ..family.reading import Reading, fold
 from ..family.registry import FAMILIES
 from ..family.strategy import Range, Setting, Span, Strategy, score_of
 from ..question import Aggregate, Output, Question
+from .limit import limits_of
 from .plan import DECLARED, Candidate, Plan
 from .ways import levels_for, strategies
+
+_WORTH = 2
+"""Nobody is cut if the noise is so many times larger at most."""
 
 
 def make_plan(
@@ -44,8 +48,7 @@ def make_plan(
     beside: others are answered for the same price, about rows that cannot be the same: the
         question is one cell of several.
     """
-    if schema.unit != RECORD and schema.rows_per_unit is None:
-        raise refuse("query.unit-of-is-who-may-have-any-number", name=schema.name, unit=schema.unit)
+    check_limited(schema)
     wanted = criterion(minimise)
     setting = setting_of(question, schema)
     if beside:
@@ -110,6 +113,7 @@ def build_plan(
     if measures is None:
         measures = [measure for draw in strategy.draws for measure in draw.measures]
     needed = tuple(dict.fromkeys(measures))
+    people = people_of(question, schema)
     for measure in needed:
         if measure.kind == "moment":  # refused now, from the bounds, and not after the debit
             check_product(measure.factors, schema.columns)
@@ -123,11 +127,11 @@ def build_plan(
         candidates=tuple(candidates) or (chosen,),
         chosen=chosen,
         strategy=strategy,
-        request=Request(needed, question.where, question.keys),
+        request=Request(needed, question.where, question.keys, people),
         readings=tuple([fold(o.expression, strategy.readings) for o in _outputs(question)]),
         needs_row_count=any(reading.needs_row_count for reading in strategy.readings.values()),
         interval=interval,
-        counted=_counted(strategy, schema, grouped=bool(question.keys)),
+        limits=limits_of(strategy, schema, people, question.cells),
     )
 
 
@@ -166,22 +170,27 @@ def _unknown(mechanism: object, candidates: Sequence[Candidate]) -> Refused:
     )
 
 
-def _counted(strategy: Strategy, schema: Schema, *, grouped: bool) -> str:
-    """Which rows of a person count, and where sums are cut; empty if every record is a unit.
+def check_limited(schema: Schema) -> None:
+    """Refuses questions about people who may have any number of rows."""
+    if schema.unit != RECORD and schema.rows_per_unit is None:
+        raise refuse("query.unit-of-is-who-may-have-any-number", name=schema.name, unit=schema.unit)
 
-    Rows beyond a limit, and what a cut takes away, are in no error that is told: how much they are
-    is a fact about the rows.
+
+def people_of(question: Question, schema: Schema) -> People | None:
+    """What is kept of each person for a question; None if every record is a unit.
+
+    Who is counted once in each group loses nothing by a limit of rows. Where nothing limits groups,
+    or people are all that is counted, nobody is cut if that costs at most twice the noise; else as
+    many groups are kept of each as there may be rows.
     """
     if schema.unit == RECORD:
-        return ""
-    said = list(dict.fromkeys(cut for draw in strategy.draws for cut in draw.cuts(schema)))
-    rows = any(draw.counts_rows for draw in strategy.draws)
-    groups = schema.groups_per_unit if grouped else None
-    if rows:
-        said.append(f"at most {schema.rows_per_unit} rows of each {schema.unit} count")
-    if groups is not None:
-        said.append(f"each {schema.unit} counts in at most {groups} groups")
-    return ", ".join(said) + (", chosen at random" if rows or groups is not None else "")
+        return None
+    rows, groups = schema.rows_per_unit or 1, schema.groups_per_unit
+    counts_people = [aggregate.kind == "units" for aggregate in question.aggregates()]
+    if any(counts_people) and (groups is None or all(counts_people)):
+        limit = groups or rows
+        groups = None if question.cells <= _WORTH * limit else limit
+    return People(schema.unit, rows, groups)
 
 
 def setting_of(question: Question, schema: Schema) -> Setting:
@@ -198,7 +207,7 @@ def setting_of(question: Question, schema: Schema) -> Setting:
             spans[column.name] = Span(low, high, column.grid)
         elif isinstance(column, Bounded):  # days or seconds from the lowest
             spans[column.name] = Span(0, column.steps, Fraction(1))
-    persons = schema.unit != RECORD
+    people = people_of(question, schema)
     return Setting(
         neighbours=schema.neighbours,
         grouped=bool(question.keys),
@@ -207,8 +216,8 @@ def setting_of(question: Question, schema: Schema) -> Setting:
         never_missing=frozenset([c.name for c in columns if c.missing is not None]),
         spans=spans,
         categories={c.name: len(c.categories) for c in columns if isinstance(c, Category)},
-        rows_per_unit=schema.rows_per_unit or 1 if persons else 1,
-        groups_per_unit=schema.groups_per_unit if persons else None,
-        persons=persons,
+        rows_per_unit=1 if people is None else people.rows,
+        groups_per_unit=None if people is None else people.groups,
+        persons=people is not None,
         cells=cells,
     )

@@ -18,6 +18,7 @@ from ...screen.table import html_table, text_table
 from ..family.reading import Expectation, Reading
 from ..family.strategy import Strategy
 from ..question import Question
+from .limit import Limit
 
 DECLARED = "declared by the schema"
 """The mechanism of what is public: no row is read, and nothing is paid."""
@@ -67,13 +68,18 @@ class Plan:
     readings: tuple[Reading, ...]
     needs_row_count: bool
     interval: Fraction | None = None
-    counted: str = ""
+    limits: tuple[Limit, ...] = ()
 
     @property
     def interval_epsilon(self) -> Fraction:
         """The part of the price that went into the ends of value intervals."""
         ends = (draw.epsilon for draw in self.strategy.draws if draw.for_interval)
         return sum(ends, start=Fraction(0))
+
+    @property
+    def counted(self) -> str:
+        """What of each person counts, in words; empty if all does."""
+        return ", and ".join(limit.words for limit in self.limits)
 
     @cached_property
     def epsilon(self) -> Fraction:
@@ -101,6 +107,7 @@ class Plan:
             "unit": self.unit,
             "cells": self.cells,
             "counted": self.counted,
+            "limits": [limit.to_dict() for limit in self.limits],
             "criterion": str(self.criterion),
             "interval": None
             if self.interval is None
@@ -134,8 +141,8 @@ class Plan:
         words = {word for row in self._table() for word in row}
         if "after" in words:
             said.append("“after” is told with the answer: it depends on the number of rows.")
-        if self.counted:
-            said.append(f"{sentence(self.counted)}; ± is for what counts.")
+        if self.limits:
+            said.append(sentence(f"{self.counted}: what that cuts is in no ±."))
         said += dict.fromkeys(e.note for e in self.chosen.expectations if e.note)
         if self.interval is not None:
             said.append(self._bought())

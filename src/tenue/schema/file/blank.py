@@ -24,6 +24,7 @@ _HINTS = {
         "this key and write taxonomy = a file"
     ),
     "total": "Write the epsilon that all analysts together may ever spend, such as 1.0",
+    "role": 'Write "quasi-identifier", "confidential", "identifier" or "other"',
     "rows_per_unit": "Write the most rows that are kept of one person",
 }
 

@@ -21,15 +21,19 @@ _LEGEND = """\
 # A column without a section is invisible. A column that names a person or a row has
 # type = "identifier" and nothing else. Numbers that are names, such as postcodes and codes of
 # illnesses, are categories (or identifiers), not numbers. Missing values are skipped, unless
-# missing = 0 (or another value) says what stands for them.
-#
-# Asking needs no roles. Publishing needs one for every column that is no identifier:
+# missing = 0 (or another value) says what stands for them; missing = ["?", "NA"] lists texts, or
+# numbers without quotes, that mark them in the source.
+"""
+_ROLES = """\
+# Publishing needs a role for every column that is no identifier:
 #   identifier        names a person; never leaves
 #   quasi-identifier  an intruder may know it of a person: age, postcode, occupation, dates
 #   confidential      an intruder wants to know it: income, illness. Add sensitive = true if no
 #                     group of people may be known to have one and the same value
 #   other             neither; it leaves as it is, unprotected
 """
+PURPOSES = ("ask", "publish", "both")
+"""What a table may be drafted for."""
 _NOT_PRIVATE = """\
 # NOT PRIVATE: bounds or categories below were read from the rows, so what they show is already
 # given away. Replace them by what you know without the rows, then remove the next line.
@@ -42,6 +46,7 @@ class DraftColumn:
 
     bounds, categories: only if they were read from the rows; the draft then says so.
     grid: the step of a number, 1 if the file holds integers.
+    marks: the texts in it that usually mean that there is no value.
     """
 
     name: str
@@ -50,11 +55,22 @@ class DraftColumn:
     grid: object | None = None
     categories: Sequence[str] | None = None
     role: str | None = None
+    marks: Sequence[str] = ()
 
 
 @checked_call
-def draft(columns: Iterable[DraftColumn], *, name: str, source: str | None = None) -> str:
+def draft(
+    columns: Iterable[DraftColumn],
+    *,
+    name: str,
+    source: str | None = None,
+    purpose: str = "both",
+) -> str:
     """A TOML schema with comments, and a marked blank for all that the holder must decide.
+
+    Parameters
+        purpose: what the table is for, one of `PURPOSES`. Without asking there is no budget to
+            decide, and without publishing no role.
 
     Guarantee
         A blank does not load. If any bounds or categories are given, the schema is marked as not
@@ -66,20 +82,24 @@ def draft(columns: Iterable[DraftColumn], *, name: str, source: str | None = Non
         [columns.age]
         type = "number"
         bounds = ["FILL IN", "FILL IN"]  # least and greatest value that any row could hold
-        grid = 1  # values and answers are multiples of this
+        grid = 1  # values are rounded to multiples of 1, and so are answers
         # role = ...  # needed to publish: identifier | quasi-identifier | confidential | other
         <BLANKLINE>
         <BLANKLINE>
     """
+    if purpose not in PURPOSES:
+        raise refuse("schema.purpose", purpose=literal(str(purpose)), names=", ".join(PURPOSES))
     given = list(columns)
     kept, left_out = _sorted_out(given)
     if not kept:
         raise refuse("schema.no-column-can-be-declared")
-    parts = [_HEAD, _table(name if is_identifier(name) else BLANK, source, kept), _LEGEND]
-    parts += [_column(column) for column in kept]
+    legend = _LEGEND if purpose == "ask" else f"{_LEGEND}#\n{_ROLES}"
+    parts = [_HEAD, _table(name if is_identifier(name) else BLANK, source, kept), legend]
+    parts += [_column(column, purpose) for column in kept]
     if left_out:
         parts.append("".join(f"# left out: {reason}\n" for reason in left_out))
-    parts.append(_budget())
+    if purpose != "publish":
+        parts.append(_budget())
     return "\n".join(parts)
 
 
@@ -115,17 +135,22 @@ def _table(name: str, source: str | None, columns: list[DraftColumn]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _column(column: DraftColumn) -> str:
+def _column(column: DraftColumn, purpose: str) -> str:
     lines = [f"[columns.{key(column.name)}]", f"type = {literal(column.type)}"]
     lines += _domain(column)
-    if column.type != "identifier":
-        lines.append(_role(column))
+    if column.marks:
+        marks = literal(list(column.marks))
+        lines.append(f"missing = {marks}  # found in the source; remove what is a value")
+    if column.type != "identifier" and (purpose != "ask" or column.role is not None):
+        lines.append(_role(column, purpose))
     return "\n".join(lines) + "\n"
 
 
-def _role(column: DraftColumn) -> str:
+def _role(column: DraftColumn, purpose: str) -> str:
     """None is written that nobody has thought of: it would publish the column unprotected."""
     choices = " | ".join(ROLES)
+    if column.role is None and purpose == "publish":
+        return f"role = {literal(BLANK)}  # {choices}"
     if column.role is None:
         return f"# role = ...  # needed to publish: {choices}"
     return f"role = {literal(column.role)}  # {choices}"
@@ -138,10 +163,16 @@ def _domain(column: DraftColumn) -> Iterator[str]:
         yield f"bounds = {literal(bounds)}{hint}"
     if column.type == "number":
         grid = BLANK if column.grid is None else plain(column.grid)
-        yield f"grid = {literal(grid)}  # values and answers are multiples of this"
+        yield f"grid = {literal(grid)}  # {_rounding(column.grid)}"
     if column.type == "category":
         categories = list(column.categories or [BLANK])
         yield f'categories = {literal(categories)}  # all there can be, or: taxonomy = "file.json"'
+
+
+def _rounding(grid: object | None) -> str:
+    if grid is None:
+        return "such as 0.01: values are rounded to multiples of this, and so are answers"
+    return f"values are rounded to multiples of {literal(plain(grid))}, and so are answers"
 
 
 def _budget() -> str:

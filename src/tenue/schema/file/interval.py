@@ -70,7 +70,13 @@ def read_number(section: Section, shared: Shared, siblings: Mapping[str, object]
         if sums is None or not _on_grid(section, sums, grid, "bounds_per_unit"):
             return None
     column = Number(
-        **shared, low=ends[0], high=ends[1], grid=grid, expression=expression, bounds_per_unit=sums
+        **shared,
+        low=ends[0],
+        high=ends[1],
+        grid=grid,
+        expression=expression,
+        bounds_per_unit=sums,
+        assumed_grid="grid" not in section,
     )
     return _with_missing(section, column, missing)
 

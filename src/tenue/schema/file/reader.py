@@ -16,13 +16,14 @@ from ..protocol import FIXED_NOISE, PROTOCOLS, REFINEMENT, Protocol
 from ..table import NEIGHBOURS, PROMISES, RECORD, Budget, Question, Table
 from .declaration import read_column
 from .lines import Lines
+from .marks import read_marks
 from .mistake import Mistakes
 from .section import Section
 
 _SECTIONS = ("table", "columns", "budget", "protocol", "questions")
 _LIMITS = ("rows_per_unit", "groups_per_unit")
 _TABLE_KEYS = {"name", "source", "unit", "neighbours", "rows", "version", "bounds_from_data"}
-_TABLE_KEYS |= {*_LIMITS}
+_TABLE_KEYS |= {"missing", *_LIMITS}
 _SCHEMES = ("duckdb", "postgresql", "spark")
 _UNIT_TYPES = ("identifier", "category")
 
@@ -72,6 +73,9 @@ def _columns(values: Mapping[str, object], mistakes: Mistakes, folder: Path) -> 
             allowed = "A column that is not declared is invisible, so at least one must be"
             mistakes.add(("columns",), what, allowed, "Add a section such as [columns.age]")
         return Named()
+    table = values.get("table")
+    everywhere = Section(table if isinstance(table, Mapping) else {}, ("table",), mistakes)
+    marks = read_marks(everywhere, numbers=True)
     found: list[tuple[str, Column]] = []
     seen: dict[str, str] = {}
     for name, stated in section.values.items():
@@ -92,7 +96,7 @@ def _columns(values: Mapping[str, object], mistakes: Mistakes, folder: Path) -> 
         seen.setdefault(name.lower(), name)
         declared = Section.read(stated, ("columns", name), mistakes)
         if declared is not None:
-            column = read_column(declared, name, section.values, folder)
+            column = read_column(declared, name, section.values, folder, marks)
             found += [] if column is None else [(name, column)]
     return Named(found)
 

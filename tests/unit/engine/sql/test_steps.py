@@ -16,7 +16,7 @@ from oracle_engine import OracleEngine
 from tenue.engine.duckdb.dialect import DUCKDB, storage
 from tenue.engine.sql.dialect import Dialect
 from tenue.engine.sql.steps import number_stages, with_missing
-from tenue.engine.storage import Storage
+from tenue.engine.storage import Storage, Written
 from tenue.errors import InvalidTable
 from tenue.schema import Number, Schema
 
@@ -228,3 +228,17 @@ def test_literals_of_doubles_come_back_bit_by_bit() -> None:
     for number in numbers:
         (row,) = CONNECTION.execute(f"SELECT {double(number)}, typeof({double(number)})").fetchall()
         assert row == (number, "DOUBLE")
+
+
+def test_written_numbers_that_doubles_cannot_tell_apart_are_exact() -> None:
+    wide = column(0, 2**62)
+    whole = [2**53 + 1, 2**60 + 1, 2**62 - 1]
+    assert computed(wide, Written(), [f"'{n}'" for n in whole]) == whole
+    assert [int(float(n)) for n in whole] != whole  # the wrong way: as doubles
+    beyond = ["'1e400'", "'-inf'", "'nan'", "'x'", "' 12 '", "'1e3'", "NULL", "''", "'0x10'"]
+    assert computed(wide, Written(), beyond) == [2**62, 0, None, None, 12, 1000, None, None, None]
+    fine = column("-4611686018427387.904", "4611686018427387.904", "0.001")
+    texts = ["'4611686018427387.903'", "'-4611686018427387.9035'", "'9e99'", "'1e-30'"]
+    assert computed(fine, Written(), texts) == [2**62 - 1, -(2**62) + 1, 2**62, 0]
+    coarse = column(0, 10**30, 10**15)
+    assert computed(coarse, Written(), [f"'{10**29 + 10**14}'"]) == [10**14]

@@ -123,14 +123,16 @@ def test_a_column_has_one_k() -> None:
 
 @pytest.mark.parametrize("k", [2, 3, 7, 20, 60])
 @pytest.mark.parametrize("by", ["quasi-identifiers", "each-confidential", "other-attributes"])
-def test_every_group_has_k_to_2k_minus_1_units(k: int, by: str) -> None:
+def test_every_group_has_k_units_and_keeps_its_values(k: int, by: str) -> None:
     method = chosen(k=k, by=by, override="homogeneous-groups")
     original = method.prepare(read_original(people(), schema()), Seeded(k))
     assert original.size == 60  # nothing was left out
     done = method.publish(original, Seeded(k))
     for labels in done.groups.values():
         sizes = np.bincount(labels)
-        assert k <= sizes.min() <= sizes.max() < 2 * k
+        assert k <= sizes.min()
+        # where values stay whole, only a heap of equal ones makes a group larger
+        assert sizes.max() < 2 * k or by == "each-confidential"
     for name, labels in done.groups.items():
         for group in range(labels.max() + 1):
             before = original.cells[name].numbers[labels == group]

@@ -11,7 +11,7 @@ import pytest
 from tenue.errors import InvalidArgument, InvalidTable
 from tenue.microdata import records
 from tenue.microdata.table.cells import Cells
-from tenue.microdata.table.records import MOST_CORNERS, rank_of
+from tenue.microdata.table.records import MOST_CORNERS, classes_of
 from tenue.schema import Schema
 from tenue.taxonomy import Taxonomy
 
@@ -73,7 +73,8 @@ def test_the_line_keeps_the_distances_of_neighbours() -> None:
     column = declared.column("c")
     tree = Taxonomy.from_nested(TREE)
     numbers = np.arange(5)
-    line = rank_of(Cells(column, numbers, np.ones(5, bool), None))
+    found = classes_of(Cells(column, numbers, np.ones(5, bool), None))
+    line = found.line[found.codes]
     steps = np.diff(line[[tree.categories.index(word) for word in tree.depth_first]])
     expected = [
         float(tree.rational_distance(a, b))
@@ -81,6 +82,21 @@ def test_the_line_keeps_the_distances_of_neighbours() -> None:
     ]
     assert steps.tolist() == pytest.approx(expected)
     assert max(expected) == expected[1]  # from hot to cold
+
+
+def test_numbers_beyond_doubles_are_told_apart() -> None:
+    declared = schema(x={"type": "number", "bounds": [0, 2**62]})
+    numbers = np.array([2**60 + 1, 2**60, 2**60 + 1, 2**60 + 2])
+    found = classes_of(Cells(declared.column("x"), numbers, np.ones(4, bool), None))
+    assert found.codes.tolist() == [1, 0, 1, 2]
+    assert found.line.tolist() == [0.0, 1.0, 2.0]
+
+
+def test_categories_that_are_only_written_differently_are_one_value() -> None:
+    declared = schema(c={"type": "category", "categories": ["flu", "none", "Flu "]})
+    numbers = np.array([0, 1, 2, 0])
+    found = classes_of(Cells(declared.column("c"), numbers, np.ones(4, bool), None))
+    assert found.codes[0] == found.codes[2] == found.codes[3] != found.codes[1]
 
 
 def test_what_cannot_be_compared_is_refused() -> None:

@@ -17,6 +17,7 @@ import pytest
 import tenue as tn
 from tenue.errors import InvalidArgument, InvalidTable
 from tenue.microdata import individual_ranking, rank_file, swap_file
+from tenue.microdata.partition.whole_values import Classes, whole_values
 from tenue.noise import Seeded
 
 module = importlib.import_module("tenue.microdata.table.stored")
@@ -73,13 +74,11 @@ def test_values_change_places_inside_groups_of_similar_ones(case: str, tmp_path:
     assert found.schema.field("X").type == pq.read_schema(tmp_path / "t.parquet").field("X").type
     moved = found.column("X").to_pylist()
     assert Counter(moved) == Counter(column)
-    assert 2500 // 9 <= many <= 2500 // 5
-    if case == "huge and tiny":
-        return  # beside the huge all others are computed to be equally far away
-    # two values of one group are less than 2k places apart in the sorted column
-    low = np.searchsorted(np.sort(column), column, side="left")
-    high = np.searchsorted(np.sort(column), moved, side="right") - 1
-    assert (low - high).max() < 2 * 5 + max(Counter(column).values())
+    line, codes = np.unique(column, return_inverse=True)
+    expected = whole_values(Classes(codes.astype(np.int64), line / max(1.0, abs(line).max())), 5, 2)
+    assert many == len(expected)
+    shown = expected.labels[[column.index(value) for value in moved]]
+    assert shown.tolist() == expected.labels.tolist()  # every value stays in its group
 
 
 def test_each_value_of_a_group_is_equally_likely(tmp_path: Path) -> None:
@@ -93,18 +92,20 @@ def test_each_value_of_a_group_is_equally_likely(tmp_path: Path) -> None:
     assert set(seen) == {(i, float(j)) for i in range(12) for j in range(12) if i // 4 == j // 4}
 
 
-def test_ties_do_not_follow_the_order_of_the_file(tmp_path: Path) -> None:
-    """Of equal values the file's order says nothing of who is grouped with the one that differs.
+def test_equal_values_are_in_one_group(tmp_path: Path) -> None:
+    """Everybody may get the value that differs.
 
-    The mutant breaks ties by row: the same rows would always meet the larger value.
+    The mutant, which divides equal values among groups, leaves most of them no such chance.
     """
     path = stored(tmp_path, [1.0] * 40 + [2.0])
     met = set()
     for seed in range(40):
         out = tmp_path / f"{seed}.parquet"
-        swap_file(path, "x", 3, out=out, memory=MEMORY, source=Seeded(seed))
+        swapped = swap_file(path, "x", 3, out=out, memory=MEMORY, source=Seeded(seed))
+        assert swapped == 1
         met.add(pq.read_table(out).column("X").to_pylist().index(2.0))
     assert len(met) > 10
+    assert len(individual_ranking([1.0] * 40 + [2.0], 3)) > 1
 
 
 def test_a_table_of_duckdb_will_do(tmp_path: Path) -> None:

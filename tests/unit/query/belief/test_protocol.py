@@ -49,7 +49,7 @@ REFINED = {"kind": "refinement"}
         (
             "SELECT g, COUNT(DISTINCT id) FROM t GROUP BY g",
             {"unit": "id", "rows_per_unit": 3, "groups_per_unit": 2, "neighbours": "replace"},
-            "4/20",
+            "2/20",
         ),
         ("SELECT SUM(x) / COUNT(x) FROM t", {}, "3/20"),
     ],

@@ -215,3 +215,21 @@ def test_an_intercept_is_of_two_columns(sql: str) -> None:
     for function in ("REGR_INTERCEPT", "REGR_SLOPE"):
         with pytest.raises(InvalidQuestion):
             parse(sql.replace("REGR_INTERCEPT", function), schema)
+
+
+@pytest.mark.parametrize("kind", ["variance", "var_pop", "covar_samp", "covar_pop"])
+def test_no_noise_makes_a_spread_that_no_rows_have(kind: str) -> None:
+    """101.8 was said of values in [0, 10], where 25 is the most, or 50 for two rows as a sample."""
+    random = np.random.default_rng(11)
+    pair = kind.startswith("cov")
+    axes = (Axis("x", 0, 10), Axis("y", 0, 10))[: 2 if pair else 1]
+    grids = (Fraction(1),) * len(axes)
+    reading = MomentReading(kind, 0, axes, grids)
+    most = 25 * (1 if kind.endswith("_pop") else 2)
+    seen = []
+    for _ in range(500):
+        noisy = random.integers(-30, 60, len(basis(axes, 1 if pair else 2))).tolist()
+        found = reading.value([noisy], None)
+        if found is not None:
+            seen.append(float(found))
+    assert max(map(abs, seen)) == most  # so the clamp was needed, and is where it must be

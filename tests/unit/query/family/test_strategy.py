@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from fractions import Fraction
 
 import pytest
@@ -72,3 +73,27 @@ def test_merged_strategies_read_their_own_parts() -> None:
     assert isinstance(last, Linear)
     assert whole.parts[last.terms[0].part].components[0].column == "y"
     assert (whole.readings[MAX_X].place, whole.readings[MODE].place) == (0, 1)  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("neighbours", ["add-or-remove", "replace"])
+@pytest.mark.parametrize("cells", [1, 2, 3, 4])
+@pytest.mark.parametrize("groups", [None, 1, 2, 3])
+def test_one_person_moves_counts_of_people_so_far(
+    neighbours: str, cells: int, groups: int | None
+) -> None:
+    """Against every way to be in cells; the mutants forget that a person may leave and enter, or
+    that a cell moves by one at most."""
+    setting = Setting(
+        neighbours, grouped=True, filtered=False, ranges={}, groups_per_unit=groups, cells=cells
+    )
+    most = min(cells, groups or cells)
+    ways = [w for w in itertools.product([0, 1], repeat=cells) if sum(w) <= most]
+    others = ways if neighbours == "replace" else [(0,) * cells]
+    far = max(
+        sum(abs(a - b) for a, b in zip(one, other, strict=True)) for one in ways for other in others
+    )
+    assert setting.units_moved == far
+    if (neighbours, cells, groups) == ("replace", 4, 1):
+        assert most < far  # a person enters one cell and leaves another
+    if (neighbours, cells, groups) == ("replace", 3, 2):
+        assert 2 * most > far

@@ -35,13 +35,13 @@ def schema(**table: Any) -> Schema:
         (
             "SELECT SUM(x), COUNT(*) FROM t",
             "the sum of `x` of each who, over all rows, counts from 0 to 60, "
-            "at most 4 rows of each who count, chosen at random",
+            "and at most 4 rows of each who count, chosen at random",
         ),
         ("SELECT COUNT(DISTINCT who) FROM t", ""),
         (
             "SELECT g, COUNT(*) FROM t GROUP BY g",
-            "at most 4 rows of each who count, each who counts in at most 1 groups, "
-            "chosen at random",
+            "at most 4 rows of each who count, chosen at random, "
+            "and each who counts in at most 1 group, chosen at random",
         ),
     ],
 )

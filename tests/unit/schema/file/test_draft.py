@@ -142,3 +142,26 @@ def test_any_header_of_a_file_gives_toml(
     values = tomllib.loads(text)
     assert values["table"]["source"] == source
     assert set(values["columns"]) <= {column.name for column in columns}
+
+
+def test_a_draft_for_publishing_has_no_budget_and_asks_for_roles() -> None:
+    text = draft(COLUMNS, name="people", purpose="publish")
+    assert "budget" not in tomllib.loads(text)
+    assert [where for _, where in places(text) if where.endswith("role")] == [
+        f"columns.{column.name}.role" for column in COLUMNS[1:]
+    ]
+    asked = draft(COLUMNS, name="people", purpose="ask")
+    assert "role" not in asked
+    assert "budget" in tomllib.loads(asked)
+    with pytest.raises(InvalidArgument, match="purpose"):
+        draft(COLUMNS, name="people", purpose="sell")
+
+
+def test_marks_are_written_and_read() -> None:
+    column = DraftColumn(name="well", type="boolean", marks=["?", "NA"])
+    assert tomllib.loads(draft([column], name="t"))["columns"]["well"]["missing"] == ["?", "NA"]
+
+
+def test_what_a_grid_rounds_is_said() -> None:
+    text = draft([DraftColumn(name="age", type="number", grid=1)], name="t")
+    assert "grid = 1  # values are rounded to multiples of 1" in text
