@@ -11,8 +11,11 @@ from sybil import Sybil
 from sybil.parsers.markdown import PythonCodeBlockParser, SkipParser
 from sybil.parsers.rest import DocTestParser
 
+pytest_plugins = ["chance"]
+
 # timings are never asserted, so a busy machine must not fail an example
-settings.register_profile("tenue", deadline=None)
+settings.register_profile("tenue", deadline=None, derandomize=True)
+settings.register_profile("fresh", deadline=None)
 settings.load_profile("tenue")
 
 _documents = Sybil(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ SOURCE = Path(__file__).parent.parent / "src" / "tenue"
 
 ORDER = [
     "version",
+    "lazy",
     "errors",
     "screen",
     "number",
@@ -41,7 +43,9 @@ FILES = sorted(SOURCE.rglob("*.py"))
 
 
 _INSIDE = {
-    "command": "options ask wording check example_table demo explain init ledger publish main",
+    "command": (
+        "help words options ask wording check example_table demo explain init ledger publish main"
+    ),
     "engine": "request watch contract storage sql people source duckdb open",
     "estimate": (
         "laplace_integral likelihood posterior window comparison refined refined_error "
@@ -82,6 +86,7 @@ def room_of(path: Path) -> str:
     return path.relative_to(SOURCE).parts[0].removesuffix(".py")
 
 
+@cache
 def imported_paths(path: Path, text: str) -> set[tuple[str, ...]]:
     """Every module of Tenue that a file imports, at the top or inside a function, as its path."""
     package = list(path.relative_to(SOURCE).parts[:-1])

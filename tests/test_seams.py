@@ -12,6 +12,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +49,8 @@ class Kind:
         root = SOURCE / self.home.replace(".", "/")
         for path in sorted(root.rglob("*.py")) if root.is_dir() else [root.with_suffix(".py")]:
             module = importlib.import_module("tenue." + module_of(path))
-            for name, thing in vars(module).items():
+            for name in dir(module):  # names that are loaded when used, too
+                thing = getattr(module, name)
                 at_home = getattr(thing, "__module__", "").startswith(f"tenue.{self.home}")
                 if isinstance(thing, type) and at_home and self.is_one(thing):
                     found.add(f"{module_of(path)}.{name}")
@@ -71,6 +73,12 @@ def module_of(path: Path) -> str:
     """The module of a file, from Tenue on: "noise.box.law", "noise" for its `__init__`."""
     parts = path.relative_to(SOURCE).with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+@cache
+def parsed(text: str) -> ast.Module:
+    """Each file is looked at for every kind, and parsed once."""
+    return ast.parse(text)
 
 
 def names_in(path: Path, tree: ast.Module) -> dict[str, str]:
@@ -121,7 +129,7 @@ def offences(path: Path, text: str, kind: Kind, classes: set[str]) -> list[str]:
     """Where a file outside the kind's home recognises one of its classes."""
     if f"{module_of(path)}.".startswith(f"{kind.home}."):
         return []
-    tree = ast.parse(text)
+    tree = parsed(text)
     names = names_in(path, tree)
     found = []
     for line, name in recognised(tree):

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import tenue
 
 ROOT = Path(__file__).parent.parent
@@ -35,6 +37,7 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
     assert not hasattr(tenue, "no_such_room")
 
 
+@pytest.mark.any_draw("modules are loaded whatever is drawn")
 def test_import_is_light() -> None:
     heavy = (
         "scipy pandas polars pyarrow numba fastapi uvicorn altair duckdb sqlglot matplotlib "
@@ -47,6 +50,7 @@ def test_import_is_light() -> None:
     assert result.stdout.strip() == "[]"
 
 
+@pytest.mark.any_draw("modules are loaded whatever is drawn")
 def test_noise_needs_no_heavy_library() -> None:
     heavy = "scipy pandas polars pyarrow numba fastapi altair duckdb sqlglot typer rich"
     code = (

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
+from command_line import invoke
 from tenue.command.main import app
 from tenue.errors import InvalidArgument, OverBudget
 
@@ -46,7 +46,7 @@ def folder(tmp_path: Path) -> Path:
 
 def tenue(folder: Path, *words: str) -> Any:
     given = [str(folder / w) if w.endswith((".json", ".toml", ".ledger")) else w for w in words]
-    return CliRunner().invoke(app, given)
+    return invoke(app, given)
 
 
 def ask(folder: Path, sql: str, prior: str, *more: str) -> Any:
@@ -56,23 +56,23 @@ def ask(folder: Path, sql: str, prior: str, *more: str) -> Any:
 
 def test_several_values_of_one_person_are_possible_together(folder: Path) -> None:
     done = ask(folder, ABOUT_ONE, "joint.json", "--delta", "1e-6", "--json")
-    assert done.exit_code == 0, done.output
-    answer = json.loads(done.output)
+    assert done.exit_code == 0, done.stdout
+    answer = json.loads(done.stdout)
     assert (answer["value"]["employed"], answer["value"]["benefits"]) in [
         ("yes", "no"),
         ("no", "yes"),
     ]
     assert answer["certificate"]["promise"]["delta"] == "0.000001"
     assert (answer["price"], answer["delta"]) == ("1", "0.000001")
-    shown = json.loads(tenue(folder, "ledger", "show", "people.ledger", "--json").output)
+    shown = json.loads(tenue(folder, "ledger", "show", "people.ledger", "--json").stdout)
     assert shown["datasets"][0]["spent_delta"] == "0.000001"
-    text = ask(folder, ABOUT_ONE, "joint.json", "--delta", "1e-6").output
+    text = ask(folder, ABOUT_ONE, "joint.json", "--delta", "1e-6").stdout
     assert "answered before, no charge" in text
     assert "employed yes and benefits no" in text
 
 
 def test_a_count_has_its_posterior(folder: Path) -> None:
-    text = ask(folder, "SELECT COUNT(*) FROM people", "count.json").output
+    text = ask(folder, "SELECT COUNT(*) FROM people", "count.json").stdout
     assert "posterior" in text
     assert "the noisy answer" in text
     assert "discrete Laplace + Bayes" in text
@@ -88,9 +88,9 @@ def test_a_protocol_is_shown_with_the_ledger(folder: Path) -> None:
     fixed = SCHEMA + '\n[protocol]\nkind = "fixed-noise"\nscale = 20\n'
     (folder / "people.toml").write_text(fixed)
     words = ("ask", "SELECT COUNT(*) FROM people", "--schema", "people.toml")
-    assert "epsilon 0.05, discrete Laplace of scale 20" in tenue(folder, *words).output
+    assert "epsilon 0.05, discrete Laplace of scale 20" in tenue(folder, *words).stdout
     assert isinstance(tenue(folder, *words, "--epsilon", "1").exception, InvalidArgument)
     assert (
         "protocol: fixed-noise of scale 20"
-        in tenue(folder, "ledger", "show", "people.ledger").output
+        in tenue(folder, "ledger", "show", "people.ledger").stdout
     )

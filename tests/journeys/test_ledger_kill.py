@@ -24,6 +24,7 @@ import pytest
 import tenue
 from tenue.ledger import SQLite
 
+pytestmark = pytest.mark.any_draw("draws nothing; processes are killed at any moment")
 THREADS = 3
 STEPS = ("opened", "reserved", "drawn", "committed", "acknowledged")
 

@@ -257,6 +257,7 @@ def tenue(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.any_draw("compares one stored answer with itself")
 def test_library_and_command_line_give_one_answer(folder: Path) -> None:
     asked = tenue("ask", COUNT, "--schema", "people.toml", "--epsilon", "1", "--json", cwd=folder)
     given = json.loads(asked.stdout)
@@ -285,6 +286,7 @@ def test_library_and_command_line_give_one_answer(folder: Path) -> None:
     assert "Traceback" not in refused.stderr
 
 
+@pytest.mark.any_draw("compares one stored answer with itself")
 def test_init_drafts_a_schema_that_waits_for_its_holder(folder: Path) -> None:
     (folder / "people.toml").unlink()
     made = tenue("init", "people.csv", cwd=folder)

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from tenue.microdata import individual_ranking, mdav, v_mdav
 from tenue.microdata.partition import plain
+from tenue.microdata.partition.kernels import kernels
 from tenue.microdata.partition.points import Points, points_of
 
 SOURCE = Path(plain.__file__).parent
@@ -71,7 +72,7 @@ def data_sets(count: int, largest: int) -> Iterator[tuple[Points, int]]:
 
 @pytest.mark.slow
 def test_the_compiled_algorithm_is_the_plain_one_on_400_tables() -> None:
-    fast = pytest.importorskip("tenue.microdata.partition.fast", exc_type=ImportError)
+    fast = kernels()
     for points, k in data_sets(400, 400):
         assert np.array_equal(fast.mdav(points, k), plainly(points, k))
 

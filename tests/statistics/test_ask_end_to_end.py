@@ -13,6 +13,7 @@ from typing import Any
 import duckdb
 import numpy as np
 import pandas as pd
+import pytest
 
 import tenue as tn
 from alarm import SHARE, budget, claim
@@ -100,6 +101,7 @@ def fewest(n: int, p: float) -> int:
     return n
 
 
+@pytest.mark.random
 def test_intervals_of_200_questions_cover_the_truth() -> None:
     claim(FILE, "coverage")
     frame = people()

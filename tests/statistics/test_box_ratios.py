@@ -66,7 +66,9 @@ def test_ten_counts_improve_with_epsilon(epsilon: int, printed: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "fresh", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["seeded", "fresh"]
+    "fresh",
+    [False, pytest.param(True, marks=[pytest.mark.slow, pytest.mark.random])],
+    ids=["seeded", "fresh"],
 )
 @pytest.mark.parametrize(
     ("signs", "d", "epsilon"),

@@ -34,7 +34,7 @@ from tenue.noise.source import SYSTEM, Source
 FILE = "statistics/test_noise.py"
 FRESH = [
     pytest.param(False, id="seeded"),
-    pytest.param(True, id="fresh", marks=pytest.mark.slow),
+    pytest.param(True, id="fresh", marks=[pytest.mark.slow, pytest.mark.random]),
 ]
 Array = np.ndarray[Any, Any]
 

@@ -5,29 +5,28 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from . import options
+from .words import Argument, Option, say
 
 
 def ask(
-    sql: Annotated[str, typer.Argument(help="The question, in SQL.")],
+    sql: Annotated[str, Argument(help="The question, in SQL.")],
     schema: options.Schema,
     epsilon: options.Epsilon = None,
     accuracy: options.Accuracy = None,
     minimise: options.Minimise = "variance",
     interval: options.Interval = None,
     mechanism: options.Mechanism = None,
-    ledger: Annotated[Path | None, typer.Option(help="The ledger's file.")] = None,
-    analyst: Annotated[str | None, typer.Option(help="Who asks.")] = None,
-    source: Annotated[str | None, typer.Option(help="The table, instead of the schema's.")] = None,
-    key: Annotated[str | None, typer.Option(help="A retry with this key costs nothing.")] = None,
-    fresh: Annotated[bool, typer.Option("--fresh", help="Draw anew; costs again.")] = False,
+    ledger: Annotated[Path | None, Option(help="The ledger's file.")] = None,
+    analyst: Annotated[str | None, Option(help="Who asks.")] = None,
+    source: Annotated[str | None, Option(help="The table, instead of the schema's.")] = None,
+    key: Annotated[str | None, Option(help="A retry with this key costs nothing.")] = None,
+    fresh: Annotated[bool, Option("--fresh", help="Draw anew; costs again.")] = False,
     prior: options.Prior = None,
     delta: options.Delta = None,
     individual: Annotated[
         bool,
-        typer.Option("--individual", help="Individual DP, which is not DP: own ledger column."),
+        Option("--individual", help="Individual DP, which is not DP: own ledger column."),
     ] = False,
     as_json: options.AsJson = False,
 ) -> None:
@@ -47,7 +46,7 @@ def ask(
             individual=individual,
         )
         if as_json:
-            typer.echo(answer.to_json())
+            say(answer.to_json())
             return
-        typer.echo(str(answer))
-        typer.echo(str(data.budget).splitlines()[0])
+        say(str(answer))
+        say(str(data.budget).splitlines()[0])

@@ -5,25 +5,22 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from ..errors import refuse
 from .options import AsJson
 from .wording import spoken
+from .words import Argument, Option, say
 
 
 def check(
-    table: Annotated[str, typer.Argument(help="A CSV or Parquet file, made by anyone.")],
-    schema: Annotated[Path | None, typer.Option(help="Roles, types and unit.")] = None,
+    table: Annotated[str, Argument(help="A CSV or Parquet file, made by anyone.")],
+    schema: Annotated[Path | None, Option(help="Roles, types and unit.")] = None,
     quasi_identifiers: Annotated[
-        str | None, typer.Option(help="What an intruder may know, instead of the schema's: age,zip")
+        str | None, Option(help="What an intruder may know, instead of the schema's: age,zip")
     ] = None,
     confidential: Annotated[
-        str | None, typer.Option(help="What he wants to know, instead of the schema's: illness")
+        str | None, Option(help="What he wants to know, instead of the schema's: illness")
     ] = None,
-    unit: Annotated[
-        str | None, typer.Option(help="The column that names a person, or: record")
-    ] = None,
+    unit: Annotated[str | None, Option(help="The column that names a person, or: record")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Check a file: how many look alike, and what their group gives away."""
@@ -38,7 +35,7 @@ def check(
             confidential=_names(confidential),
             unit=unit,
         )
-    typer.echo(found.to_json() if as_json else str(found))
+    say(found.to_json() if as_json else str(found))
 
 
 def _names(text: str | None) -> list[str] | None:

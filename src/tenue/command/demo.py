@@ -7,9 +7,8 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from .options import AsJson
+from .words import Option, say
 
 QUESTIONS = (
     "SELECT COUNT(*) FROM people WHERE income > 50000",
@@ -23,8 +22,8 @@ Rows = list[dict[str, Any]]
 
 
 def demo(
-    epsilon: Annotated[str, typer.Option(help="What each question may cost.")] = "0.5",
-    out: Annotated[Path, typer.Option(help="Where the made-up table goes.")] = Path("demo-out"),
+    epsilon: Annotated[str, Option(help="What each question may cost.")] = "0.5",
+    out: Annotated[Path, Option(help="Where the made-up table goes.")] = Path("demo-out"),
     as_json: AsJson = False,
 ) -> None:
     """Show the noise laws side by side, then ask a made-up table, then publish it."""
@@ -38,7 +37,7 @@ def demo(
         answers = [json.loads(answer.to_json()) for answer in asked["answers"]]
         shown = {"one": one, "many": many, "answers": answers, "budget": asked["budget"]}
         shown["certificate"] = release.certificate.to_dict()
-        typer.echo(json.dumps(shown))
+        say(json.dumps(shown))
         return
     _show(epsilon, one, many, asked, release, out)
 

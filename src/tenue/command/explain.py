@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from . import options
+from .words import Argument, say
 
 
 def explain(
-    sql: Annotated[str, typer.Argument(help="The question, in SQL.")],
+    sql: Annotated[str, Argument(help="The question, in SQL.")],
     schema: options.Schema,
     epsilon: options.Epsilon = None,
     accuracy: options.Accuracy = None,
@@ -36,4 +35,4 @@ def explain(
         delta=delta,
     )
     plan = explained(sql, Schema.load(schema), terms)
-    typer.echo(plan.to_json() if as_json else str(plan))
+    say(plan.to_json() if as_json else str(plan))

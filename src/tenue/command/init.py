@@ -8,35 +8,32 @@ import re
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import typer
-
 from ..errors import refuse
 from .options import AsJson
+from .words import Argument, Option, say
 
 
 def init(
     data: Annotated[
         str,
-        typer.Argument(
+        Argument(
             help="A CSV, TSV, Parquet, JSON or JSON lines file, a pattern of such files, or "
             "duckdb://file#table."
         ),
     ],
-    out: Annotated[
-        Path | None, typer.Option(help="Where to; beside the data if not given.")
-    ] = None,
+    out: Annotated[Path | None, Option(help="Where to; beside the data if not given.")] = None,
     purpose: Annotated[
         Literal["ask", "publish", "both"],
-        typer.Option("--for", help="What the table is for: only asking needs a budget."),
+        Option("--for", help="What the table is for: only asking needs a budget."),
     ] = "both",
     bounds_from_data: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--bounds-from-data",
             help="Fill bounds and categories from the rows. The schema is then not private.",
         ),
     ] = False,
-    force: Annotated[bool, typer.Option("--force", help="Write over a file.")] = False,
+    force: Annotated[bool, Option("--force", help="Write over a file.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Draft a schema: types from the file, a marked blank for all that you must decide."""
@@ -58,16 +55,16 @@ def init(
     marks = {column.name: list(column.marks) for column in columns if column.marks}
     if as_json:
         found = {"schema": str(target), "columns": len(columns), "blanks": blanks}
-        typer.echo(json.dumps({**found, "identifiers": identifiers, "missing": marks}))
+        say(json.dumps({**found, "identifiers": identifiers, "missing": marks}))
         return
-    typer.echo(f"Wrote {target} with {len(columns)} columns.")
+    say(f"Wrote {target} with {len(columns)} columns.")
     if identifiers:
-        typer.echo(f"Declared as identifiers: {', '.join(identifiers)}. Correct what names nobody.")
+        say(f"Declared as identifiers: {', '.join(identifiers)}. Correct what names nobody.")
     if marks:
-        typer.echo(f"Marks of missing values are in: {', '.join(marks)}. Check them in the file.")
+        say(f"Marks of missing values are in: {', '.join(marks)}. Check them in the file.")
     if bounds_from_data:
-        typer.echo("NOT PRIVATE: bounds and categories were read from the rows. Review them.")
-    typer.echo(f'{blanks} blanks are marked "{BLANK}": fill them; the file does not load before.')
+        say("NOT PRIVATE: bounds and categories were read from the rows. Review them.")
+    say(f'{blanks} blanks are marked "{BLANK}": fill them; the file does not load before.')
 
 
 def _is_one_file(data: str) -> bool:

@@ -7,15 +7,12 @@ import sys
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from ..errors import refuse
 from .options import AsJson
+from .words import App, Argument, Option, say
 
-app = typer.Typer(
-    help="Show, verify or export what was spent.", no_args_is_help=True, add_completion=False
-)
-LedgerPath = Annotated[Path, typer.Argument(help="The ledger's file.")]
+app = App("tenue ledger", "Show, verify or export what was spent.")
+LedgerPath = Annotated[Path, Argument(help="The ledger's file.")]
 
 
 def _opened(path: Path) -> Any:
@@ -29,7 +26,7 @@ def _opened(path: Path) -> Any:
 @app.command("show")
 def show(
     path: LedgerPath,
-    last: Annotated[int, typer.Option(help="So many of the latest questions.", min=0)] = 10,
+    last: Annotated[int, Option(help="So many of the latest questions.", least=0)] = 10,
     as_json: AsJson = False,
 ) -> None:
     """What was spent and what remains, of every data set, and the latest questions."""
@@ -42,19 +39,19 @@ def show(
     if as_json:
         questions = [_as_line(debit) for debit in shown]
         found = {"datasets": [_as_dict(b) for b in balances], "questions": questions}
-        typer.echo(json.dumps(found))
+        say(json.dumps(found))
         return
-    typer.echo("\n".join(str(balance) for balance in balances) or "No data set yet.")
+    say("\n".join(str(balance) for balance in balances) or "No data set yet.")
     if shown:
         most = f"the last {len(shown)} of {len(paid)}" if len(shown) < len(paid) else "all"
-        typer.echo(f"\nPaid for ({most}):")
+        say(f"\nPaid for ({most}):")
     for debit in shown:
         line = _as_line(debit)
         kind = "" if debit.column == "dp" else " individual"
         delta = f" delta {line['delta']}" if debit.delta else ""
         end = "" if debit.outcome == "answered" else f" ({debit.outcome})"
         words = line["asked"] or "a question that was not written down"
-        typer.echo(
+        say(
             f"  {debit.time[:16]}  {debit.analyst}  epsilon {line['epsilon']}{kind}{delta}{end}  "
             f"{words}"
         )
@@ -63,7 +60,7 @@ def show(
 @app.command("verify")
 def verify(
     path: LedgerPath,
-    anchor: Annotated[Path | None, typer.Option(help="An anchor kept elsewhere.")] = None,
+    anchor: Annotated[Path | None, Option(help="An anchor kept elsewhere.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Recount everything; exit code 1 if something was changed."""
@@ -71,43 +68,43 @@ def verify(
         found = ledger.verify(anchor=anchor)
     if as_json:
         facts = ("ok", "entries", "head", "first_bad", "reason")
-        typer.echo(json.dumps({name: getattr(found, name) for name in facts}))
+        say(json.dumps({name: getattr(found, name) for name in facts}))
     else:
-        typer.echo(str(found))
+        say(str(found))
     if not found:
-        raise typer.Exit(1)
+        raise SystemExit(1)
 
 
 @app.command("export")
 def export(
     path: LedgerPath,
-    out: Annotated[Path | None, typer.Option(help="Where to; the screen if not given.")] = None,
+    out: Annotated[Path | None, Option(help="Where to; the screen if not given.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Write every entry as one line of JSON."""
     with _opened(path) as ledger:
         if as_json:
             entries = [json.loads(entry.to_json()) for entry in ledger.entries()]
-            typer.echo(json.dumps({"entries": entries}))
+            say(json.dumps({"entries": entries}))
         elif out is None:
             ledger.export(sys.stdout)
         else:
-            typer.echo(f"Wrote {ledger.export(out)} entries to {out}.")
+            say(f"Wrote {ledger.export(out)} entries to {out}.")
 
 
 @app.command("anchor")
 def anchor(
     path: LedgerPath,
-    out: Annotated[Path, typer.Option(help="A file that belongs on another machine.")],
+    out: Annotated[Path, Option(help="A file that belongs on another machine.")],
     as_json: AsJson = False,
 ) -> None:
     """Write down how far the ledger has come, so that a later cut or rollback is seen."""
     with _opened(path) as ledger:
         made = ledger.anchor(out)
     if as_json:
-        typer.echo(json.dumps({"anchor": str(out), "entries": made.entries}))
+        say(json.dumps({"anchor": str(out), "entries": made.entries}))
     else:
-        typer.echo(f"Anchored {made.entries} entries in {out}. Keep it on another machine.")
+        say(f"Anchored {made.entries} entries in {out}. Keep it on another machine.")
 
 
 def _as_line(debit: Any) -> dict[str, Any]:

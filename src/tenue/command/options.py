@@ -6,38 +6,35 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from ..errors import refuse
+from .words import Option
 
 if TYPE_CHECKING:
     from ..query.session import Session
 
 
-Schema = Annotated[Path, typer.Option("--schema", help="The schema's file.")]
-Epsilon = Annotated[str | None, typer.Option("--epsilon", help="What it may cost.")]
-Minimise = Annotated[
-    str, typer.Option("--minimise", help="variance, absolute-error, or interval:0.95")
-]
+Schema = Annotated[Path, Option("--schema", help="The schema's file.")]
+Epsilon = Annotated[str | None, Option("--epsilon", help="What it may cost.")]
+Minimise = Annotated[str, Option("--minimise", help="variance, absolute-error, or interval:0.95")]
 Accuracy = Annotated[
     str | None,
-    typer.Option("--accuracy", help="0.95:10 means within ±10 with 95 %, instead of --epsilon."),
+    Option("--accuracy", help="0.95:10 means within ±10 with 95 %, instead of --epsilon."),
 ]
 Prior = Annotated[
-    Path | None, typer.Option("--prior", help="A JSON file with what you believe before asking.")
+    Path | None, Option("--prior", help="A JSON file with what you believe before asking.")
 ]
 Delta = Annotated[
-    str | None, typer.Option("--delta", help="What refinement of the prior may cost besides.")
+    str | None, Option("--delta", help="What refinement of the prior may cost besides.")
 ]
 Interval = Annotated[
     str | None,
-    typer.Option("--interval", help="0.95 buys value intervals of MEDIAN, MIN … with part of it."),
+    Option("--interval", help="0.95 buys value intervals of MEDIAN, MIN … with part of it."),
 ]
 Mechanism = Annotated[
     str | None,
-    typer.Option("--mechanism", help="A mechanism that explain lists, instead of the best."),
+    Option("--mechanism", help="A mechanism that explain lists, instead of the best."),
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
+AsJson = Annotated[bool, Option("--json", help="Print one JSON object and nothing else.")]
 
 
 def opened(schema: Path, ledger: Path | None, analyst: str | None, source: str | None) -> Session:

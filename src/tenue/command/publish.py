@@ -7,11 +7,10 @@ import threading
 from pathlib import Path
 from typing import Annotated, Any, Self
 
-import typer
-
 from ..errors import refuse
 from . import options
 from .wording import spoken
+from .words import Option, say
 
 PATIENCE = 2.0
 """What takes longer, in seconds, shows its step and the time so far."""
@@ -19,17 +18,15 @@ PATIENCE = 2.0
 
 def publish(
     schema: options.Schema,
-    method: Annotated[str, typer.Option(help="microaggregate or swap.")],
+    method: Annotated[str, Option(help="microaggregate or swap.")],
     k: Annotated[
         str,
-        typer.Option(
-            "-k", "--k", help="Least units in a group, 5 to start with; or income=12,tax=12."
-        ),
+        Option("-k", "--k", help="Least units in a group, 5 to start with; or income=12,tax=12."),
     ],
-    out: Annotated[Path, typer.Option(help="A new or empty folder for the release.")],
+    out: Annotated[Path, Option(help="A new or empty folder for the release.")],
     by: Annotated[
         str | None,
-        typer.Option(
+        Option(
             help="How groups are formed. microaggregate: mdav, or v-mdav if people form clusters. "
             "swap: quasi-identifiers; each-confidential, which moves numbers and dates least; "
             "other-attributes, which fits values to all other columns."
@@ -37,31 +34,29 @@ def publish(
     ] = None,
     diversity: Annotated[
         str | None,
-        typer.Option(
-            "-l", "--l", help="Different values in each group, at least; groups grow for it."
-        ),
+        Option("-l", "--l", help="Different values in each group, at least; groups grow for it."),
     ] = None,
     closeness: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "-t", "--t", help="Earth mover's distance of a group from the table, at most: 0 to 1."
         ),
     ] = None,
-    gamma: Annotated[str | None, typer.Option(help="The gain factor of v-mdav.")] = None,
-    source: Annotated[str | None, typer.Option(help="The table, instead of the schema's.")] = None,
+    gamma: Annotated[str | None, Option(help="The gain factor of v-mdav.")] = None,
+    source: Annotated[str | None, Option(help="The table, instead of the schema's.")] = None,
     ledger: Annotated[
         Path | None,
-        typer.Option(help="Where the release is registered; beside the schema if not given."),
+        Option(help="Where the release is registered; beside the schema if not given."),
     ] = None,
     no_register: Annotated[
-        bool, typer.Option("--no-register", help="Register it nowhere; the certificate says so.")
+        bool, Option("--no-register", help="Register it nowhere; the certificate says so.")
     ] = False,
     override: Annotated[
-        list[str] | None, typer.Option(help="second-release or homogeneous-groups; is recorded.")
+        list[str] | None, Option(help="second-release or homogeneous-groups; is recorded.")
     ] = None,
-    kind: Annotated[str | None, typer.Option(help="csv or parquet.")] = None,
+    kind: Annotated[str | None, Option(help="csv or parquet.")] = None,
     replace: Annotated[
-        bool, typer.Option("--replace", help="Replace a folder that holds something.")
+        bool, Option("--replace", help="Replace a folder that holds something.")
     ] = False,
     as_json: options.AsJson = False,
 ) -> None:
@@ -95,11 +90,11 @@ def publish(
             "utility": json.loads(release.utility.to_json()),
             "history": [{"step": step.name, "text": step.text} for step in release.history],
         }
-        typer.echo(json.dumps(facts))
+        say(json.dumps(facts))
         return
-    typer.echo(release.report())
-    typer.echo(f"\nWrote {', '.join([*manifest['files'], 'manifest.json'])} to {out}.")
-    typer.echo("Keep this screen: only the files may leave.")
+    say(release.report())
+    say(f"\nWrote {', '.join([*manifest['files'], 'manifest.json'])} to {out}.")
+    say("Keep this screen: only the files may leave.")
 
 
 def _check_apart(out: Path, ledger: Path | None) -> None:
@@ -124,12 +119,13 @@ def _sizes(text: str) -> object:
 class Waiting:
     """A bar on standard error, from the third second on and only for people who watch.
 
-    Calling it with the name of a step moves the bar on.
+    Calling it with the name of a step moves the bar on; a remark in brackets does not.
     """
 
     def __init__(self, steps: int, patience: float = PATIENCE) -> None:
         self._steps = steps
         self._begun: list[str] = []
+        self._shown = ""
         self._bar: Any = None
         self._task: Any = None
         self._lock = threading.Lock()
@@ -149,7 +145,9 @@ class Waiting:
 
     def __call__(self, step: str) -> None:
         with self._lock:
-            self._begun.append(step)
+            if step.partition(" (")[0] not in self._begun:
+                self._begun.append(step)
+            self._shown = step
             if self._bar is not None:
                 self._bar.update(self._task, description=step, completed=len(self._begun) - 1)
 
@@ -164,6 +162,5 @@ class Waiting:
             shown = TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn()
             self._bar = Progress(*shown, console=console, transient=True)
             done = max(0, len(self._begun) - 1)
-            step = self._begun[-1] if self._begun else ""
-            self._task = self._bar.add_task(step, total=self._steps, completed=done)
+            self._task = self._bar.add_task(self._shown, total=self._steps, completed=done)
             self._bar.start()

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ..schema import Table
 from .contract import Engine, Ordered
 from .duckdb.engine import DuckDB
-from .duckdb.ordered import order
-from .duckdb.rows import Load, open_whole
 from .source.location import Database, Files, Relation, locate
+
+if TYPE_CHECKING:
+    from .duckdb.rows import Load
 
 
 def open_engine(source: object, schema: Table, folder: Path | None = None) -> Engine:
@@ -32,6 +34,8 @@ def open_engine(source: object, schema: Table, folder: Path | None = None) -> En
 
 def open_table(source: Files | Database | Relation) -> tuple[tuple[str, ...], Load]:
     """The columns of a table without a schema, and how they are read; refused if it is none."""
+    from .duckdb.rows import open_whole
+
     return open_whole(source)
 
 
@@ -39,4 +43,6 @@ def open_ordered(
     source: Files | Database, *, memory: int, batch: int
 ) -> AbstractContextManager[Ordered]:
     """A pass over one column of a stored table, holding so many bytes, so many rows at a time."""
+    from .duckdb.ordered import order
+
     return order(source, memory=memory, batch=batch)

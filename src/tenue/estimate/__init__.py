@@ -12,14 +12,21 @@ expected_error     of noise and Bayes together, averaged over the prior
 require_free       refuses where an estimate would rest on a secret scale
 """
 
-from ..noise.box.component import Margin
-from .comparison import Comparison, compare, expected_error
-from .likelihood import require_free
-from .posterior import Posterior
-from .refined import Opinion, refined
-from .refined_error import guess_error, refined_error
-from .single import count, out_of_range, total
-from .vector import counts
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..lazy import lazily
+
+if TYPE_CHECKING:
+    from ..noise.box.component import Margin
+    from .comparison import Comparison, compare, expected_error
+    from .likelihood import require_free
+    from .posterior import Posterior
+    from .refined import Opinion, refined
+    from .refined_error import guess_error, refined_error
+    from .single import count, out_of_range, total
+    from .vector import counts
 
 __all__ = [
     "Comparison",
@@ -37,3 +44,17 @@ __all__ = [
     "require_free",
     "total",
 ]
+
+lazily(
+    __name__,
+    {
+        "..noise.box.component": "Margin",
+        ".comparison": "Comparison compare expected_error",
+        ".likelihood": "require_free",
+        ".posterior": "Posterior",
+        ".refined": "Opinion refined",
+        ".refined_error": "guess_error refined_error",
+        ".single": "count out_of_range total",
+        ".vector": "counts",
+    },
+)

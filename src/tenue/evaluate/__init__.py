@@ -11,16 +11,21 @@ Whatever is computed from an original table is for its holder only.
 
 from __future__ import annotations
 
-from .check import check
-from .pair.correlation import CorrelationDifference, correlation_difference
-from .pair.distribution import Moved, distributions
-from .pair.linkage import record_linkage
-from .pair.loss import sse, within
-from .pair.propensity import Propensity, propensity
-from .risk import Risk, risk
-from .score import Score, score
-from .utility import Utility, utility
-from .verdict import Check, Confidential
+from typing import TYPE_CHECKING
+
+from ..lazy import lazily
+
+if TYPE_CHECKING:
+    from .check import check
+    from .pair.correlation import CorrelationDifference, correlation_difference
+    from .pair.distribution import Moved, distributions
+    from .pair.linkage import record_linkage
+    from .pair.loss import sse, within
+    from .pair.propensity import Propensity, propensity
+    from .risk import Risk, risk
+    from .score import Score, score
+    from .utility import Utility, utility
+    from .verdict import Check, Confidential
 
 __all__ = [
     "Check",
@@ -42,3 +47,19 @@ __all__ = [
     "utility",
     "within",
 ]
+
+lazily(
+    __name__,
+    {
+        ".check": "check",
+        ".pair.correlation": "CorrelationDifference correlation_difference",
+        ".pair.distribution": "Moved distributions",
+        ".pair.linkage": "record_linkage",
+        ".pair.loss": "sse within",
+        ".pair.propensity": "Propensity propensity",
+        ".risk": "Risk risk",
+        ".score": "Score score",
+        ".utility": "Utility utility",
+        ".verdict": "Check Confidential",
+    },
+)

@@ -8,6 +8,7 @@ A question pays like this, and only like this:
         ledger.commit(reservation, answer)      # stored before it leaves
 
 Example
+    >>> from tenue.ledger import Charge, Memory, digest
     >>> ledger = Memory()
     >>> _ = ledger.open_dataset("census", total=5, neighbours="replace")
     >>> charge = Charge.of(epsilon=0.5, neighbours="replace")
@@ -19,14 +20,21 @@ Example
     Fraction(1, 2)
 """
 
-from .composition import Charge, charge_in, delta_in
-from .contract import LARGEST_ANSWER, Ledger
-from .fact import Entry
-from .memory import Memory
-from .proof.anchor import Anchor
-from .record import Balance, Quota, Reservation, Verification
-from .sqlite.ledger import SQLite
-from .text import digest
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..lazy import lazily
+
+if TYPE_CHECKING:
+    from .composition import Charge, charge_in, delta_in
+    from .contract import LARGEST_ANSWER, Ledger
+    from .fact import Entry
+    from .memory import Memory
+    from .proof.anchor import Anchor
+    from .record import Balance, Quota, Reservation, Verification
+    from .sqlite.ledger import SQLite
+    from .text import digest
 
 __all__ = [
     "LARGEST_ANSWER",
@@ -44,3 +52,17 @@ __all__ = [
     "delta_in",
     "digest",
 ]
+
+lazily(
+    __name__,
+    {
+        ".composition": "Charge charge_in delta_in",
+        ".contract": "LARGEST_ANSWER Ledger",
+        ".fact": "Entry",
+        ".memory": "Memory",
+        ".proof.anchor": "Anchor",
+        ".record": "Balance Quota Reservation Verification",
+        ".sqlite.ledger": "SQLite",
+        ".text": "digest",
+    },
+)

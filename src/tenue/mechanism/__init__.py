@@ -8,14 +8,21 @@ individual_steps           the same on sorted whole steps
 smooth_release             an answer calibrated to the smooth sensitivity of this table
 """
 
-from .individual.steps import individual_steps
-from .individual.value import INDIVIDUAL_ASSUMES, INDIVIDUAL_LIMITS, Released, individual
-from .part import Atoms, Component, Part
-from .refinement.density import RefinedDensity
-from .refinement.error import expected_error
-from .refinement.points import RefinedPoints
-from .refinement.refine import refine
-from .smooth import smooth_release
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..lazy import lazily
+
+if TYPE_CHECKING:
+    from .individual.steps import individual_steps
+    from .individual.value import INDIVIDUAL_ASSUMES, INDIVIDUAL_LIMITS, Released, individual
+    from .part import Atoms, Component, Part
+    from .refinement.density import RefinedDensity
+    from .refinement.error import expected_error
+    from .refinement.points import RefinedPoints
+    from .refinement.refine import refine
+    from .smooth import smooth_release
 
 __all__ = [
     "INDIVIDUAL_ASSUMES",
@@ -32,3 +39,17 @@ __all__ = [
     "refine",
     "smooth_release",
 ]
+
+lazily(
+    __name__,
+    {
+        ".individual.steps": "individual_steps",
+        ".individual.value": "INDIVIDUAL_ASSUMES INDIVIDUAL_LIMITS Released individual",
+        ".part": "Atoms Component Part",
+        ".refinement.density": "RefinedDensity",
+        ".refinement.error": "expected_error",
+        ".refinement.points": "RefinedPoints",
+        ".refinement.refine": "refine",
+        ".smooth": "smooth_release",
+    },
+)

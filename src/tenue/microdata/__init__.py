@@ -8,9 +8,9 @@ Release                              a protected copy of a table, made by `tn.pu
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from ..lazy import lazily
 from .partition import Partition, Records, individual_ranking, mdav, v_mdav
 
 if TYPE_CHECKING:
@@ -32,17 +32,12 @@ __all__ = [
     "v_mdav",
 ]
 
-_HOME = {
-    "Release": "protected_copy",
-    "Step": "assessment",
-    "rank_file": "table.stored",
-    "records": "table.records",
-    "swap_file": "table.stored",
-}
-
-
-def __getattr__(name: str) -> Any:
-    # a partition of numbers needs neither engine nor ledger
-    if name in _HOME:
-        return getattr(importlib.import_module(f".{_HOME[name]}", __name__), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+lazily(
+    __name__,  # a partition of numbers needs neither engine nor ledger
+    {
+        ".assessment": "Step",
+        ".protected_copy": "Release",
+        ".table.records": "records",
+        ".table.stored": "rank_file swap_file",
+    },
+)

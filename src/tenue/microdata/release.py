@@ -18,6 +18,7 @@ from ..schema.schema import given_schema
 from .leave.leave import Registration, Target, check_first, check_rows, leave, opened, paid
 from .leave.mark import marks_of
 from .method.catalogue import chosen_method, takes_options
+from .partition.kernels import compilation_told
 from .permute import shuffled
 from .protected_copy import Leaving, Release, certify
 from .table.cells import Cells
@@ -122,7 +123,8 @@ def publish_into(
                 check_rows(books.known, way, marks)
             original = way.prepare(read, SYSTEM)
             tell("partition and publish")
-            made = way.publish(original, SYSTEM)
+            with compilation_told(lambda word: tell(f"partition and publish ({word})")):
+                made = way.publish(original, SYSTEM)
             tell("evaluate")
             before, after = (_table(cells, described) for cells in (original.cells, made.cells))
             way.verify(after, original.persons)

@@ -8,14 +8,21 @@ HeavyTail                    smooth sensitivity
 Seeded                       a repeatable source, for tests only
 """
 
-from .box.law import OptimalBox
-from .discrete_laplace import DiscreteLaplace
-from .heavy_tail.law import HeavyTail
-from .independent import IndependentLaplace
-from .laplace import Laplace
-from .law import GridLaw, Law
-from .optimal import Optimal
-from .source import Seeded
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..lazy import lazily
+from .independent import IndependentLaplace  # at once: it answers `joint` for every law
+
+if TYPE_CHECKING:
+    from .box.law import OptimalBox
+    from .discrete_laplace import DiscreteLaplace
+    from .heavy_tail.law import HeavyTail
+    from .laplace import Laplace
+    from .law import GridLaw, Law
+    from .optimal import Optimal
+    from .source import Seeded
 
 __all__ = [
     "DiscreteLaplace",
@@ -28,3 +35,16 @@ __all__ = [
     "OptimalBox",
     "Seeded",
 ]
+
+lazily(
+    __name__,
+    {
+        ".box.law": "OptimalBox",
+        ".discrete_laplace": "DiscreteLaplace",
+        ".heavy_tail.law": "HeavyTail",
+        ".laplace": "Laplace",
+        ".law": "GridLaw Law",
+        ".optimal": "Optimal",
+        ".source": "Seeded",
+    },
+)

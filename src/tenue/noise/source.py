@@ -16,7 +16,6 @@ from typing import Any, Literal, Protocol
 
 import numpy as np
 import numpy.typing as npt
-from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
 from ..errors import refuse
 
@@ -37,6 +36,9 @@ class Source(Protocol):
 
 def _stretch(key: bytes, counter: int, size: int) -> npt.NDArray[np.uint8]:
     """`size` bytes of the AES-256-CTR stream of `key` from block `counter` on."""
+    # loaded here: a single answer needs fewer bytes than are worth a cipher
+    from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+
     encryptor = Cipher(algorithms.AES(key), modes.CTR(counter.to_bytes(_BLOCK, "big"))).encryptor()
     stream = np.empty(size + _BLOCK, dtype=np.uint8)
     view = memoryview(stream.data)

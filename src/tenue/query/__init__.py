@@ -1,7 +1,23 @@
 """A question becomes an answer; `session.py` names every step in order."""
 
-from .answer import Answer
-from .plan.plan import Plan
-from .session import Session, protect
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..lazy import lazily
+
+if TYPE_CHECKING:
+    from .answer import Answer
+    from .plan.plan import Plan
+    from .session import Session, protect
 
 __all__ = ["Answer", "Plan", "Session", "protect"]
+
+lazily(
+    __name__,
+    {
+        ".answer": "Answer",
+        ".plan.plan": "Plan",
+        ".session": "Session protect",
+    },
+)

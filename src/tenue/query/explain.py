@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ..schema import Schema
-from .belief.answer import BeliefPlan
-from .belief.plan import believe_for
 from .belief.protocol import allow_without_protocol, plan_fixed_noise
 from .plan.accuracy import epsilon_for
 from .plan.make import make_plan
@@ -13,10 +13,17 @@ from .read.parse import parse
 from .terms import Terms, price_for
 from .write.question import render
 
+if TYPE_CHECKING:
+    from .belief.answer import BeliefPlan
+
 
 def explain(sql: str, schema: Schema, terms: Terms) -> Plan | BeliefPlan:
     """Every admissible mechanism with its expected error and price; reads no rows."""
-    return believe_for(sql, schema, terms) if terms.believes else plan_for(sql, schema, terms)
+    if not terms.believes:
+        return plan_for(sql, schema, terms)
+    from .belief.plan import believe_for
+
+    return believe_for(sql, schema, terms)
 
 
 def plan_for(sql: str, schema: Schema, terms: Terms) -> Plan:

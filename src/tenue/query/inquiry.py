@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Generic, Literal, TypeVar
 
 from ..engine.contract import Engine
 from ..number import NANO
@@ -18,7 +18,9 @@ from .answer import Answer, Answers
 from .certify import certify
 from .plan.plan import Plan
 from .release import Released, release, release_batch
-from .workload.batch import Batch
+
+if TYPE_CHECKING:
+    from .workload.batch import Batch
 
 T = TypeVar("T")
 

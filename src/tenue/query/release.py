@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,9 @@ from .family.draw import Draw
 from .family.noise import atoms_of, component_of, measures_of
 from .plan.plan import Plan
 from .question import Question
-from .workload.batch import Batch
+
+if TYPE_CHECKING:
+    from .workload.batch import Batch
 
 _NOBODY = Profile(0, ())
 

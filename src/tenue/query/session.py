@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..engine.contract import FAULT, Engine, Validated
 from ..engine.open import open_engine
@@ -24,20 +24,20 @@ from ..promise import checked_neighbours
 from ..schema import Schema
 from ..schema.schema import given_schema
 from .answer import Answer, Answers
-from .belief.answer import BeliefPlan, Believed
 from .belief.person import unit_in_words
-from .belief.plan import believe_for, inquire_believing
 from .belief.protocol import allow_without_protocol, priced_by
 from .explain import explain, plan_for
-from .individual.question import inquire_individually
 from .inquiry import Inquiry, inquire, inquire_many
 from .opening import Opening, refuse_other_rows
 from .plan.accuracy import least_price
 from .plan.plan import Plan
 from .read.parse import parse
 from .terms import Terms, price_for
-from .workload.batch import Batch, plan_batch
 from .write.question import render
+
+if TYPE_CHECKING:
+    from .belief.answer import BeliefPlan, Believed
+    from .workload.batch import Batch
 
 T = TypeVar("T")
 
@@ -246,9 +246,13 @@ class Session:
             individual=individual,
         )
         if terms.believes:
+            from .belief.plan import believe_for, inquire_believing
+
             belief = believe_for(sql, self.schema, terms)
             return self._settled(inquire_believing(belief, self.schema), key, fresh)
         if individual:
+            from .individual.question import inquire_individually
+
             allow_without_protocol(self.schema, "individual differential privacy")
             holder = self.analyst == HOLDER
             found = inquire_individually(sql, self.schema, terms, holder=holder)
@@ -277,6 +281,8 @@ class Session:
                 their outputs then has.
             minimise, accuracy, key, fresh: as in `ask`.
         """
+        from .workload.batch import plan_batch
+
         allow_without_protocol(self.schema, "ask_many")
         if not isinstance(questions, list | tuple) or not all(
             isinstance(q, str) for q in questions

@@ -8,15 +8,22 @@ Mistake           one thing to correct in a file that was refused
 draft             a first schema, with marked blanks for what the holder must decide
 """
 
-from .column import Boolean, Bounded, Category, Column, Date, Datetime, Identifier, Number
-from .expression import Expression
-from .file.blank import BLANK
-from .file.draft import DraftColumn, draft
-from .file.mistake import Mistake
-from .named import Named
-from .protocol import Protocol
-from .schema import Schema
-from .table import Budget, Question, Table
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..lazy import lazily
+
+if TYPE_CHECKING:
+    from .column import Boolean, Bounded, Category, Column, Date, Datetime, Identifier, Number
+    from .expression import Expression
+    from .file.blank import BLANK
+    from .file.draft import DraftColumn, draft
+    from .file.mistake import Mistake
+    from .named import Named
+    from .protocol import Protocol
+    from .schema import Schema
+    from .table import Budget, Question, Table
 
 __all__ = [
     "BLANK",
@@ -39,3 +46,18 @@ __all__ = [
     "Table",
     "draft",
 ]
+
+lazily(
+    __name__,
+    {
+        ".column": "Boolean Bounded Category Column Date Datetime Identifier Number",
+        ".expression": "Expression",
+        ".file.blank": "BLANK",
+        ".file.draft": "DraftColumn draft",
+        ".file.mistake": "Mistake",
+        ".named": "Named",
+        ".protocol": "Protocol",
+        ".schema": "Schema",
+        ".table": "Budget Question Table",
+    },
+)

@@ -19,7 +19,6 @@ from .file.lines import Lines
 from .file.marks import spelled
 from .file.reader import read_table
 from .file.text import read_file, read_text, too_deep, within_limit
-from .file.writer import edited, write_whole, written
 from .literal import plain, show
 from .table import Table
 
@@ -167,6 +166,8 @@ class Schema(Table):
 
     def to_toml(self) -> str:
         """The schema as TOML: the holder's own text, with only what has changed since changed."""
+        from .file.writer import edited, written
+
         return written(self.stated) if self.text is None else edited(self.text, self.stated)
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -175,6 +176,8 @@ class Schema(Table):
         A relative source or taxonomy keeps its name, which then starts at the new file's folder.
         """
         file = _path(path, "path")
+        from .file.writer import write_whole
+
         write_whole(file, within_limit(self.to_toml(), file.name))
 
 

@@ -8,16 +8,21 @@
 
 from __future__ import annotations
 
-from . import worst_case
-from .admissible import (
-    admissible_alpha,
-    admissible_beta,
-    dilation_loss,
-    is_admissible,
-    sliding_loss,
-)
-from .local import local
-from .smooth import ROUNDING, Peak, smooth, smooth_peak
+from typing import TYPE_CHECKING
+
+from ..lazy import lazily
+
+if TYPE_CHECKING:
+    from . import worst_case
+    from .admissible import (
+        admissible_alpha,
+        admissible_beta,
+        dilation_loss,
+        is_admissible,
+        sliding_loss,
+    )
+    from .local import local
+    from .smooth import ROUNDING, Peak, smooth, smooth_peak
 
 __all__ = [
     "ROUNDING",
@@ -32,3 +37,13 @@ __all__ = [
     "smooth_peak",
     "worst_case",
 ]
+
+lazily(
+    __name__,
+    {
+        ".worst_case": "worst_case",
+        ".admissible": "admissible_alpha admissible_beta dilation_loss is_admissible sliding_loss",
+        ".local": "local",
+        ".smooth": "ROUNDING Peak smooth smooth_peak",
+    },
+)

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
+from command_line import invoke
 from tenue.command.main import app
 from tenue.errors import Refused
 
@@ -37,7 +37,7 @@ def schema(tmp_path: Path) -> str:
 
 def ask(schema: str, *words: str) -> Any:
     asked = ["ask", "SELECT MEDIAN(age) FROM people", "--schema", schema, "--epsilon", "1"]
-    done = CliRunner().invoke(app, [*asked, "--json", *words])
+    done = invoke(app, [*asked, "--json", *words])
     if isinstance(done.exception, Refused):
         return {"refused": done.exception.to_dict()}
     return json.loads(done.stdout)
@@ -63,6 +63,6 @@ def test_the_individual_column_has_its_cap(schema: str) -> None:
     assert ask(schema, "--individual")["price"] == "1"
     assert ask(schema, "--individual", "--fresh")["refused"]["code"] == "over-budget"
     ledger = schema.replace(".toml", ".ledger")
-    shown = json.loads(CliRunner().invoke(app, ["ledger", "show", ledger, "--json"]).stdout)
+    shown = json.loads(invoke(app, ["ledger", "show", ledger, "--json"]).stdout)
     (balance,) = shown["datasets"]
     assert (balance["individual"], balance["individual_total"]) == ("1", "1.5")

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from typer.testing import CliRunner
-
+from command_line import invoke
 from tenue.command.example_table import SCHEMA
 from tenue.command.main import app
 from tenue.errors import InvalidArgument
@@ -17,9 +16,9 @@ QUESTION = "SELECT SUM(income) FROM people"
 def explain(folder: Path, *words: str) -> str:
     (folder / "people.toml").write_text(SCHEMA)
     schema = str(folder / "people.toml")
-    done = CliRunner().invoke(app, ["explain", QUESTION, "--schema", schema, *words])
-    assert done.exit_code == 0, done.output
-    return done.output
+    done = invoke(app, ["explain", QUESTION, "--schema", schema, *words])
+    assert done.exit_code == 0, done.stdout
+    return done.stdout
 
 
 def test_no_table_and_no_ledger_are_needed(tmp_path: Path) -> None:
@@ -64,5 +63,5 @@ def test_a_prior_puts_noise_bayes_and_refinement_side_by_side(tmp_path: Path) ->
 def test_delta_needs_a_prior(tmp_path: Path) -> None:
     (tmp_path / "people.toml").write_text(SCHEMA)
     words = ["explain", QUESTION, "--schema", str(tmp_path / "people.toml"), "--epsilon", "1"]
-    done = CliRunner().invoke(app, [*words, "--delta", "1e-6"])
+    done = invoke(app, [*words, "--delta", "1e-6"])
     assert isinstance(done.exception, InvalidArgument)

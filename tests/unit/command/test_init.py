@@ -7,9 +7,9 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from typer.testing import CliRunner
 
 import tenue as tn
+from command_line import invoke
 from tenue.command.main import app
 from tenue.engine.open import open_engine
 from tenue.errors import InvalidTable, Refused
@@ -27,9 +27,9 @@ def data(tmp_path: Path) -> Path:
 
 
 def init(*words: str) -> str:
-    done = CliRunner().invoke(app, ["init", *words], catch_exceptions=False)
+    done = invoke(app, ["init", *words], keep=False)
     assert done.exit_code == 0
-    return done.output
+    return done.stdout
 
 
 def test_no_value_enters_the_draft(data: Path) -> None:

@@ -7,12 +7,10 @@ import sqlite3
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
+from command_line import invoke
 from tenue.command.ledger import app
 from tenue.ledger import Charge, SQLite, digest
-
-RUN = CliRunner()
 
 
 @pytest.fixture
@@ -32,9 +30,9 @@ def books(tmp_path: Path) -> Path:
 
 
 def shown(*words: object) -> str:
-    result = RUN.invoke(app, [str(word) for word in words])
-    assert result.exit_code == 0, result.output
-    return result.output
+    result = invoke(app, [str(word) for word in words])
+    assert result.exit_code == 0, result.stdout
+    return result.stdout
 
 
 def test_show_lists_what_was_paid_and_by_whom(books: Path) -> None:
@@ -76,9 +74,9 @@ def test_a_changed_entry_is_found_and_ends_with_1(books: Path) -> None:
             f"UPDATE {name} SET {text} = replace({text}, 'SELECT 1', 'SELECT 9')"  # noqa: S608
         )
     connection.close()
-    result = RUN.invoke(app, ["verify", str(books), "--json"])
+    result = invoke(app, ["verify", str(books), "--json"])
     assert result.exit_code == 1
-    assert json.loads(result.output)["ok"] is False
+    assert json.loads(result.stdout)["ok"] is False
 
 
 def test_export_and_anchor_say_how_many(books: Path, tmp_path: Path) -> None:
@@ -93,6 +91,6 @@ def test_export_and_anchor_say_how_many(books: Path, tmp_path: Path) -> None:
 
 def test_a_file_that_is_not_there_is_refused_and_not_made(tmp_path: Path) -> None:
     missing = tmp_path / "none.ledger"
-    result = RUN.invoke(app, ["show", str(missing)])
+    result = invoke(app, ["show", str(missing)])
     assert result.exit_code != 0
     assert not missing.exists()

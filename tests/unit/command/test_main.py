@@ -11,6 +11,8 @@ import pytest
 
 from tenue.command.wording import in_options
 
+pytestmark = pytest.mark.any_draw("draws nothing")
+
 
 def tenue(*words: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
     return subprocess.run(

@@ -160,6 +160,7 @@ def test_a_stream_is_read_once_and_used_twice() -> None:
     assert tn.evaluate.score(Stream(rows), rows, rows).value == 1
 
 
+@pytest.mark.any_draw("modules are loaded whatever is drawn")
 def test_the_room_is_light_until_it_is_used() -> None:
     heavy = "scipy pandas polars pyarrow numba duckdb narwhals sqlglot typer"
     code = (

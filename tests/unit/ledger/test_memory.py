@@ -29,6 +29,7 @@ assert os.waitpid(child, 0)[1] == 0
 """
 
 
+@pytest.mark.any_draw("draws nothing")
 def test_a_child_process_cannot_spend_its_copy_of_the_budget() -> None:
     subprocess.run(
         [sys.executable, "-c", FORK],

@@ -9,11 +9,19 @@ from typing import Any
 import numpy as np
 import pytest
 
+from alarm import claim
 from tenue.errors import NotPromised, Refused
 from tenue.noise import DiscreteLaplace, Laplace, OptimalBox, Seeded
 from tenue.noise.source import SYSTEM, OperatingSystem, require_safe
 
+pytestmark = pytest.mark.random
 WIDTHS = {8: np.uint8, 16: np.uint16, 32: np.uint32, 64: np.uint64}
+
+
+@pytest.fixture(autouse=True)
+def _share(request: pytest.FixtureRequest) -> None:
+    """Words of 64 bits that meet by chance, or a bit that is never set, are far rarer than this."""
+    claim("unit/noise/test_source.py", request.function.__name__)
 
 
 @pytest.mark.parametrize("source", [SYSTEM, Seeded(1)], ids=["system", "seeded"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,19 +13,17 @@ from ...errors import EngineFault, InvalidTable, Refused, refuse
 from ...noise.source import SYSTEM
 from ...schema import Category, Column, Identifier, Number, Table
 from ..contract import FAULT, Cells, Profiles, Rows, Validated
-from ..people.crowd import Reader
-from ..people.measure import Place, measure_people, rank_people
 from ..request import RankRequest, Request
 from ..source.location import Relation, Source, names_of, paths_of
 from ..sql.logical import Held, Logical, Stored
-from ..sql.rank import profiles
 from ..sql.statement import write, write_counts, write_lookup
 from ..storage import read_as
 from ..watch import Watched
 from .dialect import DUCKDB
-from .rows import read_rows
 from .sandbox import Bench, Borrowed, Sandbox, Store
-from .validate import validate
+
+if TYPE_CHECKING:
+    from ..people.measure import Place
 
 Found = TypeVar("Found")
 
@@ -71,6 +69,7 @@ class DuckDB:
 
     def validate(self) -> Validated:
         """Reads every row once; refused with the line, or the column, that cannot be read."""
+        from .validate import validate
 
         def read(store: Store) -> Validated:
             found = validate(self._table, self._readable, store.run)
@@ -84,6 +83,8 @@ class DuckDB:
     def measure(self, request: Request) -> Cells:
         """The measures of every cell that has rows."""
         if request.people is not None:
+            from ..people.measure import measure_people
+
             return self._with_store(lambda store: measure_people(request, self._people(store)))
         statement = write(request, self._table)
         return statement.cells(self._run(statement.sql))
@@ -91,7 +92,11 @@ class DuckDB:
     def ranks(self, request: RankRequest) -> Profiles:
         """The profile of every cell with rows that have the column."""
         if request.people is not None:
+            from ..people.measure import rank_people
+
             return self._with_store(lambda store: rank_people(request, self._people(store)))
+        from ..sql.rank import profiles
+
         return profiles(request, self._table, self._run)
 
     def look_up(self, unit: str, name: str, column: str) -> list[int | None]:
@@ -109,6 +114,8 @@ class DuckDB:
 
     def read_all(self) -> Rows:
         """Every row, for those who publish the table."""
+        from .rows import read_rows
+
         return self._with_store(lambda store: read_rows(self._table, store.arrow))
 
     def close(self) -> None:
@@ -121,6 +128,9 @@ class DuckDB:
             self._store = self._bench = None
 
     def _people(self, store: Store) -> Place:
+        from ..people.crowd import Reader
+        from ..people.measure import Place
+
         reader = Reader(store.run, store.arrow)
         return Place(self._table, reader, self._opened_bench, SYSTEM)
 

@@ -83,9 +83,8 @@ def sorted_mdav(
     found = np.empty(order.size, np.int64) if labels is None else labels
     found[:] = -1
     state = values, order, starts, heads
-    fast = kernels() if order.size >= COMPILED_FROM else None
-    if fast is not None:
-        fast.two_ended(k, found, *state)
+    if order.size >= COMPILED_FROM:
+        kernels().two_ended(k, found, *state)
         return found
     listed = found.tolist()
     two_ended(k, listed, *(array.tolist() for array in state))
@@ -214,8 +213,7 @@ def _optimal(column: Points, k: int) -> NDArray[np.int64]:
     least = np.full(n + 1, np.inf)
     least[0] = 0.0
     size = np.zeros(n + 1, np.int64)
-    fast = kernels() if n * k >= COMPILED_FROM else None
-    relax = optimal if fast is None else fast.optimal
+    relax = kernels().optimal if n * k >= COMPILED_FROM else optimal
     for begin in range(0, n - k + 1, _BLOCK):
         relax(_errors(ordered, begin, k), begin, k, least, size)
     ends = [n]

@@ -23,8 +23,8 @@ def mdav(X: ArrayLike | Records, k: int, scale: Sequence[object] | None = None) 
     """Groups of exactly `k` records that are close to each other; the last has up to 2k - 1.
 
     Guarantee
-        Deterministic: the same table gives the same groups, on every machine and whether numba is
-        installed or not. The groups are numbered as they are formed. Replacing each record by the
+        Deterministic: the same table gives the same groups, on every machine, whether compiled or
+        not. The groups are numbered as they are formed. Replacing each record by the
         mean of its group gives k-anonymity on these columns, if a row is a person.
 
     The record farthest from the mean and the record farthest from that one are the seeds; each
@@ -55,7 +55,6 @@ def mdav(X: ArrayLike | Records, k: int, scale: Sequence[object] | None = None) 
     n, columns = points.shape
     if columns == 1:
         return Partition(univariate_mdav(points[:, 0], k))
-    fast = kernels() if n * n * columns >= COMPILED_FROM * k else None
-    if fast is not None:
-        return Partition(fast.mdav(points, k))
+    if n * n * columns >= COMPILED_FROM * k:
+        return Partition(kernels().mdav(points, k))
     return Partition(plain.mdav(plain.Euclidean(points), k))

@@ -66,13 +66,12 @@ def v_mdav(
     n, columns = points.shape
     space: Space = Mixed(points, semantic) if semantic else Euclidean(points)
     large = n * n * columns >= COMPILED_FROM
-    fast = kernels() if large and not semantic else None
-    if fast is None:
-        labels = grow(space, k, squared_gain)
-    else:
+    if large and not semantic:
         everybody = np.arange(n)
         seeds = np.argsort(-_from_centre(space, everybody), kind="stable")
-        labels = fast.v_mdav(points, seeds, k, squared_gain)
+        labels = kernels().v_mdav(points, seeds, k, squared_gain)
+    else:
+        labels = grow(space, k, squared_gain)
     settle(space, labels, k)
     return Partition(labels)
 

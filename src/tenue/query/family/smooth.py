@@ -9,9 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from ...errors import Refused, refuse
-from ...mechanism.smooth import LEAST, smooth_release
 from ...noise.exact import LARGEST
-from ...noise.heavy_tail.law import GAMMAS, HeavyTail
 from ...noise.source import Source
 from ..question import Aggregate
 from .contract import Asked, Family
@@ -55,6 +53,8 @@ class SmoothNoise(Draw):
 
     def released(self, rows: Rows, cells: Sequence[int], source: Source) -> list[list[int]]:
         """The order statistic with heavy-tailed noise; how many rows there are is public."""
+        from ...mechanism.smooth import smooth_release
+
         found = smooth_release(
             self.statistic,
             rows.steps(self.column),
@@ -125,6 +125,9 @@ def smoothed_for(aggregate: Aggregate, span: Span, epsilon: Fraction) -> list[Sm
     if width >= LARGEST >> 2:
         return []
     found = []
+    from ...mechanism.smooth import LEAST
+    from ...noise.heavy_tail.law import GAMMAS, HeavyTail
+
     for gamma in GAMMAS:
         try:
             for spread in (LEAST, Fraction(2 * width)):

@@ -50,12 +50,14 @@ def test_it_is_private_and_removed() -> None:
     assert not scratch.path.exists()
 
 
+@pytest.mark.any_draw("draws nothing")
 def test_it_goes_with_the_process() -> None:
     process, path = start()
     assert process.wait() == 0
     assert not path.exists()
 
 
+@pytest.mark.any_draw("draws nothing")
 def test_a_killed_process_is_swept_after_and_a_living_one_is_not() -> None:
     living, kept = start("stay")
     killed, left = start("stay")

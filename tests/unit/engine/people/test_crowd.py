@@ -157,6 +157,7 @@ def test_more_cells_than_a_word_counts() -> None:
     assert len(set(cells)) == 3
 
 
+@pytest.mark.random
 def test_each_row_is_as_likely_as_any_other_though_some_are_equal() -> None:
     """99 equal rows and one other: by contents alone it would be kept half the time."""
     rows = "SELECT 1 AS who, '0' AS c, 100 * CAST(i = 0 AS INT) AS n FROM range(100) AS r(i)"

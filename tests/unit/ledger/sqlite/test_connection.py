@@ -130,6 +130,7 @@ assert calls == []
 """
 
 
+@pytest.mark.any_draw("draws nothing")
 def test_what_is_watched_is_told_on_both_sides() -> None:
     subprocess.run(
         [sys.executable, "-c", SCRIPT],

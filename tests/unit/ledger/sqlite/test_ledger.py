@@ -63,6 +63,7 @@ sys.stdin.read()
 """
 
 
+@pytest.mark.any_draw("draws nothing")
 def test_a_live_process_keeps_its_question_and_a_dead_one_has_spent_it(path: Path) -> None:
     child = python(RESERVE, path)
     assert child.stdout is not None
@@ -82,6 +83,7 @@ def test_a_live_process_keeps_its_question_and_a_dead_one_has_spent_it(path: Pat
         assert ledger.verify()
 
 
+@pytest.mark.any_draw("draws nothing")
 def test_opening_settles_what_the_dead_left(path: Path) -> None:
     child = python(RESERVE, path)
     assert child.stdout is not None
@@ -158,6 +160,7 @@ print("done")
 """
 
 
+@pytest.mark.any_draw("draws nothing")
 def test_a_fork_shares_the_file_and_not_the_connection(path: Path) -> None:
     assert finished(python(FORK, path)) == "done\n"
     with SQLite(path) as ledger:
@@ -326,6 +329,7 @@ for round in range(rounds):
 """
 
 
+@pytest.mark.any_draw("draws nothing")
 def test_many_processes_may_make_the_file_at_once(tmp_path: Path) -> None:
     """One makes the tables, or turns the log on, while another looks whether it is a ledger."""
     done = subprocess.run(
@@ -452,6 +456,7 @@ except LedgerFault:
 """
 
 
+@pytest.mark.any_draw("draws nothing")
 def test_a_full_disk_fails_closed_and_keeps_what_it_acknowledged(path: Path) -> None:
     assert resource.getrlimit(resource.RLIMIT_FSIZE)[1] == resource.RLIM_INFINITY
     out = finished(python(FULL, path)).split()

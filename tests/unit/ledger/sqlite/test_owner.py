@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import tenue
 from tenue.ledger.sqlite.owner import Owners
 
@@ -37,6 +39,7 @@ def end(child: subprocess.Popen[str]) -> None:
         pipe.close()
 
 
+@pytest.mark.any_draw("draws nothing")
 def test_a_killed_process_is_found_dead_and_no_other(tmp_path: Path) -> None:
     ledger = str(tmp_path / "l")
     child, name = start(ledger)
@@ -51,6 +54,7 @@ def test_a_killed_process_is_found_dead_and_no_other(tmp_path: Path) -> None:
     assert not owners.alive("nobody")
 
 
+@pytest.mark.any_draw("draws nothing")
 def test_sweeping_removes_the_dead_only(tmp_path: Path) -> None:
     ledger = str(tmp_path / "l")
     Owners(ledger).sweep()  # nothing there yet
@@ -104,6 +108,7 @@ assert Owners(sys.argv[1]).alive(parent)
 """
 
 
+@pytest.mark.any_draw("draws nothing")
 def test_forgetting_leaves_the_lock_to_the_parent(tmp_path: Path) -> None:
     subprocess.run(
         [sys.executable, "-c", FORK, str(tmp_path / "l")],

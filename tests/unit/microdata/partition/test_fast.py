@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import random
 import subprocess
 import sys
@@ -16,7 +15,7 @@ import pytest
 from tenue.microdata.partition import plain, points
 from tenue.microdata.partition.kernels import kernels
 
-fast = pytest.importorskip("tenue.microdata.partition.fast", exc_type=ImportError)
+fast = kernels()
 pytestmark = pytest.mark.slow  # compiling takes a while
 
 
@@ -171,6 +170,7 @@ def abs_of(x: int) -> int:
     return -x if x < 0 else x
 
 
+@pytest.mark.any_draw("modules are loaded whatever is drawn")
 def test_importing_the_room_loads_nothing_heavy() -> None:
     heavy = "numba", "scipy", "pandas", "duckdb"
     code = f"import sys, tenue.microdata; print([m for m in {heavy} if m in sys.modules])"
@@ -178,12 +178,3 @@ def test_importing_the_room_loads_nothing_heavy() -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
     )
     assert done.stdout.strip() == "[]"
-
-
-def test_without_numba_there_are_no_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert kernels() is fast
-    monkeypatch.setitem(sys.modules, "numba", None)
-    monkeypatch.delitem(sys.modules, fast.__name__)
-    assert kernels() is None
-    monkeypatch.undo()
-    assert importlib.import_module(fast.__name__) is kernels()

@@ -81,7 +81,6 @@ def test_blocks_of_the_sorted_column_do_where_nothing_ties() -> None:
 @pytest.mark.parametrize("method", ["mdav", "optimal"])
 @pytest.mark.parametrize("kind", COLUMNS)
 def test_the_compiled_loops_agree(kind: str, method: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("numba")
     for column, k in columns(kind):
         interpreted = individual_ranking(column, k, method=method)
         with monkeypatch.context() as patch:

@@ -1,4 +1,4 @@
-"""The compiled algorithms are there if numba is, and nothing breaks where it is not."""
+"""The compiled algorithms are loaded when asked for, and whoever waits for them is told why."""
 
 from __future__ import annotations
 
@@ -7,48 +7,57 @@ import subprocess
 import sys
 from typing import Any
 
-import numpy as np
 import pytest
 
-from tenue.microdata.partition import individual_ranking, mdav
-from tenue.microdata.partition.kernels import kernels
-
-MDAV = importlib.import_module("tenue.microdata.partition.mdav")
-RANKING = importlib.import_module("tenue.microdata.partition.individual_ranking")
+from tenue.microdata.partition.kernels import COMPILING, compilation_told, kernels
 
 
 def test_the_module_is_the_compiled_one() -> None:
-    pytest.importorskip("numba")
     fast = kernels()
     assert fast is importlib.import_module("tenue.microdata.partition.fast")
     assert {"mdav", "v_mdav", "two_ended", "optimal"} <= set(dir(fast))
 
 
-def test_without_numba_there_is_none_and_the_groups_are_the_same(
-    monkeypatch: pytest.MonkeyPatch,
+def toy() -> Any:
+    """Compiled anew, with a function inside that is compiled for it."""
+    from numba import njit
+
+    @njit
+    def inner(x: int) -> int:
+        return x + 1
+
+    @njit
+    def outer(x: int) -> int:
+        return int(inner(x)) * 2
+
+    return outer
+
+
+def test_a_compilation_is_told_once_and_only_when_it_happens() -> None:
+    kernels()
+    told: list[str] = []
+    function = toy()
+    with compilation_told(told.append):
+        assert told == []
+        assert function(3) == 8
+        assert told == [COMPILING]
+        assert function(4) == 10
+    assert told == [COMPILING]
+    assert toy()(3) == 8  # nobody listens any more
+    assert told == [COMPILING]
+
+
+@pytest.mark.parametrize("watched", [True, False])
+def test_without_a_listener_a_terminal_shows_a_line(
+    watched: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    table = np.random.default_rng(3).normal(size=(300, 3))
-    expected = mdav(table, 4), individual_ranking(table[:, 0], 4)
-    # numba of None is what the import system calls a module that must not be found
-    monkeypatch.setitem(sys.modules, "numba", None)
-    monkeypatch.delitem(sys.modules, "tenue.microdata.partition.fast", raising=False)
-    assert kernels() is None
-    monkeypatch.setattr(MDAV, "COMPILED_FROM", 0)
-    monkeypatch.setattr(RANKING, "COMPILED_FROM", 0)
-    assert (mdav(table, 4), individual_ranking(table[:, 0], 4)) == expected
+    kernels()
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: watched, raising=False)
+    assert toy()(3) == 8
+    assert capsys.readouterr().err == (f"tenue: {COMPILING}\n" if watched else "")
 
 
-def test_another_failure_is_not_taken_for_a_missing_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A broken module must be seen, not answered with slow code."""
-
-    def broken(*given: Any) -> Any:
-        raise ValueError("broken")
-
-    monkeypatch.setattr(importlib, "import_module", broken)
-    with pytest.raises(ValueError, match="broken"):
-        kernels()
-
-
+@pytest.mark.any_draw("modules are loaded whatever is drawn")
 def test_nothing_is_loaded_before_it_is_asked_for() -> None:
     code = (
         "import sys, tenue.microdata as m; m.mdav([[1], [2], [3]], 1); "

@@ -13,6 +13,7 @@ import pytest
 from tenue.errors import InvalidArgument, InvalidTable
 from tenue.microdata import mdav
 from tenue.microdata.partition import plain, points
+from tenue.microdata.partition.kernels import kernels
 
 module = importlib.import_module("tenue.microdata.partition.mdav")
 DATA = Path(__file__).resolve().parents[4].parent / "shared" / "data"
@@ -91,9 +92,6 @@ def test_the_compiled_algorithm_is_used_for_large_tables(monkeypatch: pytest.Mon
     monkeypatch.setattr(module, "COMPILED_FROM", 100 * 100 * 2 / 3)
     assert mdav(table, 3) == expected
     assert calls == [3]
-    monkeypatch.setattr(module, "kernels", lambda: None)
-    assert mdav(table, 3) == expected
-    assert calls == [3]
 
 
 @pytest.mark.slow
@@ -103,7 +101,7 @@ def test_the_compiled_algorithm_is_used_for_large_tables(monkeypatch: pytest.Mon
 def test_the_compiled_algorithm_agrees_on_real_tables(
     name: str, columns: list[str] | None, k: int
 ) -> None:
-    fast = pytest.importorskip("tenue.microdata.partition.fast", exc_type=ImportError)
+    fast = kernels()
     table = read(name, columns)
     for scale in (None, (1.5 * np.abs(table).max(axis=0)).tolist()):
         given = points.points_of(table, scale)

@@ -87,7 +87,6 @@ def test_as_published_groups_can_grow_too_large() -> None:
 
 @pytest.mark.slow
 def test_the_compiled_algorithm_agrees(monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("numba")
     plainly = [v_mdav(table, k, gain) for table, k, gain in tables()]
     monkeypatch.setattr(module, "COMPILED_FROM", 0)
     for (table, k, gain), expected in zip(tables(), plainly, strict=True):

@@ -10,7 +10,6 @@ import pytest
 
 import tenue as tn
 from tenue.errors import InvalidArgument, NotPromised, Refused
-from tenue.query.family import smooth as releasing
 from tenue.query.family.smooth import smoothed_for
 from tenue.query.family.strategy import Span
 from tenue.query.question import Aggregate
@@ -68,7 +67,7 @@ def test_the_rows_of_the_logical_table_are_what_it_is_told(
         seen.append((arguments, options))
         return Fraction(7, 2)
 
-    monkeypatch.setattr(releasing, "smooth_release", spy)
+    monkeypatch.setattr("tenue.mechanism.smooth.smooth_release", spy)
     with session() as data:
         assert data.ask(sql, epsilon=1, mechanism="smooth sensitivity 3").exact == Fraction(7, 4)
     ((arguments, options),) = seen
