@@ -343,6 +343,7 @@ def test_a_lone_surrogate_in_a_question_is_refused(tmp_path: Path) -> None:
         assert data.budget.spent == 0
 
 
+@pytest.mark.any_draw("what is told of a file, and that an answer is repeated, hangs on no draw")
 def test_the_command_line_tells_the_holder_once_on_standard_error(tmp_path: Path) -> None:
     (tmp_path / "people.csv").write_text("age,note\n" + "20,x\n" * 50 + "canary,x\n" * 7)
     (tmp_path / "people.toml").write_text(

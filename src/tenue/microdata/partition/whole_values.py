@@ -50,7 +50,7 @@ def whole_values(classes: Classes, k: int, different: int = 1) -> Partition:
 
     Example
         >>> whole_values(Classes(np.array([0, 0, 0, 1, 2, 3]), np.arange(4.0)), k=2).labels.tolist()
-        [0, 0, 0, 1, 1, 1]
+        [0, 0, 0, 0, 1, 1]
 
     Source
         soundness.md, section 6.
