@@ -57,8 +57,10 @@ class DuckDB:
             else Sandbox(source, stored, schema.separator)
         )
         self._readable = self._store.readable
-        how = [self._readable.how, *(f"{c.name.lower()} {c.type}" for c in _stored(schema))]
-        self.files = seen.read_as("\n".join([*how, f"rows {schema.rows}"])) if paths else None
+        # names as they are spelled, for so are keys of JSON; and whether rows are compared
+        how = [self._readable.how, *(f"{c.name} {c.type}" for c in _stored(schema))]
+        how += [f"rows {schema.rows}", f"{schema.neighbours} {schema.unit}"]
+        self.files = seen.read_as("\n".join(how)) if paths else None
         try:
             held = {column.name.lower(): _held(column, self._store) for column in _stored(schema)}
             self._table = Stored(self._readable.sql, held, schema.columns, DUCKDB)

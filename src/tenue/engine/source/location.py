@@ -9,7 +9,7 @@ from __future__ import annotations
 import glob
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -131,7 +131,7 @@ def _files(text: str, folder: Path) -> Files:
     paths = [folder / text]
     if glob.has_magic(text) and not paths[0].exists():
         paths = [Path(found) for found in glob.iglob(str(folder / text), recursive=True)]
-        paths = sorted(path.resolve() for path in paths if path.is_file())
+        paths = _once(path.resolve() for path in paths if path.is_file())
         if not paths:
             raise refuse("engine.no-file-has-name-like", name=Path(text).name)
     elif paths[0].is_dir():
@@ -150,16 +150,25 @@ def _files(text: str, folder: Path) -> Files:
 
 def _inside(folder: Path) -> list[Path]:
     """The Parquet files in a folder and in those in it; hidden ones and notes beside are none."""
-    found = [
+    found = _once(
         path.resolve()
         for path in folder.rglob("*")
         if path.suffix.lower() in (".parquet", ".pq")
         and path.is_file()
         and not any(part.startswith((".", "_")) for part in path.relative_to(folder).parts)
-    ]
+    )
     if not found:
         raise refuse("engine.folder-holds-no-parquet-file", name=folder.name)
-    return sorted(found)
+    return found
+
+
+def _once(paths: Iterable[Path]) -> list[Path]:
+    """In order, each file once though it has several names: a row counts once."""
+    found: dict[tuple[int, int], Path] = {}
+    for path in sorted(paths):
+        entry = path.stat()
+        found.setdefault((entry.st_dev, entry.st_ino), path)
+    return list(found.values())
 
 
 def _kind(path: Path) -> tuple[Kind, bool]:

@@ -91,6 +91,10 @@ class Dialect(ABC):
         """The exact sum of whole numbers, however large."""
         return f"SUM({value})"
 
+    def floating(self, name: str) -> str:
+        """A stored double, of which the engine takes nothing for granted: it may be NaN."""
+        return name
+
     @abstractmethod
     def is_nan(self, name: str) -> str:
         """Whether a double is NaN."""

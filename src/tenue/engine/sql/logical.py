@@ -158,6 +158,8 @@ class Logical:
         """The stored column without its marks, compared byte by byte whatever its collation is."""
         held = self.table.held[folded]
         name = self.dialect.quoted(held.name)
+        if isinstance(held.stored, Floating):
+            name = self.dialect.floating(name)
         collated = f" COLLATE {self.dialect.collation}" if held.stored == Text() else ""
         value = unmarked(held.column, held.stored, name + collated, self.dialect)
         return value if value == name + collated else f"({value}){collated}"

@@ -120,7 +120,7 @@ def test_sql_holds_no_name_but_the_sources_and_ours() -> None:
     table = Logical(Stored("source", held, schema.columns, DUCKDB))
     table.value("HOURS PER WEEK")
     sql = table.write()
-    assert '"h""; DROP" AS r0' in sql
+    assert 'TRY("h""; DROP") AS r0' in sql
     assert "Hours" not in sql
 
 

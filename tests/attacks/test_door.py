@@ -1,0 +1,111 @@
+"""Ways around the door that were found by trying: each gave a wrong answer, or none, once."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import tenue as tn
+
+NUMBER = {"type": "number", "bounds": [0, 100]}
+FIXED = "The table is not as its holder opened it last."
+
+
+def schema(column: str = "x", neighbours: str = "replace", **table: Any) -> tn.Schema:
+    return tn.Schema.from_dict(
+        {
+            "table": {"name": "t", "unit": "record", "neighbours": neighbours, **table},
+            "columns": {column: NUMBER},
+            "budget": {"total": 50_000},
+        }
+    )
+
+
+def asked(
+    source: Any, described: tn.Schema, ledger: Path, sql: str, analyst: str | None = None
+) -> Any:
+    try:
+        with tn.protect(source, schema=described, ledger=ledger, analyst=analyst) as session:
+            return session.ask(sql, epsilon=1000).value
+    except tn.Refused as refused:
+        return refused.what
+
+
+def in_parquet(folder: Path, values: Any) -> Any:
+    pq.write_table(pa.table({"x": values}), folder / "t.parquet")
+    return folder / "t.parquet"
+
+
+def in_relation(folder: Path, values: Any) -> Any:
+    path = in_parquet(folder, values)
+    return duckdb.connect().sql(f"SELECT * FROM read_parquet('{path}')")  # noqa: S608
+
+
+@pytest.mark.parametrize("kind", [pa.float64(), pa.float32()])
+@pytest.mark.parametrize("given", [in_parquet, in_relation])
+def test_nan_that_no_statistic_knows_of_is_missing(
+    tmp_path: Path, given: Callable[[Path, Any], Any], kind: Any
+) -> None:
+    """Parquet's statistics leave NaN out. DuckDB believed them and left out the tests that stop NaN
+    from being cast to a whole number: one such row, and every paid question faulted."""
+    source = given(tmp_path, pa.array([math.nan, 40, 60], kind))
+    answers = {"SELECT SUM(x) FROM t": 100, "SELECT COUNT(x) FROM t": 2, "SELECT MAX(x) FROM t": 60}
+    found = {sql: asked(source, schema(), tmp_path / "t.ledger", sql) for sql in answers}
+    assert found == answers
+
+
+def test_a_reader_that_believes_statistics_faults(tmp_path: Path) -> None:
+    """The mutant of the test above: without it, the test would pass for the wrong reason."""
+    path = in_parquet(tmp_path, pa.array([math.nan, 40, 60]))
+    cut = "CASE WHEN x <= 100 THEN x WHEN NOT isnan(x) THEN 100 END"
+    for stored, faults in (("x", True), ("TRY(x)", False)):
+        table = f"(SELECT {stored} AS x FROM read_parquet('{path}'))"  # noqa: S608
+        sql = f"SELECT SUM(CAST({cut} AS BIGINT)) FROM {table}"  # noqa: S608
+        try:
+            assert duckdb.sql(sql).fetchall() == [(100,)]
+            assert not faults
+        except duckdb.ConversionException:
+            assert faults
+
+
+@pytest.mark.parametrize("link", [os.symlink, os.link])
+@pytest.mark.parametrize("source", ["*.parquet", ""])
+def test_a_file_with_two_names_is_read_once(tmp_path: Path, link: Any, source: str) -> None:
+    """A link such as `latest.parquet` beside the file doubled every row, and what one may move."""
+    folder = tmp_path / "data"
+    folder.mkdir()
+    path = in_parquet(folder, pa.array([40] * 10))
+    link(path, folder / "latest.parquet")
+    sql = "SELECT COUNT(*) FROM t WHERE x > 20"
+    assert asked(str(folder / source), schema(), tmp_path / "t.ledger", sql) == 10
+
+
+def test_stated_rows_are_counted_once_they_matter(tmp_path: Path) -> None:
+    """59 rows were opened as 60 where that number is not used, and then used where it is."""
+    path, ledger = in_parquet(tmp_path, pa.array([50] * 59)), tmp_path / "t.ledger"
+    sql = "SELECT COUNT(*) FROM t WHERE x > 20"
+    assert asked(path, schema(neighbours="add-or-remove", rows=60), ledger, sql) == 59
+    stated = schema(rows=60)
+    assert asked(path, stated, ledger, sql, "ann") == FIXED
+    assert "states rows = 60" in asked(path, stated, ledger, sql)
+
+
+def test_another_spelling_of_a_key_is_another_column(tmp_path: Path) -> None:
+    """Keys of JSON are found as they are spelled: what was validated as `x` says nothing of `X`."""
+    path, ledger = tmp_path / "t.jsonl", tmp_path / "t.ledger"
+    path.write_text('{"x": 50}\n{"x": 50, "X": 1, "X": 2}\n')
+    sql = "SELECT COUNT(*) FROM t WHERE x > 20"
+    assert asked(path, schema("x"), ledger, sql) == 2
+    assert asked(path, schema("X"), ledger, sql, "ann") == FIXED
+    assert (
+        asked(path, schema("X"), ledger, sql)
+        == "Line 2 of t.jsonl is not a well-formed JSON object."
+    )
