@@ -159,6 +159,8 @@ class Logical:
         held = self.table.held[folded]
         name = self.dialect.quoted(held.name)
         collated = f" COLLATE {self.dialect.collation}" if held.stored == Text() else ""
+        if not held.column.marks:
+            return name + collated
         value = unmarked(held.column, held.stored, name + collated, self.dialect)
         return value if value == name + collated else f"({value}){collated}"
 
