@@ -213,9 +213,12 @@ def nearest(word: str, known: Iterable[str]) -> str:
         'Did you mean `sensitivity`?'
         >>> nearest("x", ["sensitivity", "epsilon"])
         'Choose one of `epsilon`, `sensitivity`.'
+        >>> nearest("male", ["Female", "Male"])
+        'Did you mean `Male`?'
     """
     names = sorted(known)
-    close = difflib.get_close_matches(word, names, n=1)
+    same = [name for name in names if name.casefold() == word.casefold() and name != word]
+    close = same[:1] or difflib.get_close_matches(word, names, n=1)
     if close:
         return f"Did you mean `{close[0]}`?"
     if not names:

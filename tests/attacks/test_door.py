@@ -70,7 +70,7 @@ def test_a_reader_that_believes_statistics_faults(tmp_path: Path) -> None:
         table = f"(SELECT {stored} AS x FROM read_parquet('{path}'))"  # noqa: S608
         sql = f"SELECT SUM(CAST({cut} AS BIGINT)) FROM {table}"  # noqa: S608
         try:
-            assert duckdb.sql(sql).fetchall() == [(100,)]
+            assert duckdb.execute(sql).fetchall() == [(100,)]
             assert not faults
         except duckdb.ConversionException:
             assert faults

@@ -326,7 +326,7 @@ def pairs(name: str) -> Iterator[Pair]:
 
 
 PAIRS = {name: list(pairs(name)) for name in KINDS}
-CUT = SCHEMA.column("moment").to_steps(NOON)  # type: ignore[union-attr]
+CUT = SCHEMA.column("moment").to_steps(NOON)  # type: ignore[attr-defined]
 REQUESTS = [
     Request((Measure("rows"), Measure("present", "number"), Measure("total", "number"))),
     Request((Measure("rows"),), where=Within("moment", CUT, None)),

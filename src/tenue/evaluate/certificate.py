@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,14 +21,11 @@ SWAPPED = (
 """What the reader of k, l and t of a swapped file must know: they measure something else."""
 
 
-def certificate_beside(table: object) -> Certificate | None:
+def certificate_beside(path: Path) -> Certificate | None:
     """The certificate of a released file; None unless a manifest beside it names its bytes.
 
     Anybody can write both: what it says is what the certificate says, and no more.
     """
-    if not isinstance(table, str | os.PathLike):
-        return None
-    path = Path(table)
     try:
         named = json.loads((path.parent / "manifest.json").read_text(encoding="utf-8"))["files"]
         for file in (path, path.parent / "certificate.json"):

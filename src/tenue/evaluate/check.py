@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -71,7 +73,9 @@ def check(
         Thesis, sections 2.8 and 7.2; soundness.md, sections 6 and 8.
     """
     found = _checked(table, schema, quasi_identifiers, confidential, unit, None)
-    return quoted(found, certificate_beside(table))
+    if not isinstance(table, str | os.PathLike):
+        return found
+    return quoted(found, certificate_beside(Path(table)))
 
 
 def check_persons(

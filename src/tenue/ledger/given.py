@@ -12,23 +12,21 @@ from .sqlite.ledger import SQLite
 
 def given_ledger(given: object, beside: Path | None) -> Ledger:
     """The ledger, opened; the one beside the schema's file if none is given."""
-    found = found_ledger(given, beside)
-    if found is None:
+    if isinstance(given, Ledger):
+        return given
+    path = ledger_path(given, beside)
+    if path is None:
         raise refuse("ledger.no-ledger-is-given-and-schema-has")
-    return SQLite(found) if isinstance(found, Path) else found
+    return SQLite(path)
 
 
-def found_ledger(
-    given: object, beside: Path | None, *, optional: bool = False
-) -> Ledger | Path | None:
-    """The ledger, or the path of its file, which need not be there yet; None for none.
+def ledger_path(given: object, beside: Path | None, *, optional: bool = False) -> Path | None:
+    """The path of a ledger's file, which need not be there yet; None for none.
 
     Parameters
         beside: the schema's file; a ledger lies beside it if none is given.
         optional: whether False stands for no ledger at all.
     """
-    if isinstance(given, Ledger):
-        return given
     if given is None:
         return None if beside is None else beside.with_suffix(".ledger")
     if isinstance(given, str | os.PathLike):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Literal
 
 from ..ledger.contract import Ledger
@@ -123,7 +124,7 @@ def publish_into(
                 check_rows(books.known, way, marks)
             original = way.prepare(read, SYSTEM)
             tell("partition and publish")
-            with compilation_told(lambda word: tell(f"partition and publish ({word})")):
+            with _compilation_told(progress, "partition and publish"):
                 made = way.publish(original, SYSTEM)
             tell("evaluate")
             before, after = (_table(cells, described) for cells in (original.cells, made.cells))
@@ -147,6 +148,12 @@ def publish_into(
             registered = None if books is None else Registration(books, way, marks)
             manifest = leave(leaving.tables, release.certificate, kind, registered, target)
     return release, manifest
+
+
+def _compilation_told(progress: Progress | None, step: str) -> AbstractContextManager[None]:
+    if progress is None:
+        return nullcontext()
+    return compilation_told(lambda word: progress(f"{step} ({word})"))
 
 
 def _table(cells: Mapping[str, Cells], schema: Schema) -> Any:

@@ -34,7 +34,7 @@ def certify(plan: Plan, schema: Schema) -> Certificate:
     draws = plan.strategy.draws
     said = [(draw.line, draw.name, draw.source) for draw in draws]
     if plan.free:
-        said = [(_NO_ROW, DECLARED, "soundness, notation: when n is public")]
+        said = [(_NO_ROW, DECLARED, "the definition of neighbours: tables of the same size")]
     sources = {name: source for _, name, source in said}
     parameters = {"question": plan.sql, "epsilon": exactly(plan.epsilon)}
     parameters |= {f"part {number}": line for number, (line, *_) in enumerate(said, start=1)}

@@ -8,7 +8,7 @@ import pytest
 
 from tenue.errors import InvalidArgument
 from tenue.ledger import Memory, SQLite
-from tenue.ledger.given import found_ledger, given_ledger
+from tenue.ledger.given import given_ledger, ledger_path
 
 
 def test_a_ledger_is_itself_and_a_path_is_opened(tmp_path: Path) -> None:
@@ -24,17 +24,17 @@ def test_a_ledger_is_itself_and_a_path_is_opened(tmp_path: Path) -> None:
 
 def test_finding_makes_no_file(tmp_path: Path) -> None:
     beside = tmp_path / "a.toml"
-    assert found_ledger(None, beside) == tmp_path / "a.ledger"
-    assert found_ledger("b.ledger", beside) == Path("b.ledger")
-    assert found_ledger(None, None) is None
+    assert ledger_path(None, beside) == tmp_path / "a.ledger"
+    assert ledger_path("b.ledger", beside) == Path("b.ledger")
+    assert ledger_path(None, None) is None
     assert list(tmp_path.iterdir()) == []
 
 
 def test_false_stands_for_none_only_where_none_will_do(tmp_path: Path) -> None:
-    assert found_ledger(False, tmp_path / "a.toml", optional=True) is None
+    assert ledger_path(False, tmp_path / "a.toml", optional=True) is None
     with pytest.raises(InvalidArgument, match="`ledger` is of type bool"):
-        found_ledger(False, None)
+        ledger_path(False, None)
     with pytest.raises(InvalidArgument, match=r"`ledger` is True.*False for none"):
-        found_ledger(True, None, optional=True)
+        ledger_path(True, None, optional=True)
     with pytest.raises(InvalidArgument, match="`ledger` is a int"):
-        found_ledger(3, None, optional=True)
+        ledger_path(3, None, optional=True)

@@ -50,7 +50,7 @@ class DuckDB:
         self._bench: Bench | None = None
         stored = {column.name.lower(): column.name for column in _stored(schema)}
         paths = paths_of(source)
-        seen = Watched(paths)  # before a byte of them is read
+        self.files = Watched(paths) if paths else None  # before a byte of them is read
         self._store: Store | None = (
             Borrowed(source.relation)
             if isinstance(source, Relation)
@@ -60,7 +60,8 @@ class DuckDB:
         # names as they are spelled, for so are keys of JSON; and whether rows are compared
         how = [self._readable.how, *(f"{c.name} {c.type}" for c in _stored(schema))]
         how += [f"rows {schema.rows}", f"{schema.neighbours} {schema.unit}"]
-        self.files = seen.read_as("\n".join(how)) if paths else None
+        if self.files is not None:
+            self.files.read_as("\n".join(how))
         try:
             held = {column.name.lower(): _held(column, self._store) for column in _stored(schema)}
             self._table = Stored(self._readable.sql, held, schema.columns, DUCKDB)

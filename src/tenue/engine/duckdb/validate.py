@@ -22,7 +22,7 @@ from ..contract import Validated
 from ..source.location import names_of
 from ..source.whole import read_whole
 from ..sql.logical import Logical, Stored
-from ..sql.rounding import rounded_where
+from ..sql.steps import rounded_where
 from ..storage import Day, Fixed, Floating, Integer, Moment, Nothing, Storage, Truth
 from .dialect import DUCKDB
 from .reader import Readable, read_parquet

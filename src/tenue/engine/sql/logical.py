@@ -161,6 +161,8 @@ class Logical:
         if isinstance(held.stored, Floating):
             name = self.dialect.floating(name)
         collated = f" COLLATE {self.dialect.collation}" if held.stored == Text() else ""
+        if not held.column.marks:
+            return name + collated
         value = unmarked(held.column, held.stored, name + collated, self.dialect)
         return value if value == name + collated else f"({value}){collated}"
 

@@ -18,7 +18,7 @@ from typing import Any
 from ...errors import Fault, refuse
 from ...ledger import Charge, SQLite, digest
 from ...ledger.contract import Ledger
-from ...ledger.given import found_ledger
+from ...ledger.given import ledger_path
 from ...promise import Certificate, checked_neighbours
 from ...schema import Schema
 from ..method.contract import SECOND, Method
@@ -66,13 +66,14 @@ def opened(given: object, beside: Path | None = None) -> Iterator[Register | Non
             or for none if the schema has no file.
         beside: the schema's file.
     """
-    found = found_ledger(given, beside, optional=True)
-    if found is None:
+    if isinstance(given, Ledger):
+        yield Register(given)
+        return
+    path = ledger_path(given, beside, optional=True)
+    if path is None:
         yield None
-    elif isinstance(found, Ledger):
-        yield Register(found)
     else:
-        register = Register(None, found)
+        register = Register(None, path)
         try:
             yield register
         finally:

@@ -122,7 +122,7 @@ def certify_refined(plan: BeliefPlan, schema: Schema) -> Certificate:
         About(neighbours, schema.unit, schema.digest),
         REFINEMENT,
         parameters,
-        ["Thesis, chapter 5, corrected: soundness section 4"],
+        ["Soria-Comas, thesis, chapter 5, corrected"],
         assumptions_of(schema),
         (_SAMPLE, *(_PERSON if personal else ()), *DOES_NOT_PROMISE),
     )

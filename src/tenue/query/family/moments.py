@@ -61,7 +61,7 @@ class Statistic:
 class JointMoments(Noise):
     """The components of all moments of one or two columns, up to a degree."""
 
-    source = "Dwork et al. 2006, on the moments of soundness section 2"
+    source = "Dwork et al. 2006, on sums of products"
 
     @property
     def _axes(self) -> Axes:

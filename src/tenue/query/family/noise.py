@@ -32,7 +32,7 @@ CUT_BY_PERSON = ", sums cut by person"
 _SOURCES = {
     "optimal": "Soria-Comas and Domingo-Ferrer 2013, Theorem 1",
     "discrete Laplace": "Ghosh, Roughgarden and Sundararajan 2009",
-    "pair of discrete Laplace": "Dwork et al. 2006, on the pair of soundness section 2",
+    "pair of discrete Laplace": "Dwork et al. 2006, on the two sums that make a mean",
     "same-sign pair": "Soria-Comas and Domingo-Ferrer 2013, section 5",
     "same-sign box": "Soria-Comas and Domingo-Ferrer 2013, section 5",
     "box": "Soria-Comas and Domingo-Ferrer 2013, section 5",

@@ -15,7 +15,7 @@ from functools import partial
 from typing import Any
 
 from ...engine.request import Window
-from ...errors import refuse
+from ...errors import Refused, refuse
 from ...mechanism.choose import rank_score
 from ...mechanism.choose.rank_score import RankScore
 from ...mechanism.choose.selection import Selection
@@ -35,7 +35,7 @@ INTERVAL_END = "interval by selection"
 """The name of what pays for the ends of an interval."""
 
 _SOURCES = {
-    SELECTION: "McSherry and Talwar 2007, with the rank score of soundness section 3",
+    SELECTION: "McSherry and Talwar 2007, with a score of ranks",
     INTERVAL_END: "McSherry and Talwar 2007, at ranks beyond the one asked for",
 }
 
@@ -108,6 +108,9 @@ class RankReading(Reading):
     grid: Fraction
     selection: Selection
     bought: RankInterval | None = None
+
+    def refuse_accuracy(self) -> Refused:
+        return refuse("query.error-of-ranked-value-depends-on")
 
     def value(self, noisy: Noisy, rows: int | None) -> Fraction:
         return noisy[-1][self.place] * self.grid

@@ -14,6 +14,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any, Self
 
+from ...errors import Refused, refuse
 from ...mechanism.error import Error, Term, half_width, linear_error
 from ...mechanism.part import Part
 from ...noise.criterion import Criterion
@@ -93,6 +94,10 @@ class Reading(abc.ABC):
         """
         return self.before_rows(parts, None)
 
+    def refuse_accuracy(self) -> Refused:
+        """Why no accuracy can be promised where `promised` says nothing."""
+        return refuse("query.error-of-statistic-depends-on")
+
     def rank_error(self, level: Fraction) -> float | None:
         """By how many ranks a value with a rank is off at most, with probability `level`."""
         return None
@@ -138,6 +143,9 @@ class Reading(abc.ABC):
 
 class Additive(Reading):
     """An error whose law is known, but for the number of rows."""
+
+    def refuse_accuracy(self) -> Refused:
+        return refuse("query.error-of-mean-or-ratio-depends-on")
 
     @abc.abstractmethod
     def error(self, parts: Parts) -> Error:
@@ -249,6 +257,9 @@ class Combined(Reading):
     operator: str
     left: Reading
     right: Reading
+
+    def refuse_accuracy(self) -> Refused:
+        return refuse("query.error-of-mean-or-ratio-depends-on")
 
     @property
     def untold(self) -> str:  # type: ignore[override]

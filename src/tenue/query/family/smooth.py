@@ -33,7 +33,7 @@ class SmoothNoise(Draw):
     gamma: int
     epsilon: Fraction
 
-    source = "Nissim, Raskhodnikova and Smith 2007; constants: soundness section 3"
+    source = "Nissim, Raskhodnikova and Smith 2007"
     limits = (
         "No scale, interval or error is stated, for the smooth sensitivity is an exact function of "
         "the rows; nor may Bayes estimation be applied.",

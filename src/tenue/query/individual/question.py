@@ -151,7 +151,7 @@ def certify_individual(plan: Plan, schema: Schema) -> Certificate:
         schema,
         MECHANISM,
         facts,
-        ["Soria-Comas et al. 2017; limits: soundness section 3"],
+        ["Soria-Comas et al. 2017"],
         INDIVIDUAL_ASSUMES,
         INDIVIDUAL_LIMITS,
     )

@@ -75,7 +75,7 @@ def _widest(plan: Plan, schema: Schema, level: Fraction) -> float:
     for reading in plan.readings:
         error = reading.promised(plan.parts, schema.rows)
         if error is None:
-            raise refuse("query.error-of-mean-or-ratio-depends-on")
+            raise reading.refuse_accuracy()
         widest = max(widest, error.half_width(level))
     return widest
 

@@ -21,7 +21,7 @@ from ..family.contract import Function
 from ..family.registry import FAMILY_OF, SQL_FUNCTIONS
 from ..question import Aggregate, Arithmetic, Constant, Expression
 from .constant import limited, read_constant
-from .scope import Scope, find_column, read_name, read_reference
+from .scope import Scope, find_column, read_name, read_reference, refuse_unquoted
 from .tree import Tree
 from .unsupported import MOST_NESTED, list_words, refuse_word, too_deep
 
@@ -35,7 +35,7 @@ AGGREGATES: dict[type[exp.Expr], Function] = {
 """Every aggregate that can be asked, by the node that sqlglot makes of it."""
 
 _NAMES = tuple(function.name for function in SQL_FUNCTIONS)
-FUNCTIONS = (*_NAMES, "PERCENTILE_CONT", "BIN", "DATE_TRUNC")
+FUNCTIONS = (*_NAMES, "PERCENTILE_CONT", "QUANTILE_CONT", "BIN", "DATE_TRUNC")
 """Every function that a question may have."""
 
 _OPERATORS: dict[type[exp.Expr], Literal["+", "-", "*", "/"]] = {
@@ -64,6 +64,8 @@ def _read(tree: Tree, node: exp.Expr, scope: Scope, depth: int) -> Expression:
         return _aggregate(tree, node, scope, AGGREGATES[kind])
     if kind is exp.WithinGroup:
         return _within_group(tree, node, scope)
+    if kind is exp.PercentileCont and node.args.get("expression") is not None:
+        return _quantile_cont(tree, node, scope)
     if kind is exp.Literal:
         value = read_constant(tree, node)
         if isinstance(value, Fraction):
@@ -165,6 +167,14 @@ def _within_group(tree: Tree, node: exp.Expr, scope: Scope) -> Aggregate:
     return Aggregate(function.kind, column.name, q=1 - q if descending else q)
 
 
+def _quantile_cont(tree: Tree, node: exp.Expr, scope: Scope) -> Aggregate:
+    """QUANTILE_CONT(column, q), which sqlglot takes for the other one."""
+    function = replace(AGGREGATES[exp.Quantile], name="QUANTILE_CONT")
+    this, given = tree.parts(node, "this", "expression")
+    column = _taken(tree, this, scope, function)
+    return Aggregate(function.kind, column.name, q=_share(tree, given, function))
+
+
 def _share(tree: Tree, node: exp.Expr | None, function: Function) -> Fraction:
     value = None if node is None else read_constant(tree, tree.unwrap(node))
     if isinstance(value, Fraction) and 0 < value < 1 and value.denominator <= _FINEST:
@@ -176,6 +186,7 @@ def _taken(tree: Tree, node: exp.Expr | None, scope: Scope, function: Function) 
     """The one column that stands there and fits."""
     node = None if node is None else tree.unwrap(node)
     if type(node) is not exp.Column or type(node.this) is not exp.Identifier:
+        refuse_unquoted(node, scope)
         takes = "one column, or *" if function.rows else "one column"
         takes = "two columns" if function.columns == 2 else takes
         raise refuse("query.is-not-followed-by", name=function.name, takes=takes)

@@ -75,6 +75,7 @@ def find_column(tree: Tree, node: exp.Expr, scope: Scope) -> Column:
     name = read_name(tree, read_reference(tree, node, scope))
     column = scope.columns.get(name)
     if column is None:
+        refuse_unquoted(node, scope)
         raise refuse("query.no-column", name=show(name), nearest=nearest(name[:100], scope.columns))
     is_unit = column.name.lower() == scope.schema.unit.lower()
     if is_unit or isinstance(column, Identifier) or column.role == "identifier":
@@ -84,3 +85,18 @@ def find_column(tree: Tree, node: exp.Expr, scope: Scope) -> Column:
             word="the unit that is protected" if is_unit else "an identifier",
         )
     return column
+
+
+def refuse_unquoted(node: exp.Expr | None, scope: Scope) -> None:
+    """Refuses a name like hours-per-week, which without quotes is a subtraction."""
+    top = node
+    while isinstance(top, exp.Expr) and isinstance(top.parent, exp.Binary | exp.Column):
+        top = top.parent
+    written = "" if top is None else _together(top.sql(dialect="duckdb"))
+    for name in scope.columns:
+        if not name.isidentifier() and written.startswith(_together(name)):
+            raise refuse("query.name-needs-quotes", name=name)
+
+
+def _together(text: str) -> str:
+    return "".join(text.split()).replace('"', "").lower()

@@ -58,7 +58,7 @@ _FUNCTIONS: dict[type[exp.Expr], str] = {
     exp.PercentileCont: "percentile_cont",
     **{node: rule.name.lower() for node, rule in AGGREGATES.items()},
 }
-_SYNONYMS = {"var_samp": "variance"}
+_SYNONYMS = {"var_samp": "variance", "quantile_cont": "percentile_cont"}
 """Functions that sqlglot makes the same node of, and which are the same."""
 _TYPES = {exp.DType.DATE: T.DATE, exp.DType.TIMESTAMPNTZ: T.TIMESTAMPNTZ}
 

@@ -15,10 +15,10 @@ import pytest
 from oracle_engine import OracleEngine
 from tenue.engine.duckdb.dialect import DUCKDB, storage
 from tenue.engine.sql.dialect import Dialect
-from tenue.engine.sql.steps import number_stages, with_missing
+from tenue.engine.sql.steps import number_stages, rounded_where, with_missing
 from tenue.engine.storage import Storage, Written
 from tenue.errors import InvalidTable
-from tenue.schema import Number, Schema
+from tenue.schema import Column, Number, Schema
 
 CONNECTION = duckdb.connect()
 INF, NAN = math.inf, math.nan
@@ -242,3 +242,38 @@ def test_written_numbers_that_doubles_cannot_tell_apart_are_exact() -> None:
     assert computed(fine, Written(), texts) == [2**62 - 1, -(2**62) + 1, 2**62, 0]
     coarse = column(0, 10**30, 10**15)
     assert computed(coarse, Written(), [f"'{10**29 + 10**14}'"]) == [10**14]
+
+
+TABLE = {"name": "t", "unit": "record", "neighbours": "replace"}
+
+
+def whole_column(**stated: Any) -> Column:
+    stated = {"type": "number", "bounds": [0, 10], **stated}
+    return Schema.from_dict({"table": TABLE, "columns": {"x": stated}}).column("x")
+
+
+def counted(stored: Storage, kind: str, values: list[str]) -> int:
+    condition = rounded_where(whole_column(), stored, "x", DUCKDB)
+    rows = ", ".join(f"(CAST({value} AS {kind}))" for value in values)
+    sql = f"SELECT count_if({condition}), count_if(({condition}) IS NULL) FROM (VALUES {rows}) t(x)"
+    with duckdb.connect() as connection:
+        ((many, unknown),) = connection.execute(sql).fetchall()
+    assert unknown == 0
+    return int(many)
+
+
+def test_values_with_a_fraction_are_counted() -> None:
+    values = ["1", "1.5", "-0.25", "NULL", "'nan'", "'inf'", "1e300"]
+    assert counted(storage("DOUBLE"), "DOUBLE", values) == 2
+    assert counted(storage("FLOAT"), "FLOAT", values[:-1]) == 2
+    assert counted(storage("DECIMAL(9,2)"), "DECIMAL(9,2)", ["1.00", "1.01", "NULL"]) == 1
+    assert counted(Written(), "VARCHAR", ["'1.0'", "'1.5'", "'x'", "' 2.5 '", "NULL"]) == 2
+
+
+@pytest.mark.parametrize("kind", ["BIGINT", "BOOLEAN", "DECIMAL(9,0)", "DATE"])
+def test_whole_numbers_have_none(kind: str) -> None:
+    assert rounded_where(whole_column(), storage(kind), "x", DUCKDB) is None
+
+
+def test_a_stated_grid_is_no_surprise() -> None:
+    assert rounded_where(whole_column(grid=1), storage("DOUBLE"), "x", DUCKDB) is None
