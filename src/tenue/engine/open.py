@@ -19,7 +19,8 @@ def open_engine(source: object, schema: Table, folder: Path | None = None) -> En
     """The engine for the table; refused if the source is not the table that the schema describes.
 
     Guarantee
-        No row is read until `validate`. A refusal names columns and files, never a value.
+        No row decides anything before `validate`, which reads them all; a data frame is converted
+        value by value. A refusal names columns and files, never a value.
 
     Parameters
         source: a path or pattern of .csv, .tsv, .parquet, .json, .jsonl files; a folder of

@@ -33,8 +33,9 @@ class DuckDB:
 
     Guarantee
         As `Engine`: exact integers that depend on the multiset of rows only, and one `EngineFault`
-        of fixed text for whatever goes wrong. Opening looks at names, types and footers, never at
-        a row; `validate` reads all of them. A column that is not declared is invisible.
+        of fixed text for whatever goes wrong. Opening a file or database looks at names, types and
+        footers only, and at the first MiB of a CSV file for its header; a data frame is converted,
+        value by value. `validate` reads every row. A column that is not declared is invisible.
 
     Parameters
         source: what `locate` found.
