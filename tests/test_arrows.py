@@ -14,6 +14,7 @@ SOURCE = Path(__file__).parent.parent / "src" / "tenue"
 ORDER = [
     "version",
     "lazy",
+    "frozen",
     "errors",
     "screen",
     "number",

@@ -15,11 +15,11 @@ import sys
 import types
 import typing
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ..errors import refuse
+from ..frozen import dataclass
 from .help import in_short, page
 
 Verb = Callable[..., None]

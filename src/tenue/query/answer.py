@@ -5,11 +5,11 @@ from __future__ import annotations
 import html
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from ..frozen import dataclass
 from ..number import Number as Given
 from ..number import fraction_of_one
 from ..promise import Certificate

@@ -8,11 +8,12 @@ from __future__ import annotations
 import gzip
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...errors import refuse
+from ...frozen import dataclass
 from ..source.frame import convert
 from ..source.header import Header, read_header
 from ..source.limit import check_parquet, check_size
