@@ -32,8 +32,9 @@ else:
 
         Guarantee
             The class is called, compared, hashed, printed and kept from changes like one of
-            `dataclasses`, and `fields`, `replace` and `asdict` read it. A method that the class
-            itself defines is kept. A field with `init=False` is for `__post_init__` to set.
+            `dataclasses`, and `fields`, `replace` and `asdict` read it. Either may be the base of
+            the other. A method that the class itself defines is kept. A field with `init=False` is
+            for `__post_init__` to set.
         """
         if not frozen:
             raise TypeError("a class that is not frozen is made by the module dataclasses")
@@ -42,8 +43,12 @@ else:
             own = dict(vars(kind))
             if own.get("__hash__", own) is None:  # Python's own, where a class defines `__eq__`
                 del own["__hash__"]
-            # writes no method, and collects the fields
-            dataclasses.dataclass(init=False, repr=False, eq=False, kw_only=kw_only)(kind)
+            # collects the fields; Python refuses what is not frozen below what is
+            below = any(map(dataclasses.is_dataclass, kind.__bases__))
+            collect = dataclasses.dataclass(
+                init=False, repr=False, eq=False, frozen=below, kw_only=kw_only
+            )
+            collect(kind).__dataclass_params__.frozen = True
             fields = dataclasses.fields(kind)
             methods = [_setattr(kind, fields), _delattr(kind, fields)]
             methods += [_init(kind, fields)] if init else []
