@@ -4,8 +4,10 @@
 
 Prints a table and writes benchmarks/results/start.json. The target is that of issue 12: 0.45 s for
 `tenue ask` on a CSV and a Parquet file, the median of 15 runs, each with a new question on a ledger
-that is there. A busy machine disturbs seconds, so each row has two more numbers: the processor's
-seconds, and the ratio of the medians to `python -c "import duckdb, sqlglot"` in the same rounds.
+that is there. A busy machine disturbs seconds, so each row has more numbers: the seconds of the
+processor, median and least, and the ratio of the least to `python -c "import duckdb, sqlglot"` in
+the same rounds. The floor is what no Tenue could do without: it loads the same libraries, reads the
+CSV file with DuckDB, commits twice to SQLite, and ends at once.
 """
 
 from __future__ import annotations
@@ -50,8 +52,28 @@ MEANS = "SELECT region, AVG(income) AS mean FROM census WHERE income > {turn} GR
 ASK = ["-m", "tenue", "ask"]
 TERMS = ["--epsilon", "0.5"]
 IMPORT = "import duckdb, sqlglot"
+FLOOR = """
+import os
+os.environ["OPENBLAS_NUM_THREADS"] = "1"
+import duckdb, numpy, sqlglot, sqlite3
+sqlglot.parse_one("SELECT COUNT(*) FROM census WHERE income > 1", dialect="duckdb")
+rows = duckdb.connect()
+rows.execute("SELECT COUNT(*) FROM read_csv('census.csv', all_varchar = true)").fetchall()
+rows.close()
+books = sqlite3.connect("floor.db", isolation_level=None)
+books.execute("PRAGMA journal_mode = WAL")
+books.execute("PRAGMA synchronous = FULL")
+books.execute("CREATE TABLE IF NOT EXISTS spent (price)")
+books.execute("INSERT INTO spent VALUES (1)")
+books.execute("INSERT INTO spent VALUES (2)")
+books.close()
+os._exit(0)
+"""
 CASES: dict[str, tuple[list[str], float | None]] = {
+    "pass": (["-c", "pass"], None),
+    "import duckdb": (["-c", "import duckdb"], None),
     IMPORT: (["-c", IMPORT], None),
+    "the floor of an answer": (["-c", FLOOR], None),
     "tenue --help": (["-m", "tenue", "--help"], None),
     "tenue ask, CSV": ([*ASK, COUNT, "--schema", "csv.toml", *TERMS], TARGET),
     "tenue ask, Parquet": ([*ASK, COUNT, "--schema", "parquet.toml", *TERMS], TARGET),
@@ -97,18 +119,20 @@ def main() -> None:
                 took = run(words, turn, folder)
                 if turn:
                     found[case].append(took)
-    base = statistics.median(wall for wall, _ in found[IMPORT])
-    rows, shown = [], Table("", "median s", "least s", "processor s", "ratio", "target s")
+    base = min(cpu for _, cpu in found[IMPORT])
+    rows = []
+    shown = Table("", "median s", "least s", "processor s", "least", "ratio", "target s")
     for case, (_, target) in CASES.items():
-        walls = [wall for wall, _ in found[case]]
+        walls, processor = zip(*found[case], strict=True)
         median = statistics.median(walls)
         row = {
             "name": case,
             "runs": RUNS,
             "seconds": round(median, 3),
             "least_seconds": round(min(walls), 3),
-            "processor_seconds": round(statistics.median(cpu for _, cpu in found[case]), 3),
-            "ratio": round(median / base, 2),
+            "processor_seconds": round(statistics.median(processor), 3),
+            "least_processor_seconds": round(min(processor), 3),
+            "ratio": round(min(processor) / base, 2),
             "target": target,
             "met": None if target is None else median <= target,
         }

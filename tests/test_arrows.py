@@ -14,6 +14,7 @@ SOURCE = Path(__file__).parent.parent / "src" / "tenue"
 ORDER = [
     "version",
     "lazy",
+    "frozen",
     "errors",
     "screen",
     "number",
@@ -44,7 +45,8 @@ FILES = sorted(SOURCE.rglob("*.py"))
 
 _INSIDE = {
     "command": (
-        "help words options ask wording check example_table demo explain init ledger publish main"
+        "help words options ask wording check example_table demo explain init ledger publish main "
+        "process"
     ),
     "engine": "request watch contract storage sql people source duckdb open",
     "estimate": (

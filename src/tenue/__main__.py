@@ -1,5 +1,5 @@
 """`python -m tenue` is the command line."""
 
-from .command import main
+from .command.process import run
 
-main()
+run()

@@ -22,7 +22,6 @@ on rows.
 
 from __future__ import annotations
 
-import difflib
 import tomllib
 from collections.abc import Iterable, Mapping
 from functools import cache
@@ -216,6 +215,8 @@ def nearest(word: str, known: Iterable[str]) -> str:
         >>> nearest("male", ["Female", "Male"])
         'Did you mean `Male`?'
     """
+    import difflib  # a question without a mistake does not need it
+
     names = sorted(known)
     same = [name for name in names if name.casefold() == word.casefold() and name != word]
     close = same[:1] or difflib.get_close_matches(word, names, n=1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -39,6 +40,8 @@ AsJson = Annotated[bool, Option("--json", help="Print one JSON object and nothin
 
 def opened(schema: Path, ledger: Path | None, analyst: str | None, source: str | None) -> Session:
     """The protected table."""
+    # no question multiplies matrices: numpy need not start a thread for every processor
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from ..query.session import protect
 
     data = protect(source, schema=schema, ledger=ledger, analyst=analyst)

@@ -9,17 +9,16 @@ This is so little that no library is needed, and libraries take longer to load t
 
 from __future__ import annotations
 
-import difflib
 import inspect
 import sys
 import types
 import typing
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ..errors import refuse
+from ..frozen import dataclass
 from .help import in_short, page
 
 Verb = Callable[..., None]
@@ -185,6 +184,8 @@ def _split(word: str) -> tuple[str, bool, str]:
 
 def no_such_option(name: str, known: Sequence[str]) -> str:
     """A sentence with the options most like it."""
+    import difflib
+
     close = sorted(difflib.get_close_matches(name, known))
     if len(close) == 1:
         return f"No such option: {name} Did you mean {close[0]}?"
@@ -235,6 +236,8 @@ class App:
         elif first.startswith("-"):
             raise Misused(no_such_option(first, self._options()))
         elif first not in self.verbs:
+            import difflib
+
             close = difflib.get_close_matches(first, self.verbs, n=1)
             hint = f" Did you mean '{close[0]}'?" if close else ""
             raise Misused(f"No such command '{first}'.{hint}")

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from ..frozen import dataclass
 
 _MOST_NAMES = 100
 

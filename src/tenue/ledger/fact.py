@@ -7,22 +7,24 @@ the mechanism; `composition` prices them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+import dataclasses
+from dataclasses import fields
 from typing import Any, ClassVar, get_args
 
 from ..errors import LedgerFault
+from ..frozen import dataclass
 from .composition import Column, Neighbours
 from .text import canonical
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class _OfDataset:
     """Every fact is one about a data set."""
 
     dataset: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class DatasetOpened(_OfDataset):
     """A data set was given its budget."""
 
@@ -35,7 +37,7 @@ class DatasetOpened(_OfDataset):
     data_version: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class CapChanged(_OfDataset):
     """The holder raised or lowered what may be spent."""
 
@@ -45,7 +47,7 @@ class CapChanged(_OfDataset):
     per_analyst_nano: int | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class IndividualCapped(_OfDataset):
     """The holder said how much individual epsilon may be spent in all; None for no cap."""
 
@@ -53,7 +55,7 @@ class IndividualCapped(_OfDataset):
     individual_nano: int | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class NeighboursChanged(_OfDataset):
     """The data set is protected under another adjacency from here on; the past is priced anew."""
 
@@ -61,7 +63,7 @@ class NeighboursChanged(_OfDataset):
     neighbours: Neighbours
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class UnitStated(_OfDataset):
     """The holder said who is protected."""
 
@@ -69,7 +71,7 @@ class UnitStated(_OfDataset):
     unit: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class ProtocolChanged(_OfDataset):
     """The holder decided how every question is answered from here on; empty for in any way."""
 
@@ -77,7 +79,7 @@ class ProtocolChanged(_OfDataset):
     protocol: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class SchemaChanged(_OfDataset):
     """The description of the table changed."""
 
@@ -85,7 +87,7 @@ class SchemaChanged(_OfDataset):
     schema_digest: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class DataChanged(_OfDataset):
     """The rows changed: the table grew, or the holder declared a new version."""
 
@@ -93,7 +95,7 @@ class DataChanged(_OfDataset):
     data_version: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class SourceValidated(_OfDataset):
     """The holder opened the table's files, and they were read from end to end.
 
@@ -113,7 +115,7 @@ class SourceValidated(_OfDataset):
     digest: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Reserved(_OfDataset):
     """A price was debited, before any row was read."""
 
@@ -131,7 +133,7 @@ class Reserved(_OfDataset):
     owner: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Asked(_OfDataset):
     """How the question of a reservation reads, for people."""
 
@@ -140,7 +142,7 @@ class Asked(_OfDataset):
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Answered(_OfDataset):
     """The answer to a reservation was stored, before it left."""
 
@@ -150,7 +152,7 @@ class Answered(_OfDataset):
     size: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Returned(_OfDataset):
     """A reservation was given back: the caller states that no row was read."""
 
@@ -159,7 +161,7 @@ class Returned(_OfDataset):
     reason: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Unanswered(_OfDataset):
     """A reservation ended without an answer; its price is spent."""
 
@@ -168,7 +170,7 @@ class Unanswered(_OfDataset):
     reason: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class ReleaseRegistered(_OfDataset):
     """A protected copy of the table left the house."""
 
@@ -178,7 +180,7 @@ class ReleaseRegistered(_OfDataset):
     override: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class RowsReleased(_OfDataset):
     """The same, with marks by which the rows are known under another name."""
 
@@ -189,7 +191,7 @@ class RowsReleased(_OfDataset):
     marks: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class ReleaseWithdrawn(_OfDataset):
     """A registered release never left: the caller states that it was not handed to anybody."""
 
@@ -237,7 +239,7 @@ def from_fields(plain: dict[str, Any]) -> Fact:
         raise LedgerFault(f"the ledger holds a fact this version does not know: {error}") from None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class Entry:
     """One line of the ledger. Order is by `sequence`; `time` is for information only."""
 

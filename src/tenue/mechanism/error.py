@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from typing import Protocol
 
+from ..frozen import dataclass
 from ..noise.laplace_sum import LaplaceSum
 from .part import Part
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 from typing import Any, Literal
 
+from ..frozen import dataclass
 from ..noise.joint import Joint, joint
 from ..noise.source import SYSTEM, Source, require_safe
 from .bernstein import Axis, Bernstein, Powers

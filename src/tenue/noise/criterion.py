@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
 from ..errors import refuse
+from ..frozen import dataclass
 from ..number import fraction_of_one
 from ..screen.number import exactly
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
+from ..frozen import dataclass
 from ..number import Number, checked_call, fraction_of_one, moderate
 from .discrete_laplace import DiscreteLaplace
 from .joint import Blend, Joint, joint

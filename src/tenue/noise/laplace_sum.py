@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
+from ..frozen import dataclass
 from ..number import Number, fraction_of_one
 from .discrete_laplace import DiscreteLaplace
 from .law import GridLaw, Real

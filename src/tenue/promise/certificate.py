@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import MappingProxyType
 from typing import Any, Protocol
 
 from ..errors import InvalidArgument, refuse
+from ..frozen import dataclass
 from ..screen.page import facts
 from ..screen.table import html_facts
 from ..version import VERSION

@@ -14,11 +14,12 @@ answer and every release does, and also says what is not promised.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from fractions import Fraction
 from typing import Any, ClassVar, Literal
 
 from ..errors import nearest, refuse
+from ..frozen import dataclass
 from ..number import Number, above_zero, checked_call, exact, fraction_of_one, whole
 from ..screen.number import exactly
 

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import html
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from ..frozen import dataclass
 from ..number import Number as Given
 from ..number import fraction_of_one
 from ..promise import Certificate
 from ..schema import Schema
 from ..screen.number import exactly, plain, readable, shortly
 from ..screen.page import notes, sentence
-from ..screen.table import html_table, text_table
+from ..screen.table import escaped, html_table, text_table
 from .cells import Cell, Row, arranged, cell_labels
 from .family.reading import Interval, Reading
 from .family.registry import FAMILY_OF
@@ -354,9 +353,9 @@ class Answers(list[Answer]):
     def _repr_html_(self) -> str:
         note = f"ε = {exactly(self.price)} for {len(self)} answers; "
         note += f"{self.saved:.0%} of the variance saved, against asking one by one"
-        asked = [f"<p><code>{html.escape(one.plan.sql)}</code></p>" for one in self]
+        asked = [f"<p><code>{escaped(one.plan.sql)}</code></p>" for one in self]
         found = [text + one._repr_html_() for text, one in zip(asked, self, strict=True)]
-        return "".join(found) + f"<p>{html.escape(note)}</p>"
+        return "".join(found) + f"<p>{escaped(note)}</p>"
 
     def __str__(self) -> str:
         note = f"epsilon {exactly(self.price)} for {len(self)} answers; "

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Generic, Literal, TypeVar
 
 from ..engine.contract import Engine
+from ..frozen import dataclass
 from ..number import NANO
 from ..promise import Neighbours
 from ..schema import Schema

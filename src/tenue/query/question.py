@@ -7,11 +7,11 @@ down for the ledger's cache.
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
 from ..engine.request import Key, Predicate
+from ..frozen import dataclass
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from itertools import product
 from typing import TYPE_CHECKING, Any
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from ..engine.contract import Engine, Profile
 from ..engine.request import Group, Measure, People, RankRequest, Request
+from ..frozen import dataclass
 from ..mechanism.part import Atoms
 from ..noise.source import SYSTEM, Source, require_safe
 from ..schema import Schema

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from ..errors import refuse
+from ..frozen import dataclass
 from ..number import NANO, Number, exact, flag, law_epsilon, nano
 
 

@@ -9,12 +9,13 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import date, datetime, timedelta
 from fractions import Fraction
 from typing import ClassVar, TypedDict
 
 from ..errors import refuse
+from ..frozen import dataclass
 from ..number import exact, whole
 from ..taxonomy import Taxonomy
 from .expression import Expression

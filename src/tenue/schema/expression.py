@@ -12,10 +12,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 
 from ..errors import InvalidArgument, refuse
+from ..frozen import dataclass
 from ..number import exact
 from .literal import literal, show
 

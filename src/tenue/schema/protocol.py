@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 
+from ..frozen import dataclass
 from .literal import show
 
 FIXED_NOISE = "fixed-noise"

@@ -7,13 +7,14 @@ import json
 import os
 from collections.abc import Mapping
 from copy import deepcopy
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from datetime import date
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from ..errors import refuse
+from ..frozen import dataclass
 from .column import Bounded, Category, Column, Number, Value
 from .file.lines import Lines
 from .file.marks import spelled

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 
 from ..errors import nearest, refuse
+from ..frozen import dataclass
 from .column import Bounded, Category, Column, Number
 from .literal import show
 from .named import Named

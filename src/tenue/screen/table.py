@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Iterable, Sequence
 
 _MOST_ROWS = 200
@@ -35,9 +34,9 @@ def html_table(
         '<table><thead><tr><th>n</th></tr></thead><tbody><tr><td>&lt;1</td></tr></tbody></table>'
     """
     header, *body = rows
-    head = "".join(f"<th>{html.escape(cell)}</th>" for cell in header)
+    head = "".join(f"<th>{escaped(cell)}</th>" for cell in header)
     lines = "".join(
-        "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>"
+        "<tr>" + "".join(f"<td>{escaped(cell)}</td>" for cell in row) + "</tr>"
         for row in body[:_MOST_ROWS]
     )
     table = f"<table><thead><tr>{head}</tr></thead><tbody>{lines}</tbody></table>"
@@ -45,14 +44,21 @@ def html_table(
     return paragraphs(before) + table + paragraphs([*more, *after])
 
 
+def escaped(text: str) -> str:
+    """The text, with the signs that mean something in HTML written out."""
+    import html  # takes longer to load than an answer to print
+
+    return html.escape(text)
+
+
 def paragraphs(texts: Iterable[str]) -> str:
     """Each text as a paragraph."""
-    return "".join(f"<p>{html.escape(text)}</p>" for text in texts)
+    return "".join(f"<p>{escaped(text)}</p>" for text in texts)
 
 
 def html_facts(facts: Iterable[tuple[str, str]]) -> str:
     """The rows of a table of names and texts."""
     return "".join(
-        f"<tr><th scope='row'>{html.escape(name)}</th><td>{html.escape(text)}</td></tr>"
+        f"<tr><th scope='row'>{escaped(name)}</th><td>{escaped(text)}</td></tr>"
         for name, text in facts
     )

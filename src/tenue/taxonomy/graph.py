@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 
 from ..errors import refuse
+from ..frozen import dataclass
 from .given import named, pair, sequence, text
 
 MOST_CONCEPTS = 100_001  # a root and as many categories as an answer may have cells

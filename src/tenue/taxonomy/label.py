@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 
 from ..errors import nearest, refuse
+from ..frozen import dataclass
 from .given import pair, refuse_repeated, sequence, shown, text
 from .graph import Graph
 

@@ -8,11 +8,12 @@ import math
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 from functools import cached_property
 
 from ..errors import refuse
+from ..frozen import dataclass
 from ..number import whole
 from .distance import DISTANCE_STEPS, Ancestry, furthest, rounded_up_steps
 from .file import read

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tenue.screen.table import html_table
+from tenue.screen.table import escaped, html_table
 
 
 def test_everything_is_escaped() -> None:
@@ -17,3 +17,7 @@ def test_long_tables_are_cut_and_say_so() -> None:
     page = html_table([["n"], *([str(n)] for n in range(1200))])
     assert page.count("<tr>") == 201
     assert "… and 1,000 rows more" in page
+
+
+def test_signs_of_html_are_written_out() -> None:
+    assert escaped("<b> & \"c\" 'd'") == "&lt;b&gt; &amp; &quot;c&quot; &#x27;d&#x27;"

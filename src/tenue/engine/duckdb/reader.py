@@ -8,12 +8,12 @@ from __future__ import annotations
 import gzip
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...errors import refuse
-from ..source.frame import convert
+from ...frozen import dataclass
 from ..source.header import Header, read_header
 from ..source.limit import check_parquet, check_size
 from ..source.location import Database, Files, Frame, paths_of
@@ -71,6 +71,8 @@ def prepare(
         separator: the sign between the fields of a CSV file, if it is declared.
     """
     if isinstance(source, Frame):
+        from ..source.frame import convert
+
         frame = convert(source.data, wanted)
         if frame.table.num_columns == 0:
             return Readable(_ARROW, ())

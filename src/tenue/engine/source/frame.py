@@ -8,10 +8,10 @@ declared are not looked at.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ...errors import Refused, refuse
+from ...frozen import dataclass
 from .arrow import sound
 from .text import texts
 

@@ -12,10 +12,10 @@ import io
 import re
 import zlib
 from collections.abc import Collection
-from dataclasses import dataclass
 from pathlib import Path
 
 from ...errors import refuse
+from ...frozen import dataclass
 from .limit import MOST_COLUMNS
 
 _LONGEST = 2**20

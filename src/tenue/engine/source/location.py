@@ -11,11 +11,11 @@ import os
 import re
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from ...errors import refuse
+from ...frozen import dataclass
 from .limit import MOST_FILES
 
 Kind = Literal["csv", "tsv", "parquet", "json", "jsonl"]

@@ -10,11 +10,11 @@ import hashlib
 import io
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
 from ...errors import refuse
+from ...frozen import dataclass
 from ..watch import together
 from .scan import Scan
 

@@ -14,12 +14,14 @@ result is then treated as a stored double. Division by 0 is missing.
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 
 from ...errors import Refused, refuse
+from ...frozen import dataclass
 from ...schema import Boolean, Bounded, Category, Column, Date, Datetime, Identifier, Number
 from ...schema.expression import Constant, Name, Negative, Tree
 from ..storage import Floating, Integer, Nothing, Opaque, Storage, Text, Truth, Written
@@ -69,7 +71,7 @@ def unfit(column: Column, what: str) -> Refused:
     return refuse("engine.request-fits-types", name=column.name, type=column.type, said=what)
 
 
-@dataclass
+@dataclasses.dataclass
 class Logical:
     """Collects the columns that one request needs, and writes the table that holds them."""
 

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from ...errors import refuse
+from ...frozen import dataclass
 from ...schema import Bounded, Category
 from ..contract import Cells
 from ..request import Group, Measure, People, Request

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ...errors import refuse
+from ...frozen import dataclass
 from ...number import whole
 from ..composition import Charge, Column
 from ..text import given_text, readable
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Purchase:
     """Everything that a call of `reserve` states; what is wrong with it is refused."""
 

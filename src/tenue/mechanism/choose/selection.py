@@ -12,7 +12,7 @@ from __future__ import annotations
 import bisect
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import accumulate, pairwise
@@ -21,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...errors import InvalidArgument, refuse
+from ...frozen import dataclass
 from ...noise.exact import LARGEST, uniform
 from ...noise.source import SYSTEM, Source, require_safe
 from ...noise.table import Table

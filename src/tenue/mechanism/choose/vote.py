@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
+from ...frozen import dataclass
 from ...noise.exact import uniform
 from ...noise.source import SYSTEM, Source
 from .exponential import exponential_table

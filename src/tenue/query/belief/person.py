@@ -6,12 +6,12 @@ names, the question is accepted: whether such a person is there is not told.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 
 from sqlglot import exp
 
 from ...errors import Refused, refuse
+from ...frozen import dataclass
 from ...schema import Column, Identifier, Schema
 from ...schema.table import RECORD
 from ..read.constant import read_constant

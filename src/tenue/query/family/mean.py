@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 
+from ...frozen import dataclass
 from ...mechanism.error import Error, Term, half_width, linear_error
 from ...mechanism.part import Component, Part
 from ...noise.joint import Blend

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 
+from ...frozen import dataclass
 from ...mechanism.choose.vote import Vote
 from ...noise.criterion import Criterion
 from ...noise.source import Source

@@ -11,12 +11,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property, partial
 
 from ...engine.request import Factor, Measure
 from ...errors import refuse
+from ...frozen import dataclass
 from ...mechanism.bernstein import Axis, Powers, basis, functional, powers_of
 from ...mechanism.error import Term, half_width, linear_error
 from ...mechanism.part import Atoms

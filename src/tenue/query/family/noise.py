@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import abc
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import NamedTuple, TypeGuard
 
 from ...engine.request import Measure
+from ...frozen import dataclass
 from ...mechanism.bernstein import Bernstein
 from ...mechanism.error import Term
 from ...mechanism.part import Atoms, Component, Part

@@ -9,13 +9,14 @@ one end, and the bound of the column is the other.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from typing import Any
 
 from ...engine.request import Window
 from ...errors import Refused, refuse
+from ...frozen import dataclass
 from ...mechanism.choose import rank_score
 from ...mechanism.choose.rank_score import RankScore
 from ...mechanism.choose.selection import Selection

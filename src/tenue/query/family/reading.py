@@ -9,12 +9,13 @@ from __future__ import annotations
 import abc
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, Self
 
 from ...errors import Refused, refuse
+from ...frozen import dataclass
 from ...mechanism.error import Error, Term, half_width, linear_error
 from ...mechanism.part import Part
 from ...noise.criterion import Criterion

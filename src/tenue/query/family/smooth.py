@@ -5,10 +5,10 @@ can be told but the value. Never preferred, for its error is a fact about the ro
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
 from ...errors import Refused, refuse
+from ...frozen import dataclass
 from ...noise.exact import LARGEST
 from ...noise.source import Source
 from ..question import Aggregate

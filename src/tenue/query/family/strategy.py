@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 from functools import cached_property
 
 from ...errors import refuse
+from ...frozen import dataclass
 from ...mechanism.part import Part
 from ...noise.criterion import Criterion
 from ...number import NANO

@@ -6,10 +6,11 @@ cut is known from schema and question, and is said wherever the number is.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any, Literal
 
 from ...engine.request import People
+from ...frozen import dataclass
 from ...schema import Schema
 from ..family.strategy import Strategy
 

@@ -8,10 +8,11 @@ them together is worse for one of them, it is shown and not preferred.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 
 from ...errors import refuse
+from ...frozen import dataclass
 from ...noise.criterion import Criterion
 from ...number import NANO, Number, fraction_of_one
 from ..family.contract import Block

@@ -11,10 +11,10 @@ unknown.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 
 from ...engine.request import All, Among, Any_, Missing, Not, Predicate, Within
+from ...frozen import dataclass
 from ...schema import Boolean, Bounded, Category, Column, Number
 from .unsupported import MOST_NESTED, too_deep
 

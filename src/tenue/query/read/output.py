@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 
 from sqlglot import exp
 
 from ...engine.request import Bin, Calendar, Key
 from ...errors import refuse
+from ...frozen import dataclass
 from ...schema.literal import show
 from ..question import Aggregate, Expression, KeyOutput, Output
 from .aggregate import has_aggregate, read_expression

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from sqlglot import exp
 
 from ...errors import nearest, refuse
+from ...frozen import dataclass
 from ...schema import Column, Identifier, Named, Table
 from ...schema.literal import show
 from ...schema.named import is_column_name

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from ...errors import InvalidSchema, Refused, refuse
+from ...frozen import dataclass
 from .lines import Lines, Path
 
 _LISTED = 20
@@ -35,7 +37,7 @@ class Mistake:
         return ", ".join(filter(None, (line, self.where)))
 
 
-@dataclass
+@dataclasses.dataclass
 class Mistakes:
     """A list of mistakes that grows while a file is read."""
 

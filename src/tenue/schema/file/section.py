@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import TypeVar
 
 from ...errors import Refused, nearest
+from ...frozen import dataclass
 from ..literal import show
 from .blank import hint, is_blank
 from .lines import Path
