@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 
@@ -28,6 +29,17 @@ _docstrings = Sybil(
     patterns=["src/**/*.py", "src/**/**/*.py", "src/**/**/**/*.py"],
 )
 pytest_collect_file = (_documents + _docstrings).pytest()
+
+
+def pytest_collection_finish() -> None:
+    """What was loaded and collected stays to the end: garbage is not looked for in it."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(100_000)
+
+
+def pytest_unconfigure() -> None:
+    gc.unfreeze()  # or Python would not clear them up either when it ends
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

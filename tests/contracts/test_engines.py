@@ -137,6 +137,30 @@ MAKERS: dict[str, Maker] = {
 }
 
 
+def no_maker(rows: Rows, folder: Path) -> pa.Table:
+    return pa.Table.from_pylist(rows)
+
+
+@pytest.fixture(params=MAKERS, scope="module")
+def once_opened(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Opened]:
+    """Equal rows are opened once: one engine answers all that the tests ask of them."""
+    engines: dict[str, Engine] = {}
+
+    def opener(rows: Rows, schema: Schema = SCHEMA) -> Engine:
+        known = f"{schema.name} {rows}"
+        if known not in engines:
+            make = MAKERS[request.param] if schema is SCHEMA else no_maker
+            source = make(rows, tmp_path_factory.mktemp("rows"))
+            engines[known] = open_engine(source, schema)
+        return engines[known]
+
+    yield opener
+    for engine in engines.values():
+        engine.close()
+
+
 class TestOracle(Counts, Products, Limits, Ranks, LookUps, Steps):
     """The engine in plain Python that all others are compared with."""
 
@@ -148,21 +172,6 @@ class TestOracle(Counts, Products, Limits, Ranks, LookUps, Steps):
 class TestDuckDB(Counts, Products, Limits, Ranks, LookUps, Steps, Reading):
     """The engine that comes with Tenue."""
 
-    @pytest.fixture(params=MAKERS)
-    def opened(self, request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Opened]:
-        engines: list[Engine] = []
-
-        def opener(rows: Rows, schema: Schema = SCHEMA) -> Engine:
-            folder = tmp_path / str(len(engines))
-            folder.mkdir()
-            make = MAKERS[request.param] if schema is SCHEMA else no_maker
-            engines.append(open_engine(make(rows, folder), schema))
-            return engines[-1]
-
-        yield opener
-        for engine in engines:
-            engine.close()
-
-
-def no_maker(rows: Rows, folder: Path) -> pa.Table:
-    return pa.Table.from_pylist(rows)
+    @pytest.fixture
+    def opened(self, once_opened: Opened) -> Opened:
+        return once_opened

@@ -14,6 +14,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+import command_line
 import tenue as tn
 from tenue.engine.contract import Cells
 from tenue.engine.request import Request
@@ -265,7 +266,9 @@ def test_library_and_command_line_give_one_answer(folder: Path) -> None:
         same = data.ask(COUNT, epsilon=1)
         plan = data.explain(COUNT, epsilon=1)
     assert (given["value"], given["price"], same.replayed) == (same.value, "1", True)
-    explained = tenue("explain", COUNT, "--schema", "people.toml", "--epsilon", "1", cwd=folder)
+    explained = command_line.tenue(
+        "explain", COUNT, "--schema", "people.toml", "--epsilon", "1", cwd=folder
+    )
     assert explained.stdout.strip() == str(plan).strip()
     shown = tenue("ledger", "show", "people.ledger", "--json", cwd=folder)
     assert json.loads(shown.stdout)["datasets"][0]["spent"] == "1"
@@ -278,7 +281,7 @@ def test_library_and_command_line_give_one_answer(folder: Path) -> None:
     assert tenue("ledger", "verify", "people.ledger", cwd=folder).returncode == 0
     lines = tenue("ledger", "export", "people.ledger", cwd=folder).stdout.strip().splitlines()
     assert all(json.loads(line) for line in lines)
-    refused = tenue(
+    refused = command_line.tenue(
         "ask", COUNT, "--schema", "people.toml", "--epsilon", "999", "--json", cwd=folder
     )
     assert refused.returncode == 2
@@ -293,12 +296,14 @@ def test_init_drafts_a_schema_that_waits_for_its_holder(folder: Path) -> None:
     assert made.returncode == 0, made.stderr
     text = (folder / "people.toml").read_text()
     assert '"FILL IN"' in text
-    again = tenue("init", "people.csv", cwd=folder)
+    again = command_line.tenue("init", "people.csv", cwd=folder)
     assert again.returncode == 2
     assert (folder / "people.toml").read_text() == text
-    asked = tenue("ask", COUNT, "--schema", "people.toml", "--epsilon", "1", cwd=folder)
+    words = ("ask", COUNT, "--schema", "people.toml", "--epsilon", "1")
+    asked = command_line.tenue(*words, cwd=folder)
     assert asked.returncode == 2
     assert "line" in asked.stderr.lower()
-    filled = tenue("init", "people.csv", "--bounds-from-data", "--out", "b.toml", cwd=folder)
+    words = ("init", "people.csv", "--bounds-from-data", "--out", "b.toml")
+    filled = command_line.tenue(*words, cwd=folder)
     assert "NOT PRIVATE" in filled.stdout
     assert "bounds_from_data = true" in (folder / "b.toml").read_text()

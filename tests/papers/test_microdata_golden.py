@@ -65,6 +65,18 @@ def centred(table: Table, partition: Partition) -> Table:
     return np.array(means)[partition.labels]
 
 
+def grouped(group: Callable[..., Partition], table: Table, k: int) -> Table:
+    """The labels of the groups; which groups there are is not drawn, so runs share them."""
+    return _grouped(group, table.tobytes(), table.shape, k)
+
+
+@functools.lru_cache(maxsize=128)
+def _grouped(
+    group: Callable[..., Partition], values: bytes, shape: tuple[int, ...], k: int
+) -> Table:
+    return group(np.frombuffer(values).reshape(shape), k).labels
+
+
 def mdav_swap(table: Table, confidential: Sequence[int], k: int, source: Any) -> Table:
     """Against informed intruders: column after column, grouped by the others as they are then."""
     now = table.copy()
@@ -77,7 +89,7 @@ def mdav_swap(table: Table, confidential: Sequence[int], k: int, source: Any) ->
 def ir_swap(table: Table, confidential: Sequence[int], k: int, source: Any) -> Table:
     now = table.copy()
     for j in confidential:
-        now[:, j] = now[permuted(individual_ranking(table[:, j], k).labels, source), j]
+        now[:, j] = now[permuted(grouped(individual_ranking, table[:, j], k), source), j]
     return now
 
 
@@ -85,6 +97,7 @@ def seed(name: str) -> int:
     return zlib.crc32(name.encode())
 
 
+@functools.cache
 def student(share: float, degrees: int) -> float:
     """How far from 0 Student's variable lies with this probability."""
 
@@ -182,7 +195,7 @@ def not_in_sequence(table: Table, confidential: Sequence[int], k: int, source: A
     """A mutant: every column is grouped beside the original of the others."""
     now = table.copy()
     for j in confidential:
-        labels = mdav(np.delete(table, j, axis=1), k).labels
+        labels = grouped(mdav, np.delete(table, j, axis=1), k)
         now[:, j] = table[permuted(labels, source), j]
     return now
 
@@ -190,7 +203,7 @@ def not_in_sequence(table: Table, confidential: Sequence[int], k: int, source: A
 def by_quasi_identifiers(table: Table, confidential: Sequence[int], k: int, source: Any) -> Table:
     """A mutant: one grouping, by the first six columns."""
     now = table.copy()
-    labels = mdav(table[:, :6], k).labels
+    labels = grouped(mdav, table[:, :6], k)
     for j in confidential:
         now[:, j] = table[permuted(labels, source), j]
     return now

@@ -10,22 +10,17 @@ from pathlib import Path
 import pytest
 
 import tenue as tn
+from command_line import tenue
 
 pytestmark = pytest.mark.any_draw("looks at prices and expected errors, not at draws")
 
 
-def run(folder: Path, *words: str) -> str:
-    done = subprocess.run(
-        [sys.executable, "-m", "tenue", "demo", "--out", str(folder / "out"), *words],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return done.stdout
-
-
 def test_json_agrees_with_the_library(tmp_path: Path) -> None:
-    shown = json.loads(run(tmp_path, "--json", "--epsilon", "0.5"))
+    words = ["demo", "--out", str(tmp_path / "out"), "--json", "--epsilon", "0.5"]
+    done = subprocess.run(
+        [sys.executable, "-m", "tenue", *words], capture_output=True, text=True, check=True
+    )
+    shown = json.loads(done.stdout)
     laws = {row["law"]: row for row in shown["one"]}
     assert laws["Laplace"]["variance"] == 8.0
     best = tn.noise.Optimal(sensitivity=1, epsilon=0.5)
@@ -38,7 +33,8 @@ def test_json_agrees_with_the_library(tmp_path: Path) -> None:
 
 def test_the_demo_can_be_run_again(tmp_path: Path) -> None:
     for _ in range(2):
-        text = run(tmp_path)
+        done = tenue("demo", "--out", "out", cwd=tmp_path)
+        assert (done.returncode, done.stderr) == (0, "")
     for part in (
         "Laplace",
         "same-sign box",
@@ -48,7 +44,7 @@ def test_the_demo_can_be_run_again(tmp_path: Path) -> None:
         "intact",
         "Publish",
     ):
-        assert part in text
+        assert part in done.stdout
     with tn.protect(schema=tmp_path / "out" / "people.toml") as data:
         assert data.budget.spent == pytest.approx(1.5)
     published = tmp_path / "out" / "published"

@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import tenue as tn
+from command_line import Ended, tenue
 from tenue.command.publish import Waiting
 from unit.microdata.census import people, schema
 
@@ -27,14 +28,8 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "tenue", "publish", "--schema", "people.toml", *words],
-        capture_output=True,
-        text=True,
-        cwd=folder,
-        check=False,
-    )
+def run(folder: Path, *words: str) -> Ended:
+    return tenue("publish", "--schema", "people.toml", *words, cwd=folder)
 
 
 def files(folder: Path) -> dict[str, bytes]:
@@ -46,7 +41,13 @@ def files(folder: Path) -> dict[str, bytes]:
 
 
 def test_a_release_is_written_and_told_about(folder: Path) -> None:
-    done = run(folder, "--method", "swap", "-k", "12", "--out", "out/", "--json")
+    words = ("--schema", "people.toml", "--method", "swap", "-k", "12", "--out", "out/", "--json")
+    done = subprocess.run(
+        [sys.executable, "-m", "tenue", "publish", *words],
+        capture_output=True,
+        text=True,
+        cwd=folder,
+    )
     assert (done.returncode, done.stderr) == (0, "")
     told = json.loads(done.stdout)
     written = tn.Certificate.from_json((folder / "out" / "certificate.json").read_text())
