@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Any, Protocol
 
 from ..errors import InvalidArgument, refuse
-from ..screen.page import facts
+from ..screen.page import wrapped_facts
 from ..screen.table import html_facts
 from ..version import VERSION
 from .promise import Neighbours, Promise, checked_neighbours, promise_from
@@ -140,7 +140,7 @@ class Certificate:
         for name, value in self._lines():
             lines.append(("" if name == before else name, value))
             before = name or before
-        return "\n".join(facts(lines))
+        return "\n".join(wrapped_facts(lines))
 
     def to_html(self) -> str:
         """A self-contained HTML fragment; every value is escaped."""

@@ -46,8 +46,8 @@ def html_table(
 
 
 def paragraphs(texts: Iterable[str]) -> str:
-    """Each text as a paragraph."""
-    return "".join(f"<p>{html.escape(text)}</p>" for text in texts)
+    """Each text as a paragraph; its lines stay lines."""
+    return "".join(f"<p>{'<br>'.join(map(html.escape, text.splitlines()))}</p>" for text in texts)
 
 
 def html_facts(facts: Iterable[tuple[str, str]]) -> str:

@@ -107,9 +107,11 @@ def has_aggregate(expression: Expression) -> bool:
     return isinstance(expression, Aggregate)
 
 
-def refuse_function(node: exp.Func) -> Refused:
-    """The refusal of a function that no question has."""
+def refuse_function(tree: Tree, node: exp.Func) -> Refused:
+    """The refusal of a function that no question has, by the name that the text has for it."""
     name = node.name.upper() if isinstance(node, exp.Anonymous) else node.sql_name()
+    if name not in tree.called:
+        name = next((word for word in tree.called if word not in FUNCTIONS), name)
     return refuse(
         "query.function-cannot-be-asked",
         name=show(name),
@@ -265,7 +267,7 @@ _OPERATION: dict[str, Callable[[Fraction, Fraction], Fraction]] = {
 
 def _not_an_aggregate(tree: Tree, node: exp.Expr, scope: Scope) -> Refused:
     if isinstance(node, exp.Func):
-        return refuse_function(node)
+        return refuse_function(tree, node)
     if isinstance(node, exp.Subquery | exp.Select):
         return refuse_word("EXISTS")
     if type(node) is exp.Column and type(node.this) is exp.Identifier:

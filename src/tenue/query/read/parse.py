@@ -18,7 +18,7 @@ from .postprocess import Afterwards
 from .predicate import Conditions
 from .source import read_source
 from .spelling import refuse_lost
-from .text import read_tokens, read_tree
+from .text import called_in, read_tokens, read_tree
 from .tree import Tree
 from .unsupported import too_deep
 
@@ -46,7 +46,7 @@ def parse(sql: str, schema: Schema) -> Question:
         Within(column='income', first=50001, last=None)
     """
     tokens = read_tokens(sql, schema)
-    tree = Tree(read_tree(tokens, sql))
+    tree = Tree(read_tree(tokens, sql), called_in(tokens))
     try:
         question = _question(tree, schema)
     except RecursionError:

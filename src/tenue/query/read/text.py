@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from itertools import pairwise
 
 from sqlglot import Dialect, Token, TokenType, exp
 from sqlglot.errors import ParseError
@@ -87,6 +88,16 @@ def read_tree(tokens: list[Token], sql: str) -> exp.Select:
     if type(select) is not exp.Select:
         raise unreadable()
     return select
+
+
+def called_in(tokens: list[Token]) -> list[str]:
+    """The words before a parenthesis, in upper case: functions as the text names them."""
+    pairs = pairwise(tokens)
+    return [
+        word.text.upper()
+        for word, after in pairs
+        if after.token_type is T.L_PAREN and word.token_type not in SIGNS | WORDS
+    ]
 
 
 def _refuse_hints(tokens: list[Token]) -> None:
