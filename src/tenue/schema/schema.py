@@ -26,7 +26,7 @@ _HERE = Path()
 _ENTRIES = ("columns", "questions")
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Schema(Table):
     """Everything public about a table, as its holder wrote it down.
 
