@@ -13,6 +13,11 @@ DOCUMENTS = ("docs/tour.md", "CONTRIBUTING.md", "SECURITY.md")
 TOUR = (ROOT / "docs" / "tour.md").read_text()
 ROWS = [line for line in TOUR.splitlines() if line.startswith("| `")]
 WALKS = ("One question", "One release", "One draw", "One check")
+FOR_USERS = ("src/**/*.py", "src/**/*.toml", "docs/**/*.md", "*.md")
+ELSEWHERE = re.compile(
+    r"soundness(\.md|,? section|:)|(design|style|stack)\.md|\.\./shared|issue #?\d"
+)
+"""Documents and threads that whoever uses Tenue does not have."""
 LINES, WORDS = 180, 1537
 """How long the tour was at 0.1.0."""
 
@@ -76,3 +81,25 @@ def test_the_tour_walks_in_short_steps_that_name_files() -> None:
 def test_the_tour_is_half_as_long_as_it_was() -> None:
     assert len(TOUR.splitlines()) <= LINES // 2
     assert len(re.findall(r"\S+", TOUR)) <= WORDS // 2
+
+
+def pointers_elsewhere(text: str) -> list[str]:
+    return [found[0] for found in ELSEWHERE.finditer(" ".join(text.split()).lower())]
+
+
+def test_nothing_that_users_read_points_at_what_they_lack() -> None:
+    files = [path for pattern in FOR_USERS for path in sorted(ROOT.glob(pattern))]
+    assert len(files) > 300
+    found = {path.name: pointers_elsewhere(path.read_text()) for path in files}
+    assert {name: words for name, words in found.items() if words} == {}
+
+
+def test_a_pointer_elsewhere_is_seen() -> None:
+    for text in (
+        "Thesis, section 2.8; soundness.md, section 6.",
+        "constants: soundness\n        section 3",
+        "see design.md",
+        "as issue 13 asks",
+    ):
+        assert pointers_elsewhere(text)
+    assert pointers_elsewhere("Thesis, section 2.8, on the soundness of groups") == []

@@ -2,7 +2,7 @@
 
 Of a refined answer nothing leaves but the prior, one sample, the error averaged over the prior and
 the posterior given the sample: the refined law, its interval and its error are the truth in
-disguise (soundness section 4).
+disguise.
 """
 
 from __future__ import annotations
