@@ -28,7 +28,7 @@ def demo(
     out: Annotated[Path, Option(help="Where the made-up table goes.")] = Path("demo-out"),
     as_json: AsJson = False,
 ) -> None:
-    """Show the noise laws side by side, then ask a made-up table, then publish it."""
+    """Ask and publish a made-up table. First it shows the laws of noise side by side."""
     from ..number import above_zero
 
     level = float(above_zero(epsilon, "epsilon"))

@@ -17,6 +17,8 @@ from .pair.propensity import Propensity, propensity_of
 from .risk import stated
 from .verdict import plain
 
+_ROUNDING = 1e-12
+
 
 @dataclass(frozen=True, kw_only=True)
 class Utility:
@@ -103,11 +105,16 @@ class Utility:
         ]
         for column, (_, values) in zip(self.columns, self.relative_by_column, strict=True):
             cells = (values, column.mean, column.variance, column.quantiles, column.histogram)
-            shown = " ".join(f"{'' if cell is None else shortly(cell, 4):>9}" for cell in cells)
+            shown = " ".join(f"{'' if cell is None else _seen(cell):>9}" for cell in cells)
             lines.append(f"{column.name:<{width}}  {shown}")
         lines.append("How far each moved, 0 is not at all: values and quantiles over the width of")
         lines.append("the domain, mean and variance over themselves, shares by total variation.")
         return "\n".join(lines)
+
+
+def _seen(distance: float) -> str:
+    """A distance as people read it: what only rounding left is nothing."""
+    return shortly(distance if abs(distance) > _ROUNDING else 0, 4)
 
 
 @checked_call
