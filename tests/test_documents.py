@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 import pytest
 
+import tenue
 from documents import ROOT, SOURCE, found, paths_in, sections, steps_in
+from tenue.command.main import app
+from tenue.command.words import App, Option, parameters
+from tenue.schema import Schema
+from tenue.schema.file.declaration import KEYS
+from tenue.schema.file.section import Section
 from test_arrows import ORDER
 
 DOCUMENTS = ("docs/tour.md", "CONTRIBUTING.md", "SECURITY.md")
@@ -103,3 +110,61 @@ def test_a_pointer_elsewhere_is_seen() -> None:
     ):
         assert pointers_elsewhere(text)
     assert pointers_elsewhere("Thesis, section 2.8, on the soundness of groups") == []
+
+
+REFERENCE = {path.stem: path.read_text() for path in (ROOT / "docs" / "reference").glob("*.md")}
+EVERY_SECTION = """
+[table]
+name = "t"
+unit = "record"
+neighbours = "replace"
+[columns.x]
+type = "number"
+bounds = [0, 9]
+[budget]
+total = 1
+[protocol]
+kind = "fixed-noise"
+scale = 20
+[questions.q]
+sql = "SELECT MEDIAN(x) FROM t"
+promise = "individual"
+"""
+
+
+def unnamed(names: Iterable[str], text: str) -> list[str]:
+    """The names that a text does not have as words of their own."""
+    return [name for name in names if not re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", text)]
+
+
+def test_the_reference_has_every_public_name() -> None:
+    table, rooms = REFERENCE["names"].split("## The rooms")
+    for room in tenue._ROOMS:
+        (own,) = [row for row in rooms.split("\n* ") if row.startswith(f"`tn.{room}`")]
+        whole = own + table
+        assert unnamed(getattr(tenue, room).__all__, whole) == [], room
+
+
+def test_the_reference_has_every_command_and_option() -> None:
+    text = REFERENCE["commands"] + REFERENCE["publishing"]
+    for name, verb in app.verbs.items():
+        inner = verb.verbs if isinstance(verb, App) else {"": verb}
+        for word, function in inner.items():
+            assert not isinstance(function, App)
+            assert f"`tenue {f'{name} {word}'.strip()}" in REFERENCE["commands"]
+            options = [one for one in parameters(function) if isinstance(one.said, Option)]
+            assert unnamed([one.names[-1] for one in options], text) == [], name
+
+
+def test_the_reference_has_every_key_of_a_schema(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: set[str] = set().union(*KEYS.values())
+    monkeypatch.setattr(Section, "known", lambda self, keys, of: seen.update(keys))
+    Schema.parse(EVERY_SECTION)
+    assert {"rows_per_unit", "per_analyst", "times", "scale", "taxonomy"} <= seen
+    assert unnamed(sorted(seen), REFERENCE["schema"]) == []
+
+
+def test_a_name_that_is_missing_is_seen() -> None:
+    assert unnamed(["rows", "k"], "`rows_per_unit`, `-k`") == ["rows", "k"]
+    assert unnamed(["--out", "rows"], "`--out`, rows = 3") == []
+    assert unnamed(["--l"], "`--last 10`") == ["--l"]
