@@ -38,7 +38,12 @@ def hanging(text: str, before: str = "") -> str:
     """A text wrapped so that its further lines begin below its first word."""
     indent = " " * len(before)
     return textwrap.fill(
-        text, WIDTH, initial_indent=before, subsequent_indent=indent, break_on_hyphens=False
+        text,
+        WIDTH,
+        initial_indent=before,
+        subsequent_indent=indent,
+        break_on_hyphens=False,
+        break_long_words=False,
     )
 
 
