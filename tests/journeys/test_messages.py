@@ -20,6 +20,7 @@ SCHEMA: dict[str, Any] = {
         "sex": {"type": "category", "categories": ["Male", "Female"]},
         "hours-per-week": {"type": "number", "bounds": [0, 99]},
         "x": {"type": "number", "bounds": [0, 10]},
+        "visit date": {"type": "date", "bounds": ["2024-01-01", "2024-12-31"]},
     },
 }
 
@@ -27,7 +28,8 @@ SCHEMA: dict[str, Any] = {
 @pytest.fixture(scope="module")
 def data() -> Iterator[Session]:
     rows = {"sex": ["Male", "Female"] * 50, "hours-per-week": [40] * 100, "x": [3] * 60 + [4] * 40}
-    with tn.protect(pd.DataFrame(rows), schema=SCHEMA, ledger=Memory()) as opened:
+    days = {"visit date": ["2024-03-01"] * 100}
+    with tn.protect(pd.DataFrame({**rows, **days}), schema=SCHEMA, ledger=Memory()) as opened:
         yield opened
 
 
@@ -71,6 +73,20 @@ def data() -> Iterator[Session]:
             "computes",
         ),
         ("SELECT COUNT(*) FROM t WHERE x - 1 > 3", {}, "computes something", "double quotes"),
+        (
+            "SELECT COUNT(*) FROM t WHERE visit date > '2024-06-01'",
+            {},
+            'Write "visit date"',
+            "Leave it out",
+        ),
+        ("SELECT COUNT(*) FROM t WHERE sex = 'visit date' frm", {}, "cannot be read", "visit date"),
+        (
+            'SELECT MONTH("visit date"), COUNT(*) FROM t GROUP BY 1',
+            {},
+            "Write DATE_TRUNC('month', column)",
+            "Did you mean",
+        ),
+        ("SELECT FLOOR(x), COUNT(*) FROM t GROUP BY 1", {}, "Write BIN(column, width)", "one of"),
         ("SELECT COUNT(*) FROM t WHERE sex = Male", {}, "Write 'Male'", "two columns"),
         ('SELECT COUNT(*) FROM t WHERE sex IN ("Male")', {}, "Write 'Male'", "two columns"),
         ("SELECT COUNT(*) FROM t WHERE sex = x", {}, "two columns", "single quotes"),

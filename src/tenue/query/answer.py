@@ -323,7 +323,8 @@ class Answer:
         caveats += [reading.caveat for reading in self.plan.readings]
         if caveat := next(filter(None, caveats), ""):
             return caveat
-        note = "The true answer is within ± with a probability of at least 95 %."
+        of = "Of what counts, the" if self.limits else "The"
+        note = f"{of} true answer is within ± with a probability of at least 95 %."
         if self.plan.interval is not None:
             bought = shortly(float(self.plan.interval_epsilon))
             level = f"{float(100 * self.plan.interval):.10g} %"

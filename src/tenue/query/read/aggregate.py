@@ -38,6 +38,22 @@ _NAMES = tuple(function.name for function in SQL_FUNCTIONS)
 FUNCTIONS = (*_NAMES, "PERCENTILE_CONT", "QUANTILE_CONT", "BIN", "DATE_TRUNC")
 """Every function that a question may have."""
 
+_KEYS_INSTEAD = {
+    **{
+        part: f"Write DATE_TRUNC('{part.lower()}', column) in SELECT and GROUP BY"
+        for part in ("YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "HOUR")
+    },
+    **dict.fromkeys(
+        ("EXTRACT", "DATE_PART", "STRFTIME", "TO_CHAR"),
+        "Write DATE_TRUNC('month', column) in SELECT and GROUP BY",
+    ),
+    **dict.fromkeys(
+        ("ROUND", "FLOOR", "CEIL", "CEILING", "TRUNC", "WIDTH_BUCKET"),
+        "Write BIN(column, width) in SELECT and GROUP BY",
+    ),
+}
+"""What groups rows in place of a function that many try first."""
+
 _OPERATORS: dict[type[exp.Expr], Literal["+", "-", "*", "/"]] = {
     exp.Add: "+",
     exp.Sub: "-",
@@ -116,7 +132,7 @@ def refuse_function(tree: Tree, node: exp.Func) -> Refused:
         "query.function-cannot-be-asked",
         name=show(name),
         names=list_words(_NAMES),
-        nearest=nearest(name[:100], FUNCTIONS),
+        nearest=_KEYS_INSTEAD.get(name) or nearest(name[:100], FUNCTIONS),
     )
 
 

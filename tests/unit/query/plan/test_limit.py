@@ -101,6 +101,7 @@ def test_what_can_be_cut_is_said_wherever_the_number_is(
     if kinds:
         assert footer.startswith(found.limits[0].words[0].upper() + found.limits[0].words[1:20])
         assert "± does not cover what that leaves out" in " ".join(footer.split())
+        assert "The true answer is within" not in footer
     else:
         assert "limits" not in frame
         assert "± does not cover what that leaves out" not in footer
