@@ -20,7 +20,7 @@ from .verdict import plain
 _ROUNDING = 1e-12
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Utility:
     """What masking did to a table. Computed from the original: for the holder only.
 
@@ -73,6 +73,9 @@ class Utility:
     def to_json(self) -> str:
         """One JSON object."""
         return json.dumps(self.to_dict())
+
+    def __repr__(self) -> str:
+        return str(self)
 
     def __str__(self) -> str:
         kept = [name for name, moved in self.relative_by_column if moved == 0]
