@@ -71,7 +71,7 @@ _INSIDE = {
     "promise": "promise certificate",
     "query": (
         "question cells family plan posterior workload release answer certify inquiry opening "
-        "read terms write belief explain individual session"
+        "read terms write belief explain individual view session"
     ),
     "schema": "literal expression column named protocol table file schema",
     "screen": "number page table",

@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 import pytest
 
+import tenue
 from documents import ROOT, SOURCE, found, paths_in, sections, steps_in
+from tenue.command.main import app
+from tenue.command.words import App, Option, parameters
+from tenue.schema import Schema
+from tenue.schema.file.declaration import KEYS
+from tenue.schema.file.section import Section
 from test_arrows import ORDER
 
 DOCUMENTS = ("docs/tour.md", "CONTRIBUTING.md", "SECURITY.md")
 TOUR = (ROOT / "docs" / "tour.md").read_text()
 ROWS = [line for line in TOUR.splitlines() if line.startswith("| `")]
 WALKS = ("One question", "One release", "One draw", "One check")
+FOR_USERS = ("src/**/*.py", "src/**/*.toml", "docs/**/*.md", "*.md")
+ELSEWHERE = re.compile(
+    r"soundness(\.md|,? section|:)|(design|style|stack)\.md|\.\./shared|issue #?\d"
+)
+"""Documents and threads that whoever uses Tenue does not have."""
 LINES, WORDS = 180, 1537
 """How long the tour was at 0.1.0."""
 
@@ -76,3 +88,83 @@ def test_the_tour_walks_in_short_steps_that_name_files() -> None:
 def test_the_tour_is_half_as_long_as_it_was() -> None:
     assert len(TOUR.splitlines()) <= LINES // 2
     assert len(re.findall(r"\S+", TOUR)) <= WORDS // 2
+
+
+def pointers_elsewhere(text: str) -> list[str]:
+    return [found[0] for found in ELSEWHERE.finditer(" ".join(text.split()).lower())]
+
+
+def test_nothing_that_users_read_points_at_what_they_lack() -> None:
+    files = [path for pattern in FOR_USERS for path in sorted(ROOT.glob(pattern))]
+    assert len(files) > 300
+    found = {path.name: pointers_elsewhere(path.read_text()) for path in files}
+    assert {name: words for name, words in found.items() if words} == {}
+
+
+def test_a_pointer_elsewhere_is_seen() -> None:
+    for text in (
+        "Thesis, section 2.8; soundness.md, section 6.",
+        "constants: soundness\n        section 3",
+        "see design.md",
+        "as issue 13 asks",
+    ):
+        assert pointers_elsewhere(text)
+    assert pointers_elsewhere("Thesis, section 2.8, on the soundness of groups") == []
+
+
+REFERENCE = {path.stem: path.read_text() for path in (ROOT / "docs" / "reference").glob("*.md")}
+EVERY_SECTION = """
+[table]
+name = "t"
+unit = "record"
+neighbours = "replace"
+[columns.x]
+type = "number"
+bounds = [0, 9]
+[budget]
+total = 1
+[protocol]
+kind = "fixed-noise"
+scale = 20
+[questions.q]
+sql = "SELECT MEDIAN(x) FROM t"
+promise = "individual"
+"""
+
+
+def unnamed(names: Iterable[str], text: str) -> list[str]:
+    """The names that a text does not have as words of their own."""
+    return [name for name in names if not re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", text)]
+
+
+def test_the_reference_has_every_public_name() -> None:
+    table, rooms = REFERENCE["names"].split("## The rooms")
+    for room in tenue._ROOMS:
+        (own,) = [row for row in rooms.split("\n* ") if row.startswith(f"`tn.{room}`")]
+        whole = own + table
+        assert unnamed(getattr(tenue, room).__all__, whole) == [], room
+
+
+def test_the_reference_has_every_command_and_option() -> None:
+    text = REFERENCE["commands"] + REFERENCE["publishing"]
+    for name, verb in app.verbs.items():
+        inner = verb.verbs if isinstance(verb, App) else {"": verb}
+        for word, function in inner.items():
+            assert not isinstance(function, App)
+            assert f"`tenue {f'{name} {word}'.strip()}" in REFERENCE["commands"]
+            options = [one for one in parameters(function) if isinstance(one.said, Option)]
+            assert unnamed([one.names[-1] for one in options], text) == [], name
+
+
+def test_the_reference_has_every_key_of_a_schema(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: set[str] = set().union(*KEYS.values())
+    monkeypatch.setattr(Section, "known", lambda self, keys, of: seen.update(keys))
+    Schema.parse(EVERY_SECTION)
+    assert {"rows_per_unit", "per_analyst", "times", "scale", "taxonomy"} <= seen
+    assert unnamed(sorted(seen), REFERENCE["schema"]) == []
+
+
+def test_a_name_that_is_missing_is_seen() -> None:
+    assert unnamed(["rows", "k"], "`rows_per_unit`, `-k`") == ["rows", "k"]
+    assert unnamed(["--out", "rows"], "`--out`, rows = 3") == []
+    assert unnamed(["--l"], "`--last 10`") == ["--l"]

@@ -84,6 +84,10 @@ class Refused(Exception):
             return facts[name]
         raise AttributeError(name)
 
+    def _render_traceback_(self) -> list[str]:
+        """What a notebook shows: the three sentences, and not where in Tenue they were raised."""
+        return [f"Refused: {self.what}", self.allowed, self.fix]
+
     def to_dict(self) -> dict[str, str]:
         """The refusal as the command line and the gateway send it."""
         return {"code": self.code, "what": self.what, "allowed": self.allowed, "fix": self.fix}

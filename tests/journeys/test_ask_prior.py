@@ -67,7 +67,7 @@ def test_several_values_of_one_person_are_possible_together(folder: Path) -> Non
     shown = json.loads(tenue(folder, "ledger", "show", "people.ledger", "--json").stdout)
     assert shown["datasets"][0]["spent_delta"] == "0.000001"
     text = ask(folder, ABOUT_ONE, "joint.json", "--delta", "1e-6").stdout
-    assert "answered before, no charge" in text
+    assert "Cost: nothing, it was answered before" in text
     assert "employed yes and benefits no" in text
 
 
@@ -88,7 +88,7 @@ def test_a_protocol_is_shown_with_the_ledger(folder: Path) -> None:
     fixed = SCHEMA + '\n[protocol]\nkind = "fixed-noise"\nscale = 20\n'
     (folder / "people.toml").write_text(fixed)
     words = ("ask", "SELECT COUNT(*) FROM people", "--schema", "people.toml")
-    assert "epsilon 0.05, discrete Laplace of scale 20" in tenue(folder, *words).stdout
+    assert "Cost: epsilon 0.05 (discrete Laplace of scale 20)" in tenue(folder, *words).stdout
     assert isinstance(tenue(folder, *words, "--epsilon", "1").exception, InvalidArgument)
     assert (
         "protocol: fixed-noise of scale 20"

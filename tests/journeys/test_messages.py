@@ -20,6 +20,7 @@ SCHEMA: dict[str, Any] = {
         "sex": {"type": "category", "categories": ["Male", "Female"]},
         "hours-per-week": {"type": "number", "bounds": [0, 99]},
         "x": {"type": "number", "bounds": [0, 10]},
+        "visit date": {"type": "date", "bounds": ["2024-01-01", "2024-12-31"]},
     },
 }
 
@@ -27,7 +28,8 @@ SCHEMA: dict[str, Any] = {
 @pytest.fixture(scope="module")
 def data() -> Iterator[Session]:
     rows = {"sex": ["Male", "Female"] * 50, "hours-per-week": [40] * 100, "x": [3] * 60 + [4] * 40}
-    with tn.protect(pd.DataFrame(rows), schema=SCHEMA, ledger=Memory()) as opened:
+    days = {"visit date": ["2024-03-01"] * 100}
+    with tn.protect(pd.DataFrame({**rows, **days}), schema=SCHEMA, ledger=Memory()) as opened:
         yield opened
 
 
@@ -50,6 +52,44 @@ def data() -> Iterator[Session]:
             "mean or a ratio",
         ),
         ("SELECT LISTAGG(x) FROM t", {}, "cannot be asked", "Did you mean `LISTAGG`"),
+        ("SELECT QUANTILE_DISC(x, 0.9) FROM t", {}, '"QUANTILE_DISC"', "PERCENTILE_DISC"),
+        (
+            "SELECT COUNT(*) FROM t WHERE sex IN ('Male') AND BOOL_AND(x)",
+            {},
+            "has a function",
+            "IN cannot",
+        ),
+        ("SELECT STRING_AGG(sex) FROM t WHERE sex IN ('Male')", {}, '"STRING_AGG"', '"IN"'),
+        (
+            "SELECT COUNT(*) FROM t WHERE hours-per-week > 3",
+            {},
+            'Write "hours-per-week"',
+            "computes",
+        ),
+        (
+            "SELECT COUNT(*) FROM t WHERE sex = 'Male' AND 3 < hours-per-week",
+            {},
+            'Write "hours-per-week"',
+            "computes",
+        ),
+        ("SELECT COUNT(*) FROM t WHERE x - 1 > 3", {}, "computes something", "double quotes"),
+        (
+            "SELECT COUNT(*) FROM t WHERE visit date > '2024-06-01'",
+            {},
+            'Write "visit date"',
+            "Leave it out",
+        ),
+        ("SELECT COUNT(*) FROM t WHERE sex = 'visit date' frm", {}, "cannot be read", "visit date"),
+        (
+            'SELECT MONTH("visit date"), COUNT(*) FROM t GROUP BY 1',
+            {},
+            "Write DATE_TRUNC('month', column)",
+            "Did you mean",
+        ),
+        ("SELECT FLOOR(x), COUNT(*) FROM t GROUP BY 1", {}, "Write BIN(column, width)", "one of"),
+        ("SELECT COUNT(*) FROM t WHERE sex = Male", {}, "Write 'Male'", "two columns"),
+        ('SELECT COUNT(*) FROM t WHERE sex IN ("Male")', {}, "Write 'Male'", "two columns"),
+        ("SELECT COUNT(*) FROM t WHERE sex = x", {}, "two columns", "single quotes"),
     ],
 )
 def test_the_reason_is_the_one_that_applies(
@@ -82,3 +122,23 @@ def test_no_certificate_names_a_document_that_users_lack(data: Session) -> None:
     for sql in (asked, "SELECT AVG(x) FROM t"):
         certificate = data.ask(sql, epsilon=1).certificate
         assert "soundness" not in certificate.to_json()
+
+
+def test_the_footer_says_in_sentences_what_the_numbers_are(data: Session) -> None:
+    answer = data.ask("SELECT COUNT(*) FROM t WHERE x = 4", epsilon=2)
+    assert str(answer).splitlines()[-2:] == [
+        "The true answer is within ± with a probability of at least 95 %.",
+        "Cost: epsilon 2 (discrete Laplace).",
+    ]
+    again = data.ask("SELECT COUNT(*) FROM t WHERE x = 4", epsilon=2)
+    assert str(again).endswith("Cost: nothing, it was answered before (discrete Laplace).")
+    assert "at least 95 %.<br>Cost: ε = 2 (discrete Laplace).</p>" in answer._repr_html_()
+    bought = data.ask("SELECT MEDIAN(x) FROM t", epsilon=2, interval=0.9)
+    said = " ".join(str(bought).split())
+    assert "Intervals in values were bought for epsilon 1 and hold with 90 %." in said
+
+
+def test_no_screen_is_wider_than_a_terminal(data: Session) -> None:
+    answer = data.ask("SELECT sex, COUNT(*), AVG(x) FROM t GROUP BY sex", epsilon=3)
+    for shown in (answer, answer.plan, answer.certificate, data.schema, data.budget):
+        assert max(map(len, str(shown).splitlines())) < 80

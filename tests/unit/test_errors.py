@@ -45,3 +45,18 @@ def test_faults_are_not_refusals() -> None:
     assert not issubclass(errors.Fault, errors.Refused)
     assert issubclass(errors.EngineFault, errors.Fault)
     assert issubclass(errors.LedgerFault, errors.Fault)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_notebook_shows_three_sentences(kind: type[errors.Refused]) -> None:
+    """IPython asks an exception for this before it writes a traceback of its own."""
+    refusal = kind("It is wrong", "This is allowed", "Do this")
+    assert refusal._render_traceback_() == [
+        "Refused: It is wrong.",
+        "This is allowed.",
+        "Do this.",
+    ]
+
+
+def test_a_fault_keeps_its_traceback() -> None:
+    assert not hasattr(errors.EngineFault("why"), "_render_traceback_")

@@ -30,7 +30,7 @@ def ask(
     ] = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Ask: the answer is private, and the ledger is debited before a row is read."""
+    """Ask a question, in SQL. The answer is private; the ledger is debited before a row is read."""
     with options.opened(schema, ledger, analyst, source) as data:
         answer = data.ask(
             sql,

@@ -23,7 +23,7 @@ def check(
     unit: Annotated[str | None, Option(help="The column that names a person, or: record")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Check a file: how many look alike, and what their group gives away."""
+    """Measure a file: how many look alike, what groups give away. The file may be anybody's."""
     from ..evaluate import check as measured
 
     with spoken():

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+import sys
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -26,7 +28,7 @@ def demo(
     out: Annotated[Path, Option(help="Where the made-up table goes.")] = Path("demo-out"),
     as_json: AsJson = False,
 ) -> None:
-    """Show the noise laws side by side, then ask a made-up table, then publish it."""
+    """Ask and publish a made-up table. First it shows the laws of noise side by side."""
     from ..number import above_zero
 
     level = float(above_zero(epsilon, "epsilon"))
@@ -145,5 +147,17 @@ def _show(epsilon: str, one: Rows, many: Rows, asked: Any, release: Any, out: Pa
     console.print("\nFor the holder alone:", style="cyan")
     console.print(str(release.risk).splitlines()[0], markup=False, soft_wrap=True)
     console.print(str(release.utility).splitlines()[0], markup=False, soft_wrap=True)
-    command = f".venv/bin/tenue ask --schema {out}/people.toml --epsilon 0.5"
+    command = f"{command_name()} ask --schema {out}/people.toml --epsilon 0.5"
     console.print(f'\nYour turn:\n{command} "{YOURS}"\n', markup=False, soft_wrap=True)
+
+
+def command_name() -> str:
+    """How a person at this prompt calls Tenue: `tenue` if that is found, else where it lies."""
+    script = Path(sys.executable).with_name("tenue")
+    found = shutil.which("tenue")
+    if found is not None and script.exists() and script.samefile(found):
+        return "tenue"
+    if not script.exists():
+        return f"{Path(sys.executable).name} -m tenue"
+    here = Path().absolute()
+    return str(script.relative_to(here)) if script.is_relative_to(here) else str(script)

@@ -20,7 +20,8 @@ def explain(
     delta: options.Delta = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Show every admissible mechanism with its expected error. Opens no table, costs nothing."""
+    """Explain what an answer would cost and how far off it would be. Shows every admissible
+    mechanism with its expected error; opens no table, costs nothing."""
     from ..query.explain import explain as explained
     from ..query.terms import Terms
     from ..schema import Schema

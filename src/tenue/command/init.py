@@ -36,7 +36,8 @@ def init(
     force: Annotated[bool, Option("--force", help="Write over a file.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Draft a schema: types from the file, a marked blank for all that you must decide."""
+    """Draft a schema for a table. Types come from the file; what only you can decide is a marked
+    blank."""
     from ..engine.duckdb.describe import describe
     from ..schema import BLANK, draft
 

@@ -11,7 +11,7 @@ from ..errors import refuse
 from .options import AsJson
 from .words import App, Argument, Option, say
 
-app = App("tenue ledger", "Show, verify or export what was spent.")
+app = App("tenue ledger", "Show, verify, export or anchor what was spent.")
 LedgerPath = Annotated[Path, Argument(help="The ledger's file.")]
 
 

@@ -60,7 +60,8 @@ def publish(
     ] = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Publish: a protected copy, its certificate, and, for you alone, its risk and utility."""
+    """Publish a protected copy of a table. Its certificate leaves with it; risk and utility are
+    shown to you alone."""
     from ..microdata.leave.leave import Target
     from ..microdata.leave.save import check_target
     from ..microdata.protected_copy import warnings_of

@@ -102,7 +102,7 @@ class Parameter:
     def row(self) -> tuple[str, str]:
         """Its line of the help."""
         least = self.said.least if isinstance(self.said, Option) else None
-        kinds = {list: " <list[str]>", bool: ""}
+        kinds = {list: " <str>...", bool: ""}
         kind = kinds.get(self.kind, f" <{self.kind.__name__.lower()}>")
         kind = " <int range>" if least is not None else kind
         kind = f" <{'|'.join(self.words)}>" if self.words else kind

@@ -108,7 +108,7 @@ def refined(
         0.0695
 
     Source
-        Bayes' rule with the law of thesis, algorithm 5.1; what may be shown: soundness section 4.
+        Bayes' rule with the law of the thesis, algorithm 5.1.
     """
     used = float_factors(epsilon, kind, alpha_up)
     belief = with_points(prior)

@@ -37,7 +37,7 @@ def count(noisy: Number, law: object, prior: Any) -> Posterior:
         (347.114, 347, (317, 377))
 
     Source
-        Naldi and D'Acquisto, section 3; soundness section 5.
+        Naldi and D'Acquisto, section 3.
     """
     if isinstance(prior, Points) and prior.unit.denominator != 1:
         raise refuse("estimate.prior-holds-numbers-that-are-not-whole")

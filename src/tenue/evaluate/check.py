@@ -70,7 +70,7 @@ def check(
         (2, 1, 0.25)
 
     Source
-        Thesis, sections 2.8 and 7.2; soundness.md, sections 6 and 8.
+        Thesis, sections 2.8 and 7.2.
     """
     found = _checked(table, schema, quasi_identifiers, confidential, unit, None)
     if not isinstance(table, str | os.PathLike):

@@ -21,7 +21,7 @@ from .rows import open_rows
 from .verdict import Check
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Risk:
     """What an intruder can do with a masked table. Computed from the original: for the holder only.
 
@@ -104,6 +104,9 @@ class Risk:
                 "are on the safe side but for chance."
             )
         return lines
+
+    def __repr__(self) -> str:
+        return str(self)
 
     def __str__(self) -> str:
         lines = self.sentences()

@@ -72,7 +72,7 @@ def score(
         columns, scale, schema: as for `record_linkage`; the squared error is in raw units.
 
     Source
-        Thesis, section 6.4.2; soundness.md, section 6, for the product.
+        Thesis, section 6.4.2, whose tables print the product.
     """
     truth = open_rows(original)  # once, for a stream cannot be read again
     measured = []

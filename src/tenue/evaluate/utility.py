@@ -17,8 +17,10 @@ from .pair.propensity import Propensity, propensity_of
 from .risk import stated
 from .verdict import plain
 
+_ROUNDING = 1e-12
 
-@dataclass(frozen=True, kw_only=True)
+
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Utility:
     """What masking did to a table. Computed from the original: for the holder only.
 
@@ -72,6 +74,9 @@ class Utility:
         """One JSON object."""
         return json.dumps(self.to_dict())
 
+    def __repr__(self) -> str:
+        return str(self)
+
     def __str__(self) -> str:
         kept = [name for name, moved in self.relative_by_column if moved == 0]
         lines = ["No value changed."]
@@ -103,11 +108,16 @@ class Utility:
         ]
         for column, (_, values) in zip(self.columns, self.relative_by_column, strict=True):
             cells = (values, column.mean, column.variance, column.quantiles, column.histogram)
-            shown = " ".join(f"{'' if cell is None else shortly(cell, 4):>9}" for cell in cells)
+            shown = " ".join(f"{'' if cell is None else _seen(cell):>9}" for cell in cells)
             lines.append(f"{column.name:<{width}}  {shown}")
         lines.append("How far each moved, 0 is not at all: values and quantiles over the width of")
         lines.append("the domain, mean and variance over themselves, shares by total variation.")
         return "\n".join(lines)
+
+
+def _seen(distance: float) -> str:
+    """A distance as people read it: what only rounding left is nothing."""
+    return shortly(distance if abs(distance) > _ROUNDING else 0, 4)
 
 
 @checked_call

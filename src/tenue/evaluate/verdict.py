@@ -45,7 +45,7 @@ class Confidential:
     exact_t_ratio: Fraction | None
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Check:
     """What a table shows of its groups. It describes one file, and promises nothing.
 
@@ -115,6 +115,9 @@ class Check:
     def to_json(self) -> str:
         """One JSON object."""
         return json.dumps(self.to_dict())
+
+    def __repr__(self) -> str:
+        return str(self)
 
     def __str__(self) -> str:
         return _check_text(self)

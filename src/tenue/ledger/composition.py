@@ -10,7 +10,7 @@ Facts are priced here and nowhere else:
   added to differential privacy.
 
 Source
-    soundness.md, sections 4 and 9.
+    Sequential and parallel composition; to replace a record is to remove one and add another.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol, Self, TextIO, TypeVar
 
-from ..errors import Refused, refuse
+from ..errors import LedgerFault, Refused, refuse
 from ..number import checked_call
 from .amount import cap, delta_cap
 from .composition import Charge, Column, Neighbours, given_neighbours
@@ -27,7 +27,7 @@ from .fact import (
     SourceValidated,
 )
 from .proof.anchor import Anchor
-from .record import Balance, Reservation, Verification, balance_of
+from .record import Balance, Reservation, Verification, balance_of, balances_in_html
 from .row import EVERYONE, Shelf, Source, cache_name, standing, ticket_name
 from .text import given_text, readable
 from .transaction import holder, settlement
@@ -386,6 +386,24 @@ class Ledger(abc.ABC):
         """
         kept = anchor if isinstance(anchor, Anchor | None) else Anchor.read(anchor)
         return self._inspect(kept)
+
+    def _view(self) -> tuple[list[Balance], str]:
+        """What a prompt or a notebook shows. It names no question and no analyst, because whoever
+        asks holds the ledger too, in `session.ledger`.
+        """
+        try:
+            found = [self.balance(name).seen_by("") for name in self.datasets()]
+            entries, _ = self._read(lambda rows: rows.head())
+        except (Refused, LedgerFault):
+            return [], "A ledger that is closed or cannot be read."
+        return found, f"Entries: {entries:,}. verify() checks them, entries() lists them."
+
+    def __repr__(self) -> str:
+        balances, note = self._view()
+        return "\n".join([*map(str, balances), note])
+
+    def _repr_html_(self) -> str:
+        return balances_in_html(*self._view())
 
     @abc.abstractmethod
     def close(self) -> None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from ..screen.table import html_table, paragraphs
 from .amount import decimal, in_delta, in_epsilon
 from .composition import Neighbours
 from .row import EVERYONE, Account, Dataset
@@ -51,7 +52,7 @@ class Quota:
         return f"{self.analyst}: epsilon {decimal(self.spent)}{of} spent"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Balance:
     """What a data set may still pay, in exact epsilon; columns that must not be added are apart.
 
@@ -114,6 +115,51 @@ class Balance:
             lines.append(f"  releases registered: {self.releases}")
         lines.extend(f"  {quota}" for quota in self.analysts)
         return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        rows = [[f"{self.dataset} ({self.neighbours})", "spent", "of", "remains"]]
+        rows.append(_amounts("epsilon", self.spent, self.total, self.remaining))
+        if self.total_delta:
+            rows.append(_amounts("delta", self.spent_delta, self.total_delta, self.remaining_delta))
+        if self.individual or self.total_individual is not None:
+            name = "individual epsilon, which is not differential privacy and is counted apart"
+            left = self.remaining_individual
+            rows.append(_amounts(name, self.individual, self.total_individual, left))
+        rows += [_amounts(q.analyst, q.spent, q.total, q.remaining) for q in self.analysts]
+        said = [f"protocol: {self.protocol}"] if self.protocol else []
+        said += [f"releases registered: {self.releases}"] if self.releases else []
+        return html_table(rows, after=said)
+
+    def seen_by(self, analyst: str) -> Balance:
+        """The balance without what other analysts have spent; what all have together stays."""
+        return replace(self, analysts=tuple(q for q in self.analysts if q.analyst == analyst))
+
+
+def _amounts(
+    name: str, spent: Fraction, total: Fraction | None, left: Fraction | None
+) -> list[str]:
+    shown = ("no limit" if total is None else decimal(total), "" if left is None else decimal(left))
+    return [name, decimal(spent), *shown]
+
+
+def balances_in_html(balances: Sequence[Balance], note: str) -> str:
+    """A row for each data set: no question and no analyst is named."""
+    header = ["data set", "neighbours", "epsilon", "spent", "remains", "releases"]
+    rows = [
+        [
+            one.dataset,
+            one.neighbours,
+            decimal(one.total),
+            decimal(one.spent),
+            decimal(one.remaining),
+            str(one.releases),
+        ]
+        for one in balances
+    ]
+    return (html_table([header, *rows]) if rows else "") + paragraphs([note])
 
 
 def balance_of(

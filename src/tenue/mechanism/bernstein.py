@@ -4,7 +4,7 @@ With m = x − low and M = high − low in grid steps, (M−m)², 2m(M−m) and 
 add up to M², whatever x: a row moves their sums over all rows by M² in all, an L1 budget of which
 nothing is wasted. They are the Bernstein polynomials of degree 2; those of degree 1 are the pair of
 the mean, and products of two columns' polynomials do the same for covariance and correlation.
-Count, sums, squares and products are linear in them (soundness section 2).
+Count, sums, squares and products are linear in them.
 """
 
 from __future__ import annotations

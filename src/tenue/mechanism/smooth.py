@@ -91,7 +91,7 @@ def smooth_release(
         True
 
     Source
-        Nissim, Raskhodnikova and Smith 2007; constants: soundness section 3.
+        Nissim, Raskhodnikova and Smith 2007, with constants computed anew.
     """
     mechanism = smooth_mechanism(
         statistic, steps, low, high, epsilon, gamma, rows_public=rows_public, k=k, q=q

@@ -76,7 +76,7 @@ def publish(
         progress: is told the name of each step when it begins.
 
     Source
-        Thesis, section 2.8 and chapter 3; soundness.md, section 6.
+        Thesis, section 2.8 and chapter 3, corrected where a docstring of the method says so.
     """
     return publish_into(
         None,

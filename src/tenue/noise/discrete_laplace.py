@@ -34,7 +34,7 @@ class DiscreteLaplace(GridLaw):
         (0.850918, (-3, 3))
 
     Source
-        Ghosh, Roughgarden and Sundararajan 2009; soundness section 1.
+        Ghosh, Roughgarden and Sundararajan 2009.
     """
 
     @checked_call

@@ -41,7 +41,7 @@ class Optimal(Continuous):
         1.9181
 
     Source
-        Soria-Comas and Domingo-Ferrer 2013, Theorem 1 (exponent corrected: soundness section 1);
+        Soria-Comas and Domingo-Ferrer 2013, Theorem 1, with its exponent corrected;
         least variance in closed form: Geng and Viswanath 2014.
     """
 

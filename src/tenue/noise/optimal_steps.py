@@ -32,7 +32,7 @@ class OptimalSteps(GridLaw):
         epsilon-differential privacy when one unit moves one value on the grid by at most Δ steps.
 
     Source
-        Soria-Comas and Domingo-Ferrer 2013; integer form: soundness section 1.
+        Soria-Comas and Domingo-Ferrer 2013, carried over to whole numbers.
     """
 
     def __init__(self, *, delta: int, d: int, epsilon: Fraction, grid: Fraction) -> None:

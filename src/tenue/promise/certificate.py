@@ -13,13 +13,16 @@ from typing import Any, Protocol
 
 from ..errors import InvalidArgument, refuse
 from ..frozen import dataclass
-from ..screen.page import facts
+from ..screen.page import hanging
 from ..screen.table import html_facts
 from ..version import VERSION
 from .promise import Neighbours, Promise, checked_neighbours, promise_from
 
 STREAM = "The AES-256 stream keyed by the operating system cannot be told from uniform bits."
 ONE_RECORD = "Each person has at most one record."
+
+_ASSUMED, _NOT_PROMISED = "Assumes", "Does not promise"
+_LISTS = (_ASSUMED, _NOT_PROMISED)
 
 
 class Described(Protocol):
@@ -128,20 +131,23 @@ class Certificate:
             ("Mechanism", self.mechanism),
             *((name, value) for name, value in self.parameters.items()),
             ("Source", self.source),
-            *(("Assumes", text) for text in self.assumptions),
-            *(("Does not promise", text) for text in self.does_not_promise),
+            *((_ASSUMED, text) for text in self.assumptions),
+            *((_NOT_PROMISED, text) for text in self.does_not_promise),
             ("Schema", self.schema_hash[:16]),
             ("Tenue", self.version),
         ]
         return [(name, value) for name, value in lines if value]
 
     def __str__(self) -> str:
-        lines: list[tuple[str, str]] = []
-        before = ""
-        for name, value in self._lines():
-            lines.append(("" if name == before else name, value))
+        lines = self._lines()
+        width = max(len(name) for name, _ in lines)
+        shown, before = [], ""
+        for name, value in lines:
+            title = "" if name == before else name
+            bullet = "* " if name in _LISTS else ""
+            shown.append(hanging(value, f"{title:<{width}}  {bullet}"))
             before = name or before
-        return "\n".join(facts(lines))
+        return "\n".join(shown)
 
     def to_html(self) -> str:
         """A self-contained HTML fragment; every value is escaped."""

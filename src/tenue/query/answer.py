@@ -19,7 +19,7 @@ from ..screen.table import escaped, html_table, text_table
 from .cells import Cell, Row, arranged, cell_labels
 from .family.reading import Interval, Reading
 from .family.registry import FAMILY_OF
-from .plan.limit import Limit
+from .plan.limit import NOT_COVERED, Limit
 from .plan.plan import Plan
 from .question import Aggregate, KeyOutput, Output
 
@@ -302,31 +302,34 @@ class Answer:
         return "\n".join([*lines, *notes(said)])
 
     def _notes(self, word: str, blanks: bool = False) -> list[str]:
-        """What may have been cut; then the price, the mechanism, and what ± means.
+        """What may have been cut; what ± means; then the price and the mechanism.
 
         blanks: whether an answer stands without any ±.
         """
-        cut = [sentence(f"{self.plan.counted}: what that cuts is in no ±.")] if self.limits else []
-        return [*cut, self._of_noise(word, blanks)]
+        cut = [sentence(f"{self.plan.counted}; {NOT_COVERED}.")] if self.limits else []
+        return [*cut, f"{self._of_noise(blanks)}\n{self._cost(word)}"]
 
-    def _of_noise(self, word: str, blanks: bool) -> str:
+    def _cost(self, word: str) -> str:
         shared = f" for {self.together} answers together" if self.together > 1 else ""
-        paid = f"{word}{exactly(self.price)}{shared}"
-        parts = ["answered before, no charge" if self.replayed else paid]
-        parts.append(self.plan.chosen.mechanism)
+        return cost(
+            f"{word}{exactly(self.price)}{shared}", self.plan.chosen.mechanism, self.replayed
+        )
+
+    def _of_noise(self, blanks: bool) -> str:
         if self.plan.free:
-            return ", ".join(parts) + ": the number of rows is public, and no row was read"
+            return "The number of rows is public, and no row was read."
         caveats = [draw.caveat for draw in self.plan.strategy.draws]
         caveats += [reading.caveat for reading in self.plan.readings]
         if caveat := next(filter(None, caveats), ""):
-            return ", ".join(parts) + f"; {caveat}"
-        note = ", ".join(parts) + "; ± holds with at least 95 %"
+            return caveat
+        of = "Of what counts, the" if self.limits else "The"
+        note = f"{of} true answer is within ± with a probability of at least 95 %."
         if self.plan.interval is not None:
             bought = shortly(float(self.plan.interval_epsilon))
             level = f"{float(100 * self.plan.interval):.10g} %"
-            note += f", bought intervals with {level} (for epsilon {bought})"
+            note += f" Intervals in values were bought for epsilon {bought} and hold with {level}."
         if blanks:
-            note += ", a blank where the noise allows anything"
+            note += " A blank is where the noise allows anything."
         return note
 
     def __repr__(self) -> str:
@@ -351,16 +354,20 @@ class Answers(list[Answer]):
         self.saved = saved
 
     def _repr_html_(self) -> str:
-        note = f"ε = {exactly(self.price)} for {len(self)} answers; "
-        note += f"{self.saved:.0%} of the variance saved, against asking one by one"
+        note = self._note("ε = ")
         asked = [f"<p><code>{escaped(one.plan.sql)}</code></p>" for one in self]
         found = [text + one._repr_html_() for text, one in zip(asked, self, strict=True)]
         return "".join(found) + f"<p>{escaped(note)}</p>"
 
     def __str__(self) -> str:
-        note = f"epsilon {exactly(self.price)} for {len(self)} answers; "
-        note += f"{self.saved:.0%} of the variance saved, against asking one by one"
+        note = self._note("epsilon ")
         return "\n\n".join([*(f"{one.plan.sql}\n{one}" for one in self), note])
+
+    def _note(self, word: str) -> str:
+        return (
+            f"Cost: {word}{exactly(self.price)} for {len(self)} answers together, with "
+            f"{self.saved:.0%} less variance than if they were asked one by one."
+        )
 
     __repr__ = __str__
 
@@ -369,3 +376,15 @@ class Answers(list[Answer]):
         answers = [one.to_dict() for one in self]
         found = {"price": exactly(self.price), "saved": self.saved, "answers": answers}
         return json.dumps(found, ensure_ascii=False)
+
+
+def cost(paid: str, mechanism: str, replayed: bool) -> str:
+    """What an answer cost, and what it was paid for.
+
+    Example
+        >>> cost("epsilon 0.5", "discrete Laplace", False)
+        'Cost: epsilon 0.5 (discrete Laplace).'
+        >>> cost("epsilon 0.5", "discrete Laplace", True)
+        'Cost: nothing, it was answered before (discrete Laplace).'
+    """
+    return f"Cost: {'nothing, it was answered before' if replayed else paid} ({mechanism})."

@@ -13,9 +13,10 @@ from ..errors import refuse
 from ..frozen import dataclass
 from ..schema import Schema
 from ..schema.table import RECORD
+from ..screen.table import paragraphs
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Opening:
     """How a table was opened, as text and as facts.
 
@@ -29,7 +30,7 @@ class Opening:
     read: bool
     unreadable: Mapping[str, int] = field(default_factory=dict)
     rounded: Mapping[str, int] = field(default_factory=dict)
-    _types: Mapping[str, str] = field(default_factory=dict, repr=False)
+    _types: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def now(cls, schema: Schema, found: Validated) -> Opening:
@@ -48,6 +49,12 @@ class Opening:
         if not self.unreadable and not self.rounded:
             return "The table was read from end to end, and every declared value could be read."
         return " ".join(self.remarks)
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        return paragraphs(self.remarks or [str(self)])
 
     @property
     def remarks(self) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..engine.contract import FAULT, Engine, Validated
 from ..engine.open import open_engine
-from ..errors import EngineFault, InvalidTable, refuse
+from ..errors import EngineFault, InvalidTable, Refused, refuse
 from ..ledger.composition import Charge
 from ..ledger.contract import Ledger
 from ..ledger.given import given_ledger
@@ -33,6 +33,7 @@ from .plan.accuracy import least_price
 from .plan.plan import Plan
 from .read.parse import parse
 from .terms import Terms, price_for
+from .view import html_view, text_view
 from .write.question import render
 
 if TYPE_CHECKING:
@@ -170,8 +171,9 @@ class Session:
 
     @property
     def budget(self) -> Balance:
-        """What was spent and what remains."""
-        return self.ledger.balance(self._dataset)
+        """What was spent and what remains; of the other analysts only the holder hears."""
+        found = self.ledger.balance(self._dataset)
+        return found if self.analyst == HOLDER else found.seen_by(self.analyst)
 
     @checked_call
     def explain(
@@ -353,6 +355,17 @@ class Session:
             ledger.abandon(reservation, "no answer")
             raise
         return wanted.read(drawn, False)
+
+    def _budget_if_open(self) -> Balance | None:
+        with suppress(Refused):
+            return self.budget
+        return None
+
+    def __repr__(self) -> str:
+        return text_view(self.schema, self.analyst, self._budget_if_open())
+
+    def _repr_html_(self) -> str:
+        return html_view(self.schema, self.analyst, self._budget_if_open())
 
     def _unchanged(self) -> bool:
         """Whether the table's files are those that were opened."""

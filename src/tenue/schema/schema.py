@@ -27,7 +27,7 @@ _HERE = Path()
 _ENTRIES = ("columns", "questions")
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Schema(Table):
     """Everything public about a table, as its holder wrote it down.
 
@@ -208,8 +208,7 @@ def fingerprint(table: Table) -> str:
 
     It leaves out the budget, the protocol and the approved questions (they decide whether an
     answer is given and at what price, not what it means), the source's path (moving a file
-    changes nothing), and the data version (a part of its own in the cache key, soundness.md
-    section 9).
+    changes nothing), and the data version (a part of its own in the cache key).
     """
     meaning = {
         "form": _FORM,

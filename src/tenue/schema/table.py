@@ -7,6 +7,7 @@ from fractions import Fraction
 
 from ..errors import nearest, refuse
 from ..frozen import dataclass
+from ..screen.table import html_table, text_table
 from .column import Bounded, Category, Column, Number
 from .literal import show
 from .named import Named
@@ -17,6 +18,7 @@ RECORD = "record"
 
 NEIGHBOURS = ("replace", "add-or-remove")
 PROMISES = ("individual", "pure")
+_WIDEST = 40
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,7 +55,7 @@ class Question:
         return self.epsilon is not None and self.times is not None
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Table:
     """What is public about a table. Nothing in it was read from rows, unless it says so.
 
@@ -113,31 +115,48 @@ class Table:
     def _of_role(self, role: str) -> tuple[Column, ...]:
         return tuple(column for column in self.columns.values() if column.role == role)
 
-    def __str__(self) -> str:
+    def _heads(self) -> list[str]:
+        """Who is protected, in words."""
         lines = [f"{self.name}: protects {_unit(self)}, neighbours {self.neighbours}"]
         if self.rows is not None:
             lines[0] += f", {self.rows} rows"
         if self.bounds_from_data:
-            lines.append("  NOT PRIVATE: bounds were read from the data")
-        cells = [
-            (name, column.type, _said(column), column.role + ", sensitive" * column.sensitive)
+            lines.append("NOT PRIVATE: bounds were read from the data")
+        return lines
+
+    def _cells(self) -> list[list[str]]:
+        """A row for each column: its name, its type, what it may hold, its role."""
+        return [
+            [name, column.type, _said(column), column.role + ", sensitive" * column.sensitive]
             for name, column in self.columns.items()
         ]
-        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-        for row in cells:
-            padded = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
-            lines.append("  " + "  ".join(padded).rstrip())
+
+    def _foots(self) -> list[str]:
+        """What may be spent, and on what."""
+        lines = []
         if self.budget is not None:
             each = self.budget.per_analyst
             part = "" if each is None else f", {show(each)} for each analyst"
             own = self.budget.individual
             part += "" if own is None else f"; individual epsilon {show(own)}, counted apart"
-            lines.append(f"  budget: epsilon {show(self.budget.total)}{part}")
+            lines.append(f"budget: epsilon {show(self.budget.total)}{part}")
         if self.protocol is not None:
-            lines.append(f"  protocol: {self.protocol}")
+            lines.append(f"protocol: {self.protocol}")
         if self.questions:
-            lines.append("  approved questions: " + ", ".join(self.questions))
-        return "\n".join(lines)
+            lines.append("approved questions: " + ", ".join(self.questions))
+        return lines
+
+    def __str__(self) -> str:
+        first, *more = self._heads()
+        lines = [*more, *text_table(self._cells(), left=4), *self._foots()]
+        return "\n".join([first, *(f"  {line}" for line in lines)])
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        header = ["column", "type", "may hold", "role"]
+        return html_table([header, *self._cells()], self._heads(), self._foots())
 
 
 def _unit(table: Table) -> str:
@@ -160,5 +179,14 @@ def _domain(column: Column) -> str:
             domain += f", a person's sum {least} to {most}"
         return domain
     if isinstance(column, Category):
-        return f"{len(column.categories)} categories"
+        return _listed(column.categories)
     return ""
+
+
+def _listed(categories: tuple[str, ...]) -> str:
+    """The categories while they are few, else how many there are and the first of them."""
+    whole = ", ".join(categories)
+    if len(whole) <= _WIDEST:
+        return whole
+    first = whole[:_WIDEST].rpartition(", ")[0] or whole[:_WIDEST]
+    return f"{len(categories)} categories: {first}, …"

@@ -5,13 +5,16 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Sequence
 
-WIDTH = 88
-NOTE_WIDTH = 96
+WIDTH = 79
 
 
 def notes(texts: Iterable[str]) -> list[str]:
-    """The lines of the notes below a table, each after a blank line."""
-    return [line for text in texts for line in ("", *textwrap.wrap(text, NOTE_WIDTH))]
+    """The lines of the notes below a table, each after a blank line; a note may have several."""
+    return [line for text in texts for line in ("", *_wrapped(text))]
+
+
+def _wrapped(text: str) -> list[str]:
+    return [line for part in text.splitlines() for line in textwrap.wrap(part, WIDTH)]
 
 
 def facts(lines: Sequence[tuple[str, str]]) -> list[str]:
@@ -35,7 +38,12 @@ def hanging(text: str, before: str = "") -> str:
     """A text wrapped so that its further lines begin below its first word."""
     indent = " " * len(before)
     return textwrap.fill(
-        text, WIDTH, initial_indent=before, subsequent_indent=indent, break_on_hyphens=False
+        text,
+        WIDTH,
+        initial_indent=before,
+        subsequent_indent=indent,
+        break_on_hyphens=False,
+        break_long_words=False,
     )
 
 

@@ -52,8 +52,8 @@ def escaped(text: str) -> str:
 
 
 def paragraphs(texts: Iterable[str]) -> str:
-    """Each text as a paragraph."""
-    return "".join(f"<p>{escaped(text)}</p>" for text in texts)
+    """Each text as a paragraph; its lines stay lines."""
+    return "".join(f"<p>{'<br>'.join(map(escaped, text.splitlines()))}</p>" for text in texts)
 
 
 def html_facts(facts: Iterable[tuple[str, str]]) -> str:

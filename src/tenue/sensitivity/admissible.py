@@ -6,8 +6,7 @@ at most e**beta; the two losses, added, must not exceed epsilon.
 
 Source
     Nissim, Raskhodnikova and Smith 2007; Soria-Comas et al. 2017, section 6.1.4. The paper's split
-    in two halves fails for gamma above 2, while the sum holds up to gamma = 6 (soundness.md,
-    section 3).
+    in two halves fails for gamma above 2, while the sum holds up to gamma = 6.
 """
 
 from __future__ import annotations

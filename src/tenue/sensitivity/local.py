@@ -69,7 +69,7 @@ def local(
         Fraction(4, 1)
 
     Source
-        Soria-Comas et al. 2017, section 6 (ranks of the median corrected: soundness.md, section 3);
+        Soria-Comas et al. 2017, section 6 (ranks of the median corrected);
         correlation, slope and mode are Tenue's own.
     """
     given = Parameters(k=k, q=q, low=low, high=high, ridge=ridge, categories=categories)

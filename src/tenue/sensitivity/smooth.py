@@ -73,7 +73,7 @@ def smooth(
 
     Source
         Nissim, Raskhodnikova and Smith 2007; Soria-Comas et al. 2017, section 6.1.2 (ranks and
-        beta corrected: soundness.md, section 3). O(n log n) where the paper has O(n²).
+        beta corrected). O(n log n) where the paper has O(n²).
     """
     peak = smooth_peak(
         statistic, values, bounds=bounds, beta=beta, k=k, q=q, rows_public=rows_public

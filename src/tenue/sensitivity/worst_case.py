@@ -10,7 +10,7 @@ A person holds at most `rows_per_unit` contributing rows. Under "add-or-remove" 
 go; under "replace" one person's rows leave and another's enter.
 
 Source
-    soundness.md, notation: worst case of one row, times the row limit.
+    The worst case of one row, times the row limit.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ MOST_CONCEPTS     how many concepts a taxonomy may hold
 
 Source
     Soria-Comas' thesis, sections 6.3.4 and 6.3.5, equations 6.1 to 6.4 and 6.6, with the candidates
-    and the diameter corrected as in soundness.md, section 7.
+    and the diameter corrected.
 """
 
 from .distance import DISTANCE_STEPS

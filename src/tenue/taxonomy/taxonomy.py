@@ -223,7 +223,7 @@ class Taxonomy:
         distance of the `boundaries`, which the thesis takes and which can be too small.
 
         Source
-            soundness.md, section 7.
+            Tenue's own, after thesis, equations 6.2 and 6.3.
         """
         domain = (concept for _, concept in self.labels)
         return Fraction(rounded_up_steps(*furthest(self._ancestry, domain)), DISTANCE_STEPS)

@@ -11,6 +11,7 @@ import pytest
 
 import tenue as tn
 from command_line import tenue
+from tenue.command.demo import command_name
 
 pytestmark = pytest.mark.any_draw("looks at prices and expected errors, not at draws")
 
@@ -53,3 +54,39 @@ def test_the_demo_can_be_run_again(tmp_path: Path) -> None:
         "manifest.json",
         "table.parquet",
     ]
+
+
+def script(folder: Path) -> Path:
+    """A Python with a `tenue` beside it."""
+    folder.mkdir(parents=True)
+    for name in ("python", "tenue"):
+        (folder / name).write_text("#!/bin/sh\n")
+        (folder / name).chmod(0o755)
+    return folder / "python"
+
+
+def test_the_command_is_named_as_it_can_be_typed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    python = script(tmp_path / "house" / ".venv" / "bin")
+    monkeypatch.setattr(sys, "executable", str(python))
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.chdir(tmp_path / "house")
+    assert command_name() == ".venv/bin/tenue"
+    monkeypatch.chdir(tmp_path)
+    assert command_name() == "house/.venv/bin/tenue"
+    monkeypatch.chdir("/")
+    assert command_name() == str(python.with_name("tenue")).lstrip("/")
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    monkeypatch.chdir(elsewhere)
+    assert command_name() == str(python.with_name("tenue"))
+    monkeypatch.setenv("PATH", str(python.parent))
+    assert command_name() == "tenue"
+    (elsewhere / "tenue").symlink_to(python.with_name("tenue"))
+    monkeypatch.setenv("PATH", str(elsewhere))
+    assert command_name() == "tenue"
+    monkeypatch.setenv("PATH", str(script(tmp_path / "another").parent))
+    assert command_name() == str(python.with_name("tenue"))
+    python.with_name("tenue").unlink()
+    assert command_name() == "python -m tenue"

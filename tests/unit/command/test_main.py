@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tenue.command.main import app
 from tenue.command.wording import in_options
 
 pytestmark = pytest.mark.any_draw("draws nothing")
@@ -80,3 +81,11 @@ def test_help_has_no_types_of_flags() -> None:
     shown = tenue("ask", "--help").stdout
     assert "--fresh" in shown
     assert "<bool>" not in shown
+
+
+def test_what_each_command_does_fits_on_its_line(capsys: pytest.CaptureFixture[str]) -> None:
+    app(["--help"])
+    _, commands = capsys.readouterr().out.split("Commands:\n")
+    lines = commands.splitlines()
+    assert len(lines) == len(app.verbs)
+    assert [line for line in lines if line.endswith("...") or len(line) > 80] == []

@@ -103,12 +103,12 @@ def test_help_is_shown_and_nothing_is_done() -> None:
     assert shown.startswith("Usage: toy do [OPTIONS] {table}\n\n  Do it. Then more.\n")
     for line in (
         "  table <path>  A file.  [required]",
-        "  -k, --size <str>        How many.  [required]",
-        "  --last <int range>      So many.  [default: 10; x>=0]",
-        "  --out-file <path>       Where to.",
-        "  --override <list[str]>  What is let through.",
-        "  --fresh                 Anew.",
-        "  --for <ask|both>        What for.  [default: both]",
+        "  -k, --size <str>     How many.  [required]",
+        "  --last <int range>   So many.  [default: 10; x>=0]",
+        "  --out-file <path>    Where to.",
+        "  --override <str>...  What is let through.",
+        "  --fresh              Anew.",
+        "  --for <ask|both>     What for.  [default: both]",
     ):
         assert line in shown.splitlines()
     assert "--version" not in invoke(app(), ["inner"]).stdout

@@ -67,3 +67,11 @@ def test_it_can_be_read_by_people_and_programs() -> None:
     assert "Correlations" not in str(words)
     with pytest.raises(InvalidArgument, match="There is no schema"):
         tn.evaluate.utility(ORIGINAL, MASKED, None)
+
+
+def test_what_only_rounding_left_is_shown_as_nothing() -> None:
+    found = tn.evaluate.utility(ORIGINAL, MASKED, people())
+    dust = dataclasses.replace(found.columns[0], mean=1.1e-16, variance=0.25)
+    text = str(dataclasses.replace(found, columns=(dust, *found.columns[1:])))
+    assert "e-16" not in text
+    assert "0.25" in text

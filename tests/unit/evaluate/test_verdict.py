@@ -87,3 +87,10 @@ def test_many_values_are_not_said_to_give_nothing_away() -> None:
     text = " ".join(str(found).split())
     assert "none gives its value away" not in text
     assert "made larger to reach that may still give away" in text
+
+
+def test_the_prompt_shows_the_screen() -> None:
+    table = {"age": [30, 30, 40], "ill": ["flu", "cold", "flu"]}
+    found = tn.evaluate.check(pa.table(table), quasi_identifiers=["age"], confidential=["ill"])
+    assert repr(found) == str(found)
+    assert "k = 1" in repr(found)

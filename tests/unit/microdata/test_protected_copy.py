@@ -35,8 +35,8 @@ def test_the_prompt_shows_a_few_lines(swapped: Release, averaged: Release) -> No
         text = repr(release)
         assert text == str(release)
         assert text.startswith("Release: 60 rows, 6 columns")
-        assert len(text.splitlines()) < 25
-        assert max(map(len, text.splitlines())) <= 88
+        assert len(text.splitlines()) < 28
+        assert max(map(len, text.splitlines())) < 80
         assert "Unprotected" in text
         assert "It is not differential privacy." in flat(text)
         assert "person 1" not in text

@@ -60,3 +60,13 @@ def test_words_of_an_earlier_version_are_no_forgery_and_others_are() -> None:
     for wrong in ("In other words.", old["sentence"].replace("1/5", "1/6")):
         with pytest.raises(InvalidArgument):
             Certificate.from_json(json.dumps(old | {"sentence": wrong}))
+
+
+def test_on_a_screen_its_lists_are_lists_and_fit() -> None:
+    long = "word " * 30
+    shown = str(replace(made(), assumptions=(long, "Short."))).splitlines()
+    assert max(map(len, shown)) < 80
+    assert len([line for line in shown if "* word" in line or "* Short." in line]) == 2
+    first = next(line for line in shown if line.startswith("Assumes"))
+    after = shown[shown.index(first) + 1]
+    assert after.index("word") == first.index("word")  # further lines hang below the first word

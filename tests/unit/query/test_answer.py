@@ -170,5 +170,5 @@ def test_notebooks_get_escaped_tables_of_plans_and_answers() -> None:
         assert page.startswith(("<table>", "<p>"))
         assert "&lt;b&gt;" in page
         assert "<b>" not in page
-    assert "25% of the variance saved" in Answers([one], Fraction(1), 0.25)._repr_html_()
+    assert "with 25% less variance" in Answers([one], Fraction(1), 0.25)._repr_html_()
     assert "discrete Laplace" in one.plan._repr_html_()

@@ -52,3 +52,11 @@ def test_rounding_that_nobody_declared_is_said() -> None:
     assert "no grid is declared" in str(found)
     assert len(found.remarks) == 1
     assert Opening.now(schema(), Validated(5, {})).remarks == ()
+
+
+def test_an_opening_is_shown_as_sentences() -> None:
+    found = Opening.now(schema(), Validated(5000, {"x": 1200}, {"x": 3}))
+    assert repr(found) == str(found)
+    assert found._repr_html_() == "".join(f"<p>{remark}</p>" for remark in found.remarks)
+    assert found._repr_html_().count("<p>") == 2
+    assert Opening.before()._repr_html_() == f"<p>{Opening.before()}</p>"

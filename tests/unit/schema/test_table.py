@@ -64,7 +64,7 @@ PRINTED = """\
 visits: protects each patient (at most 20 rows), neighbours add-or-remove, 5000 rows
   patient  identifier                                 identifier
   born     date        1900-01-01 to 2024-12-31 by 1  quasi-identifier
-  sex      category    2 categories                   quasi-identifier
+  sex      category    f, m                           quasi-identifier
   cost     number      0 to 0.5 by 0.01               confidential
   hiv      boolean                                    confidential, sensitive
   budget: epsilon 5, 0.5 for each analyst
@@ -73,3 +73,19 @@ visits: protects each patient (at most 20 rows), neighbours add-or-remove, 5000 
 
 def test_it_prints_short(schema: Schema) -> None:
     assert str(schema) == PRINTED
+
+
+def test_it_is_a_table_in_a_notebook(schema: Schema) -> None:
+    assert repr(schema) == str(schema)
+    names = ["<i>", "s" * 30, "t" * 30]
+    shown = schema.replace(columns={"sex": {"categories": names}})._repr_html_()
+    assert "<td>3 categories: &lt;i&gt;, ssssss" in shown
+    assert "<th>column</th><th>type</th><th>may hold</th><th>role</th>" in shown
+    assert "<p>budget: epsilon 5, 0.5 for each analyst</p>" in shown
+    assert shown.count("<tr>") == 6
+
+
+def test_its_source_is_shown_nowhere(schema: Schema) -> None:
+    with_source = schema.replace(table={"source": "duckdb://secret-place#t"})
+    for view in (str(with_source), repr(with_source), with_source._repr_html_()):
+        assert "secret" not in view

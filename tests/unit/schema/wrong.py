@@ -23,16 +23,21 @@ bounds = [0, 120]
 """
 
 
+def in_one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
 def mistakes(text: str, folder: Path | str = ".") -> list[Mistake]:
     """Every mistake in the text, which must have some."""
     with pytest.raises(InvalidSchema) as refused:
         Schema.parse(text, folder=folder)
     found = refused.value.mistakes
     assert isinstance(found, tuple)
+    said = in_one_line(str(refused.value))
     for mistake in found[:20]:
-        assert f"{mistake.place}: {mistake.what}" in str(refused.value)
-        assert mistake.allowed in str(refused.value)
-        assert mistake.fix in str(refused.value)
+        assert in_one_line(f"{mistake.place}: {mistake.what}") in said
+        assert in_one_line(mistake.allowed) in said
+        assert in_one_line(mistake.fix) in said
     return list(found)
 
 

@@ -65,7 +65,7 @@ def rematched(columns: Mapping[str, Shown]) -> dict[str, Rematched]:
     its groups are used at first, and in the next sweeps what was restored of it.
 
     Source
-        soundness.md, section 6.
+        Tenue's own: what attacks on swapped releases taught.
     """
     guesses = {name: _Known(_means(column), column.ordered) for name, column in columns.items()}
     swapped = {name: column for name, column in columns.items() if column.labels is not None}

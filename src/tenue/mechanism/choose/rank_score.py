@@ -6,7 +6,7 @@ For a value v let L = #{x < v} and C = #{x ≤ v} among n rows. Every score here
 
 with constants that do not depend on rows. L, C and n are counts, so one row moves s by at most
 `sensitivity`. A value with ties on it is right for all the ranks it covers, which a score of the
-distance |C − p·n| would miss (soundness section 3).
+distance |C − p·n| would miss.
 
 Ends of an interval. A value that shall lie below the p-quantile with probability 1 − η is aimed
 `margin` below it. Where the table has too few rows for that aim, no value would be right; but the

@@ -56,7 +56,7 @@ class Selection:
         With probability 1 − η the score of the chosen point is within `misses(η)` of the best.
 
     Source
-        McSherry and Talwar 2007; score and reach: soundness section 3.
+        McSherry and Talwar 2007; score and reach are Tenue's own.
     """
 
     score: RankScore
@@ -188,7 +188,7 @@ def quantile(
         True
 
     Source
-        McSherry and Talwar 2007; score: soundness section 3.
+        McSherry and Talwar 2007; the score is Tenue's own.
     """
     step = above_zero(grid, "grid")
     low, high = (exact(end, "bounds") / step for end in bounds)

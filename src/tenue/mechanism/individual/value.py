@@ -122,7 +122,7 @@ def individual(
         (3, 'individual differential privacy (epsilon = 1)')
 
     Source
-        Soria-Comas et al. 2017, sections 5 and 6 (ranks corrected: soundness.md, section 3);
+        Soria-Comas et al. 2017, sections 5 and 6 (ranks corrected);
         correlation, slope and mode are Tenue's own.
     """
     require_safe(source)

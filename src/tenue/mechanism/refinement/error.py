@@ -53,7 +53,7 @@ def expected_error(
         0.18394
 
     Source
-        Thesis, section 5.5; soundness section 4: the only error of a refined law that may be shown.
+        Thesis, section 5.5: the only error of a refined law that may be shown.
     """
     found = float_factors(epsilon, kind, alpha_up)
     belief = with_points(prior)

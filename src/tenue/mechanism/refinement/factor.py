@@ -82,7 +82,7 @@ def factors(
         (2.718282, 0.268941)
 
     Source
-        Thesis, table 5.2 and section 5.2; masses corrected: soundness section 4.
+        Thesis, table 5.2 and section 5.2; with the masses corrected.
     """
     level = law_epsilon(epsilon)
     given = exact(delta, "delta")

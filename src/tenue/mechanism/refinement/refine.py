@@ -55,8 +55,7 @@ def refine(
         0.027183
 
     Source
-        Thesis, algorithm 5.1, with the masses and the factor between corrected: soundness
-        section 4.
+        Thesis, algorithm 5.1, with the masses and the factor between corrected.
     """
     found = factors(epsilon, kind, delta, alpha_up)
     belief = with_points(prior)

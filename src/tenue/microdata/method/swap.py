@@ -115,7 +115,7 @@ class Swap(Grouped):
     1/k, for whoever holds the records of a group to be equally likely anybody's in it.
 
     Source
-        Thesis, chapter 3; groups of ranks and what is promised: soundness.md, section 6.
+        Thesis, chapter 3; equal values stay in one group, which the thesis does not ask.
     """
 
     name = "swap"
@@ -286,7 +286,7 @@ def swap(
             in each confidential column. None if each row is a person.
 
     Source
-        Thesis, section 3.3; the permutations are independent by soundness.md, section 6.
+        Thesis, section 3.3, with a permutation of its own for each column.
     """
     table = dict(cells)
     groups = {}

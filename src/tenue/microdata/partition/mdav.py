@@ -42,7 +42,7 @@ def mdav(X: ArrayLike | Records, k: int, scale: Sequence[object] | None = None) 
         [0, 1, 0, 1, 0, 1]
 
     Source
-        Thesis, Algorithm 2.1; ties and the second seed as in soundness.md, section 6. How means and
+        Thesis, Algorithm 2.1; ties go to the first row, also for the second seed. How means and
         distances are rounded: `points`. Categories: `mixed`.
     """
     points, semantic = placed(X, scale)

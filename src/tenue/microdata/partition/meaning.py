@@ -54,7 +54,7 @@ class Meaning:
         of what occurs. Among equals, the first of `taxonomy.concepts`.
 
         Source
-            Thesis, equation 6.4, among all concepts (soundness.md, section 7).
+            Thesis, equation 6.4, among all concepts.
         """
         found = np.empty(counts.shape[0], np.int64)
         concepts = len(self.taxonomy.concepts)

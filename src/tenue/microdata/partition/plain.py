@@ -86,7 +86,7 @@ def mdav(space: Space, k: int) -> NDArray[np.int64]:
     """The group of each record, numbered in the order in which the groups are formed.
 
     Source
-        Thesis, Algorithm 2.1; ties and the second seed as in soundness.md, section 6.
+        Thesis, Algorithm 2.1; ties go to the first row, also for the second seed.
     """
     labels = np.full(space.size, -1, np.int64)
     live: Rows = np.arange(space.size)

@@ -53,7 +53,7 @@ def whole_values(classes: Classes, k: int, different: int = 1) -> Partition:
         [0, 0, 0, 0, 1, 1]
 
     Source
-        soundness.md, section 6.
+        Tenue's own, after thesis, section 3.3.3, whose cuts could part equal values.
     """
     counts = np.bincount(classes.codes, minlength=classes.line.size)
     return Partition(cut(classes.line, counts, k, different)[classes.codes])

@@ -93,7 +93,7 @@ def swap_file(
     The others are those of `rank_file`. Returns how many groups there are.
 
     Source
-        Thesis, section 3.3.3; the groups: soundness.md, section 6.
+        Thesis, section 3.3.3; equal values stay in one group.
     """
     return _passed(table, column, k, out, memory, source)
 

@@ -56,8 +56,8 @@ class OptimalBox:
         [4.0338, 403.3805]
 
     Source
-        Soria-Comas and Domingo-Ferrer 2013, section 5 (shells corrected, any norm and dimension:
-        soundness section 2).
+        Soria-Comas and Domingo-Ferrer 2013, section 5, with the shells corrected, for any
+        norm and dimension.
     """
 
     @checked_call

@@ -43,7 +43,7 @@ class OptimalBoxSteps:
         uniform point of ball i.
 
     Source
-        Soria-Comas and Domingo-Ferrer 2013, section 5; soundness section 2.
+        Soria-Comas and Domingo-Ferrer 2013, section 5, carried over to whole numbers.
     """
 
     def __init__(self, *, ball: Ball, epsilon: Fraction, grids: Sequence[Fraction]) -> None:

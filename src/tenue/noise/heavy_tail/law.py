@@ -40,7 +40,7 @@ class HeavyTail(Continuous):
         (101.6496, inf)
 
     Source
-        Nissim, Raskhodnikova and Smith 2007; constants: soundness section 3.
+        Nissim, Raskhodnikova and Smith 2007, with constants computed anew.
     """
 
     @checked_call

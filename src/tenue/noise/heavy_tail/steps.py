@@ -23,7 +23,7 @@ class HeavyTailSteps(GridLaw):
     """k steps with probability proportional to 1 / (1 + |k/τ|^γ), τ the scale in steps.
 
     Source
-        Nissim, Raskhodnikova and Smith 2007, on integers: soundness section 3.
+        Nissim, Raskhodnikova and Smith 2007, carried over to whole numbers.
     """
 
     def __init__(self, *, gamma: int, scale: Fraction, epsilon: Fraction, grid: Fraction) -> None:

@@ -2,7 +2,7 @@
 
 Of a refined answer nothing leaves but the prior, one sample, the error averaged over the prior and
 the posterior given the sample: the refined law, its interval and its error are the truth in
-disguise (soundness section 4).
+disguise.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ...promise import Certificate
 from ...screen.number import exactly, readable
 from ...screen.page import facts, notes
 from ...screen.table import html_facts, paragraphs, text_table
-from ..answer import Answer
+from ..answer import Answer, cost
 from ..plan.plan import Plan, shown
 from ..question import Question
 from .person import Personal
@@ -288,18 +288,17 @@ class Believed:
         return lines
 
     def _note(self, word: str) -> str:
-        paid = "answered before, no charge" if self.replayed else f"{word}{exactly(self.price)}"
-        if self.delta:
-            paid += f", delta {float(self.delta):.3g}"
+        delta = f", delta {float(self.delta):.3g}" if self.delta else ""
+        said = cost(f"{word}{exactly(self.price)}{delta}", self.mechanism, self.replayed)
         if self.noisy is None and not self.plan.chosen.bayes:
-            return f"{paid}, {self.mechanism}; a sample of your prior, moved to the truth"
-        return f"{paid}, {self.mechanism}"
+            return f"A sample of your prior, moved towards the truth.\n{said}"
+        return said
 
     def __str__(self) -> str:
         return "\n".join([*facts(self._lines()), "", self._note("epsilon ")])
 
     def __repr__(self) -> str:
-        return f"Believed({self.value!r}, {self._note('epsilon ')})"
+        return str(self)
 
     def _repr_html_(self) -> str:
         rows = html_facts(self._lines())

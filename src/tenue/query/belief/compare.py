@@ -1,7 +1,7 @@
 """Noise, noise with Bayes' rule, or refinement: weighed under the analyst's own prior.
 
 Refinement of a statistic is private whatever its sensitivity: the masses of any two truths stay
-within e^ε of each other (soundness section 4). That holds for a mean as well, although it is a
+within e^ε of each other. That holds for a mean as well, although it is a
 quotient: the exact quotient is the truth, and a mean of no rows leaves the belief as it is, whose
 masses lie between those of any two truths.
 """

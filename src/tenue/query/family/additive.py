@@ -7,7 +7,6 @@ A unit with up to r rows moves an answer r times as far; with groups its rows ma
 cells, and then noise is calibrated to the sum over cells: discrete Laplace, never a shape that pays
 for every touched cell. Where the holder states between which ends a person's sum counts, sums may
 be cut there instead of at so many rows: then a unit moves a sum by what its own sum may be.
-Soundness: notation, sections 1, 2 and 9.
 """
 
 from __future__ import annotations

@@ -102,7 +102,7 @@ class RankReading(Reading):
     """The chosen grid point.
 
     Where it lies among the rows is known up to a rank; how far it is from the true value is not,
-    for that depends on the rows (soundness sections 3 and 10), unless an interval was bought.
+    for that depends on the rows, unless an interval was bought.
     """
 
     place: int

@@ -38,7 +38,7 @@ class SmoothNoise(Draw):
         "No scale, interval or error is stated, for the smooth sensitivity is an exact function of "
         "the rows; nor may Bayes estimation be applied.",
     )
-    caveat = "how far it is off would be a fact about the rows"
+    caveat = "No ± is stated: how far it is off would be a fact about the rows."
 
     @property
     def name(self) -> str:  # type: ignore[override]
@@ -83,7 +83,7 @@ class ValueOnly(Reading):
 
     @property
     def caveat(self) -> str:  # type: ignore[override]
-        return "" if self.differential else "not differential privacy: see the certificate"
+        return "" if self.differential else "This is not differential privacy: see the certificate."
 
     @property
     def untold(self) -> str:  # type: ignore[override]

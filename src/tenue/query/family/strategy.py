@@ -79,7 +79,7 @@ class Setting:
         return self.native_replace and not self.filtered and not self.persons
 
     def rows_public(self, column: str) -> bool:
-        """Whether the number of rows that have the column is public: soundness, notation."""
+        """Whether the number of rows that have the column is public."""
         return self.all_public and column in self.never_missing
 
     @cached_property

@@ -1,7 +1,7 @@
 """Questions answered with individual differential privacy, which is not differential privacy.
 
 Own column of the ledger, own certificate, and nothing beside the value: neither scale nor interval
-nor error, for each would be a fact about the rows (soundness section 3).
+nor error, for each would be a fact about the rows.
 """
 
 from __future__ import annotations

@@ -14,6 +14,9 @@ from ...frozen import dataclass
 from ...schema import Schema
 from ..family.strategy import Strategy
 
+NOT_COVERED = "± does not cover what that leaves out"
+"""What is said wherever a limit is."""
+
 
 @dataclass(frozen=True)
 class Limit:

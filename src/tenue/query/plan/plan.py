@@ -18,7 +18,7 @@ from ...screen.table import html_table, text_table
 from ..family.reading import Expectation, Reading
 from ..family.strategy import Strategy
 from ..question import Question
-from .limit import Limit
+from .limit import NOT_COVERED, Limit
 
 DECLARED = "declared by the schema"
 """The mechanism of what is public: no row is read, and nothing is paid."""
@@ -142,7 +142,7 @@ class Plan:
         if "after" in words:
             said.append("“after” is told with the answer: it depends on the number of rows.")
         if self.limits:
-            said.append(sentence(f"{self.counted}: what that cuts is in no ±."))
+            said.append(sentence(f"{self.counted}; {NOT_COVERED}."))
         said += dict.fromkeys(e.note for e in self.chosen.expectations if e.note)
         if self.interval is not None:
             said.append(self._bought())

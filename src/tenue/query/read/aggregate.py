@@ -38,6 +38,22 @@ _NAMES = tuple(function.name for function in SQL_FUNCTIONS)
 FUNCTIONS = (*_NAMES, "PERCENTILE_CONT", "QUANTILE_CONT", "BIN", "DATE_TRUNC")
 """Every function that a question may have."""
 
+_KEYS_INSTEAD = {
+    **{
+        part: f"Write DATE_TRUNC('{part.lower()}', column) in SELECT and GROUP BY"
+        for part in ("YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "HOUR")
+    },
+    **dict.fromkeys(
+        ("EXTRACT", "DATE_PART", "STRFTIME", "TO_CHAR"),
+        "Write DATE_TRUNC('month', column) in SELECT and GROUP BY",
+    ),
+    **dict.fromkeys(
+        ("ROUND", "FLOOR", "CEIL", "CEILING", "TRUNC", "WIDTH_BUCKET"),
+        "Write BIN(column, width) in SELECT and GROUP BY",
+    ),
+}
+"""What groups rows in place of a function that many try first."""
+
 _OPERATORS: dict[type[exp.Expr], Literal["+", "-", "*", "/"]] = {
     exp.Add: "+",
     exp.Sub: "-",
@@ -107,14 +123,16 @@ def has_aggregate(expression: Expression) -> bool:
     return isinstance(expression, Aggregate)
 
 
-def refuse_function(node: exp.Func) -> Refused:
-    """The refusal of a function that no question has."""
+def refuse_function(tree: Tree, node: exp.Func) -> Refused:
+    """The refusal of a function that no question has, by the name that the text has for it."""
     name = node.name.upper() if isinstance(node, exp.Anonymous) else node.sql_name()
+    if name not in tree.called:
+        name = next((word for word in tree.called if word not in FUNCTIONS), name)
     return refuse(
         "query.function-cannot-be-asked",
         name=show(name),
         names=list_words(_NAMES),
-        nearest=nearest(name[:100], FUNCTIONS),
+        nearest=_KEYS_INSTEAD.get(name) or nearest(name[:100], FUNCTIONS),
     )
 
 
@@ -265,7 +283,7 @@ _OPERATION: dict[str, Callable[[Fraction, Fraction], Fraction]] = {
 
 def _not_an_aggregate(tree: Tree, node: exp.Expr, scope: Scope) -> Refused:
     if isinstance(node, exp.Func):
-        return refuse_function(node)
+        return refuse_function(tree, node)
     if isinstance(node, exp.Subquery | exp.Select):
         return refuse_word("EXISTS")
     if type(node) is exp.Column and type(node.this) is exp.Identifier:

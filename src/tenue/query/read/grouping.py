@@ -43,7 +43,7 @@ def read_key(tree: Tree, node: exp.Expr, scope: Scope) -> Key:
     """The key that a node is; refused if it is none."""
     if not is_key(node):
         if isinstance(node, exp.Func):
-            raise refuse_function(node)
+            raise refuse_function(tree, node)
         raise refuse("query.group-by-has-something-that-is-not")
     if type(node) is exp.Column:
         return key_of_column(find_column(tree, node, scope))

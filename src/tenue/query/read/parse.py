@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 
+from ...errors import InvalidQuestion
 from ...schema import Schema, Table
 from ..question import Question
 from .logic import written
@@ -18,7 +19,7 @@ from .postprocess import Afterwards
 from .predicate import Conditions
 from .source import read_source
 from .spelling import refuse_lost
-from .text import read_tokens, read_tree
+from .text import called_in, read_tokens, read_tree, refuse_apart
 from .tree import Tree
 from .unsupported import too_deep
 
@@ -45,8 +46,12 @@ def parse(sql: str, schema: Schema) -> Question:
         >>> question.where
         Within(column='income', first=50001, last=None)
     """
-    tokens = read_tokens(sql, schema)
-    tree = Tree(read_tree(tokens, sql))
+    try:
+        tokens = read_tokens(sql, schema)
+        tree = Tree(read_tree(tokens, sql), called_in(tokens))
+    except InvalidQuestion:
+        refuse_apart(sql, schema)
+        raise
     try:
         question = _question(tree, schema)
     except RecursionError:

@@ -20,7 +20,7 @@ from ...schema import Boolean, Bounded, Category, Column
 from ...schema.literal import show
 from .constant import Constant, instant, read_constant, refuse_value
 from .logic import Absent, Held, Rows, Span, held, negated, origin, several
-from .scope import Scope, find_column
+from .scope import Scope, find_column, read_name, read_reference, refuse_unquoted
 from .tree import Tree
 from .unsupported import refuse_word
 
@@ -92,13 +92,20 @@ class Conditions:
         node = self._tree.unwrap(node)
         if type(node) is exp.Column and type(node.this) is exp.Identifier:
             return find_column(self._tree, node, scope)
+        refuse_unquoted(node, scope)
         raise _not_a_condition(node)
 
-    def _constant(self, node: exp.Expr) -> Constant:
+    def _constant(self, node: exp.Expr, scope: Scope) -> Constant:
         value = read_constant(self._tree, node)
-        if value is None:
-            raise _not_a_condition(self._tree.unwrap(node))
-        return value
+        if value is not None:
+            return value
+        node = self._tree.unwrap(node)
+        refuse_unquoted(node, scope)
+        if type(node) is exp.Column and type(node.this) is exp.Identifier:
+            name = read_name(self._tree, read_reference(self._tree, node, scope))
+            if name not in scope.columns:
+                raise refuse("query.text-needs-quotes", name=name[:100])
+        raise _not_a_condition(node)
 
     def _comparison(self, node: exp.Expr, scope: Scope) -> Rows:
         left, right = self._tree.parts(node, "this", "expression")
@@ -108,7 +115,7 @@ class Conditions:
             left, right, operator = right, left, FLIPPED[operator]
         column = self._column(left, scope)
         if value is None:
-            value = self._constant(right)
+            value = self._constant(right, scope)
         if operator == "<>":
             return negated(_compared(column, "=", value))
         return _compared(column, operator, value)
@@ -116,8 +123,8 @@ class Conditions:
     def _between(self, node: exp.Expr, scope: Scope) -> Rows:
         this, low, high = self._tree.parts(node, "this", "low", "high")
         column = self._column(this, scope)
-        above = _compared(column, ">=", self._constant(low))
-        below = _compared(column, "<=", self._constant(high))
+        above = _compared(column, ">=", self._constant(low, scope))
+        below = _compared(column, "<=", self._constant(high, scope))
         return several(True, [above, below])
 
     def _in(self, node: exp.Expr, scope: Scope) -> Rows:
@@ -127,14 +134,14 @@ class Conditions:
             raise refuse("query.list-has-no-value")
         if isinstance(column, Bounded):  # a list of categories can only become shorter
             self._count(len(listed) - 1)
-        values = [self._constant(value) for value in listed]
+        values = [self._constant(value, scope) for value in listed]
         if isinstance(column, Category):
             return held(column, *find_categories(column, values))
         return several(False, [_compared(column, "=", value) for value in values])
 
     def _like(self, node: exp.Expr, scope: Scope) -> Rows:
         this, expression, negate = self._tree.read(node, "this", "expression", "negate")
-        column, pattern = self._column(this, scope), self._constant(expression)
+        column, pattern = self._column(this, scope), self._constant(expression, scope)
         if not isinstance(column, Category) or not isinstance(pattern, str):
             raise refuse("query.is-compared-by-like", name=column.name, type=column.type)
         found = (

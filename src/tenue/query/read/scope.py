@@ -91,12 +91,21 @@ def find_column(tree: Tree, node: exp.Expr, scope: Scope) -> Column:
 def refuse_unquoted(node: exp.Expr | None, scope: Scope) -> None:
     """Refuses a name like hours-per-week, which without quotes is a subtraction."""
     top = node
-    while isinstance(top, exp.Expr) and isinstance(top.parent, exp.Binary | exp.Column):
+    while isinstance(top, exp.Expr) and _joins(top.parent):
         top = top.parent
-    written = "" if top is None else _together(top.sql(dialect="duckdb"))
+    try:
+        written = "" if top is None else _together(top.sql(dialect="duckdb"))
+    except Exception:  # whatever cannot be written in SQL is no name
+        return
     for name in scope.columns:
         if not name.isidentifier() and written.startswith(_together(name)):
             raise refuse("query.name-needs-quotes", name=name)
+
+
+def _joins(node: exp.Expr | None) -> bool:
+    """Whether it may be part of a name without quotes: arithmetic or a point, no comparison."""
+    compares = isinstance(node, exp.Predicate | exp.Connector)
+    return isinstance(node, exp.Binary | exp.Column) and not compares
 
 
 def _together(text: str) -> str:

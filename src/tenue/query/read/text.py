@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from itertools import pairwise
 
 from sqlglot import Dialect, Token, TokenType, exp
 from sqlglot.errors import ParseError
@@ -45,6 +46,7 @@ _ENDS_RUN = _NAMES | _VALUES | {T.L_PAREN, T.R_PAREN, T.COMMA}
 NEEDS_QUOTES = {"LAMBDA", *DIALECT.parser_class.NO_PAREN_FUNCTION_PARSERS}
 """Words that sqlglot may take for the begin of something else, at any place, and try twice."""
 _ENDS_NUMBER = SIGNS - {T.DOT}
+_QUOTED = re.compile(r"""'[^']*'|"[^"]*\"""")
 _NUMBER = re.compile(r"\d+(_\d+)*\.?\d*([eE][+-]?\d+)?", re.ASCII)
 
 
@@ -87,6 +89,28 @@ def read_tree(tokens: list[Token], sql: str) -> exp.Select:
     if type(select) is not exp.Select:
         raise unreadable()
     return select
+
+
+def refuse_apart(sql: object, schema: Table) -> None:
+    """Refuses a name like visit date, whose words stand without quotes; asked only where something
+    else is wrong, for words beside each other may well be right."""
+    if not isinstance(sql, str):
+        return
+    bare = _QUOTED.sub("''", sql[:_MOST_CHARACTERS])
+    for name in schema.columns:
+        words = r"\s+".join(map(re.escape, name.split()))
+        if len(name.split()) > 1 and re.search(rf"(?<!\w){words}(?!\w)", bare, re.IGNORECASE):
+            raise refuse("query.name-needs-quotes", name=name)
+
+
+def called_in(tokens: list[Token]) -> list[str]:
+    """The words before a parenthesis, in upper case: functions as the text names them."""
+    pairs = pairwise(tokens)
+    return [
+        word.text.upper()
+        for word, after in pairs
+        if after.token_type is T.L_PAREN and word.token_type not in SIGNS | WORDS
+    ]
 
 
 def _refuse_hints(tokens: list[Token]) -> None:

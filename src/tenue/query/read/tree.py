@@ -7,6 +7,7 @@ and at the end every node of the tree must have been read.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from sqlglot import exp
@@ -17,6 +18,8 @@ from .unsupported import refuse_part, unreadable
 class Tree:
     """A tree, and which of its nodes were read.
 
+    called: the functions as the text names them, in upper case; sqlglot may rename them.
+
     Example
         >>> import sqlglot
         >>> tree = Tree(sqlglot.parse_one("age > 18"))
@@ -25,8 +28,9 @@ class Tree:
         ('age', '18')
     """
 
-    def __init__(self, root: exp.Expr) -> None:
+    def __init__(self, root: exp.Expr, called: Sequence[str] = ()) -> None:
         self.root = root
+        self.called = called
         self._read: set[int] = set()
 
     def read(self, node: exp.Expr, *names: str) -> tuple[Any, ...]:

@@ -8,9 +8,11 @@ from dataclasses import field
 
 from ...errors import InvalidSchema, Refused, refuse
 from ...frozen import dataclass
+from ...screen.page import hanging
 from .lines import Lines, Path
 
 _LISTED = 20
+_RULE = "A schema loads only without mistakes"
 
 
 @dataclass(frozen=True)
@@ -72,11 +74,22 @@ def refusal(mistakes: Sequence[Mistake], file: str) -> Refused:
             mistakes=ordered,
             file=file,
         )
-    listed = "".join(f"\n  {mistake}" for mistake in ordered[:_LISTED])
+    rules = {mistake.allowed for mistake in ordered}
+    rule = rules.pop() if len(rules) == 1 else None  # what holds of all is said once
+    lines = [
+        str(mistake) if rule is None else f"{mistake.place}: {mistake.what} {mistake.fix}"
+        for mistake in ordered[:_LISTED]
+    ]
     if len(ordered) > _LISTED:
-        listed += f"\n  and {len(ordered) - _LISTED} more, all of them in `.mistakes`."
+        lines.append(f"and {len(ordered) - _LISTED} more, all of them in `.mistakes`.")
+    listed = "".join("\n" + hanging(line, "  * ") for line in lines)
     return refuse(
-        "schema.has-mistakes", mistakes=ordered, file=file, many=len(ordered), listed=listed
+        "schema.has-mistakes",
+        mistakes=ordered,
+        file=file,
+        many=len(ordered),
+        rule=rule or _RULE,
+        listed=listed,
     )
 
 

@@ -159,15 +159,14 @@ def test_answers_are_shown_in_a_line_a_screen_and_a_table() -> None:
     with session("replace") as data:
         plan = data.explain(ABOUT_ONE, epsilon=1, prior=PRIOR)
         assert "→  knowledge refinement" in str(plan) == repr(plan)
-        assert "to replace a person is to remove one" in str(plan)
+        assert "to replace a person is to remove one" in " ".join(str(plan).split())
         assert "<td>→</td><td>knowledge refinement</td>" in plan._repr_html_()
         answer = data.ask(ABOUT_ONE, epsilon=1, prior=PRIOR)
-        assert repr(answer).startswith(f"Believed({answer.value!r}, epsilon 2, knowledge")
-        assert "\n" not in repr(answer)
+        assert "Cost: epsilon 2 (knowledge" in repr(answer)
         assert "posterior" in str(answer)
         assert "ε = 2" in answer._repr_html_()
         again = data.ask(ABOUT_ONE, epsilon=1, prior=PRIOR)
-        assert "no charge" in repr(again)
+        assert "answered before" in repr(again)
         count = data.ask(
             "SELECT COUNT(*) FROM patients", epsilon=1, prior=tn.prior.Binomial(900, 0.5)
         )

@@ -100,10 +100,11 @@ def test_what_can_be_cut_is_said_wherever_the_number_is(
         assert limit.words.lower() in " ".join(str(plan).lower().split())
     if kinds:
         assert footer.startswith(found.limits[0].words[0].upper() + found.limits[0].words[1:20])
-        assert "in no ±" in " ".join(footer.split())
+        assert "± does not cover what that leaves out" in " ".join(footer.split())
+        assert "The true answer is within" not in footer
     else:
         assert "limits" not in frame
-        assert "in no ±" not in footer
+        assert "± does not cover what that leaves out" not in footer
 
 
 def test_cells_are_chosen_where_all_would_cost_too_much() -> None:

@@ -45,3 +45,17 @@ def test_the_collector_names_places_and_stops() -> None:
     ]
     with pytest.raises(InvalidSchema):
         mistakes.stop("s.toml")
+
+
+def test_many_mistakes_fit_on_a_screen_and_say_once_what_holds_of_all() -> None:
+    blank = ["It is blank.", "Every blank is filled.", "Write what you know, " * 9]
+    many = [Mistake(line, f"columns.x{line}", *blank) for line in range(1, 4)]
+    refused = refusal(many, "t.toml")
+    assert refused.allowed == "Every blank is filled."
+    assert str(refused).count("Every blank is filled.") == 1
+    assert max(map(len, refused.fix.splitlines())) < 80
+    assert refused.fix.count("\n  * line") == 3
+    other = Mistake(9, "table", "It is wrong.", "It is right.", "Correct it.")
+    refused = refusal([*many, other], "t.toml")
+    assert refused.allowed == "A schema loads only without mistakes."
+    assert str(refused).count("Every blank is filled.") == 3
