@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import refuse
-from ...evaluate.certificate import SWAPPED
+from ...evaluate.certificate import explained
 from ...evaluate.pair.rematch import Shown, cells_share, rematched
 from ...noise.source import Source
 from ...promise import ProbabilisticKAnonymity
@@ -210,7 +210,7 @@ class Swap(Grouped):
         return name in (*self.quasi, *self.confidential, *self.unprotected)
 
     def explained(self, check: Check) -> Check:
-        return replace(check, notes=(SWAPPED.format(k=self.least), *check.notes), swapped=True)
+        return explained(check, self.promise)
 
     @property
     def promise(self) -> ProbabilisticKAnonymity:
