@@ -73,8 +73,8 @@ CROSSED = (
     "their k: whoever knows the records, but not whose they are, may then tell whose they are."
 )
 VOIDED = (
-    "Groups that grew for l or t depend on confidential values, so in them 1/k is not promised "
-    "against whoever knows the method."
+    "Groups that were formed or grew for l or t depend on confidential values, so in them 1/k is "
+    "not promised against whoever knows the method."
 )
 PRESENCE = (
     "That a person is in the release is not hidden: columns that are not confidential are "
