@@ -28,6 +28,7 @@ from ...screen.number import percent
 from ...screen.page import sentence
 from ..assessment import Assessment, Step
 from ..partition.mdav import mdav
+from ..partition.points import WHOLE
 from ..partition.whole_values import Classes, whole_values
 from ..permute import permuted
 from ..table.cells import Cells
@@ -323,6 +324,8 @@ def _line(column: Cells) -> NDArray[np.float64]:
     present = column.numbers[column.present]
     if present.size:
         line[column.present] = present - present.min()
+        if line.max() > WHOLE:  # ranks keep apart what doubles would not
+            line[column.present] = np.unique(present, return_inverse=True)[1].reshape(-1)
         line[~column.present] = np.median(line[column.present])
     return line
 
