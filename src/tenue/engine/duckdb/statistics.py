@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import refuse
+from ...schema import Bounded
 from ..sql.logical import Held, Stored
 from ..storage import Day, Fixed, Integer, Moment
 from .dialect import DUCKDB
@@ -54,8 +55,10 @@ def check_statistics(table: Stored, readable: Readable, run: Run) -> None:
 
 
 def _kind(held: Held) -> str | None:
-    """The SQL type of a column whose statistics are believed; None of others."""
+    """The SQL type of a column that is cut to bounds by believed statistics; None of others."""
     stored = held.stored
+    if not isinstance(held.column, Bounded):
+        return None
     if isinstance(stored, Integer | Moment):
         return stored.type
     if isinstance(stored, Fixed):
@@ -76,6 +79,8 @@ def _row_group(path: Path, run: Run) -> str | None:
         return str(found[0][0]) if found else None
     numbers, sizes = zip(*found, strict=True)
     block, rows = min(sizes[:-1]), sum(sizes)
+    if block == max(sizes) and numbers == tuple(range(len(numbers))):
+        return f"{_NUMBER} // {block}"
     if -(-rows // block) > MOST_BLOCKS:
         return None
     ends = [sum(sizes[: place + 1]) for place in range(len(sizes))]

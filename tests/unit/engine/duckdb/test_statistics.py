@@ -75,11 +75,12 @@ def test_a_gap_that_its_statistics_rule_out_is_refused(tmp_path: Path) -> None:
     assert validated(path, x=NUMBER).rows == 4
 
 
-@pytest.mark.parametrize("most", [statistics.MOST_BLOCKS, 0])
+@pytest.mark.parametrize("together", [False, True])
 def test_what_is_wider_than_the_values_or_not_stated_rules_nothing_out(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, together: bool
 ) -> None:
-    monkeypatch.setattr(statistics, "MOST_BLOCKS", most)
+    if together:
+        monkeypatch.setattr(statistics, "_row_group", lambda *_: None)
     path = tmp_path / "t.parquet"
     spliced(path, data=made(pa.int64(), [2, 3, 4]), footer=made(pa.int64(), [1, 3, 10]))
     assert validated(path, x=NUMBER).rows == 3
@@ -104,7 +105,7 @@ def test_each_row_group_is_compared_with_its_own_statistics(tmp_path: Path, size
 def test_together_they_are_compared_where_row_groups_are_too_many(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(statistics, "MOST_BLOCKS", 1)
+    monkeypatch.setattr(statistics, "_row_group", lambda *_: None)
     path, footer = tmp_path / "t.parquet", made(pa.int64(), [1, 2, 8, 9])
     spliced(path, data=made(pa.int64(), [1, 9, 8, 9]), footer=footer, row_group_size=2)
     assert validated(path, x=NUMBER).rows == 4  # the clamp holds: all values are as the file says
@@ -160,3 +161,13 @@ def test_a_footer_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
             validated(path, x=NUMBER)
     pq.write_table(table, path, write_statistics=["x"])
     assert validated(path, x=NUMBER).rows == 3
+
+
+def test_row_groups_are_put_together_where_blocks_would_be_too_many(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    uneven = [(0, 2), (1, 7), (2, 3)]
+    assert row_group(Path("t.parquet"), lambda _: uneven) is not None
+    monkeypatch.setattr(statistics, "MOST_BLOCKS", 5)
+    assert row_group(Path("t.parquet"), lambda _: uneven) is None
+    assert row_group(Path("t.parquet"), lambda _: []) is None
