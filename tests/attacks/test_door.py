@@ -14,6 +14,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import tenue as tn
+from parquet_lies import spliced
+from tenue.engine.duckdb import validate
 
 NUMBER = {"type": "number", "bounds": [0, 100]}
 FIXED = "The table is not as its holder opened it last."
@@ -109,3 +111,25 @@ def test_another_spelling_of_a_key_is_another_column(tmp_path: Path) -> None:
         asked(path, schema("X"), ledger, sql)
         == "Line 2 of t.jsonl is not a well-formed JSON object."
     )
+
+
+@pytest.mark.parametrize(
+    ("kind", "value"), [(pa.int64(), 100_000), (pa.int64(), -100_000), (pa.int32(), -100_000)]
+)
+def test_a_value_that_statistics_hide_is_not_beyond_its_bounds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: Any, value: int
+) -> None:
+    """One value was overwritten and its statistics were not. DuckDB believed them, left out the
+    tests that cut it to the bounds, and one person moved a sum by a thousand times its sensitivity.
+    """
+    path, sql = tmp_path / "t.parquet", "SELECT SUM(x) FROM t"
+    hidden, stated = (pa.table({"x": pa.array([30, one, 70], kind)}) for one in (value, 50))
+    spliced(path, data=hidden, footer=stated)
+    refused = "The column `x` of t.parquet holds values that the file's own statistics rule out."
+    assert asked(path, schema(), tmp_path / "new.ledger", sql) == refused
+    cut = 100 + min(max(value, 0), 100)
+    relation = duckdb.connect().sql(f"SELECT * FROM read_parquet('{path}')")  # noqa: S608
+    assert asked(relation, schema(), tmp_path / "relation.ledger", sql) == cut
+    # the mutant does not compare them
+    monkeypatch.setattr(validate, "check_statistics", lambda *_: None)
+    assert abs(asked(path, schema(), tmp_path / "old.ledger", sql) - cut) > 10_000

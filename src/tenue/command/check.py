@@ -1,14 +1,24 @@
-"""Measure k, l and t of a file."""
+"""Measure k, l and t of a file, and say by the exit code whether they are as required."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from ..errors import refuse
 from .options import AsJson
 from .wording import spoken
 from .words import Argument, Option, say
+
+UNMET = 3
+"""The exit code of a file that was measured and is not as required.
+
+That is an answer, neither a refusal (2: nothing was measured) nor a fault (1: something broke), and
+a script must be able to tell the three apart.
+"""
+
+_REQUIRED = ("k", "l", "t")
 
 
 def check(
@@ -21,6 +31,10 @@ def check(
         str | None, Option(help="What he wants to know, instead of the schema's: illness")
     ] = None,
     unit: Annotated[str | None, Option(help="The column that names a person, or: record")] = None,
+    require: Annotated[
+        str | None,
+        Option(help="Exit with 3 unless the file is so: k=5,l=2,t=0.3 (k, l at least, t at most)."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Measure a file: how many look alike, what groups give away. The file may be anybody's."""
@@ -28,6 +42,7 @@ def check(
 
     with spoken():
         _check_file(table)
+        required = _requirements(require)
         found = measured(
             table,
             schema=schema,
@@ -35,7 +50,25 @@ def check(
             confidential=_names(confidential),
             unit=unit,
         )
-    say(found.to_json() if as_json else str(found))
+        unmet = found.unmet(**required) if required else ()
+    if as_json:
+        asked = {"required": required, "unmet": list(unmet)} if required else {}
+        say(json.dumps({**found.to_dict(), **asked}))
+    else:
+        say("".join(f"NOT MET: {text}\n" for text in unmet) + str(found))
+    if unmet:
+        raise SystemExit(UNMET)
+
+
+def _requirements(text: str | None) -> dict[str, Any]:
+    """What is required, as it is written: k=5,l=2,t=0.3."""
+    required = {}
+    for part in [] if text is None else text.split(","):
+        name, equals, value = (word.strip() for word in part.partition("="))
+        if not equals or name not in _REQUIRED or name in required:
+            raise refuse("command.requirement", text=text)
+        required[name] = value
+    return required
 
 
 def _names(text: str | None) -> list[str] | None:

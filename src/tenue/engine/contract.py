@@ -164,12 +164,15 @@ class Ordered(Protocol):
         """Chooses the column, and `ties` of the rows to tell equal values apart.
 
         Returns how many rows there are, how many of them have no finite number, and the largest
-        size of a number; None if the column holds no numbers.
+        size of a number that `sort` gives; None if the column holds no numbers.
         """
         ...
 
     def sort(self) -> Iterator[tuple[NDArray[Any], ...]]:
-        """Rows, ties and values as doubles, in the order of values and then of ties."""
+        """Rows, ties and values as doubles, in the order of values and then of ties.
+
+        Whole numbers beyond 2^53 are counted from the least one on, which keeps them apart.
+        """
         ...
 
     def group(self, labels: Iterator[tuple[Any, ...]]) -> Iterator[pyarrow.Table]:

@@ -1,14 +1,17 @@
-"""The certificate that lies beside a released file, if it belongs to it."""
+"""The certificate that lies beside a released file: whether it belongs to it, and what it says."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from ..errors import Refused
 from ..promise import Certificate, KAnonymity, ProbabilisticKAnonymity, Promise
+from ..screen.number import many, named
 from .verdict import Check
 
 SWAPPED = (
@@ -19,22 +22,77 @@ SWAPPED = (
     "a group, and is then known all the same."
 )
 """What the reader of k, l and t of a swapped file must know: they measure something else."""
+MISFIT = (
+    "The certificate beside this file does not fit it: {wrong}. Nothing that it says is known to "
+    "hold for this file."
+)
+LOST = "the manifest names the file, and there is no certificate"
+UNNAMED = "no manifest says that it belongs to the file"
+CHANGED = "the file is not the one that the manifest names; it was changed, or is another one"
+EXCHANGED = "the certificate is not the one that the manifest names"
+UNREADABLE = "it is no certificate"
+BY_PERSON = (
+    "Everybody may have several rows, and no column `{unit}` says whose a row is. k is what the "
+    "certificate says of persons; l and t count rows."
+)
+UNCOUNTED = (
+    "Everybody may have several rows, and no column `{unit}` says whose a row is. k, l and t count "
+    "rows, so there may be fewer persons than that."
+)
+
+_ROLES = ("quasi-identifiers", "confidential", "unprotected")
 
 
-def certificate_beside(path: Path) -> Certificate | None:
-    """The certificate of a released file; None unless a manifest beside it names its bytes.
+@dataclass(frozen=True)
+class Beside:
+    """What lies beside a released file.
 
-    Anybody can write both: what it says is what the certificate says, and no more.
+    certificate: what speaks for the file; None if it does not fit.
+    wrong: why it does not fit; empty if it does.
+    rows: how many rows the manifest says that the file has; None if it does not say.
     """
+
+    certificate: Certificate | None
+    wrong: str = ""
+    rows: int | None = None
+
+
+def certificate_beside(path: Path) -> Beside | None:
+    """The certificate beside a file; it speaks for it only if a manifest names the bytes of both.
+
+    None if there is no certificate, and no manifest that names the file. Anybody can write all of
+    them: what it says is what the certificate says, and no more.
+    """
+    manifest, beside = _manifest(path.parent), path.parent / "certificate.json"
+    files = manifest.get("files")
+    files = files if isinstance(files, dict) else {}
+    if not beside.is_file():
+        return Beside(None, LOST) if path.name in files else None
+    for file, wrong in ((path, CHANGED if path.name in files else UNNAMED), (beside, EXCHANGED)):
+        if files.get(file.name) != _digest(file):
+            return Beside(None, wrong)
     try:
-        named = json.loads((path.parent / "manifest.json").read_text(encoding="utf-8"))["files"]
-        for file in (path, path.parent / "certificate.json"):
-            with file.open("rb") as opened:
-                if named[file.name] != hashlib.file_digest(opened, "sha256").hexdigest():
-                    return None
-        text = (path.parent / "certificate.json").read_text(encoding="utf-8")
-        return Certificate.from_json(text.strip())
-    except (OSError, ValueError, KeyError, TypeError, Refused):
+        text = beside.read_text(encoding="utf-8")
+        certificate = Certificate.from_json(text.strip())
+    except (OSError, ValueError, Refused):
+        return Beside(None, UNREADABLE)
+    rows = manifest.get("rows")
+    return Beside(certificate, rows=rows if isinstance(rows, int) else None)
+
+
+def _manifest(folder: Path) -> dict[str, Any]:
+    try:
+        found = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _digest(path: Path) -> str | None:
+    try:
+        with path.open("rb") as opened:
+            return hashlib.file_digest(opened, "sha256").hexdigest()
+    except OSError:
         return None
 
 
@@ -45,21 +103,62 @@ def explained(check: Check, promise: Promise | None) -> Check:
     return check
 
 
-def quoted(check: Check, certificate: Certificate | None) -> Check:
-    """What was found of a file, with what the certificate beside it says of it."""
-    if certificate is None:
+def quoted(check: Check, beside: Beside | None, columns: Sequence[str]) -> Check:
+    """What was found of a file, with what lies beside it.
+
+    Parameters
+        columns: the columns of the file.
+    """
+    if beside is None:
         return check
-    promise = certificate.promise
+    wrong = beside.wrong or _misfit(check, beside, columns)
+    if wrong or beside.certificate is None:
+        said = MISFIT.format(wrong=wrong)
+        return replace(check, warnings=(said, *check.warnings), certificate_fits=False)
+    promise = beside.certificate.promise
     note = f"The certificate beside this file says: {promise}."
-    known = certificate.parameters.get("quasi-identifiers", "")
-    if isinstance(promise, KAnonymity) and check.smallest_rows < promise.k and _same(check, known):
-        rows = "1 row" if check.smallest_rows == 1 else f"{check.smallest_rows} rows"
-        note += f" The file contradicts it: some group has {rows} only."
-    told = explained(check, promise)
-    return replace(told, notes=(note, *told.notes))
+    told = explained(_by_certificate(check, beside.certificate, columns), promise)
+    return replace(told, notes=(note, *told.notes), certificate_fits=True)
 
 
-def _same(check: Check, by: str) -> bool:
+def _misfit(check: Check, beside: Beside, columns: Sequence[str]) -> str:
+    """What of the file contradicts the certificate whose bytes it has; empty if nothing does."""
+    if beside.certificate is None:
+        return ""
+    if beside.rows is not None and beside.rows != check.rows:
+        return f"it was made for {many(beside.rows, 'row')}, and the file has {check.rows:,}"
+    has = {name.lower() for name in columns}
+    said = beside.certificate.parameters
+    spoken = [name for role in _ROLES for name in _listed(said.get(role, ""))]
+    absent = [name for name in spoken if name.lower() not in has]
+    if absent:
+        return f"it speaks of {named(absent)}, which the file does not have"
+    promise = beside.certificate.promise
+    if isinstance(promise, KAnonymity) and check.smallest_rows < promise.k and _same(check, said):
+        rows = many(check.smallest_rows, "row")
+        return f"it says {promise}, and some group has {rows} only"
+    return ""
+
+
+def _by_certificate(check: Check, certificate: Certificate, columns: Sequence[str]) -> Check:
+    """Where units are persons whom the file does not name, k is what the certificate says of them.
+
+    Rows are no persons: counting them would overstate k.
+    """
+    unit, promise = certificate.unit, certificate.promise
+    if unit == "record" or unit.lower() in (name.lower() for name in columns):
+        return check
+    if not isinstance(promise, KAnonymity) or not _same(check, certificate.parameters):
+        return replace(check, unit=unit, notes=(UNCOUNTED.format(unit=unit), *check.notes))
+    told = replace(check, unit=unit, k=promise.k, unique_share=0.0, k_from="certificate")
+    return replace(told, notes=(BY_PERSON.format(unit=unit), *check.notes))
+
+
+def _listed(names: str) -> list[str]:
+    return [name.strip() for name in names.split(",") if name.strip()]
+
+
+def _same(check: Check, said: Mapping[str, str]) -> bool:
     """Whether no column was looked at of which nothing was promised."""
-    promised = {name.strip().lower() for name in by.split(",")}
+    promised = {name.lower() for name in _listed(said.get("quasi-identifiers", ""))}
     return {name.lower() for name in check.quasi_identifiers} <= promised

@@ -4,25 +4,27 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import refuse
+from ..errors import Refused, refuse
 from ..number import checked_call
-from ..schema import Bounded, Column, Schema, Table
+from ..schema import Bounded, Column, Identifier, Schema, Table
 from .certificate import certificate_beside, quoted
-from .code import Codes, coded
-from .group import spelling
+from .code import Codes
+from .group import exposure, spelling
 from .group.closeness import earth_movers, ratio
 from .group.count import Groups, counted, grouped
+from .group.dependence import Seen, determined
 from .group.diversity import distinct_values, effective_values, holdings, needed_values
 from .group.spelling import meant, named, shown
 from .rows import Rows, open_rows
-from .value import Values, one_array, typed
+from .value import Values, typed
 from .verdict import Check, Confidential
 
 if TYPE_CHECKING:
@@ -72,40 +74,44 @@ def check(
     Source
         Thesis, sections 2.8 and 7.2.
     """
-    found = _checked(table, schema, quasi_identifiers, confidential, unit, None)
+    declared, rows = schema_of(schema), open_rows(table)
+    rows = rows.held([name for name in rows.names if _is_looked_at(name, declared)])
+    found = _checked(rows, declared, quasi_identifiers, confidential, unit, None)
+    found = _exposed(found, rows, declared, unit)
     if not isinstance(table, str | os.PathLike):
         return found
-    return quoted(found, certificate_beside(Path(table)))
+    return quoted(found, certificate_beside(Path(table)), rows.names)
 
 
-def check_persons(
-    table: object, schema: Table, persons: NDArray[np.int64], confidential: Iterable[str] | None
+def check_groups(
+    table: object,
+    schema: Table,
+    persons: NDArray[np.int64] | None = None,
+    confidential: Iterable[str] | None = None,
 ) -> Check:
-    """The same of a table without the column that names persons, with whose each row is beside it.
+    """k, l and t alone, without a look at other columns: what a release is measured by.
 
     Parameters
-        persons: numbers from 0, one for each row.
+        persons: whose each row is, as numbers from 0, where no column of the table names them.
     """
-    codes = Codes(persons, int(persons.max()) + 1)
-    return _checked(table, schema, None, confidential, None, codes)
+    codes = None if persons is None else Codes(persons, int(persons.max()) + 1)
+    return _checked(open_rows(table), schema, None, confidential, None, codes)
 
 
 def _checked(
-    table: object,
-    schema: object,
+    rows: Rows,
+    declared: Table | None,
     quasi_identifiers: Iterable[str] | None,
     confidential: Iterable[str] | None,
     unit: str | None,
     persons: Codes | None,
 ) -> Check:
-    declared = schema_of(schema)
-    rows = open_rows(table)
     known = _chosen(rows, declared, quasi_identifiers, "quasi_identifiers")
     wanted = _chosen(rows, declared, confidential, "confidential")
     _check_roles(known, wanted)
     person = _person(rows, declared, unit) if persons is None else None
     loose = [] if declared is None else _unprotected(rows, declared, [*known, *wanted])
-    used = [*known, *wanted, *loose, *([person] if person else [])]
+    used = [*known, *wanted, *([person] if person else [])]
     read = rows.read(list(dict.fromkeys(used)))
 
     def values(name: str, *, guess: bool) -> Values:
@@ -151,9 +157,60 @@ def _checked(
             *spelling.renamed([person] if person and names else []),
             *spelling.merged_values(merged),
             *(() if declared is None else _about_schema(rows, declared, columns, most)),
-            *open_columns(loose, [name for name in loose if tells_apart(read[name])]),
+            *exposure.unprotected(loose),
+        ),
+        k_from="rows" if persons is None and most > 1 else "units",
+    )
+
+
+def _exposed(found: Check, rows: Rows, schema: Table | None, unit: str | None) -> Check:
+    """What was found, with what other columns of the table do to it."""
+    grouped_by, secret = found.quasi_identifiers, [one.name for one in found.confidential]
+    person = _person(rows, schema, unit)
+    kept = [person] if person else []
+    if schema is None:
+        loose = [name for name in rows.names if name not in (*grouped_by, *secret, *kept)]
+    else:
+        kept += [name for name in map(rows.find, (c.name for c in schema.identifiers)) if name]
+        loose = _unprotected(rows, schema, [*grouped_by, *secret])
+    read = rows.read([*grouped_by, *secret, *loose])
+    apparent = []
+    if schema is None:
+        apparent = [name for name in loose if exposure.names_rows(name, read[name])]
+        loose = [name for name in loose if name not in apparent]
+    seen = dict(_seen(rows, schema, read))
+    parts = (grouped_by, secret, loose)
+    known, wanted, rest = ([seen[name] for name in part if name in seen] for part in parts)
+    kept = list(dict.fromkeys(kept))
+    return replace(
+        found,
+        identifiers=tuple(kept),
+        apparent_identifiers=tuple(apparent),
+        warnings=(
+            *exposure.persons_named(kept, apparent),
+            *exposure.told_apart(exposure.telling({name: read[name] for name in loose})),
+            *exposure.following(
+                determined(known, [*wanted, *rest]), determined(wanted, [*known, *rest])
+            ),
         ),
     )
+
+
+def _seen(
+    rows: Rows, schema: Table | None, read: Mapping[str, pyarrow.ChunkedArray]
+) -> Iterator[tuple[str, Seen]]:
+    """The columns that can be compared; one of lists, or of what is not as declared, cannot."""
+    for name, column in read.items():
+        try:
+            yield name, Seen.of(typed(name, column, _column(schema, name), written=rows.written))
+        except Refused:
+            continue
+
+
+def _is_looked_at(name: str, schema: Table | None) -> bool:
+    """Whether a column is read even if nobody asks for it: what is undeclared stays unseen."""
+    column = _column(schema, name)
+    return schema is None or (column is not None and not isinstance(column, Identifier))
 
 
 def _column(schema: Table | None, name: str) -> Column | None:
@@ -239,40 +296,14 @@ def _unprotected(rows: Rows, schema: Table, used: list[str]) -> list[str]:
     return [found for found in map(rows.find, names) if found is not None and found not in used]
 
 
-def tells_apart(column: pyarrow.ChunkedArray) -> bool:
-    """Whether every row has a value of its own; one row is told apart by anything."""
-    import pyarrow as pa
-
-    array = one_array(column)
-    if array.null_count or pa.types.is_nested(array.type):
-        return False
-    return coded(array, ordered=False).count == len(array) > 1
-
-
-def open_columns(names: list[str], alone: list[str]) -> list[str]:
-    """Columns that nothing protects, and those of them that tell every row apart."""
-    if not names:
-        return []
-    told = f"Nothing protects {named(names)}: no role is stated, or the role is other."
-    if alone:
-        told += (
-            f" {named(alone)} {'has' if len(alone) == 1 else 'have'} another value in every row: "
-            "whoever knows it of a person finds the row, whatever k is."
-        )
-    return [told]
-
-
 def _about_schema(rows: Rows, schema: Table, columns: list[Values], most: int) -> list[str]:
     """What the schema says and the table does not have, or the other way round."""
     notes = []
     if most > 1:
         notes.append(
-            f"The table has no column `{schema.unit}`. One may have {most} rows, so k is the "
-            "number of rows divided by that, rounded up, and l and t count rows."
+            f"The table has no column `{schema.unit}`. If nobody has more than {most} rows, k is "
+            "the number of rows divided by that, rounded up; l and t count rows."
         )
-    kept = [column.name for column in schema.identifiers if rows.find(column.name)]
-    if kept:
-        notes.append(f"The table still has what names a person: {named(kept)}.")
     declared = (*schema.quasi_identifiers, *schema.confidential)
     absent = [column.name for column in declared if not rows.find(column.name)]
     if absent:

@@ -11,9 +11,11 @@ from typing import Any
 from ..errors import refuse
 from ..number import checked_call
 from ..schema import Table
-from ..screen.number import percent
-from .check import check, schema_of
+from ..screen.number import named, percent
+from .check import check_groups, schema_of
+from .group.dependence import Determined
 from .pair.attributes import Attribute, Nominal, paired
+from .pair.disclosure import disclosure
 from .pair.linkage import linked_share
 from .pair.loss import numbers_among, within_of
 from .pair.rematch import Rematched
@@ -38,6 +40,9 @@ class Risk:
         release how columns relate; a lower bound.
     in_all_groups: where each column was swapped in groups of its own, the mean of 1/n over units, n
         of which share all groups; None otherwise.
+    determined: the columns that were changed and follow from columns that were not.
+    recomputed: the columns that were not changed and follow from quasi-identifiers that were:
+        whoever knows these finds the row.
     rows_tried: how many records these shares were measured on, and how many originals the intruder
         looked among; fewer than the table has if it is large. k, l and t are of all rows.
     """
@@ -52,6 +57,8 @@ class Risk:
     rows_tried: int
     rematched: Mapping[str, Rematched] = field(default_factory=lambda: MappingProxyType({}))
     in_all_groups: float | None = None
+    determined: tuple[Determined, ...] = ()
+    recomputed: tuple[Determined, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """The facts as JSON has them."""
@@ -59,11 +66,25 @@ class Risk:
         found = None if self.check is None else self.check.to_dict()
         restored = {name: asdict(one) for name, one in self.rematched.items()}
         own = dict(self.own_values)
-        return {**facts, "check": found, "own_values": own, "rematched": restored}
+        told = {name: [asdict(one) for one in facts[name]] for name in ("determined", "recomputed")}
+        return {**facts, "check": found, "own_values": own, "rematched": restored, **told}
 
     def to_json(self) -> str:
         """One JSON object."""
         return json.dumps(self.to_dict())
+
+    def warnings(self) -> list[str]:
+        """What undoes the protection of some column."""
+        return [
+            f"{one}, and what tells it leaves unchanged: whoever reads the release knows it, "
+            f"whatever was done to it. Protect {named(one.by)} likewise, or leave that out."
+            for one in self.determined
+        ] + [
+            f"{one}, and leaves unchanged: whoever knows {named(one.by)} of a person knows it, and "
+            f"can look for the row by it, whatever k is. Make `{one.name}` a quasi-identifier too, "
+            "or leave it out."
+            for one in self.recomputed
+        ]
 
     def sentences(self) -> list[str]:
         """What was found, but for k, l and t."""
@@ -109,7 +130,7 @@ class Risk:
         return str(self)
 
     def __str__(self) -> str:
-        lines = self.sentences()
+        lines = [*(f"WARNING: {text}" for text in self.warnings()), *self.sentences()]
         if self.check is not None:
             lines += ["", str(self.check)]
         return "\n".join(lines)
@@ -134,8 +155,9 @@ def risk(original: object, masked: object, schema: object) -> Risk:
     known = _of_role(attributes, declared, "quasi_identifiers")
     secret = _of_role(attributes, declared, "confidential")
     numbers = numbers_among(secret)
+    told = disclosure(attributes, [attribute.name for attribute in known])
     return Risk(
-        check=check(shown, schema=declared) if known else None,
+        check=check_groups(shown, declared) if known else None,
         record_linkage=_linkage(attributes),
         linkage_by_quasi_identifiers=_linkage(known) if known else None,
         within_1_percent=within_of(numbers, 1) if numbers else None,
@@ -143,6 +165,8 @@ def risk(original: object, masked: object, schema: object) -> Risk:
         unchanged=_unchanged(secret) if secret else None,
         own_values=MappingProxyType({one.name: _unchanged([one]) for one in secret}),
         rows_tried=int(attributes[0].original.size),
+        determined=told.determined,
+        recomputed=told.recomputed,
     )
 
 

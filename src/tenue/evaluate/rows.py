@@ -52,6 +52,20 @@ class Rows:
             raise refuse("evaluate.table-has-no-rows")
         return {name: table.column(i) for i, name in enumerate(names)}
 
+    def held(self, names: Sequence[str]) -> Rows:
+        """The same table, whose columns of these names are loaded once, when the first is read."""
+        loaded: dict[str, pyarrow.ChunkedArray] = {}
+
+        def load(chosen: Sequence[str]) -> pyarrow.Table:
+            import pyarrow
+
+            lacking = [name for name in dict.fromkeys([*chosen, *names]) if name not in loaded]
+            if lacking:
+                loaded.update(zip(lacking, self._load(lacking).columns, strict=True))
+            return pyarrow.table([loaded[name] for name in chosen], names=list(chosen))
+
+        return Rows(self.names, self.written, load)
+
 
 def open_rows(source: object) -> Rows:
     """The table that was given; refused if it is none.

@@ -6,6 +6,7 @@ zero is zero. Text is equal byte by byte.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal
@@ -26,6 +27,8 @@ Kind = Literal["number", "time", "category"]
 _DAY = 24 * 60 * 60
 _LARGEST = 1e100
 _GLANCE = 1000
+_LONG = r"[0-9](?:\.?[0-9]){15}"  # so many digits may be more than a double can hold
+_WHOLE = 2**53
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,15 +50,36 @@ class Values:
 
         return bool(pyarrow.types.is_date(self.array.type))
 
-    def numbers(self, *, days: bool = False) -> NDArray[np.float64]:
+    @property
+    def least_of_large(self) -> int:
+        """The least value, as a double holds it, if some are whole or decimal numbers beyond 2^53,
+        which doubles cannot all hold; otherwise 0."""
+        import pyarrow
+        import pyarrow.compute as pc
+
+        kind = self.array.type
+        if not (pyarrow.types.is_integer(kind) or pyarrow.types.is_decimal(kind)):
+            return 0
+        ends = pc.min_max(self.array).as_py()
+        if ends["min"] is None or max(-ends["min"], ends["max"]) <= _WHOLE:
+            return 0
+        return int(float(ends["min"]))
+
+    def numbers(self, *, days: bool = False, origin: int = 0) -> NDArray[np.float64]:
         """The values as doubles, NaN where missing; refused if one is infinite or huge.
 
         Parameters
             days: times count days since 1970 began, otherwise seconds.
+            origin: is subtracted before the values become doubles.
         """
         import pyarrow
         import pyarrow.compute as pc
 
+        if origin:
+            values = self.array.to_pylist()
+            return np.array(
+                [math.nan if one is None else float(Fraction(one) - origin) for one in values]
+            )
         array = _seconds(self.array) if self.kind == "time" else self.array
         numbers: NDArray[np.float64]
         numbers = pc.cast(array, pyarrow.float64(), safe=False).to_numpy(zero_copy_only=False)
@@ -148,10 +172,29 @@ def _parsed(array: Any, wanted: list[Any]) -> Any:
     for kind in wanted:
         try:
             pc.cast(trimmed.slice(0, _GLANCE), kind)  # most types are ruled out at once
-            return pc.cast(trimmed, kind)
+            read = pc.cast(trimmed, kind)
         except pyarrow.ArrowException:
             continue
+        if pyarrow.types.is_floating(kind) and pc.any(pc.match_substring_regex(trimmed, _LONG)):
+            return _decimals(trimmed, read)
+        return read
     return array
+
+
+def _decimals(words: Any, read: Any) -> Any:
+    """Long numbers digit by digit, if decimals of 38 digits can hold them; else as they were read.
+
+    A double would make one value of 2^53 and 2^53 + 1.
+    """
+    import pyarrow
+    import pyarrow.compute as pc
+
+    for scale in (0, 6, 18):
+        try:
+            return pc.cast(words, pyarrow.decimal128(38, scale))
+        except pyarrow.ArrowException:
+            continue
+    return read
 
 
 def is_text(kind: Any) -> bool:

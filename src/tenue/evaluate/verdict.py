@@ -10,9 +10,11 @@ import math
 import textwrap
 from dataclasses import dataclass, fields
 from fractions import Fraction
-from typing import Any
+from typing import Any, Literal
 
-from ..screen.number import many, percent, shortly
+from ..errors import refuse
+from ..number import exact, whole
+from ..screen.number import exactly, many, named, percent, shortly
 from ..screen.page import WIDTH, sentence
 
 
@@ -61,6 +63,13 @@ class Check:
         one value of some confidential column.
     confidential: l, t and more of each confidential column.
     notes: what limits these numbers, in sentences.
+    warnings: what undoes them, in sentences: a column that names persons, one that tells nearly
+        everybody apart, one that follows from others, a certificate that does not fit.
+    identifiers: the columns that name persons, as declared.
+    apparent_identifiers: those that look like it, where nothing is declared.
+    certificate_fits: whether the certificate beside the file belongs to it; None if there is none.
+    k_from: how k was found: "units" were counted; "rows", over how many of them one may have; or
+        "certificate", where units are persons and the file does not say whose a row is.
     swapped: whether confidential values are known to have changed places between people; what a
         group shows is then not known to be its members'.
     """
@@ -77,6 +86,11 @@ class Check:
     homogeneous_share: float
     confidential: tuple[Confidential, ...]
     notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    identifiers: tuple[str, ...] = ()
+    apparent_identifiers: tuple[str, ...] = ()
+    certificate_fits: bool | None = None
+    k_from: Literal["units", "rows", "certificate"] = "units"
     swapped: bool = False
 
     @property
@@ -99,13 +113,37 @@ class Check:
         """The largest ratio t of all confidential columns; None without such a column."""
         return max((column.t_ratio for column in self.confidential), default=None)
 
+    def meets(self, k: object = None, l: object = None, t: object = None) -> bool:
+        """Whether the file is as required: nothing is `unmet`.
+
+        Example
+            >>> from tenue.evaluate import check
+            >>> town = [[30, 1], [30, 2], [40, 1], [40, 2]]
+            >>> found = check(town, quasi_identifiers=["0"], confidential=["1"])
+            >>> found.meets(k=2, l=2, t=0), found.meets(k=3)
+            (True, False)
+        """
+        return not self.unmet(k, l, t)
+
+    def unmet(self, k: object = None, l: object = None, t: object = None) -> tuple[str, ...]:
+        """What is required and does not hold, a sentence each.
+
+        A file that names persons, as declared, or whose certificate does not fit, meets nothing.
+
+        Parameters
+            k, l: at least; None if nothing is required.
+            t: at most, exactly: 0.1 is one tenth.
+        """
+        return unmet(self, k, l, t)
+
     def to_dict(self) -> dict[str, Any]:
         """The facts as JSON has them: fractions as text, and "inf" for what is infinite."""
         facts: dict[str, Any] = {part.name: getattr(self, part.name) for part in fields(self)}
         worst = ("l", "l_entropy", "t", "t_ratio")
         facts.update({name: plain(getattr(self, name)) for name in worst})
         facts["quasi_identifiers"] = list(self.quasi_identifiers)
-        facts["notes"] = list(self.notes)
+        for name in ("notes", "warnings", "identifiers", "apparent_identifiers"):
+            facts[name] = list(facts[name])
         facts["confidential"] = [
             {part.name: plain(getattr(column, part.name)) for part in fields(column)}
             for column in self.confidential
@@ -138,6 +176,7 @@ def _check_text(check: Check) -> str:
     """The screen of `tenue check`."""
     who = "row" if check.unit == "record" else check.unit
     lines = [
+        *(line for text in check.warnings for line in (f"WARNING: {text}", "")),
         f"{many(check.rows, 'row')} in {many(check.groups, 'group')} that share "
         f"{', '.join(check.quasi_identifiers)}",
         *(line for note in check.notes for line in ("", f"Note: {note}")),
@@ -168,7 +207,43 @@ def _wrapped(line: str) -> str:
     return textwrap.fill(line, WIDTH, subsequent_indent=indent)
 
 
+def unmet(check: Check, k: object, l: object, t: object) -> tuple[str, ...]:
+    """What is required of a file and does not hold."""
+    if not check.confidential and (l is not None or t is not None):
+        raise refuse("evaluate.nothing-confidential-to-require", word="l" if t is None else "t")
+    said = []
+    if check.identifiers:
+        said.append(f"The file names persons: {named(check.identifiers)}.")
+    if check.certificate_fits is False:
+        said.append("The certificate beside the file does not fit it.")
+    if k is not None and check.k < (least := whole(k, "k", least=1)):
+        said.append(f"k is {check.k}; at least {least} is required.")
+    if l is not None:
+        least = whole(l, "l", least=1)
+        said += [
+            f"l of {column.name} is {column.l}; at least {least} is required."
+            for column in check.confidential
+            if column.l < least
+        ]
+    if t is not None:
+        most = exact(t, "t")
+        said += [
+            f"t of {column.name} is {_short(column.t)}; at most {exactly(most)} is required."
+            for column in check.confidential
+            if column.exact_t > most
+        ]
+    if said and check.swapped:
+        said.append("The table was swapped, and k, l and t do not measure that.")
+    return tuple(said)
+
+
 def _smallest(check: Check, who: str) -> str:
+    if check.k_from == "certificate":
+        return (
+            "The file does not say whose each row is. By its certificate everybody is among at "
+            f"least {many(check.k, who)} that look alike; the smallest group has "
+            f"{many(check.smallest_rows, 'row')}."
+        )
     if check.k == 1:
         return f"{many(check.smallest_groups, 'group')} of one {who} only."
     verb = "is" if check.smallest_groups == 1 else "are"

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from ..evaluate import Check, Risk, Utility, check, risk, utility
-from ..evaluate.check import check_persons
+from ..evaluate import Check, Risk, Utility, risk, utility
+from ..evaluate.check import check_groups
 from ..noise.source import Source
 from ..schema import Schema
 from .permute import shuffled
@@ -68,9 +68,7 @@ def assessed(
         told = (Step("evaluate", text),)
     found = harm.check
     if found is not None:
-        if persons is not None:
-            found = check_persons(after, schema, persons, None)
-        elif told:
-            found = check(after, schema)
+        if persons is not None or told:
+            found = check_groups(after, schema, persons)
         harm = replace(harm, check=explained(found))
     return Assessment(harm, use, told)

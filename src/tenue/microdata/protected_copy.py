@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import refuse
-from ..evaluate.check import tells_apart
+from ..evaluate.group.exposure import leaving, telling
 from ..promise import Certificate
 from ..promise.certificate import ONE_RECORD, STREAM
 from ..promise.certificate import certify as certified
@@ -186,16 +186,10 @@ class Release:
 def warnings_of(release: Release) -> list[str]:
     """What the holder should think about before the release leaves."""
     loose = release.certificate.parameters.get("unprotected", "").split(", ")
-    alone = [
-        name
-        for name in release.columns
-        if name in loose and tells_apart(release._published.joined.column(name))
-    ]
-    return [
-        f"`{name}` has another value in every row and leaves as it is: whoever knows it of a "
-        "person finds the row. Give it another role, or remove its section from the schema."
-        for name in alone
-    ] + release._published.method.warnings(release.risk)
+    joined = release._published.joined
+    shares = telling({name: joined.column(name) for name in release.columns if name in loose})
+    method = release._published.method
+    return [*leaving(shares), *release.risk.warnings(), *method.warnings(release.risk)]
 
 
 def _brief_text(release: Release) -> str:

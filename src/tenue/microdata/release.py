@@ -67,7 +67,8 @@ def publish(
             may learn about others from who shared a group). None for the first.
         l, t: groups grow until each has at least l different values, or is within earth mover's
             distance t of the table, in each sensitive column, or each confidential one if none is
-            declared sensitive. That a group had to grow tells something of its first members.
+            declared sensitive. For t they are formed from strata of such a column where that keeps
+            similar people closer together. How groups were made tells something of their members.
         gamma: the gain factor of "v-mdav".
         ledger: where the release is registered, so that a second one of the table is refused: a
             ledger or its path. None for `<schema>.ledger` beside the schema's file, as for

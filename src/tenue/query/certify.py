@@ -16,8 +16,9 @@ ASSUMPTIONS = (
     STREAM,
 )
 WELL_FORMED = (
-    "The source is a well-formed table: bytes of a row that break the file's own format are not "
-    "covered."
+    "The rows are those that the holder's opening read from end to end: what is not well formed is "
+    "refused there, and so are files that changed afterwards, unless their size and time of "
+    "writing are as before. The table of a connection is not watched."
 )
 
 DOES_NOT_PROMISE = (

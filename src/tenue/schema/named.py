@@ -12,6 +12,8 @@ V = TypeVar("V")
 _LONGEST = 128
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _COLUMN_NAME = re.compile(r"[^\W\d](?:[\w .-]*[\w.-])?")
+_PERSONAL = "id|uuid|guid|ssn|email|passport|iban"
+_PERSON = re.compile(rf"(?i:(.*[\W_])?({_PERSONAL}))|.*[a-z0-9]I[Dd]")
 
 IDENTIFIER = f"It must be a letter, then letters, digits and _, at most {_LONGEST} in all"
 COLUMN_NAME = (
@@ -43,6 +45,16 @@ def is_column_name(name: str) -> bool:
         and unicodedata.is_normalized("NFC", name)
         and all(letter.isascii() or letter == letter.lower() for letter in name)
     )
+
+
+def names_a_person(name: str) -> bool:
+    """Whether a column of this name usually names persons or rows.
+
+    Example
+        >>> [names_a_person(name) for name in ("patient_id", "patientId", "paid")]
+        [True, True, False]
+    """
+    return _PERSON.fullmatch(name) is not None
 
 
 class Named(Mapping[str, V], Generic[V]):

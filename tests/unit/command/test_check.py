@@ -80,3 +80,48 @@ def test_what_is_no_file_is_called_what_it_is(tmp_path: Path) -> None:
         with pytest.raises(tn.errors.InvalidArgument) as refused:
             run(str(path), "--quasi-identifiers", "age")
         assert f"{path} is {word}" in refused.value.what
+
+
+@pytest.mark.parametrize(
+    ("required", "code"), [("k=1", 0), ("k=1,l=1,t=1", 0), ("k=2", 3), ("k=1, t=0.1", 3)]
+)
+def test_a_requirement_decides_the_exit_code(
+    files: dict[str, str], required: str, code: int
+) -> None:
+    words = ["check", files["table"], "--schema", files["schema"], "--require", required]
+    done = invoke(app, words, keep=False)
+    assert done.exit_code == code
+    assert done.stdout.startswith("NOT MET: ") == (code == 3)
+    facts = json.loads(invoke(app, [*words, "--json"], keep=False).stdout)
+    assert bool(facts["unmet"]) == (code == 3)
+    assert facts["required"] == dict(
+        part.split("=") for part in required.replace(" ", "").split(",")
+    )
+    found = tn.evaluate.check(files["table"], schema=files["schema"])
+    assert found.meets(**facts["required"]) == (code == 0)
+
+
+def test_an_identifier_is_never_as_required(files: dict[str, str]) -> None:
+    with open(files["schema"], "a") as schema:
+        schema.write('\n[columns.zip]\ntype = "identifier"\n')
+    words = ["check", files["table"], "--schema", files["schema"]]
+    said = invoke(app, words, keep=False)
+    assert said.exit_code == 0
+    assert said.stdout.startswith("WARNING: The file still has what names a person: `zip`.")
+    done = invoke(app, [*words, "--require", "k=1"], keep=False)
+    assert done.exit_code == 3
+    assert done.stdout.startswith("NOT MET: The file names persons: `zip`.")
+
+
+@pytest.mark.parametrize("required", ["k", "m=3", "k=2,k=3", "", "k=many", "t=x"])
+def test_a_requirement_that_is_none_is_refused(files: dict[str, str], required: str) -> None:
+    words = ["check", files["table"], "--schema", files["schema"], "--require", required]
+    with pytest.raises(tn.Refused):
+        invoke(app, words, keep=False)
+
+
+def test_l_without_a_confidential_column_is_refused(files: dict[str, str]) -> None:
+    words = ["check", files["table"], "--quasi-identifiers", "age", "--require", "l=2"]
+    with pytest.raises(tn.Refused, match="l is required") as refused:
+        invoke(app, words, keep=False)
+    assert "--confidential illness" in refused.value.fix

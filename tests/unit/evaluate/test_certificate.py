@@ -6,6 +6,8 @@ import hashlib
 import json
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import tenue as tn
@@ -50,19 +52,46 @@ def test_a_file_of_groups_needs_no_excuse(tmp_path: Path) -> None:
     assert found.notes == ("The certificate beside this file says: k-anonymity (k = 6).",)
 
 
+def wrong(path: Path) -> str:
+    """Why what lies beside the file does not fit it; said first, and by every way of reading."""
+    found = tn.evaluate.check(path, BARE)
+    beside = certificate_beside(path)
+    assert beside is not None
+    assert beside.certificate is None
+    assert found.certificate_fits is False
+    assert found.to_dict()["certificate_fits"] is False
+    assert "does not fit it: " + beside.wrong in found.warnings[0]
+    assert str(found).startswith("WARNING: The certificate beside this file does not fit it")
+    assert not any("certificate" in note for note in found.notes)
+    assert not found.swapped
+    assert found.unmet(k=1) == ("The certificate beside the file does not fit it.",)
+    return beside.wrong
+
+
 def test_a_file_that_was_changed_or_is_another_has_no_certificate(released: Path) -> None:
-    assert certificate_beside(released) is not None
+    beside = certificate_beside(released)
+    assert beside is not None
+    assert (beside.wrong, beside.rows) == ("", people().num_rows)
+    assert tn.evaluate.check(released, BARE).certificate_fits
     other = released.with_name("other.csv")
     other.write_bytes(released.read_bytes())
-    assert certificate_beside(other) is None
-    assert certificate_beside(released.parent / "none.csv") is None
+    assert wrong(other) == "no manifest says that it belongs to the file"
     kept = released.read_bytes()
-    released.write_bytes(kept + b"1,clerk,f,1,no,plain\n")
-    assert certificate_beside(released) is None
+    released.write_bytes(kept + kept.splitlines(keepends=True)[-1])
+    assert "it was changed, or is another one" in wrong(released)
     released.write_bytes(kept)
     certificate = released.with_name("certificate.json")
     certificate.write_text(certificate.read_text().replace("1/6", "1/60"))
-    assert certificate_beside(released) is None
+    assert "not the one that the manifest names" in wrong(released)
+    certificate.unlink()
+    assert "there is no certificate" in wrong(released)
+
+
+def test_a_file_far_from_any_release_has_nothing_beside_it(released: Path) -> None:
+    alone = released.parent.parent / "table.csv"
+    alone.write_bytes(released.read_bytes())
+    assert certificate_beside(alone) is None
+    assert tn.evaluate.check(alone, BARE).certificate_fits is None
 
 
 @pytest.mark.parametrize(
@@ -70,18 +99,64 @@ def test_a_file_that_was_changed_or_is_another_has_no_certificate(released: Path
 )
 def test_a_manifest_that_is_none_is_no_fault(released: Path, manifest: str) -> None:
     released.with_name("manifest.json").write_text(manifest)
-    assert certificate_beside(released) is None
+    assert wrong(released)
     assert tn.evaluate.check(released, BARE).notes == ()
 
 
+def rewritten(path: Path, **changes: object) -> None:
+    """The manifest with some facts changed, and the digests of what is there now."""
+    file = path.with_name("manifest.json")
+    manifest = {**json.loads(file.read_text()), **changes}
+    for name in manifest["files"]:
+        digest = hashlib.sha256(path.with_name(name).read_bytes()).hexdigest()
+        manifest["files"][name] = digest
+    file.write_text(json.dumps(manifest))
+
+
 def test_a_certificate_that_is_none_is_no_fault(released: Path) -> None:
-    path = released.with_name("manifest.json")
-    manifest = json.loads(path.read_text())
-    text = b"not a certificate"
-    released.with_name("certificate.json").write_bytes(text)
-    manifest["files"]["certificate.json"] = hashlib.sha256(text).hexdigest()
-    path.write_text(json.dumps(manifest))
-    assert certificate_beside(released) is None
+    released.with_name("certificate.json").write_bytes(b"not a certificate")
+    rewritten(released)
+    assert wrong(released) == "it is no certificate"
+
+
+def test_rows_and_columns_must_be_those_of_the_certificate(released: Path) -> None:
+    """Whoever writes all three anew is still caught where they contradict each other."""
+    rewritten(released, rows=7)
+    (warning, *_) = tn.evaluate.check(released, BARE).warnings
+    assert "it was made for 7 rows, and the file has 60" in warning
+    lines = released.read_text().splitlines()
+    cut = [line.rpartition(",")[0] for line in lines]
+    lost = lines[0].rpartition(",")[2].strip('"')
+    released.write_text("\n".join(cut) + "\n")
+    rewritten(released, rows=60)
+    (warning, *_) = tn.evaluate.check(released, BARE).warnings
+    assert f"it speaks of `{lost}`, which the file does not have" in warning
+
+
+def test_persons_are_counted_by_the_certificate(tmp_path: Path) -> None:
+    """Each of 20 persons has three rows: counting rows would say 15 where 5 were promised."""
+    owner = [i % 20 for i in range(60)]
+    table = pa.table({"who": [f"p{i}" for i in owner], "age": [30] * 60, "pay": owner})
+    age = {"type": "number", "bounds": [0, 100], "role": "quasi-identifier"}
+    pay = {"type": "number", "bounds": [0, 100], "role": "confidential"}
+    head = {"name": "t", "unit": "who", "neighbours": "replace", "rows_per_unit": 60}
+    columns = {"who": {"type": "identifier"}, "age": age, "pay": pay}
+    table = table.set_column(1, "age", pa.array([20 + i // 2 for i in owner]))
+    declared = tn.Schema.from_dict({"table": head, "columns": columns})
+    tn.publish(table, schema=declared, method="microaggregate", k=5).save(tmp_path / "out")
+    path = tmp_path / "out" / "table.parquet"
+    by_rows = tn.evaluate.check(pq.read_table(path), quasi_identifiers=["age"])
+    assert (by_rows.k, by_rows.unit, by_rows.k_from) == (15, "record", "units")
+    found = tn.evaluate.check(path, quasi_identifiers=["age"])
+    assert (found.k, found.unit, found.k_from) == (5, "who", "certificate")
+    assert found.smallest_rows == 15
+    assert (found.meets(k=5), found.meets(k=6)) == (True, False)
+    assert "By its certificate everybody is among at least 5 whos" in " ".join(str(found).split())
+    declared_too = tn.evaluate.check(path, declared)
+    assert (declared_too.k, declared_too.k_from) == (5, "certificate")
+    other = tn.evaluate.check(path, quasi_identifiers=["age", "pay"])
+    assert (other.k, other.k_from) == (3, "units")  # of pay the certificate promises nothing
+    assert any("there may be fewer persons" in note for note in other.notes)
 
 
 def forged(folder: Path, **parameters: str) -> Path:
@@ -105,7 +180,8 @@ def forged(folder: Path, **parameters: str) -> Path:
 
 def test_a_certificate_that_the_file_contradicts_is_not_believed(tmp_path: Path) -> None:
     path = forged(tmp_path, **{"quasi-identifiers": "Age, zip"})
-    (note,) = tn.evaluate.check(path, quasi_identifiers=["age"]).notes
-    assert "contradicts it: some group has 1 row only" in note
+    found = tn.evaluate.check(path, quasi_identifiers=["age"])
+    assert found.certificate_fits is False
+    assert "k-anonymity (k = 50), and some group has 1 row only" in found.warnings[0]
     other = tn.evaluate.check(path, quasi_identifiers=["age", "ill"])
-    assert "contradicts" not in other.notes[0]  # of `ill` nothing was said
+    assert other.certificate_fits  # of `ill` nothing was said

@@ -13,8 +13,7 @@ import pytest
 
 import tenue as tn
 from tenue.errors import InvalidArgument, InvalidSchema, InvalidTable
-from tenue.evaluate.check import open_columns
-from unit.evaluate.stated import AGE, NAME, PAY, ROWS, people, schema
+from unit.evaluate.stated import AGE, ILL, NAME, PAY, ROWS, people, schema
 
 check = tn.evaluate.check
 
@@ -99,7 +98,7 @@ def test_notes_say_what_was_not_looked_at(tmp_path: Path) -> None:
     rows = {"name": ["x", "y"], "AGE": [1, 1], "pay": ["10-20", "20-30"], "extra": [1, 2]}
     found = check(pa.table(rows), schema=people())
     text = " ".join(found.notes)
-    assert "still has what names a person: `name`" in text
+    assert "still has what names a person: `name`" in found.warnings[0]
     assert "not in the table: `town`, `ill`" in text
     assert "not looked at: `extra`" in text
     assert "`pay` is declared a number, and some of it is something else" in text
@@ -160,14 +159,78 @@ def test_columns_that_nothing_protects_are_named_and_unique_ones_said_so() -> No
     number = {"type": "number", "bounds": [0, 99]}
     declared = schema({"no": number, "kind": {**number, "role": "other"}, "age": AGE})
     table = pa.table({"no": [1, 2, 3], "kind": [5, 5, 6], "age": [30, 30, 30]})
-    (note,) = check(table, schema=declared).notes
-    assert "Nothing protects `no`, `kind`" in note
-    assert "`no` has another value in every row" in note
-    (calm,) = check(table.set_column(0, "no", pa.array([1, 1, 3])), schema=declared).notes
-    assert "another value" not in calm
+    found = check(table, schema=declared)
+    assert found.notes == (
+        "Nothing protects `no`, `kind`: no role is stated, or the role is other.",
+    )
+    (warning,) = found.warnings
+    assert "`no` has another value in every row" in warning
+    calm = check(table.set_column(0, "no", pa.array([1, 1, 3])), schema=declared)
+    assert calm.warnings == ()
     chosen = check(table, schema=declared, quasi_identifiers=["no"], confidential=["kind"])
     assert not any("Nothing protects" in text for text in chosen.notes)
     assert check(table.select(["age"]), schema=declared).notes == ()
+
+
+def test_one_duplicate_hides_nobody() -> None:
+    declared = schema({"no": {"type": "number", "bounds": [0, 99], "role": "other"}, "age": AGE})
+    table = pa.table({"no": [0, 0, *range(2, 40)], "age": [30] * 40})
+    (warning,) = check(table, schema=declared).warnings
+    assert "nearly every row" in warning
+    assert "97.5 %" in warning
+
+
+def test_a_file_that_names_persons_is_said_first() -> None:
+    table = pa.table({"name": ["a", "b"], "age": [30, 30], "ill": ["flu", "cold"]})
+    found = check(table, schema=schema({"name": NAME, "age": AGE, "ill": ILL}))
+    assert (found.k, found.identifiers) == (2, ("name",))
+    assert "names a person: `name`" in found.warnings[0]
+    assert str(found).startswith("WARNING: The file still has what names a person: `name`.")
+    assert found.to_dict()["identifiers"] == ["name"]
+    assert not found.meets(k=2)
+    assert found.unmet(k=2) == ("The file names persons: `name`.",)
+    clean = check(table.drop_columns(["name"]), schema=schema({"age": AGE, "ill": ILL}))
+    assert (clean.identifiers, clean.warnings, clean.meets(k=2)) == ((), (), True)
+
+
+def test_without_a_schema_what_looks_like_a_name_is_said() -> None:
+    table = pa.table({"patient_id": [7, 7], "age": [30, 30], "ill": ["flu", "cold"]})
+    found = check(table, quasi_identifiers=["age"], confidential=["ill"])
+    assert found.apparent_identifiers == ("patient_id",)
+    assert "`patient_id` looks like a name" in found.warnings[0]
+    assert found.meets(k=2)  # it may be something else, and nobody declared it
+    asked = check(table, quasi_identifiers=["patient_id"], confidential=["ill"])
+    assert asked.apparent_identifiers == ()
+    person = check(table, quasi_identifiers=["age"], unit="patient_id")
+    assert person.identifiers == ("patient_id",)
+    assert not person.meets(k=1)
+
+
+def test_columns_that_follow_from_others_are_said() -> None:
+    """A total of quasi-identifiers tells them, and a town is told by its postcode."""
+    n = 60
+    parts = [[i * i % 17 for i in range(n)], [i * 7 % 13 for i in range(n)]]
+    whole = [a + b for a, b in zip(*parts, strict=True)]
+    table = pa.table({"a": parts[0], "b": parts[1], "whole": whole})
+    found = check(table, quasi_identifiers=["a", "b"], confidential=["whole"])
+    assert any("`whole` follows from `a`, `b` (R² = 1)" in text for text in found.warnings)
+    assert "`whole` follows" in str(found).partition("k = ")[0]
+    towns = pa.table(
+        {
+            "postcode": [f"p{i % 12}" for i in range(n)],
+            "town": [f"t{i % 12 // 4}" for i in range(n)],
+            "ill": [f"i{i * i % 5}" for i in range(n)],
+        }
+    )
+    (warning,) = check(towns, quasi_identifiers=["town"], confidential=["ill"]).warnings
+    assert "`town` follows from `postcode` (100 % of what" in warning
+    assert check(towns.drop_columns(["postcode"]), quasi_identifiers=["town"]).warnings == ()
+
+
+def test_columns_that_cannot_be_compared_are_no_obstacle() -> None:
+    table = pa.table({"age": [1, 1], "far": [float("inf"), 1.0], "list": [[1], [2]]})
+    found = check(table, quasi_identifiers=["age"])
+    assert (found.k, found.apparent_identifiers) == (2, ())
 
 
 @pytest.mark.parametrize("names", [["17", "017", "17.0"], ["Ann", "ann", "ANN "], ["a", "b", "c"]])
@@ -177,13 +240,3 @@ def test_spellings_of_one_person_are_remarked(tmp_path: Path, names: list[str]) 
     found = check(path, quasi_identifiers=["age"], unit="who")
     assert found.k == 3
     assert any("two spellings of one person" in note for note in found.notes) == (names[0] != "a")
-
-
-def test_what_tells_apart_is_said_only_of_what_does() -> None:
-    assert open_columns([], []) == []
-    (calm,) = open_columns(["a", "b"], [])
-    assert "every row" not in calm
-    (one,) = open_columns(["a", "b"], ["b"])
-    assert "`b` has another value in every row" in one
-    (two,) = open_columns(["a", "b"], ["a", "b"])
-    assert "`a`, `b` have another value in every row" in two

@@ -127,3 +127,30 @@ def test_quasi_identifiers_are_compared_as_written_whatever_marks_say() -> None:
     quasi = declared(type="number", bounds=[0, 9], missing=["?"])
     column = pa.chunked_array([pa.array(["?", None, "?"])])
     assert shown("x", column, quasi).codes.codes.tolist() in ([0, -1, 0], [0, 1, 0])
+
+
+BIG = 2**53
+
+
+def test_long_numbers_are_read_digit_by_digit() -> None:
+    for words in (
+        [str(10**20), str(10**20 + 1), "3"],
+        [f"{BIG}.25", f"{BIG}.5", "3"],
+        [f"0.{BIG}", f"0.{BIG + 1}", "3"],
+    ):
+        assert read(words, written=True).coded().codes.tolist()[:2] in ([1, 2], [0, 1])
+    beyond = ["1" * 39, "2", "3"]
+    assert pa.types.is_floating(read(beyond, written=True).array.type)
+
+
+def test_large_numbers_are_counted_from_the_least() -> None:
+    values = read(pa.array([BIG + 1, None, BIG + 2, BIG + 4]))
+    assert values.least_of_large == int(float(BIG + 1)) == BIG
+    counted = values.numbers(origin=BIG)
+    assert counted[[0, 2, 3]].tolist() == [1, 2, 4]
+    assert np.isnan(counted[1])
+    assert values.numbers()[0] == values.numbers()[2] - 2  # the mutant: 1 became 0
+    assert read(pa.array([BIG, -BIG])).least_of_large == 0
+    assert read(pa.array([BIG, -BIG - 2])).least_of_large == -BIG - 2
+    assert read(pa.array([1e300])).least_of_large == 0
+    assert read(pa.array([None], pa.int64())).least_of_large == 0

@@ -73,7 +73,7 @@ def test_it_says_when_all_is_well() -> None:
 def test_it_says_what_is_missing() -> None:
     assert "l and t were not measured" in screen(zip=[1, 1])
     found = tn.evaluate.check(pa.table({**ROWS, "name": ["?"] * 7}), schema=people())
-    assert "Note: The table still has what names a person: `name`." in str(found)
+    assert "WARNING: The file still has what names a person: `name`." in str(found)
     by_person = tn.evaluate.check(
         pa.table({"age": [1, 1], "who": ["a", "b"]}), quasi_identifiers=["age"], unit="who"
     )

@@ -21,3 +21,13 @@ def test_each_kind_of_plan_is_certified() -> None:
             assert one.source
             assert any("groups" in limit for limit in one.does_not_promise)
             assert tn.Certificate.from_json(one.to_json()) == one
+
+
+def test_what_is_assumed_of_the_source_is_what_is_validated() -> None:
+    """Broken files are refused since they are validated: nothing may still call them uncovered."""
+    described = schema("replace")
+    certificate = certify(make_plan(ONE_COUNT, described, 250_000_000, sql="SELECT …"), described)
+    (source,) = (text for text in certificate.assumptions if "from end to end" in text)
+    assert "refused there" in source
+    assert "not watched" in source
+    assert "break the file's own format" not in certificate.to_json()

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ...errors import refuse
+from ...schema.named import names_a_person
 from ..source.header import Header, read_header
 from ..source.limit import MOST_COLUMNS
 from ..source.location import Database, Files, locate
@@ -33,10 +34,6 @@ _LOOKED_AT = 1_000_000
 _MANY = 100  # so many different values, and none twice, are names
 _SPREAD = 10  # whole numbers that are names are numbered through, with gaps,
 _DIGITS = 8  # or have so many digits, all of them
-_NAMES = "id|uuid|guid|ssn|email|passport|iban"
-_NAMED = re.compile(
-    rf"(?i:(.*[\W_])?({_NAMES}))|.*[a-z0-9]I[Dd]"
-)  # patient_id, patientId; not paid
 _WHOLE, _DAY = r"[+-]?(0|[1-9][0-9]*)", r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}"
 
 
@@ -179,7 +176,7 @@ def _is_name(column: Any, name: str, stored: Storage) -> bool:
     """Whether a column of texts or whole numbers names persons or rows, by its name or its rows."""
     if not isinstance(stored, Text | Integer):
         return False
-    if _NAMED.fullmatch(name):
+    if names_a_person(name):
         return True
     whole = isinstance(stored, Integer)
     spread = "max(n) - min(n), min(length(w)), max(length(w))" if whole else "0, 0, 0"

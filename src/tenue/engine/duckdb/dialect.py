@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Literal
 
 from ...frozen import dataclass
@@ -23,8 +24,18 @@ _LATEST = 2**63 - 2
 
 @dataclass(frozen=True)
 class _DuckDB(Dialect):
-    def floating(self, name: str) -> str:
+    """believed: whether the statistics of a source were compared with its values."""
+
+    believed: bool = True
+
+    def stored(self, name: str, kind: Storage) -> str:
         # the statistics of Parquet know of no NaN; DuckDB would leave out the tests that stop it
+        doubted = isinstance(kind, Floating) or not self.believed
+        # texts are compared with words, never with ends
+        return self.hidden(name) if doubted and not isinstance(kind, Text) else name
+
+    def hidden(self, name: str) -> str:
+        """A stored value of whose statistics DuckDB knows nothing."""
         return f"TRY({name})"
 
     def is_nan(self, name: str) -> str:
@@ -94,6 +105,8 @@ DUCKDB = _DuckDB(
     signed=((8, "TINYINT"), (16, "SMALLINT"), (32, "INTEGER")),
     unsigned=((8, "UTINYINT"), (16, "USMALLINT"), (32, "UINTEGER"), (64, "UBIGINT")),
 )
+DOUBTED = replace(DUCKDB, believed=False)
+"""The same for a source whose statistics nobody compared with its values."""
 
 _BITS = {"TINYINT": 8, "SMALLINT": 16, "INTEGER": 32, "BIGINT": 64, "HUGEINT": 128}
 _DECIMAL = re.compile(r"DECIMAL\((\d+),\s*(\d+)\)")

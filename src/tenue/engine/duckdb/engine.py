@@ -19,7 +19,7 @@ from ..sql.logical import Held, Logical, Stored
 from ..sql.statement import write, write_counts, write_lookup
 from ..storage import read_as
 from ..watch import Watched
-from .dialect import DUCKDB
+from .dialect import DOUBTED, DUCKDB
 from .sandbox import Bench, Borrowed, Sandbox, Store
 
 if TYPE_CHECKING:
@@ -65,7 +65,9 @@ class DuckDB:
             self.files.read_as("\n".join(how))
         try:
             held = {column.name.lower(): _held(column, self._store) for column in _stored(schema)}
-            self._table = Stored(self._readable.sql, held, schema.columns, DUCKDB)
+            # what a relation reads, and whether that has true statistics, is not known here
+            dialect = DOUBTED if isinstance(source, Relation) else DUCKDB
+            self._table = Stored(self._readable.sql, held, schema.columns, dialect)
             self._check()
         except BaseException:
             self.close()

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     import pyarrow
 
 
+_WHOLE = 2**53  # doubles hold every whole number up to here
+
+
 @contextmanager
 def order(source: Files | Database, *, memory: int, batch: int) -> Iterator[OnDisk]:
     """A pass over the table; everything it puts on disk is removed at its end.
@@ -63,6 +66,7 @@ class OnDisk:
     ) -> None:
         self._outside, self._inside, self._table = outside, inside, readable.sql
         self._batch = batch
+        self._value = "CAST(value AS DOUBLE)"
         self.folder = folder
         self.names = tuple(name for name, _ in readable.columns)
 
@@ -88,14 +92,17 @@ class OnDisk:
         fields = [("row", pa.int64()), ("tie", pa.int64()), ("value", kind)]
         self._keep("base", pa.schema(fields), numbered())
         bad = "value IS NULL OR NOT isfinite(CAST(value AS DOUBLE))"
-        largest = "max(abs(CAST(value AS DOUBLE)))"
-        sql = f"SELECT count(*), count_if({bad}), {largest} FROM base"  # noqa: S608
-        ((rows, unfit, size),) = self._inside.execute(sql).fetchall()
-        return rows, unfit, size
+        sql = f"SELECT count(*), count_if({bad}), min(value), max(value) FROM base"  # noqa: S608
+        ((rows, unfit, low, high),) = self._inside.execute(sql).fetchall()
+        if pa.types.is_integer(kind) and max(-(low or 0), high or 0) > _WHOLE:
+            self._value = f"CAST(CAST(value AS HUGEINT) - {low} AS DOUBLE)"
+            low, high = 0, high - low
+        return rows, unfit, max(-float(low or 0), float(high or 0))
 
     def sort(self) -> Iterator[tuple[NDArray[Any], ...]]:
         """Rows, ties and values, sorted by value and tie."""
-        sql = "SELECT row, tie, CAST(value AS DOUBLE) AS value FROM base ORDER BY value, tie"
+        read = f"SELECT row, tie, {self._value} AS number FROM base"  # noqa: S608
+        sql = f"{read} ORDER BY value, tie"
         for batch in self._inside.cursor().sql(sql).to_arrow_reader(self._batch):
             yield tuple(column.to_numpy() for column in batch.columns)
 

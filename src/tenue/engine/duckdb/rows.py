@@ -44,7 +44,7 @@ def read_rows(table: Stored, run: Callable[[str], pyarrow.Table]) -> Rows:
     }
     columns = [one.column for one in held.values()]
     declared = Named((column.name, column) for column in columns)
-    logical = Logical(Stored(table.sql, held, declared, DUCKDB))
+    logical = Logical(Stored(table.sql, held, declared, table.dialect))
     chosen, doubts = [], {}
     for column in columns:
         value = raw = logical.raw(column.name)

@@ -27,6 +27,7 @@ from ..storage import Day, Fixed, Floating, Integer, Moment, Nothing, Storage, T
 from .dialect import DUCKDB
 from .reader import Readable, read_parquet
 from .rows import unreadable_where
+from .statistics import check_statistics
 
 Run = Callable[[str], list[tuple[Any, ...]]]
 
@@ -50,6 +51,7 @@ def validate(table: Stored, readable: Readable, run: Run) -> Validated:
         raise _refusal(table, readable, run, told)
     if readable.separated and rows != found.rows:
         raise refuse("engine.readers-disagree", names=names_of(readable.paths))
+    check_statistics(table, readable, run)
     counts = Counter(found.unreadable) + Counter(readable.unreadable)
     return replace(found, unreadable=dict(counts), digest=digest)
 

@@ -13,7 +13,7 @@ from typing import Literal
 
 from ...errors import Refused, refuse
 from ...frozen import dataclass
-from ..storage import Moment
+from ..storage import Moment, Storage
 
 Stage = Callable[[str], str]
 """The SQL of a value, given the name of the stage before."""
@@ -91,8 +91,8 @@ class Dialect(ABC):
         """The exact sum of whole numbers, however large."""
         return f"SUM({value})"
 
-    def floating(self, name: str) -> str:
-        """A stored double, of which the engine takes nothing for granted: it may be NaN."""
+    def stored(self, name: str, kind: Storage) -> str:
+        """A stored value, of which the engine takes nothing for granted: a double may be NaN."""
         return name
 
     @abstractmethod

@@ -159,9 +159,7 @@ class Logical:
     def _plain(self, folded: str) -> str:
         """The stored column without its marks, compared byte by byte whatever its collation is."""
         held = self.table.held[folded]
-        name = self.dialect.quoted(held.name)
-        if isinstance(held.stored, Floating):
-            name = self.dialect.floating(name)
+        name = self.dialect.stored(self.dialect.quoted(held.name), held.stored)
         collated = f" COLLATE {self.dialect.collation}" if held.stored == Text() else ""
         if not held.column.marks:
             return name + collated

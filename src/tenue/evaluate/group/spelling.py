@@ -15,6 +15,7 @@ engine reads them. In a file of text a word of spaces only is as missing as none
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -194,9 +195,9 @@ def word_codes(words: Any, declared: Column | None) -> Whole:
     number = pc.match_substring_regex(plain, _VALUE).to_numpy(zero_copy_only=False)
     if number.any():
         digits = plain.filter(pa.array(number)).to_pylist()
-        values = np.array([float(text) for text in digits]) + 0.0  # -0 is 0
-        first = np.unique(values, return_index=True, return_inverse=True)[1:]
-        codes[number] = codes[number][first[0]][first[1]]
+        first: dict[Decimal, int] = {}  # 7 and 7.0 are equal, 2^53 and 2^53 + 1 are not
+        same = [first.setdefault(Decimal(text), place) for place, text in enumerate(digits)]
+        codes[number] = codes[number][same]
     return codes
 
 

@@ -39,6 +39,8 @@ class Numeric:
 
     declared: the width of the declared domain.
     time: whether these are days or seconds since 1970 began.
+    origin: from where values are counted: 0, unless some are beyond 2^53, where doubles cannot hold
+        all whole numbers. Then they are exact while no two are farther than 2^53 apart.
     """
 
     name: str
@@ -46,6 +48,7 @@ class Numeric:
     masked: Real
     declared: float | None = None
     time: bool = False
+    origin: int = 0
 
     @cached_property
     def complete(self) -> bool:
@@ -205,8 +208,9 @@ def _chosen(
 def _attribute(left: Values, right: Values, declared: Column | None) -> Attribute:
     if left.kind == right.kind and left.kind != "category":
         days = isinstance(declared, Date) or (declared is None and left.days and right.days)
-        one, other = left.numbers(days=days), right.numbers(days=days)
-        return Numeric(left.name, one, other, domain(declared), left.kind == "time")
+        origin = left.least_of_large or right.least_of_large
+        one, other = (side.numbers(days=days, origin=origin) for side in (left, right))
+        return Numeric(left.name, one, other, domain(declared), left.kind == "time", origin)
     taxonomy = declared.taxonomy if isinstance(declared, Category) else None
     return _nominal(left.name, left.words(), right.words(), taxonomy)
 

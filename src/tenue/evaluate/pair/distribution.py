@@ -94,16 +94,17 @@ def _of_numbers(attribute: Numeric, bins: int) -> Moved:
     width = attribute.declared or high - low
     return Moved(
         name=attribute.name,
-        mean=None if attribute.time else _variation(float(before.mean()), float(after.mean())),
-        variance=_variation(float(before.var()), float(after.var())),
+        mean=None if attribute.time else _mean(before, after, attribute.origin),
+        variance=_over(abs(float(after.var()) - float(before.var())), float(before.var())),
         quantiles=_over(_sorted_distance(before, after), width),
         histogram=_histogram(before, after, low, high, bins, gone),
         missing=gone[1] - gone[0],
     )
 
 
-def _variation(before: float, after: float) -> float:
-    return _over(abs(after - before), abs(before))
+def _mean(before: Real, after: Real, origin: int) -> float:
+    one, other = float(before.mean()), float(after.mean())
+    return _over(abs(other - one), abs(one + origin))
 
 
 def _over(amount: float, whole_amount: float) -> float:

@@ -72,6 +72,7 @@ def within_of(attributes: list[Numeric], percent: object) -> float:
         truth, shown = attribute.original[known], attribute.masked[known]
         # in this order both sides are exact for whole numbers below 2^53 / 100
         with np.errstate(over="ignore"):
-            near += int((100 * np.abs(shown - truth) <= float(part) * np.abs(truth)).sum())
+            size = np.abs(truth + attribute.origin)
+            near += int((100 * np.abs(shown - truth) <= float(part) * size).sum())
         total += truth.size
     return near / total if total else 0.0

@@ -21,7 +21,7 @@ from ...schema import Category, Schema
 from ...schema.table import RECORD
 from ...screen.number import exactly
 from ..assessment import Step
-from ..partition.grow import Wanted, grown
+from ..partition.grow import Wanted, close_groups
 from ..partition.mdav import mdav
 from ..partition.mixed import Mixed
 from ..partition.plain import Euclidean, Space
@@ -45,6 +45,10 @@ GROWN = (
     "Groups were made larger where {asked} was not reached. Whoever knows the method can tell "
     "which groups were, and so that their first members lacked it: with a small l that can be the "
     "one value which they share."
+)
+FORMED = (
+    "For t, groups may have been formed by confidential values rather than by quasi-identifiers "
+    "alone. Whoever knows the method may learn about these values from who shares a group."
 )
 DIFFERENT = "at least {l} different values of {names} in each group"
 NEEDED = "it takes at least {l} values of {names} for everybody of a group to have one of them"
@@ -167,7 +171,7 @@ class Grouped(Method):
         return max(self.k.values())
 
     def similar_groups(self, original: Original) -> Numbers:
-        """The group of each row, by quasi-identifiers; they have grown as far as l and t ask."""
+        """The group of each row: similar people, as far as l and t allow."""
         records = records_of([original.cells[name] for name in self.quasi], original.persons)
         if self.way.gain:
             labels = v_mdav(records, self.least, self.gamma or GAIN).labels
@@ -184,7 +188,7 @@ class Grouped(Method):
                 space = Mixed(records.coordinates, records.semantic)
             else:
                 space = Euclidean(records.coordinates)
-            labels = grown(space, labels, wanted, original.persons)
+            labels = close_groups(space, labels, self.least, wanted, original.persons)
         return original.of_rows(labels)
 
     def check_homogeneous(self, original: Original, groups: Mapping[str, Numbers]) -> None:
@@ -240,6 +244,7 @@ class Grouped(Method):
     def limits(self) -> list[str]:
         asked = [name for name, given in (("l", self.l), ("t", self.t)) if given is not None]
         more = [GROWN.format(asked=" or ".join(asked))] if asked else []
+        more += [] if self.t is None else [FORMED]
         return [NOT_PRIVACY, TWICE, DISCLOSED, *more]
 
 

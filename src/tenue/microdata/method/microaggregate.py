@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import Fault
-from ...evaluate import check
-from ...evaluate.check import check_persons
+from ...evaluate.check import check_groups
 from ...noise.source import Source
 from ...promise import KAnonymity
 from ...schema import Bounded, Category
@@ -72,10 +71,7 @@ class Microaggregate(Grouped):
 
     def verify(self, table: Any, persons: Numbers | None) -> None:
         """Measures k, l and t, with the persons beside the table."""
-        if persons is None:
-            found = check(table, self.schema, confidential=self.grown)
-        else:
-            found = check_persons(table, self.schema, persons, self.grown)
+        found = check_groups(table, self.schema, persons, self.grown)
         far = max((column.exact_t for column in found.confidential), default=0)
         if (
             found.k < self.least

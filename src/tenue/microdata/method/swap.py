@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import refuse
-from ...evaluate.certificate import SWAPPED
+from ...evaluate.certificate import explained
 from ...evaluate.pair.rematch import Shown, cells_share, rematched
 from ...noise.source import Source
 from ...promise import ProbabilisticKAnonymity
@@ -28,6 +28,7 @@ from ...screen.number import percent
 from ...screen.page import sentence
 from ..assessment import Assessment, Step
 from ..partition.mdav import mdav
+from ..partition.points import WHOLE
 from ..partition.whole_values import Classes, whole_values
 from ..permute import permuted
 from ..table.cells import Cells
@@ -73,8 +74,8 @@ CROSSED = (
     "their k: whoever knows the records, but not whose they are, may then tell whose they are."
 )
 VOIDED = (
-    "Groups that grew for l or t depend on confidential values, so in them 1/k is not promised "
-    "against whoever knows the method."
+    "Groups that were formed or grew for l or t depend on confidential values, so in them 1/k is "
+    "not promised against whoever knows the method."
 )
 PRESENCE = (
     "That a person is in the release is not hidden: columns that are not confidential are "
@@ -210,7 +211,7 @@ class Swap(Grouped):
         return name in (*self.quasi, *self.confidential, *self.unprotected)
 
     def explained(self, check: Check) -> Check:
-        return replace(check, notes=(SWAPPED.format(k=self.least), *check.notes), swapped=True)
+        return explained(check, self.promise)
 
     @property
     def promise(self) -> ProbabilisticKAnonymity:
@@ -323,6 +324,8 @@ def _line(column: Cells) -> NDArray[np.float64]:
     present = column.numbers[column.present]
     if present.size:
         line[column.present] = present - present.min()
+        if line.max() > WHOLE:  # ranks keep apart what doubles would not
+            line[column.present] = np.unique(present, return_inverse=True)[1].reshape(-1)
         line[~column.present] = np.median(line[column.present])
     return line
 

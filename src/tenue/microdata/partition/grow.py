@@ -5,13 +5,19 @@ falls short first. Measured as `tenue.evaluate.check` measures: missing values a
 in which nothing is present has one value, the blank, and distance 0, and a person with several rows
 counts once for each different value.
 
+Similar people have similar confidential values, so groups of them are far from the whole table, and
+may have to grow until few are left. For t, groups with one unit of each stratum of a confidential
+column are tried too, and grow where they must; of all partitions the one is taken whose groups are
+closest together.
+
 Source
     Thesis, section 3.3.1, closing remark; l-diversity and t-closeness: section 2.8.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -22,8 +28,12 @@ from numpy.typing import NDArray
 from ...errors import refuse
 from ...evaluate.group.diversity import values_in
 from .plain import Space
+from .strata import one_of_each, strata_for, stratified
 
 Numbers = NDArray[np.int64]
+Places = NDArray[np.float64]
+
+_TRIED = 50
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +78,13 @@ class Wanted:
         together = np.zeros(rows.size, np.int64)
         return int(values_in(self.codes[rows], together, self.persons[rows])[0])
 
+    def order(self, persons: Numbers | None) -> Places:
+        """Where each unit stands in the order of values: a person at the mean of his rows."""
+        if persons is None:
+            return self.codes.astype(np.float64)
+        found: Places = np.bincount(persons, self.codes) / np.bincount(persons)
+        return found
+
     @cached_property
     def _whole(self) -> Numbers:
         return np.bincount(self._told(np.arange(self.codes.size)))
@@ -85,6 +102,81 @@ class Wanted:
         else:
             work, reach = int(np.maximum(gap, 0).sum()), 1
         return Fraction(work, n * size * reach)
+
+
+def close_groups(
+    space: Space, labels: Numbers, k: int, wanted: Sequence[Wanted], persons: Numbers | None = None
+) -> Numbers:
+    """Groups of at least k units that are as wanted; refused if one single group is too few.
+
+    Parameters
+        space: where the units lie, one record for each.
+        labels: groups by quasi-identifiers alone, from which the others must be better.
+        wanted: what must hold of the rows.
+        persons: whose each row is; None if each row is a unit.
+    """
+    best = grown(space, labels, wanted, persons)
+    if best.max() == labels.max():
+        return best  # nothing had to grow
+    loss = _spread(space, best)
+    for orders, counts in _stratifications(space.size, k, wanted, persons):
+        while 2 * math.prod(counts) <= space.size:
+            strata = stratified(orders, counts)
+            start = _settled(space, one_of_each(space, strata), wanted, persons)
+            found = grown(space, start, wanted, persons)
+            spread = _spread(space, found)
+            if spread < loss:
+                best, loss = found, spread
+            if found.max() == start.max():
+                break
+            counts = [2 * counts[0], *counts[1:]]  # ties keep larger groups closer to the whole
+    return best
+
+
+def _stratifications(
+    units: int, k: int, wanted: Sequence[Wanted], persons: Numbers | None
+) -> Iterator[tuple[list[Places], list[int]]]:
+    """How to divide by each column for which there is a t; and by all, one inside the other."""
+    columns = [(column.order(persons), column.t) for column in wanted if column.t is not None]
+    orders = [order for order, _ in columns]
+    counts = [strata_for(t, units) for _, t in columns]
+    for order, count in zip(orders, counts, strict=True):
+        yield [order], [max(k, count)]
+    if len(columns) > 1:
+        counts[0] = max(counts[0], -(-k // math.prod(counts[1:])))
+        yield orders, counts
+
+
+def _settled(
+    space: Space, labels: Numbers, wanted: Sequence[Wanted], persons: Numbers | None
+) -> Numbers:
+    """Whoever is in no group joins the nearest that stays as wanted, or else the nearest."""
+    free = np.flatnonzero(labels < 0)
+    if free.size == 0:
+        return labels
+    centres = space.centres(labels)
+    groups = np.arange(centres.size)
+    for unit in free:
+        away = centres.distances(groups, space.record(int(unit)))
+        near = np.argsort(away, kind="stable")[:_TRIED]
+        for group in near:
+            members = np.append(np.flatnonzero(labels == group), unit)
+            rows = members if persons is None else np.flatnonzero(np.isin(persons, members))
+            if _hold(wanted, rows):
+                labels[unit] = group
+                break
+        else:
+            labels[unit] = near[0]
+    return labels
+
+
+def _spread(space: Space, labels: Numbers) -> float:
+    """The sum of squared distances from the centres of groups."""
+    total = 0.0
+    for members in _members(labels):
+        centre = space.centre(space.tally(members), members.size)
+        total += float(space.distances(members, centre).sum())
+    return total
 
 
 def grown(

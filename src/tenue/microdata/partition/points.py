@@ -3,6 +3,8 @@
 Distances and means are computed in double precision in one defined way, so that two programs that
 follow the definition agree to the last bit, and with them every choice between near-equal records:
 
+* whole numbers beyond 2^53, which doubles cannot all hold, are counted from the least of their
+  column on; so they are exact while no two of them are farther than 2^53 apart;
 * the values, divided by `scale` where one is given, are multiplied by one power of two that brings
   the largest magnitude between 1/2 and 1 (exact; it keeps squares from overflowing);
 * a squared distance adds the squared differences column after column, each operation rounded once
@@ -16,6 +18,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,6 +27,8 @@ from ...errors import Refused, refuse
 from ...number import above_zero, whole
 
 GRAIN = 2.0**32
+WHOLE = 2**53
+"""Up to here doubles hold every whole number."""
 GRAINS = 3
 """A value is cut into this many whole numbers, each worth one GRAIN-th of the one before."""
 
@@ -94,11 +99,26 @@ def _numbers(X: ArrayLike) -> Points:
         raise _not_a_table("it has no columns")
     if given.dtype.kind not in "biuf":
         raise _not_a_table("it holds something that is not a number")
+    if given.dtype.kind in "iu" and given.dtype.itemsize == 8:
+        given = _from_the_least(given)
     with np.errstate(all="ignore"):
         points = given.astype(np.float64)
     masked = isinstance(X, np.ma.MaskedArray) and bool(np.ma.is_masked(X))
     if masked or not np.isfinite(points).all():
         raise refuse("microdata.table-has-missing-or-infinite-value")
+    return points
+
+
+def _from_the_least(given: NDArray[Any]) -> NDArray[Any]:
+    """Columns with a number beyond 2^53 less their least one; the others as they are."""
+    lows, highs = given.min(axis=0), given.max(axis=0)
+    far = [max(-int(low), int(high)) > WHOLE for low, high in zip(lows, highs, strict=True)]
+    if not any(far):
+        return given
+    points = given.astype(np.float64)
+    for place in np.flatnonzero(far):
+        # wraps round as it should: the difference is never negative
+        points[:, place] = given[:, place].astype(np.uint64) - lows[place].astype(np.uint64)
     return points
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tenue as tn
-from tenue.evaluate.check import check_persons
+from tenue.evaluate.check import check_groups
 from tenue.evaluate.code import Codes
 from tenue.evaluate.group.count import Counts, Groups, counted
 from tenue.evaluate.group.diversity import (
@@ -132,7 +132,7 @@ def test_persons_may_stand_beside_the_table() -> None:
     )
     rows = {"age": [1, 1, 1, 1], "ill": ["a", "b", "a", "b"]}
     persons = np.array([0, 0, 1, 2])
-    beside = check_persons(pa.table(rows), declared, persons, None)
+    beside = check_groups(pa.table(rows), declared, persons, None)
     inside = tn.evaluate.check(pa.table({**rows, "who": ["x", "x", "y", "z"]}), declared)
     assert (beside.k, beside.l, beside.t, beside.unit) == (inside.k, inside.l, inside.t, "who")
     assert beside.k == 3

@@ -57,7 +57,8 @@ def test_whole_numbers_beyond_a_double_are_told_apart_beside_a_fraction(tmp_path
     found = tn.evaluate.check(path, schema({"x": wide}))
     assert (found.k, found.groups, found.notes) == (1, 3, ())
     values = typed("x", pa.chunked_array([[str(BIG), str(BIG + 1), "0.5"]]), written=True)
-    assert values.coded().count == 2  # what a double makes of them
+    assert values.coded().count == 3
+    assert len({float(text) for text in (str(BIG), str(BIG + 1), "0.5")}) == 2  # by a double
 
 
 def test_a_blank_is_not_the_value_declared_for_it() -> None:
@@ -195,3 +196,13 @@ def test_a_note_names_its_columns(say: type[list[str]]) -> None:
     assert say([]) == []
     (text,) = say(["age", "zip"])
     assert "`age`, `zip`" in text
+
+
+def test_words_beside_large_numbers_do_not_make_them_one() -> None:
+    """The mutant compares what doubles make of them, and finds one value where there are two."""
+    words = [str(BIG + 1), str(BIG), "9007199254740993.0", "many", "1e3", "1000", "-0", "0"]
+    assert float(words[0]) == float(words[1])
+    codes = word_codes(pa.array(words), None).tolist()
+    assert codes[0] == codes[2] != codes[1]
+    assert codes[4] == codes[5]
+    assert codes[6] == codes[7]

@@ -82,3 +82,17 @@ def test_many_rows_go_through_blocks() -> None:
     assert link(line, line + 0.4) == 1
     assert link(line, line + 0.6) == pytest.approx(1 / 1000)
     assert link(line, line + 0.5) == pytest.approx((999 * 0.5 + 1) / 1000)
+
+
+def test_whole_numbers_beyond_2_to_the_53_are_told_apart() -> None:
+    """As doubles the first two are one value, and half of them would be linked by a guess."""
+    values = [2**53, 2**53 + 1, 2**53 + 2, 2**53 + 5]
+    table = pa.table({"x": values})
+    assert tn.evaluate.record_linkage(table, table) == 1
+    doubles = pa.table({"x": list(map(float, values))})
+    assert tn.evaluate.record_linkage(doubles, doubles) == 0.75  # the mutant
+    shifted = pa.table({"x": [value + 1 for value in values]})
+    assert tn.evaluate.record_linkage(table, shifted) == 0.5  # two find their neighbours
+    assert tn.evaluate.sse(table, shifted) == 4
+    unsigned = pa.table({"x": pa.array([2**63 + value for value in range(4)], pa.uint64())})
+    assert tn.evaluate.record_linkage(unsigned, unsigned) == 1

@@ -56,3 +56,12 @@ def test_within_is_of_numbers_that_were_there() -> None:
             within(truth, shown, wrong)
     with pytest.raises(InvalidArgument):
         within(truth, shown)  # type: ignore[call-arg]
+
+
+def test_a_large_number_is_within_so_many_percent_of_itself_not_of_its_rest() -> None:
+    """Values beyond 2^53 are counted from the least; a percentage is of the whole value."""
+    before, after = pa.table({"x": [2**60, 2**60 + 4096]}), pa.table({"x": [2**60, 2**60 + 8192]})
+    assert tn.evaluate.within(before, after, 1) == 1
+    assert tn.evaluate.within(before, after, 0) == 0.5
+    (moved,) = tn.evaluate.distributions(before, after)
+    assert moved.mean == 2048 / (2**60 + 2048)

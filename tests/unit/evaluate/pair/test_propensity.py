@@ -18,6 +18,37 @@ def draws(count: int, seed: int) -> np.ndarray:
     return np.array(law.sample(count, source=Seeded(seed)), np.float64)
 
 
+def standard(columns: np.ndarray) -> np.ndarray:
+    return (columns - columns.mean(axis=0)) / columns.std(axis=0)
+
+
+def linear_score(original: np.ndarray, masked: np.ndarray) -> float:
+    """The mutant: every column by itself, linearly, as the measure was before."""
+    both = np.concatenate([original, masked])
+    design = np.column_stack([np.ones(len(both)), standard(both)])
+    chances = fitted(design, np.repeat([0.0, 1.0], len(original)))
+    return float(((chances - 0.5) ** 2).mean())
+
+
+def test_one_group_of_all_is_told_apart_though_its_means_are_right() -> None:
+    """k = n: every row is the mean of all. A model of means alone cannot tell."""
+    original = np.column_stack([draws(200, 7), draws(200, 8)])
+    masked = np.repeat(original.mean(axis=0)[None], 200, axis=0)
+    assert linear_score(original, masked) == pytest.approx(0, abs=1e-12)
+    assert propensity(original, masked).score > 0.2
+
+
+def test_lost_correlations_are_told_apart_though_columns_are_the_same() -> None:
+    one = draws(200, 7)
+    original, masked = np.column_stack([one, one]), np.column_stack([one, one[::-1]])
+    assert linear_score(original, masked) == pytest.approx(0, abs=1e-12)
+    assert propensity(original, masked).score > 0.1
+    words = np.where(one > 0, "high", "low")
+    mixed = pa.table({"number": one, "word": words})
+    swapped = pa.table({"number": one, "word": words[::-1]})
+    assert propensity(mixed, swapped).score > 0.01
+
+
 def test_a_swapped_table_cannot_be_told_apart_column_by_column() -> None:
     column = draws(200, 7)[:, None]
     assert propensity(column, column[::-1]).score == pytest.approx(0, abs=1e-20)
@@ -44,8 +75,9 @@ def test_it_is_the_maximum_of_the_likelihood() -> None:
     """The slope of the likelihood is zero: residuals are orthogonal to every feature."""
     original = np.column_stack([draws(300, 1), draws(300, 2)])
     masked = np.column_stack([draws(300, 3) + 20, draws(300, 4) * 2])
-    both = np.concatenate([original, masked])
-    design = np.column_stack([np.ones(600), (both - both.mean(axis=0)) / both.std(axis=0)])
+    z = standard(np.concatenate([original, masked]))
+    products = standard(np.column_stack([z**2, z[:, 0] * z[:, 1]]))
+    design = np.column_stack([np.ones(600), z, products])
     target = np.repeat([0.0, 1.0], 300)
     chances = fitted(design, target)
     assert np.abs(design.T @ (target - chances)).max() < 1e-2

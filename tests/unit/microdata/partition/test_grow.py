@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,8 +14,13 @@ from tenue.evaluate.group.closeness import earth_movers
 from tenue.evaluate.group.count import Groups, counted
 from tenue.evaluate.group.diversity import distinct_values
 from tenue.evaluate.value import Codes
-from tenue.microdata.partition.grow import Wanted, grown
+from tenue.microdata.partition.grow import Wanted, close_groups, grown
 from tenue.microdata.partition.plain import Euclidean, mdav
+
+SHARED = Path(__file__).resolve().parents[4].parent / "shared"
+needs_data = pytest.mark.skipif(
+    not (SHARED / "data").is_dir(), reason="the reference data is not beside this project"
+)
 
 
 def random_case(seed: int) -> tuple[Euclidean, np.ndarray, np.ndarray]:
@@ -103,3 +109,77 @@ def test_fifty_rows_of_one_person_weigh_no_more_than_one() -> None:
     assert by_person.distance(np.array([0, 1])) == 0
     assert by_person.holds(part)
     assert not by_person.holds(np.arange(50))
+
+
+def related(seed: int, units: int = 60) -> tuple[Euclidean, np.ndarray, np.ndarray]:
+    """A confidential column that rises with the quasi-identifiers, as it does in life."""
+    rng = random.Random(seed)
+    points = np.array([[rng.random(), rng.random()] for _ in range(units)])
+    space = Euclidean(points)
+    return space, mdav(space, 4), np.argsort(np.argsort(points[:, 0])).astype(np.int64)
+
+
+def spread(space: Euclidean, labels: np.ndarray) -> float:
+    groups = [space.points[labels == g] for g in range(labels.max() + 1)]
+    return float(sum(((group - group.mean(axis=0)) ** 2).sum() for group in groups))
+
+
+@pytest.mark.parametrize("units", [60, 61, 63])
+@pytest.mark.parametrize("seed", range(4))
+def test_strata_are_taken_where_growing_would_leave_few_groups(seed: int, units: int) -> None:
+    space, labels, values = related(seed, units)
+    wanted = [Wanted("x", values, True, None, Fraction("0.1"))]
+    merged = grown(space, labels, wanted)  # the mutant: groups of similar people only grow
+    best = close_groups(space, labels, 4, wanted)
+    assert np.bincount(best).min() >= 4
+    assert all(wanted[0].holds(np.flatnonzero(best == g)) for g in range(best.max() + 1))
+    assert best.max() + 1 >= 10 > merged.max() + 1
+    assert spread(space, best) < spread(space, merged)
+
+
+def test_similar_people_stay_together_where_that_is_better() -> None:
+    space, labels, _ = related(1)
+    values = np.arange(60) % 4  # does not follow the points
+    for l, t in ((2, None), (None, Fraction("0.3"))):
+        wanted = [Wanted("x", values, True, l, t)]
+        best = close_groups(space, labels, 4, wanted)
+        assert spread(space, best) <= spread(space, grown(space, labels, wanted))
+    calm = close_groups(space, labels, 4, [Wanted("x", values, True, 1, Fraction(1))])
+    assert np.array_equal(calm, labels)
+
+
+@pytest.mark.parametrize("ordered", [True, False])
+def test_ties_blanks_and_two_columns_keep_what_is_wanted(ordered: bool) -> None:
+    space, labels, first = related(2)
+    second = np.array([i * i % 7 - 1 for i in range(60)])
+    tied = first // 9
+    t = Fraction("0.25")
+    wanted = [Wanted("a", tied, ordered, 2, t), Wanted("b", second, ordered, None, t)]
+    best = close_groups(space, labels, 4, wanted)
+    assert np.bincount(best).min() >= 4
+    for group in range(best.max() + 1):
+        assert all(column.holds(np.flatnonzero(best == group)) for column in wanted)
+
+
+def test_persons_with_several_rows_are_stratified_as_persons() -> None:
+    space, labels, values = related(3)
+    persons = np.repeat(np.arange(60), 2)
+    rows = np.repeat(values, 2)
+    wanted = [Wanted("x", rows, True, None, Fraction("0.1"), persons)]
+    best = close_groups(space, labels, 4, wanted, persons)
+    assert best.size == 60
+    assert best.max() + 1 >= 10
+    for group in range(best.max() + 1):
+        assert wanted[0].holds(np.flatnonzero(np.isin(persons, np.flatnonzero(best == group))))
+
+
+@needs_data
+def test_census_within_a_tenth_has_216_groups_instead_of_2() -> None:
+    table = np.genfromtxt(SHARED / "data" / "census.csv", delimiter=",", names=True)
+    points = np.column_stack([table["TAXINC"], table["POTHVAL"]])
+    space = Euclidean((points - points.min(axis=0)) / np.ptp(points, axis=0))
+    codes = np.unique(table["FICA"], return_inverse=True)[1]
+    wanted = [Wanted("FICA", codes, True, None, Fraction("0.1"))]
+    labels = mdav(space, 5)
+    assert grown(space, labels, wanted).max() + 1 == 2
+    assert close_groups(space, labels, 5, wanted).max() + 1 == 216

@@ -152,3 +152,19 @@ def test_a_refusal_says_nothing_about_the_rows() -> None:
     with pytest.raises(InvalidTable) as refusal:
         points_of([[12345.0], [float("nan")]])
     assert "12345" not in str(refusal.value)
+
+
+@pytest.mark.parametrize("least", [2**53 + 1, -(2**62), 2**63 - 10])
+def test_whole_numbers_beyond_2_to_the_53_keep_their_distances(least: int) -> None:
+    values = np.array([[least + step, 3] for step in (0, 1, 2, 6)])
+    points = points_of(values)
+    assert (points[:, 0] * 8).tolist() == [0, 1, 2, 6]
+    assert (points[:, 1] * 8).tolist() == [3] * 4  # a column of small numbers stays where it is
+    assert np.diff(values[:, 0].astype(float)).tolist() != [1, 1, 4]  # what doubles make of them
+
+
+def test_unsigned_numbers_and_both_ends_of_the_line_fit() -> None:
+    unsigned = np.array([[2**64 - 1], [2**64 - 3]], np.uint64)
+    assert points_of(unsigned).tolist() == [[0.5], [0.0]]
+    ends = np.array([[-(2**63)], [2**63 - 1]])
+    assert points_of(ends).tolist() == [[0.0], [0.5]]

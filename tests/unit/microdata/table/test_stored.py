@@ -167,3 +167,17 @@ def test_nothing_of_the_rows_stays_in_the_scratch_folder(
     assert list(scratch.iterdir()) == []
     assert sorted(p.name for p in tmp_path.iterdir()) == ["s.parquet", "scratch", "t.parquet"]
     assert tn.microdata.swap_file is swap_file
+
+
+def test_whole_numbers_beyond_2_to_the_53_are_ranked_exactly(tmp_path: Path) -> None:
+    """As doubles, neighbours are ties, and ties are taken by row instead of by value."""
+    values = [2**53 + step for step in (4, 1, 3, 2, 8, 5, 7, 6)]
+    path = tmp_path / "t.parquet"
+    pq.write_table(pa.table({"x": values}), path)
+    rank_file(path, "x", 2, out=tmp_path / "out.parquet")
+    stored = pq.read_table(tmp_path / "out.parquet").column("group").to_numpy()
+    assert np.array_equal(stored, individual_ranking(values, 2).labels)
+    pairs = {tuple(sorted(np.array(values)[stored == g] - 2**53)) for g in range(4)}
+    assert pairs == {(1, 2), (3, 4), (5, 6), (7, 8)}
+    mutant = individual_ranking(np.array(values, float), 2).labels
+    assert not np.array_equal(stored, mutant)
