@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from .request import RankRequest, Request
+from .request import ContributionRequest, RankRequest, Request
 from .watch import Watched
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ class Engine(Protocol):
     measures; limits of people are part of a request.
 
     Guarantee
-        `measure` and `ranks` return exact integers that depend on the multiset of rows only: not on
+        `measure`, `ranks` and `contributions` return exact integers that depend on the multiset of rows only: not on
         their order. Without `people`, or where no unit exceeds its limits, every engine returns the
         same; which rows of a unit above its limits are kept is drawn as `People` says, so that the
         law of what is returned depends on the multiset of rows only. Whatever goes wrong inside is
@@ -117,6 +117,10 @@ class Engine(Protocol):
 
     def ranks(self, request: RankRequest) -> Profiles:
         """The profile of every cell with rows that have the column."""
+        ...
+
+    def contributions(self, request: ContributionRequest) -> Profile:
+        """The profile of one number for each unit; the rows of all units count in full."""
         ...
 
     def look_up(self, unit: str, name: str, column: str) -> list[int | None]:
