@@ -38,6 +38,7 @@ def in_options(text: str) -> str:
     """
     text = _FLAG.sub(lambda found: f"--{found[1]}", text)
     text = _PRIOR.sub("--prior FILE", text)
+    text = text.replace("`measure_cut`", "--measure-cut")
     return _ASKED.sub(r"--\1 \2", text)
 
 

@@ -91,11 +91,11 @@ class Engine(Protocol):
     measures; limits of people are part of a request.
 
     Guarantee
-        `measure`, `ranks` and `contributions` return exact integers that depend on the multiset of rows only: not on
-        their order. Without `people`, or where no unit exceeds its limits, every engine returns the
-        same; which rows of a unit above its limits are kept is drawn as `People` says, so that the
-        law of what is returned depends on the multiset of rows only. Whatever goes wrong inside is
-        one `EngineFault` of one text, `FAULT`.
+        `measure`, `ranks` and `contributions` return exact integers that depend on the multiset of
+        rows only: not on their order. Without `people`, or where no unit exceeds its limits, every
+        engine returns the same; which rows of a unit above its limits are kept is drawn as `People`
+        says, so that the law of what is returned depends on the multiset of rows only. Whatever
+        goes wrong inside is one `EngineFault` of one text, `FAULT`.
 
     files: the files that hold the table, as they were when it was opened; None if it lives in the
         process of whoever opens it.

@@ -222,7 +222,7 @@ class Answer:
             name = "limits"
             while name in found:
                 name += "_"
-            found[name] = [self.plan.counted] * len(self._rows)
+            found[name] = [self._cut_in_words] * len(self._rows)
         return found
 
     def to_polars(self) -> pl.DataFrame:
@@ -235,9 +235,19 @@ class Answer:
     def limits(self) -> tuple[Limit, ...]:
         """What may have been cut of each person, in words and numbers: no ± covers it.
 
-        Empty where nothing can be cut, so that ± is about what was asked.
+        Empty where nothing can be cut, so that ± is about what was asked. Each has `.above`, how
+        many persons are above it, if `ask(..., measure_cut=0.1)` bought that.
         """
-        return self.plan.limits
+        cut = self.plan.cut
+        return self.plan.limits if cut is None else cut.read(self.released.above)
+
+    @property
+    def _cut_in_words(self) -> str:
+        """What may have been cut and, if that was bought, how many persons are above each limit."""
+        return "; ".join(
+            limit.words if limit.above is None else f"{limit.words} (above that: {limit.above})"
+            for limit in self.limits
+        )
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -307,7 +317,10 @@ class Answer:
 
         blanks: whether an answer stands without any ±.
         """
-        cut = [sentence(f"{self.plan.counted}: what that cuts is in no ±.")] if self.limits else []
+        words = self._cut_in_words
+        cut = [sentence(f"{words}: what that cuts is in no ±.")] if words else []
+        if self.plan.cut is not None:
+            cut.append("Who is above a limit bounds how many persons were cut, not how many rows.")
         return [*cut, self._of_noise(word, blanks)]
 
     def _of_noise(self, word: str, blanks: bool) -> str:

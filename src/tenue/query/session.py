@@ -184,6 +184,7 @@ class Session:
         prior: Any = None,
         interval: Number | None = None,
         mechanism: str | None = None,
+        measure_cut: Number | None = None,
         delta: Number | None = None,
     ) -> Plan | BeliefPlan:
         """Every admissible mechanism with its expected error and price. Reads no rows, costs
@@ -195,6 +196,7 @@ class Session:
             prior=prior,
             interval=interval,
             mechanism=mechanism,
+            measure_cut=measure_cut,
             delta=delta,
         )
         return explain(sql, self.schema, terms)
@@ -213,6 +215,7 @@ class Session:
         prior: Any = None,
         interval: Number | None = None,
         mechanism: str | None = None,
+        measure_cut: Number | None = None,
         delta: Number | None = None,
     ) -> Answer | Believed:
         """The private answer to a question.
@@ -233,6 +236,8 @@ class Session:
             interval: a level such as 0.95: part of epsilon buys intervals in values for MEDIAN,
                 QUANTILE, MIN and MAX, which otherwise have none. `answer.interval(0.95)` has them.
             mechanism: the name of a candidate of `explain`; None for the one with the least error.
+            measure_cut: a share such as 0.1: so much of epsilon buys how many persons are above the
+                limits of the answer; `answer.limits` has it. It bounds persons cut, not rows.
             delta: lets refinement move a little more mass; paid from the budget's delta.
         """
         terms = Terms(
@@ -242,6 +247,7 @@ class Session:
             prior=prior,
             interval=interval,
             mechanism=mechanism,
+            measure_cut=measure_cut,
             delta=delta,
             individual=individual,
         )

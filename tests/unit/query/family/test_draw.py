@@ -80,7 +80,8 @@ def test_what_a_draw_says_of_itself_is_all_that_is_needed() -> None:
         ],
     )
     assert strategy.parts == ()
-    plan = build_plan(question, described, strategy, 2 * 10**9, VARIANCE, "SELECT …")
+    asked = (question, described, strategy, 2 * 10**9, VARIANCE, "SELECT …")
+    plan = build_plan(*asked, people=None)
     assert plan.request.measures == (Measure("rows"), Measure("total", "income"))
     found = release(plan, OracleEngine(described, TABLE), described)
     assert found.cells == (((6, 15), (6, 15), (3, 3)),)
