@@ -11,14 +11,8 @@ from tenue.engine.duckdb.engine import DuckDB
 from tenue.engine.duckdb.ordered import OnDisk
 
 CALLS = [
-    "close",
-    "column_steps",
-    "contributions",
-    "look_up",
-    "measure",
-    "ranks",
-    "read_all",
-    "validate",
+    *("close", "column_steps", "contributions", "look_up"),
+    *("measure", "ranks", "read_all", "validate"),
 ]
 
 

@@ -74,26 +74,35 @@ def profile(plan: Quantiles, sought: Sought, engine: Engine) -> Profile:
     return engine.contributions(ContributionRequest(*asked, keys=plan.keys))
 
 
-def law(selection: Selection, found: Profile) -> list[float]:
-    """The exact law of a selection, but for rounding."""
-    weights = []
+def scores(selection: Selection, found: Profile) -> list[int]:
+    """The score of every grid point."""
+    told = []
     for value in range(selection.low, selection.high + 1):
         less = sum(count for v, _, count in found.values if v < value)
         up_to = sum(count for v, _, count in found.values if v <= value)
-        score = min(selection.score.of(found.rows, less, up_to), selection.reach)
-        weights.append(math.exp(-float(selection.fall) * score))
+        told.append(min(selection.score.of(found.rows, less, up_to), selection.reach))
+    return told
+
+
+def law(selection: Selection, scored: list[int]) -> list[float]:
+    """The exact law of a selection, but for rounding."""
+    weights = [math.exp(-float(selection.fall) * score) for score in scored]
     return [weight / sum(weights) for weight in weights]
 
 
 def check_loss(plan: Quantiles, measured: Measured = profile) -> None:
-    """What all quantiles together lose for one person is at most the price."""
+    """One person moves no score by more than its sensitivity, and what all quantiles together
+    lose for that person is at most the price."""
     for pair in neighbouring(plan.neighbours):
         engines = [opened(people, plan.neighbours) for people in pair]
         lost = 0.0
         for sought in plan.sought:
             founds = [measured(plan, sought, engine) for engine in engines]
             for selection in plan.selections(sought):
-                one, other = (law(selection, found) for found in founds)
+                scored = [scores(selection, found) for found in founds]
+                moved = max(abs(a - b) for a, b in zip(*scored, strict=True))
+                assert moved <= selection.score.sensitivity
+                one, other = (law(selection, told) for told in scored)
                 lost += max(abs(math.log(p / q)) for p, q in zip(one, other, strict=True))
         assert lost <= float(plan.epsilon) + 1e-9
 
