@@ -17,7 +17,7 @@ from ..schema import Schema
 from ..screen.number import exactly, plain, readable, shortly
 from ..screen.page import notes, sentence
 from ..screen.table import html_table, text_table
-from .cells import Cell, Row, arranged, cell_labels
+from .cells import Cell, Row, arranged, cell_labels, shaped
 from .family.reading import Interval, Reading
 from .family.registry import FAMILY_OF
 from .plan.limit import Limit
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from ..estimate.posterior import Posterior
+    from .consistent.table import Consistent, Raw
     from .release import Released
 
 
@@ -100,12 +101,7 @@ class Answer:
         return self._per_output(lambda output, reading, cell: reading.rank_error(wanted))
 
     def _shaped(self, rows: Sequence[dict[str, Any]]) -> Any:
-        if self.plan.question.keys:
-            return list(rows)
-        if not rows:
-            return []
-        (row,) = rows
-        return next(iter(row.values())) if len(row) == 1 else row
+        return shaped(rows, self.plan.question)
 
     @property
     def value(self) -> Any:
@@ -179,6 +175,23 @@ class Answer:
         from .posterior import estimate
 
         return estimate(self.plan, self.released.cells[0], self.certificate.promise, prior)
+
+    def consistent(self) -> Consistent:
+        """The answer made whole and not negative, for free, with its own error.
+
+        For counts, and sums of what is never negative. The raw answer stays unbiased: add up, or
+        average over, raw answers; show consistent ones.
+        """
+        from .consistent.table import make_consistent
+
+        return make_consistent([self._raw])[0]
+
+    @property
+    def _raw(self) -> Raw:
+        from .consistent.table import Raw
+
+        given = (self.plan, self.schema, self.released, self._rows)
+        return Raw(*given, self.limits, self._cut_in_words)
 
     # -- other shapes --------------------------------------------------------------------------
 
@@ -363,6 +376,13 @@ class Answers(list[Answer]):
         super().__init__(answers)
         self.price = price
         self.saved = saved
+
+    def consistent(self) -> list[Consistent]:
+        """The answers made whole and not negative, for free; and where one is the total of another,
+        by fewer keys and over the same rows, its parts add up to it."""
+        from .consistent.table import make_consistent
+
+        return make_consistent([one._raw for one in self])
 
     def _repr_html_(self) -> str:
         note = f"ε = {exactly(self.price)} for {len(self)} answers; "
