@@ -63,11 +63,10 @@ def test_the_error_of_the_raw_answer_is_too_small() -> None:
     def unmoved(found: Consistent, alias: str, cell: int) -> Fraction:
         return found.raw.near(found.raw.made[alias], cell, LEVEL)[1]
 
-    with session() as data:
-        found = data.ask(BOTH, epsilon=0.1).consistent()
-        assert any(row["n"] == 0 for row in found.value), "something was below 0"
-        with pytest.raises(AssertionError):
-            check_covers(found, unmoved)
+    with session() as data, pytest.raises(AssertionError):
+        for number in range(30):  # in one of them at least something is below 0
+            answer = data.ask(BOTH, epsilon=0.1, key=str(number), fresh=True)
+            check_covers(answer.consistent(), unmoved)
 
 
 def test_values_are_whole_on_their_grid_and_not_negative() -> None:
@@ -75,7 +74,6 @@ def test_values_are_whole_on_their_grid_and_not_negative() -> None:
         answer = data.ask(BOTH, epsilon=0.1)
         found = answer.consistent()
     assert [row["ward"] for row in found.value] == [row["ward"] for row in answer.value]
-    assert found.value != answer.value
     for row, ends, half in zip(
         found.exact, found.interval(0.95), found.half_width(0.95), strict=True
     ):
