@@ -133,11 +133,11 @@ def impossible(values: Sequence[float]) -> bool:
 
 
 def variances() -> list[float]:
-    frame = pd.DataFrame({"patient": range(8), "ward": ["a"] * 8, "x": [5] * 8})
+    frame = pd.DataFrame({"patient": range(4), "ward": ["a"] * 4, "x": [0, 10] * 2})
     schema = stated(1, x={"type": "number", "bounds": [0, 10]})
     with tn.protect(frame, schema=schema, ledger=tn.ledger.Memory()) as data:
         sql = "SELECT VARIANCE(x) FROM visits"
-        answers = [data.ask(sql, epsilon=0.5, fresh=True, key=str(i)) for i in range(60)]
+        answers = [data.ask(sql, epsilon=0.5, fresh=True, key=str(i)) for i in range(120)]
     return [answer.value for answer in answers if answer.value is not None]
 
 
