@@ -22,7 +22,7 @@ from ..family.registry import FAMILIES
 from ..family.strategy import Range, Setting, Span, Strategy, score_of, sizes
 from ..question import Aggregate, Output, Question
 from .cut import cut_count
-from .limit import limits_of
+from .limit import Limit, limits_of
 from .people import check_limited, spares, ways_to_keep
 from .plan import DECLARED, Candidate, Plan
 from .ways import levels_for, strategies
@@ -52,29 +52,29 @@ def make_plan(
     share = None if measure_cut is None else fraction_of_one(measure_cut, "measure_cut")
     answered = nano if share is None else nano - int(nano * share)
     asking = _Asking(question, schema, answered, criterion(minimise), sql, beside, interval)
-    kept = ways_to_keep(question, schema)
-    ways = [asking.plan(people, mechanism if len(kept) == 1 else None) for people in kept]
-    if len(ways) == 2:
-        whole, cut_groups = (sizes(way.strategy, asking.wanted) for way in ways)
-        if not spares(whole, cut_groups, setting_of(question, schema, kept[0])):
-            kept.reverse()
-            ways.reverse()
-        if mechanism is not None:
-            ways = [_named(asking, kept, mechanism)]
-    plan = ways[0]
+    plan = _least_cut(asking, ways_to_keep(question, schema), mechanism)
     if share is None:
         return plan
     cut = cut_count(plan.limits, plan.request, schema.neighbours, share, nano)
     return replace(plan, nano=nano, cut=cut)
 
 
-def _named(asking: _Asking, kept: Sequence[People | None], mechanism: str) -> Plan:
-    """The plan with the mechanism, which only one of the ways to keep people may offer."""
-    first, second = kept
+def _least_cut(asking: _Asking, kept: Sequence[People | None], mechanism: str | None) -> Plan:
+    """The plan that cuts no groups, where that is worth its error and cuts nothing else instead."""
+    if len(kept) == 1:
+        return asking.plan(kept[0], mechanism)
+    everybody, few = kept
+    cut = asking.plan(few)
+    whole = asking.plan(everybody, within=cut.limits)
+    errors = (sizes(plan.strategy, asking.wanted) for plan in (whole, cut))
+    setting = setting_of(asking.question, asking.schema, everybody)
+    worth = set(whole.limits) < set(cut.limits) and spares(*errors, setting=setting)
+    if mechanism is None:
+        return whole if worth else cut
     try:
-        return asking.plan(first, mechanism)
-    except Refused:
-        return asking.plan(second, mechanism)
+        return asking.plan(everybody if worth else few, mechanism)
+    except Refused:  # only one of the ways to keep people may offer it
+        return asking.plan(few if worth else everybody, mechanism)
 
 
 @dataclass(frozen=True)
@@ -89,8 +89,16 @@ class _Asking:
     beside: bool
     interval: NumberGiven | None
 
-    def plan(self, people: People | None, mechanism: str | None) -> Plan:
-        """The best way to answer, or the one of that name."""
+    def plan(
+        self,
+        people: People | None,
+        mechanism: str | None = None,
+        within: tuple[Limit, ...] | None = None,
+    ) -> Plan:
+        """The best way to answer, or the one of that name.
+
+        within: the only limits that may cut something, if any way has no others.
+        """
         question, schema, interval = self.question, self.schema, self.interval
         nano, wanted = self.nano, self.wanted
         setting = setting_of(question, schema, people)
@@ -118,6 +126,10 @@ class _Asking:
         named = [i for i, c in enumerate(candidates) if known and mechanism in (None, c.mechanism)]
         if not named:
             raise _unknown(mechanism, candidates)
+        if within is not None:
+            cells = question.cells
+            limits = {i: set(limits_of(found[i], schema, people, cells)) for i in named}
+            named = [i for i in named if limits[i] <= set(within)] or named
         best = min(named, key=lambda i: (not found[i].preferred, candidates[i].score))
         return build_plan(
             question,

@@ -56,7 +56,7 @@ def ways_to_keep(question: Question, schema: Schema) -> list[People | None]:
 
 
 def spares(
-    whole: Mapping[Aggregate, float], cut: Mapping[Aggregate, float], setting: Setting
+    whole: Mapping[Aggregate, float], cut: Mapping[Aggregate, float], *, setting: Setting
 ) -> bool:
     """Whether to cut no group of anybody is worth its error: at most twice that of cutting.
 

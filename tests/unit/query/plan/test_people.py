@@ -127,10 +127,10 @@ def test_half_a_step_is_no_reason_to_cut() -> None:
     question = parse("SELECT ward, COUNT(DISTINCT who) FROM t GROUP BY ward", given)
     (asked,) = question.aggregates()
     setting = setting_of(question, given, None)
-    assert spares({asked: 0.5}, {asked: 0.0}, setting)
-    assert not spares({asked: 0.51}, {asked: 0.0}, setting)
-    assert spares({asked: 20.5}, {asked: 10.0}, setting)
-    assert not spares({asked: 20.6}, {asked: 10.0}, setting)
+    assert spares({asked: 0.5}, {asked: 0.0}, setting=setting)
+    assert not spares({asked: 0.51}, {asked: 0.0}, setting=setting)
+    assert spares({asked: 20.5}, {asked: 10.0}, setting=setting)
+    assert not spares({asked: 20.6}, {asked: 10.0}, setting=setting)
 
 
 def test_what_no_price_decides() -> None:
