@@ -257,7 +257,7 @@ class Answer:
     @property
     def _cut_in_words(self) -> str:
         """What may have been cut and, if that was bought, how many persons are above each limit."""
-        return "; ".join(
+        return ", and ".join(
             limit.words if limit.above is None else f"{limit.words} (above that: {limit.above})"
             for limit in self.limits
         )
