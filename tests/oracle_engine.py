@@ -24,6 +24,7 @@ from tenue.engine.request import (
     Any_,
     Bin,
     Calendar,
+    ContributionRequest,
     Group,
     Key,
     Measure,
@@ -114,6 +115,31 @@ class OracleEngine:
         for key, row in found:
             cells.setdefault(key, []).append(self.value(request.column, row) or 0)
         return {key: _profile(values, request) for key, values in cells.items()}
+
+    def contributions(self, request: ContributionRequest) -> Profile:
+        asked, units = request.contribution, dict[Any, dict[Cell, list[Row]]]()
+        for key, row in self._rows(request.where, request.keys):
+            unit = self.unit(request.unit, row)
+            if unit is not None:
+                units.setdefault(unit, {}).setdefault(key, []).append(row)
+        numbers = []
+        for cells in units.values():
+            sums = []
+            for rows in cells.values() if asked.column is not None else ():
+                values = [self.value(str(asked.column), row) for row in rows]
+                if there := [value for value in values if value is not None]:
+                    sums.append(sum(there))
+            if asked.kind in ("least", "largest") and not sums:
+                continue
+            number = {
+                "rows": lambda cells=cells: sum(map(len, cells.values())),
+                "cells": lambda cells=cells: len(cells),
+                "least": lambda sums=sums: min(sums),
+                "largest": lambda sums=sums: max(sums),
+                "beyond": lambda sums=sums: sum(not asked.low <= own <= asked.high for own in sums),
+            }[asked.kind]()
+            numbers.append(min(max(number, request.first), request.last))
+        return _profile(numbers, request)
 
     def column_steps(self, *columns: str) -> np.ndarray:
         found = [[self.value(name, row) for name in columns] for row in self.rows]
@@ -248,7 +274,7 @@ class OracleEngine:
         return cell if 0 <= cell < key.cells else None
 
 
-def _profile(values: list[int], request: RankRequest) -> Profile:
+def _profile(values: list[int], request: RankRequest | ContributionRequest) -> Profile:
     rows, told = len(values), []
     for value, count in sorted(Counter(values).items()):
         below = sum(other < value for other in values)

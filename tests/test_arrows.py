@@ -45,8 +45,8 @@ FILES = sorted(SOURCE.rglob("*.py"))
 
 _INSIDE = {
     "command": (
-        "help words options ask wording check example_table demo explain init ledger publish main "
-        "process"
+        "help words options ask wording check example_table demo explain init ledger limits "
+        "publish main process"
     ),
     "engine": "request watch contract storage sql people source duckdb open",
     "estimate": (
@@ -70,8 +70,8 @@ _INSIDE = {
     ),
     "promise": "promise certificate",
     "query": (
-        "question cells family plan posterior workload release answer certify inquiry opening "
-        "read terms write belief explain individual view session"
+        "question cells family plan posterior workload release consistent answer certify inquiry "
+        "opening read terms write belief explain individual suggest view session"
     ),
     "schema": "literal expression column named protocol table file schema",
     "screen": "number page table",

@@ -17,6 +17,8 @@ from tenue.engine.request import (
     Any_,
     Bin,
     Calendar,
+    Contribution,
+    ContributionRequest,
     Factor,
     Group,
     Measure,
@@ -371,6 +373,54 @@ class Ranks:
         assert engine.ranks(RankRequest("age", (MIDDLE,))) == {}
         assert engine.ranks(RankRequest("age", (MIDDLE,), people=People("who", 1, 1))) == {}
         assert engine.measure(Request((ROWS_OF,), people=People("who", 1, 1))) == {}
+
+
+class Contributions:
+    """Whether an engine knows one number of each person."""
+
+    def test_every_row_of_a_person_counts(self, opened: Opened) -> None:
+        # "p" has the rows 0, 2, 5 with ages 10, 30, 41, "P" the rows 1 and 4 with 20 and 100
+        engine, all_of_it = opened(ROWS), Window(1, 0, 99, -99, 99)
+
+        def found(kind: Any, first: int = 0, last: int = 1000, **more: Any) -> Profile:
+            keys, where = more.pop("keys", ()), more.pop("where", None)
+            asked = Contribution(kind, **more)
+            return engine.contributions(
+                ContributionRequest(asked, "who", (all_of_it,), first, last, where, keys)
+            )
+
+        assert found("rows") == Profile(2, ((2, 0, 1), (3, 1, 1)))
+        assert found("rows", 2, 2) == Profile(2, ((2, 0, 2),)), "more than the last is the last"
+        assert found("rows", where=Within("age", 20, 41)) == Profile(2, ((1, 0, 1), (2, 1, 1)))
+        by_town = (Group("town", 2),)
+        assert found("cells", keys=by_town) == Profile(2, ((2, 0, 2),))
+        assert found("cells") == Profile(2, ((1, 0, 2),))
+        # row 2 has an undeclared sex and row 4 none: they are in no cell
+        by_sex = (Group("sex", 3),)
+        assert found("rows", keys=by_sex) == Profile(2, ((1, 0, 1), (2, 1, 1)))
+        assert found("largest", column="age") == Profile(2, ((81, 0, 1), (120, 1, 1)))
+        # town 0: 10 and 100; town 1: 30 + 41 and 20
+        largest = found("largest", column="age", keys=by_town)
+        assert largest == Profile(2, ((71, 0, 1), (100, 1, 1)))
+        least = found("least", column="age", keys=by_town)
+        assert least == Profile(2, ((10, 0, 1), (20, 1, 1)))
+        beyond = found("beyond", column="age", low=15, high=75, keys=by_town)
+        assert beyond == Profile(2, ((1, 0, 2),))
+        assert found("beyond", column="age", low=10, high=100, keys=by_town).values[0][0] == 0
+        nearest = ContributionRequest(
+            Contribution("rows"), "who", (Window(1, 1, -1, 0, 1),), 1, 1000
+        )
+        assert engine.contributions(nearest) == Profile(2, ((3, 1, 1),))
+
+    def test_who_has_no_value_has_no_sum(self, opened: Opened) -> None:
+        rows = [dict.fromkeys(NAMES) | {"Who": "p", "AGE": None}, dict(ROWS[1])]
+        engine, all_of_it = opened(rows), Window(1, 0, 99, -99, 99)
+        asked = ContributionRequest(Contribution("largest", "age"), "who", (all_of_it,), 0, 999)
+        assert engine.contributions(asked) == Profile(1, ((20, 0, 1),))
+
+    def test_nobody_contributes_nothing(self, opened: Opened) -> None:
+        asked = ContributionRequest(Contribution("rows"), "who", (MIDDLE,), 1, 9)
+        assert opened([]).contributions(asked) == Profile(0, ())
 
 
 class LookUps:

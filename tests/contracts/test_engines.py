@@ -19,6 +19,7 @@ import pytest
 from contracts.engine_suite import (
     NAMES,
     SCHEMA,
+    Contributions,
     Counts,
     Limits,
     LookUps,
@@ -161,7 +162,7 @@ def once_opened(
         engine.close()
 
 
-class TestOracle(Counts, Products, Limits, Ranks, LookUps, Steps):
+class TestOracle(Counts, Products, Limits, Ranks, Contributions, LookUps, Steps):
     """The engine in plain Python that all others are compared with."""
 
     @pytest.fixture
@@ -169,7 +170,7 @@ class TestOracle(Counts, Products, Limits, Ranks, LookUps, Steps):
         return lambda rows, schema=SCHEMA: OracleEngine(schema, rows)
 
 
-class TestDuckDB(Counts, Products, Limits, Ranks, LookUps, Steps, Reading):
+class TestDuckDB(Counts, Products, Limits, Ranks, Contributions, LookUps, Steps, Reading):
     """The engine that comes with Tenue."""
 
     @pytest.fixture

@@ -31,7 +31,7 @@ from contracts.engine_suite import (
 )
 from tenue.engine.contract import FAULT, Cells, Engine, Validated
 from tenue.engine.contract import Rows as EveryRow
-from tenue.engine.request import RankRequest, Request
+from tenue.engine.request import ContributionRequest, RankRequest, Request
 from tenue.engine.sql.dialect import Counted, Dialect
 from tenue.engine.sql.logical import Held, Stored
 from tenue.engine.sql.statement import write, write_counts, write_lookup
@@ -184,6 +184,9 @@ class SQLiteEngine:
         return np.repeat(found[:, :-1], found[:, -1], axis=0)
 
     def ranks(self, request: RankRequest) -> Any:
+        raise NotImplementedError
+
+    def contributions(self, request: ContributionRequest) -> Any:
         raise NotImplementedError
 
     def read_all(self) -> EveryRow:

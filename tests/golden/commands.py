@@ -26,7 +26,7 @@ import tenue as tn
 from golden.kit import Case, Theme, entropy, folder, masked, timeless
 from golden.ledgers import FILE
 from golden.releases import declared, people
-from golden.tables import SCHEMAS, census
+from golden.tables import SCHEMAS, census, visits
 
 SCREEN = {"COLUMNS": "100", "LINES": "40", "NO_COLOR": "1", "TERM": "dumb"}
 C = "SELECT COUNT(*) FROM census WHERE income > 50000"
@@ -37,6 +37,7 @@ HELP = (
     ("init",),
     ("explain",),
     ("ask",),
+    ("limits",),
     ("publish",),
     ("check",),
     ("ledger",),
@@ -52,6 +53,8 @@ PREPARED = {
     "old.ledger",
     "people.csv",
     "people.toml",
+    "visits.csv",
+    "visits.toml",
     "wrong.json",
     "wrong.toml",
 }
@@ -134,11 +137,14 @@ def _files(place: Path) -> list[str]:
 def _stated() -> dict[str, str]:
     stated = json.loads(json.dumps(SCHEMAS["added"]))
     stated["table"]["source"] = "census.csv"
+    several = json.loads(json.dumps(SCHEMAS["visits"]))
+    several["table"]["source"] = "visits.csv"
     copied = declared()
     copied["table"]["source"] = "people.csv"
     return {
         "census.toml": tn.Schema.from_dict(stated).to_toml(),
         "people.toml": tn.Schema.from_dict(copied).to_toml(),
+        "visits.toml": tn.Schema.from_dict(several).to_toml(),
         "belief.json": tn.prior.Binomial(240, 0.6).to_json(),
         "wrong.json": '{"prior": "certain"}',
         "wrong.toml": '[table]\nname = "x"\n',
@@ -148,10 +154,11 @@ def _stated() -> dict[str, str]:
 def _prepare(place: Path) -> None:
     pc.write_csv(census(), place / "census.csv")
     pc.write_csv(people(), place / "people.csv")
+    pc.write_csv(visits(), place / "visits.csv")
     for name, text in _stated().items():
         (place / name).write_text(text, encoding="utf-8")
     shutil.copy(FILE, place / "old.ledger")
-    for table in ("census.csv", "people.csv"):
+    for table in ("census.csv", "people.csv", "visits.csv"):
         os.utime(place / table, ns=(WRITTEN, WRITTEN))
 
 
@@ -314,6 +321,11 @@ def _cases() -> dict[str, Case]:
     }
     cases |= _questions() | _publishing()
     cases |= {
+        "limits": _both(
+            "limits",
+            *("--schema", "visits.toml", "--epsilon", "20", "--by", "ward", "--column", "cost"),
+        ),
+        "limits: records": _both("limits", *ASKED, "--epsilon", "1"),
         "nothing": journey(()),
         "version": journey(("--version",)),
         "unknown": journey(("aks",), ("aks", "--json"), ("--nothing",), ("ledger", "burn")),

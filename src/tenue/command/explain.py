@@ -16,6 +16,7 @@ def explain(
     minimise: options.Minimise = "variance",
     interval: options.Interval = None,
     mechanism: options.Mechanism = None,
+    measure_cut: options.MeasureCut = None,
     prior: options.Prior = None,
     delta: options.Delta = None,
     as_json: options.AsJson = False,
@@ -32,6 +33,7 @@ def explain(
         minimise=options.minimise_of(minimise),
         interval=interval,
         mechanism=mechanism,
+        measure_cut=measure_cut,
         prior=options.prior_of(prior),
         delta=delta,
     )

@@ -10,7 +10,7 @@ from typing import NoReturn
 
 from ..errors import Fault, Refused
 from ..version import VERSION
-from . import ask, check, demo, explain, init, ledger, publish
+from . import ask, check, demo, explain, init, ledger, limits, publish
 from .wording import in_options
 from .words import App
 
@@ -19,6 +19,7 @@ app.command("demo")(demo.demo)
 app.command("init")(init.init)
 app.command("explain")(explain.explain)
 app.command("ask")(ask.ask)
+app.command("limits")(limits.limits)
 app.command("publish")(publish.publish)
 app.command("check")(check.check)
 app.add("ledger", ledger.app)

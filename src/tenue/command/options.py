@@ -35,6 +35,10 @@ Mechanism = Annotated[
     str | None,
     Option("--mechanism", help="A mechanism that explain lists, instead of the best."),
 ]
+MeasureCut = Annotated[
+    str | None,
+    Option("--measure-cut", help="0.1 buys how many persons are above a limit, with part of it."),
+]
 AsJson = Annotated[bool, Option("--json", help="Print one JSON object and nothing else.")]
 
 

@@ -11,7 +11,10 @@ from contextlib import contextmanager
 
 from ..errors import InvalidArgument, Refused
 
-_LONG = "by confidential gamma kind l ledger method override quasi_identifiers schema t unit"
+_LONG = (
+    "by confidential gamma kind l ledger method most override quantiles quasi_identifiers schema t "
+    "unit"
+)
 _OPTIONS = {"k": "-k", **{name: f"--{name.replace('_', '-')}" for name in _LONG.split()}}
 _NAME = "|".join(_OPTIONS)
 _GIVEN = re.compile(rf"""\b({_NAME})=(\[[^\]]*\]|"[^"]*"|'[^']*'|[0-9.]+)""")
@@ -38,6 +41,7 @@ def in_options(text: str) -> str:
     """
     text = _FLAG.sub(lambda found: f"--{found[1]}", text)
     text = _PRIOR.sub("--prior FILE", text)
+    text = text.replace("`measure_cut`", "--measure-cut")
     return _ASKED.sub(r"--\1 \2", text)
 
 

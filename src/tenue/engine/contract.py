@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..frozen import dataclass
-from .request import RankRequest, Request
+from .request import ContributionRequest, RankRequest, Request
 from .watch import Watched
 
 if TYPE_CHECKING:
@@ -92,11 +92,11 @@ class Engine(Protocol):
     measures; limits of people are part of a request.
 
     Guarantee
-        `measure` and `ranks` return exact integers that depend on the multiset of rows only: not on
-        their order. Without `people`, or where no unit exceeds its limits, every engine returns the
-        same; which rows of a unit above its limits are kept is drawn as `People` says, so that the
-        law of what is returned depends on the multiset of rows only. Whatever goes wrong inside is
-        one `EngineFault` of one text, `FAULT`.
+        `measure`, `ranks` and `contributions` return exact integers that depend on the multiset of
+        rows only: not on their order. Without `people`, or where no unit exceeds its limits, every
+        engine returns the same; which rows of a unit above its limits are kept is drawn as `People`
+        says, so that the law of what is returned depends on the multiset of rows only. Whatever
+        goes wrong inside is one `EngineFault` of one text, `FAULT`.
 
     files: the files that hold the table, as they were when it was opened; None if it lives in the
         process of whoever opens it.
@@ -118,6 +118,10 @@ class Engine(Protocol):
 
     def ranks(self, request: RankRequest) -> Profiles:
         """The profile of every cell with rows that have the column."""
+        ...
+
+    def contributions(self, request: ContributionRequest) -> Profile:
+        """The profile of one number for each unit; the rows of all units count in full."""
         ...
 
     def look_up(self, unit: str, name: str, column: str) -> list[int | None]:

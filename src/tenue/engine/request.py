@@ -206,3 +206,37 @@ class RankRequest:
     where: Predicate | None = None
     keys: tuple[Key, ...] = ()
     people: People | None = None
+
+
+@dataclass(frozen=True)
+class Contribution:
+    """One whole number of each unit, over all of its rows in cells: no limit applies to it.
+
+    rows: how many rows.
+    cells: in how many cells.
+    least, largest: the least and the largest sum of the column's steps that it has in a cell. A
+        unit without any value of the column has no such number.
+    beyond: in how many cells that sum is less than `low` or more than `high`.
+    """
+
+    kind: Literal["rows", "cells", "least", "largest", "beyond"]
+    column: str | None = None
+    low: int = 0
+    high: int = 0
+
+
+@dataclass(frozen=True)
+class ContributionRequest:
+    """The contributions of all units near some ranks; see `Window`, with units in place of rows.
+
+    unit: as in `People`; a row without a unit belongs to nobody.
+    first, last: a contribution beyond these counts as the nearer one.
+    """
+
+    contribution: Contribution
+    unit: str
+    windows: tuple[Window, ...]
+    first: int
+    last: int
+    where: Predicate | None = None
+    keys: tuple[Key, ...] = ()

@@ -16,7 +16,7 @@ from ..schema import Schema
 from ..screen.number import exactly, plain, readable, shortly
 from ..screen.page import notes, sentence
 from ..screen.table import escaped, html_table, text_table
-from .cells import Cell, Row, arranged, cell_labels
+from .cells import Cell, Row, arranged, cell_labels, shaped
 from .family.reading import Interval, Reading
 from .family.registry import FAMILY_OF
 from .plan.limit import NOT_COVERED, Limit
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from ..estimate.posterior import Posterior
+    from .consistent.table import Consistent, Raw
     from .release import Released
 
 
@@ -99,12 +100,7 @@ class Answer:
         return self._per_output(lambda output, reading, cell: reading.rank_error(wanted))
 
     def _shaped(self, rows: Sequence[dict[str, Any]]) -> Any:
-        if self.plan.question.keys:
-            return list(rows)
-        if not rows:
-            return []
-        (row,) = rows
-        return next(iter(row.values())) if len(row) == 1 else row
+        return shaped(rows, self.plan.question)
 
     @property
     def value(self) -> Any:
@@ -179,6 +175,23 @@ class Answer:
 
         return estimate(self.plan, self.released.cells[0], self.certificate.promise, prior)
 
+    def consistent(self) -> Consistent:
+        """The answer made whole and not negative, for free, with its own error.
+
+        For counts, and sums of what is never negative. The raw answer stays unbiased: add up, or
+        average over, raw answers; show consistent ones.
+        """
+        from .consistent.table import make_consistent
+
+        return make_consistent([self._raw])[0]
+
+    @property
+    def _raw(self) -> Raw:
+        from .consistent.table import Raw
+
+        given = (self.plan, self.schema, self.released, self._rows)
+        return Raw(*given, self.limits, self._cut_in_words)
+
     # -- other shapes --------------------------------------------------------------------------
 
     def _table(self) -> dict[str, list[Any]]:
@@ -221,7 +234,7 @@ class Answer:
             name = "limits"
             while name in found:
                 name += "_"
-            found[name] = [self.plan.counted] * len(self._rows)
+            found[name] = [self._cut_in_words] * len(self._rows)
         return found
 
     def to_polars(self) -> pl.DataFrame:
@@ -234,9 +247,19 @@ class Answer:
     def limits(self) -> tuple[Limit, ...]:
         """What may have been cut of each person, in words and numbers: no ± covers it.
 
-        Empty where nothing can be cut, so that ± is about what was asked.
+        Empty where nothing can be cut, so that ± is about what was asked. Each has `.above`, how
+        many persons are above it, if `ask(..., measure_cut=0.1)` bought that.
         """
-        return self.plan.limits
+        cut = self.plan.cut
+        return self.plan.limits if cut is None else cut.read(self.released.above)
+
+    @property
+    def _cut_in_words(self) -> str:
+        """What may have been cut and, if that was bought, how many persons are above each limit."""
+        return ", and ".join(
+            limit.words if limit.above is None else f"{limit.words} (above that: {limit.above})"
+            for limit in self.limits
+        )
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -306,7 +329,10 @@ class Answer:
 
         blanks: whether an answer stands without any ±.
         """
-        cut = [sentence(f"{self.plan.counted}; {NOT_COVERED}.")] if self.limits else []
+        words = self._cut_in_words
+        cut = [sentence(f"{words}; {NOT_COVERED}.")] if words else []
+        if self.plan.cut is not None:
+            cut.append("Who is above a limit bounds how many persons were cut, not how many rows.")
         return [*cut, f"{self._of_noise(blanks)}\n{self._cost(word)}"]
 
     def _cost(self, word: str) -> str:
@@ -352,6 +378,13 @@ class Answers(list[Answer]):
         super().__init__(answers)
         self.price = price
         self.saved = saved
+
+    def consistent(self) -> list[Consistent]:
+        """The answers made whole and not negative, for free; and where one is the total of another,
+        by fewer keys and over the same rows, its parts add up to it."""
+        from .consistent.table import make_consistent
+
+        return make_consistent([one._raw for one in self])
 
     def _repr_html_(self) -> str:
         note = self._note("ε = ")

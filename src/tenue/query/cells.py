@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import date, datetime, timedelta
 from fractions import Fraction
 from itertools import product
@@ -30,6 +31,16 @@ def arranged(rows: list[Row], question: Question) -> list[Row]:
         known.sort(key=lambda r: r[1][order.alias], reverse=order.descending)  # type: ignore[arg-type,return-value]
         rows = known + unknown
     return rows if question.limit is None else rows[: question.limit]
+
+
+def shaped(rows: Sequence[dict[str, Any]], question: Question) -> Any:
+    """A scalar if one cell, a dict by alias if one row, else a list of dicts."""
+    if question.keys:
+        return list(rows)
+    if not rows:
+        return []
+    (row,) = rows
+    return next(iter(row.values())) if len(row) == 1 else row
 
 
 def _holds(value: Any, wanted: Comparison) -> bool:

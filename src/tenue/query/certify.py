@@ -21,6 +21,9 @@ WELL_FORMED = (
     "writing are as before. The table of a connection is not watched."
 )
 
+_PERSONS_NOT_ROWS = (
+    "The number of persons above a limit bounds how many persons were cut, not how many rows."
+)
 DOES_NOT_PROMISE = (
     "It bounds what one unit's data can change; it does not stop inference about groups.",
     "The ledger, not this certificate, says what all answers about the table cost together.",
@@ -34,6 +37,8 @@ def certify(plan: Plan, schema: Schema) -> Certificate:
     """What is promised about an answer: a function of question, schema and price only."""
     draws = plan.strategy.draws
     said = [(draw.line, draw.name, draw.source) for draw in draws]
+    if plan.cut is not None:
+        said.append((plan.cut.line, plan.cut.part.name, plan.cut.source))
     if plan.free:
         said = [(_NO_ROW, DECLARED, "the definition of neighbours: tables of the same size")]
     sources = {name: source for _, name, source in said}
@@ -47,7 +52,7 @@ def certify(plan: Plan, schema: Schema) -> Certificate:
         parameters,
         list(sources.values()),
         assumptions_of(schema, plan.counted),
-        (*DOES_NOT_PROMISE, *limits),
+        (*DOES_NOT_PROMISE, *limits, *(() if plan.cut is None else (_PERSONS_NOT_ROWS,))),
     )
 
 

@@ -30,13 +30,18 @@ def plan_for(sql: str, schema: Schema, terms: Terms) -> Plan:
     """parse → plan → choose: all that happens before the ledger where nothing is believed."""
     question = parse(sql, schema)
     if schema.protocol is not None:
-        if terms.interval is not None or terms.mechanism is not None:
-            allow_without_protocol(schema, "`interval` or `mechanism`")
+        bought = (terms.interval, terms.mechanism, terms.measure_cut)
+        if any(given is not None for given in bought):
+            allow_without_protocol(schema, "`interval`, `mechanism` or `measure_cut`")
         return plan_fixed_noise(question, render(question, schema), schema, terms)
     price = price_for(
         terms.epsilon,
         terms.accuracy,
-        lambda wanted: epsilon_for(wanted, question, schema, terms.minimise, terms.mechanism),
+        lambda wanted: epsilon_for(
+            *(wanted, question, schema, terms.minimise),
+            mechanism=terms.mechanism,
+            measure_cut=terms.measure_cut,
+        ),
     )
     return make_plan(
         question,
@@ -46,4 +51,5 @@ def plan_for(sql: str, schema: Schema, terms: Terms) -> Plan:
         render(question, schema),
         interval=terms.interval,
         mechanism=terms.mechanism,
+        measure_cut=terms.measure_cut,
     )

@@ -61,14 +61,15 @@ def identity_of(*parts: str) -> str:
 
 
 def plan_identity(plan: Plan, schema: Schema) -> str:
-    """Question, price, criterion, mechanism, intervals bought, schema, data version, and the
-    layout of answers: an answer is never read as another's."""
+    """Question, price, criterion, mechanism, what was bought, schema, data version, and the layout
+    of answers: an answer is never read as another's."""
     return identity_of(
         plan.question.canonical,
         str(plan.nano),
         str(plan.criterion),
         plan.chosen.mechanism,
         *(() if plan.interval is None else (f"interval {exactly(plan.interval)}",)),
+        *(() if plan.cut is None else (f"measure_cut {plan.cut.nano}",)),
         str(LAYOUT),
         schema.digest,
         schema.version or "",
@@ -79,7 +80,7 @@ def inquire(plan: Plan, schema: Schema) -> Inquiry[Answer]:
     """One question, answered with noise or by selection."""
 
     def rehearse() -> None:
-        for part in plan.parts:
+        for part in plan.parts if plan.cut is None else (*plan.parts, plan.cut.part):
             part.draw(1)
 
     def read(stored: bytes, replayed: bool) -> Answer:

@@ -35,17 +35,22 @@ _NOBODY = Profile(0, ())
 
 @dataclass(frozen=True)
 class Released:
-    """The noisy whole numbers of every cell, by part: the only thing that left the mechanism."""
+    """The noisy whole numbers of every cell, by part: the only thing that left the mechanism.
+
+    above: how many persons are above each limit, with noise, where that was bought.
+    """
 
     cells: tuple[tuple[tuple[int, ...], ...], ...]
     rows: int | None = None
     """The public number of rows, where a mean over all of them needed it."""
+    above: tuple[int, ...] = ()
 
     def to_bytes(self) -> bytes:
         return json.dumps(self._to_dict()).encode()
 
     def _to_dict(self) -> dict[str, object]:
-        return {"released": 1, "cells": self.cells, "rows": self.rows}
+        bought = {"above": self.above} if self.above else {}
+        return {"released": 1, "cells": self.cells, "rows": self.rows} | bought
 
     @classmethod
     def from_bytes(cls, stored: bytes) -> Released:
@@ -54,7 +59,7 @@ class Released:
     @classmethod
     def _from_dict(cls, given: dict[str, Any]) -> Released:
         cells = tuple(tuple(tuple(part) for part in cell) for cell in given["cells"])
-        return cls(cells, given["rows"])
+        return cls(cells, given["rows"], tuple(given.get("above", ())))
 
     @staticmethod
     def list_to_bytes(several: Sequence[Released]) -> bytes:
@@ -76,7 +81,8 @@ def release(plan: Plan, engine: Engine, schema: Schema, source: Source = SYSTEM)
         drawn.append(_drawn(together, rows, source))
     cells = tuple(tuple(tuple(by_draw[i]) for by_draw in drawn) for i in range(len(rows.places)))
     # unit = record, replace, no filter, no groups, no missing value: public by definition
-    return Released(cells, rows.present if plan.needs_row_count else None)
+    present = rows.present if plan.needs_row_count else None
+    return Released(cells, present, () if plan.cut is None else plan.cut.release(engine, source))
 
 
 def _drawn(draws: Sequence[Draw], rows: _Rows, source: Source) -> list[list[int]]:

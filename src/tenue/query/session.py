@@ -38,6 +38,7 @@ from .write.question import render
 
 if TYPE_CHECKING:
     from .belief.answer import BeliefPlan, Believed
+    from .suggest.suggestion import Suggestion
     from .workload.batch import Batch
 
 T = TypeVar("T")
@@ -186,6 +187,7 @@ class Session:
         prior: Any = None,
         interval: Number | None = None,
         mechanism: str | None = None,
+        measure_cut: Number | None = None,
         delta: Number | None = None,
     ) -> Plan | BeliefPlan:
         """Every admissible mechanism with its expected error and price. Reads no rows, costs
@@ -197,6 +199,7 @@ class Session:
             prior=prior,
             interval=interval,
             mechanism=mechanism,
+            measure_cut=measure_cut,
             delta=delta,
         )
         return explain(sql, self.schema, terms)
@@ -215,6 +218,7 @@ class Session:
         prior: Any = None,
         interval: Number | None = None,
         mechanism: str | None = None,
+        measure_cut: Number | None = None,
         delta: Number | None = None,
     ) -> Answer | Believed:
         """The private answer to a question.
@@ -235,6 +239,8 @@ class Session:
             interval: a level such as 0.95: part of epsilon buys intervals in values for MEDIAN,
                 QUANTILE, MIN and MAX, which otherwise have none. `answer.interval(0.95)` has them.
             mechanism: the name of a candidate of `explain`; None for the one with the least error.
+            measure_cut: a share such as 0.1: so much of epsilon buys how many persons are above the
+                limits of the answer; `answer.limits` has it. It bounds persons cut, not rows.
             delta: lets refinement move a little more mass; paid from the budget's delta.
         """
         terms = Terms(
@@ -244,6 +250,7 @@ class Session:
             prior=prior,
             interval=interval,
             mechanism=mechanism,
+            measure_cut=measure_cut,
             delta=delta,
             individual=individual,
         )
@@ -303,6 +310,42 @@ class Session:
         )
         batch = batch_for(price)
         return self._settled(inquire_many(batch, self.schema), key, fresh)
+
+    @checked_call
+    def suggest_limits(
+        self,
+        *,
+        epsilon: Number | None = None,
+        by: Sequence[str] = (),
+        column: str | None = None,
+        quantiles: Sequence[Number] = (0.5, 0.8, 0.95),
+        most: int = 1000,
+        key: str | None = None,
+        fresh: bool = False,
+    ) -> Suggestion:
+        """Limits for the schema: private quantiles of how much each person has, from all rows.
+
+        What is suggested are `rows_per_unit`, `groups_per_unit` if `by` names groups, and
+        `bounds_per_unit` of a column, each at the highest of the quantiles, with the noise of
+        typical questions. What cutting there costs is not known.
+
+        Parameters
+            epsilon: what it may cost; every quantile has an equal part of it.
+            by: the groups of a typical question, as GROUP BY has them: ["ward", "BIN(age, 10)"].
+            column: a number, whose sums of one person shall be limited.
+            quantiles: the shares of persons that the limits are for.
+            most: the most rows and groups that a limit may be; stated without looking at rows.
+            key, fresh: as in `ask`.
+        """
+        from .suggest.limits import inquire_limits, plan_limits
+
+        allow_without_protocol(self.schema, "suggest_limits")
+        if epsilon is None:
+            raise refuse("query.neither-epsilon-nor-accuracy")
+        plan = plan_limits(
+            self.schema, epsilon=epsilon, by=by, column=column, quantiles=quantiles, most=most
+        )
+        return self._settled(inquire_limits(plan, self.schema, column), key, fresh)
 
     def _planned(self, sql: str, terms: Terms) -> Inquiry[Answer]:
         """read → plan, from the schema alone; kept for when the same is asked again."""

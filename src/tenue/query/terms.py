@@ -22,11 +22,13 @@ class Terms:
     delta: Number | None = None
     interval: Number | None = None
     mechanism: str | None = None
+    measure_cut: Number | None = None
     individual: bool = False
 
     def __post_init__(self) -> None:
         flag(self.individual, "individual")
-        if self.individual and (self.interval is not None or self.mechanism is not None):
+        bought = (self.interval, self.mechanism, self.measure_cut)
+        if self.individual and any(given is not None for given in bought):
             raise refuse("query.interval-or-mechanism-is-given-together-with")
 
     @property

@@ -66,3 +66,20 @@ def test_the_individual_column_has_its_cap(schema: str) -> None:
     shown = json.loads(invoke(app, ["ledger", "show", ledger, "--json"]).stdout)
     (balance,) = shown["datasets"]
     assert (balance["individual"], balance["individual_total"]) == ("1", "1.5")
+
+
+def test_who_is_above_a_limit_is_bought(tmp_path: Path) -> None:
+    people = SCHEMA.replace('unit = "record"', 'unit = "who"\nrows_per_unit = 2')
+    (tmp_path / "people.toml").write_text(people + '[columns.who]\ntype = "identifier"\n')
+    rows = [f"{n % 90},p{n % 100}" for n in range(500)]
+    (tmp_path / "people.csv").write_text("age,who\n" + "\n".join(rows))
+    schema = str(tmp_path / "people.toml")
+    (limit,) = ask(schema, "--measure-cut", "0.5")["limits"]
+    low, high = limit["above"]["interval_95"]
+    assert low < high
+    assert ask(schema)["limits"][0]["above"] is None
+    refused = ask(schema, "--measure-cut", "2")["refused"]
+    assert "measure_cut" in refused["what"]
+    words = ["explain", "SELECT COUNT(DISTINCT who) FROM people", "--schema", schema]
+    done = invoke(app, [*words, "--epsilon", "1", "--measure-cut", "0.1", "--json"])
+    assert isinstance(done.exception, Refused)

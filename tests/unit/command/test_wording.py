@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tenue.command.wording import spoken
+from tenue.command.wording import in_options, spoken
 from tenue.errors import InvalidArgument, InvalidTable, Refused, Unreachable
 
 SAID = [
@@ -19,6 +19,7 @@ SAID = [
         "Name another folder, or add --replace.",
     ),
     ("Choose k = 60 at most", "Choose k = 60 at most."),
+    ("Try quantiles=[0.5, 0.95]", "Try --quantiles 0.5,0.95."),
 ]
 
 
@@ -39,3 +40,7 @@ def test_names_of_arguments_do_and_names_of_columns_do_not() -> None:
 
     assert fails(InvalidArgument) == "-k is 1."
     assert fails(InvalidTable) == "`k` is 1."
+
+
+def test_an_option_of_two_words_is_written_as_it_is_typed() -> None:
+    assert in_options("Leave `measure_cut` out") == "Leave --measure-cut out"

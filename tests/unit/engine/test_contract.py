@@ -10,7 +10,10 @@ from tenue.engine.contract import Engine, Ordered
 from tenue.engine.duckdb.engine import DuckDB
 from tenue.engine.duckdb.ordered import OnDisk
 
-CALLS = ["close", "column_steps", "look_up", "measure", "ranks", "read_all", "validate"]
+CALLS = [
+    *("close", "column_steps", "contributions", "look_up"),
+    *("measure", "ranks", "read_all", "validate"),
+]
 
 
 def calls(kind: type) -> list[str]:

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from ...errors import EngineFault, InvalidTable, Refused, refuse
 from ...noise.source import SYSTEM
 from ...schema import Category, Column, Identifier, Number, Table
-from ..contract import FAULT, Cells, Profiles, Rows, Validated
-from ..request import RankRequest, Request
+from ..contract import FAULT, Cells, Profile, Profiles, Rows, Validated
+from ..request import ContributionRequest, RankRequest, Request
 from ..source.location import Relation, Source, names_of, paths_of
 from ..sql.logical import Held, Logical, Stored
 from ..sql.statement import write, write_counts, write_lookup
@@ -104,6 +104,12 @@ class DuckDB:
         from ..sql.rank import profiles
 
         return profiles(request, self._table, self._run)
+
+    def contributions(self, request: ContributionRequest) -> Profile:
+        """The profile of one number for each unit."""
+        from ..people.contribution import contributions
+
+        return self._with_store(lambda store: contributions(request, self._table, store.run))
 
     def look_up(self, unit: str, name: str, column: str) -> list[int | None]:
         """The values of a column in the first two rows of one unit."""

@@ -117,10 +117,15 @@ def _noises(
     if not base.nano:
         raise refuse("query.prior-is-about-number-of-rows-which")
     wanted = criterion(minimise)
-    found = strategies(question.aggregates(), setting_of(question, schema), nano, wanted)
+    people = base.request.people
+    setting = setting_of(question, schema, people)
     return [
-        build_plan(question, schema, strategy, base.nano, wanted, sql, candidates=base.candidates)
-        for strategy in found
+        build_plan(
+            *(question, schema, strategy, base.nano, wanted, sql),
+            people=people,
+            candidates=base.candidates,
+        )
+        for strategy in strategies(question.aggregates(), setting, nano, wanted)
     ]
 
 

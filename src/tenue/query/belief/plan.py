@@ -62,7 +62,7 @@ def believe_for(sql: str, schema: Schema, terms: Terms) -> BeliefPlan:
     """The plan for what a caller of `ask` or `explain` stated, from the schema alone."""
     if terms.prior is None:
         raise refuse("query.delta-is-given-without-prior")
-    others = (terms.accuracy, terms.interval, terms.mechanism)
+    others = (terms.accuracy, terms.interval, terms.mechanism, terms.measure_cut)
     if terms.individual or any(given is not None for given in others):
         raise refuse("query.prior-is-given-together-with-individual-accuracy")
     refinement_only = allow_prior(schema)

@@ -30,7 +30,8 @@ from ...screen.number import exactly
 from ..family.noise import SumNoise, atom_sensitivity
 from ..family.reading import Linear, Reading
 from ..family.strategy import Setting, Strategy
-from ..plan.make import build_plan, check_limited, setting_of
+from ..plan.make import build_plan, setting_of
+from ..plan.people import check_limited, people_of
 from ..plan.plan import Plan
 from ..question import Aggregate, Question
 from ..terms import Terms
@@ -91,9 +92,11 @@ def plan_fixed_noise(question: Question, sql: str, schema: Schema, terms: Terms)
     if stated or terms.minimise != "variance":
         raise refuse("query.epsilon-accuracy-minimise-given-under", scale=exactly(protocol.scale))
     check_limited(schema)
-    strategy = _strategy(question, setting_of(question, schema), protocol.scale)
+    people = people_of(question, schema)
+    strategy = _strategy(question, setting_of(question, schema, people), protocol.scale)
     nano = math.ceil(strategy.epsilon * NANO)
-    return build_plan(question, schema, strategy, nano, criterion(terms.minimise), sql)
+    wanted = criterion(terms.minimise)
+    return build_plan(question, schema, strategy, nano, wanted, sql, people=people)
 
 
 def _strategy(question: Question, setting: Setting, scale: Fraction) -> Strategy:

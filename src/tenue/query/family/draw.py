@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...engine.contract import Profile
-from ...engine.request import Measure, Window
+from ...engine.request import Contribution, Measure, Window
 from ...noise.source import Source
 from ...schema import Schema
 
@@ -79,9 +79,10 @@ class Draw(abc.ABC):
     def counts_rows(self) -> bool:
         return True
 
-    def cuts(self, schema: Schema) -> tuple[str, ...]:
-        """Where it cuts what one person adds to a sum, in words."""
-        return ()
+    def cuts(self, schema: Schema) -> Mapping[str, Contribution]:
+        """Where it cuts what one person adds to a sum: in words, and what is above 0 just if it
+        cuts something of the person."""
+        return {}
 
     def read(self, rows: Rows) -> None:  # noqa: B027 - most draws need nothing beforehand
         """Reads what it needs, before others are drawn with it."""

@@ -9,7 +9,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import NamedTuple, TypeGuard
 
-from ...engine.request import Measure
+from ...engine.request import Contribution, Measure
 from ...frozen import dataclass
 from ...mechanism.bernstein import Bernstein
 from ...mechanism.error import Term
@@ -37,6 +37,11 @@ _SOURCES = {
     "same-sign box": "Soria-Comas and Domingo-Ferrer 2013, section 5",
     "box": "Soria-Comas and Domingo-Ferrer 2013, section 5",
 }
+
+
+def noise_source(name: str) -> str:
+    """Where a noise of that name is proved."""
+    return _SOURCES[name]
 
 
 @dataclass(frozen=True)
@@ -67,7 +72,7 @@ class SumNoise(Noise):
 
     @property
     def source(self) -> str:
-        return _SOURCES[self.name]
+        return noise_source(self.name)
 
     @property
     def _plain(self) -> tuple[Component, ...]:
@@ -89,8 +94,12 @@ class SumNoise(Noise):
         """Whether the sum of each person is cut, and not their rows."""
         return any(map(_is_cut, self._plain))
 
-    def cuts(self, schema: Schema) -> tuple[str, ...]:
-        return tuple(_cut_in_words(c, schema) for c in self._plain if _is_cut(c))
+    def cuts(self, schema: Schema) -> Mapping[str, Contribution]:
+        return {
+            _cut_in_words(c, schema): Contribution("beyond", c.column, c.low, c.high)
+            for c in self._plain
+            if _is_cut(c)
+        }
 
     def _in_words(self, words: str, component: Component | Bernstein) -> str:
         if not _is_cut(component):

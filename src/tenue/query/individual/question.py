@@ -32,6 +32,7 @@ from ..family.smooth import ValueOnly
 from ..family.strategy import Strategy
 from ..inquiry import Inquiry, inquire
 from ..plan.make import build_plan
+from ..plan.people import people_of
 from ..plan.plan import Candidate, Plan
 from ..question import Aggregate, Output, Question
 from ..read.parse import parse
@@ -78,7 +79,11 @@ def plan_individual(question: Question, sql: str, schema: Schema, nano: int) -> 
         score=0.0,
     )
     strategy = Strategy(MECHANISM, (), {asked: ValueOnly(_unit(asked, columns))})
-    return build_plan(question, schema, strategy, nano, VARIANCE, sql, chosen=candidate)
+    return build_plan(
+        *(question, schema, strategy, nano, VARIANCE, sql),
+        people=people_of(question, schema),
+        chosen=candidate,
+    )
 
 
 def inquire_individually(

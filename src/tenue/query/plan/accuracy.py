@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from fractions import Fraction
 
 from ...errors import Refused, refuse
-from ...number import NANO, above_zero, fraction_of_one
+from ...number import NANO, Number, above_zero, fraction_of_one
 from ...schema import Schema
 from ..question import Output, Question
 from .make import make_plan
@@ -23,7 +23,9 @@ def epsilon_for(
     question: Question,
     schema: Schema,
     minimise: object,
+    *,
     mechanism: str | None = None,
+    measure_cut: Number | None = None,
 ) -> int:
     """The least nano-epsilon at which every output's interval is within ±reach at the level, up to
     a millionth of itself.
@@ -34,7 +36,11 @@ def epsilon_for(
         return NANO
 
     def plans(price: int) -> list[Plan]:
-        return [make_plan(question, schema, price, minimise, mechanism=mechanism)]
+        return [
+            make_plan(
+                *(question, schema, price, minimise), mechanism=mechanism, measure_cut=measure_cut
+            )
+        ]
 
     return least_price(accuracy, schema, plans)
 

@@ -7,7 +7,7 @@ least expected error for the caller's criterion. Two tables that share a schema 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from ...engine.request import Measure, People, Request
@@ -17,17 +17,15 @@ from ...noise.criterion import Criterion, criterion
 from ...number import Number as NumberGiven
 from ...number import fraction_of_one
 from ...schema import Bounded, Category, Number, Schema
-from ...schema.table import RECORD
 from ..family.reading import Reading, fold
 from ..family.registry import FAMILIES
-from ..family.strategy import Range, Setting, Span, Strategy, score_of
+from ..family.strategy import Range, Setting, Span, Strategy, score_of, sizes
 from ..question import Aggregate, Output, Question
-from .limit import limits_of
+from .cut import cut_count
+from .limit import Limit, limits_of
+from .people import check_limited, spares, ways_to_keep
 from .plan import DECLARED, Candidate, Plan
 from .ways import levels_for, strategies
-
-_WORTH = 2
-"""Nobody is cut if the noise is so many times larger at most."""
 
 
 def make_plan(
@@ -40,53 +38,111 @@ def make_plan(
     beside: bool = False,
     interval: NumberGiven | None = None,
     mechanism: str | None = None,
+    measure_cut: NumberGiven | None = None,
 ) -> Plan:
     """The plan for a question at a price, for the caller's criterion.
 
     mechanism: the name of the candidate to choose; None for the one with the least error.
     interval: the level of value intervals that part of the price shall buy.
+    measure_cut: the share of the price that buys how many persons are above the limits.
     beside: others are answered for the same price, about rows that cannot be the same: the
         question is one cell of several.
     """
     check_limited(schema)
-    wanted = criterion(minimise)
-    setting = setting_of(question, schema)
-    if beside:
-        setting = replace(setting, grouped=True)
-    levels = None if interval is None else levels_for(question, interval)
-    aggregates = question.aggregates()
-    declared: dict[Aggregate, Reading] = {}
-    if schema.rows is not None:
-        for family in FAMILIES:
-            declared |= family.declared(aggregates, setting, schema.rows)
-    asked = [a for a in aggregates if a not in declared]
-    if asked:
-        found = strategies(asked, setting, nano, wanted, levels)
-    else:
-        found, nano = [Strategy(DECLARED, (), declared)], 0
-    if declared:
-        found = [replace(one, readings={**one.readings, **declared}) for one in found]
-    elif interval is None and setting.all_public:
-        epsilon = found[0].epsilon
-        for family in FAMILIES:
-            found += family.by_name(aggregates, setting, epsilon)
-    candidates = candidates_for(found, question, schema, wanted)
-    known = mechanism is None or isinstance(mechanism, str)
-    named = [i for i, c in enumerate(candidates) if known and mechanism in (None, c.mechanism)]
-    if not named:
-        raise _unknown(mechanism, candidates)
-    best = min(named, key=lambda i: (not found[i].preferred, candidates[i].score))
-    return build_plan(
-        question,
-        schema,
-        found[best],
-        nano,
-        wanted,
-        sql,
-        candidates=candidates,
-        chosen=candidates[best],
-        interval=None if interval is None else fraction_of_one(interval, "interval"),
-    )
+    share = None if measure_cut is None else fraction_of_one(measure_cut, "measure_cut")
+    answered = nano if share is None else nano - int(nano * share)
+    asking = _Asking(question, schema, answered, criterion(minimise), sql, beside, interval)
+    plan = _least_cut(asking, ways_to_keep(question, schema), mechanism)
+    if share is None:
+        return plan
+    cut = cut_count(plan.limits, plan.request, schema.neighbours, share, nano)
+    return replace(plan, nano=nano, cut=cut)
+
+
+def _least_cut(asking: _Asking, kept: Sequence[People | None], mechanism: str | None) -> Plan:
+    """The plan that cuts no groups, where that is worth its error and cuts nothing else instead."""
+    if len(kept) == 1:
+        return asking.plan(kept[0], mechanism)
+    everybody, few = kept
+    cut = asking.plan(few)
+    whole = asking.plan(everybody, within=cut.limits)
+    errors = (sizes(plan.strategy, asking.wanted) for plan in (whole, cut))
+    setting = setting_of(asking.question, asking.schema, everybody)
+    worth = set(whole.limits) < set(cut.limits) and spares(*errors, setting=setting)
+    if mechanism is None:
+        return whole if worth else cut
+    try:
+        return asking.plan(everybody if worth else few, mechanism)
+    except Refused:  # only one of the ways to keep people may offer it
+        return asking.plan(few if worth else everybody, mechanism)
+
+
+@dataclass(frozen=True)
+class _Asking:
+    """A question at a price, whatever is kept of each person."""
+
+    question: Question
+    schema: Schema
+    nano: int
+    wanted: Criterion
+    sql: str
+    beside: bool
+    interval: NumberGiven | None
+
+    def plan(
+        self,
+        people: People | None,
+        mechanism: str | None = None,
+        within: tuple[Limit, ...] | None = None,
+    ) -> Plan:
+        """The best way to answer, or the one of that name.
+
+        within: the only limits that may cut something, if any way has no others.
+        """
+        question, schema, interval = self.question, self.schema, self.interval
+        nano, wanted = self.nano, self.wanted
+        setting = setting_of(question, schema, people)
+        if self.beside:
+            setting = replace(setting, grouped=True)
+        levels = None if interval is None else levels_for(question, interval)
+        aggregates = question.aggregates()
+        declared: dict[Aggregate, Reading] = {}
+        if schema.rows is not None:
+            for family in FAMILIES:
+                declared |= family.declared(aggregates, setting, schema.rows)
+        asked = [a for a in aggregates if a not in declared]
+        if asked:
+            found = strategies(asked, setting, nano, wanted, levels)
+        else:
+            found, nano = [Strategy(DECLARED, (), declared)], 0
+        if declared:
+            found = [replace(one, readings={**one.readings, **declared}) for one in found]
+        elif interval is None and setting.all_public:
+            epsilon = found[0].epsilon
+            for family in FAMILIES:
+                found += family.by_name(aggregates, setting, epsilon)
+        candidates = candidates_for(found, question, schema, wanted)
+        known = mechanism is None or isinstance(mechanism, str)
+        named = [i for i, c in enumerate(candidates) if known and mechanism in (None, c.mechanism)]
+        if not named:
+            raise _unknown(mechanism, candidates)
+        if within is not None:
+            cells = question.cells
+            limits = {i: set(limits_of(found[i], schema, people, cells)) for i in named}
+            named = [i for i in named if limits[i] <= set(within)] or named
+        best = min(named, key=lambda i: (not found[i].preferred, candidates[i].score))
+        return build_plan(
+            question,
+            schema,
+            found[best],
+            nano,
+            wanted,
+            self.sql,
+            people=people,
+            candidates=candidates,
+            chosen=candidates[best],
+            interval=None if interval is None else fraction_of_one(interval, "interval"),
+        )
 
 
 def build_plan(
@@ -97,6 +153,7 @@ def build_plan(
     wanted: Criterion,
     sql: str,
     *,
+    people: People | None,
     candidates: Sequence[Candidate] = (),
     chosen: Candidate | None = None,
     interval: Fraction | None = None,
@@ -104,6 +161,7 @@ def build_plan(
 ) -> Plan:
     """The plan of a question that is answered in one way.
 
+    people: what is kept of each person; the strategy must have been made for just that.
     candidates: all ways that are shown; the chosen one alone if none are given.
     chosen: what is shown of that way; None for what its readings say.
     measures: what is measured, if it is less than all that its draws need.
@@ -113,7 +171,6 @@ def build_plan(
     if measures is None:
         measures = [measure for draw in strategy.draws for measure in draw.measures]
     needed = tuple(dict.fromkeys(measures))
-    people = people_of(question, schema)
     for measure in needed:
         if measure.kind == "moment":  # refused now, from the bounds, and not after the debit
             check_product(measure.factors, schema.columns)
@@ -170,30 +227,8 @@ def _unknown(mechanism: object, candidates: Sequence[Candidate]) -> Refused:
     )
 
 
-def check_limited(schema: Schema) -> None:
-    """Refuses questions about people who may have any number of rows."""
-    if schema.unit != RECORD and schema.rows_per_unit is None:
-        raise refuse("query.unit-of-is-who-may-have-any-number", name=schema.name, unit=schema.unit)
-
-
-def people_of(question: Question, schema: Schema) -> People | None:
-    """What is kept of each person for a question; None if every record is a unit.
-
-    Who is counted once in each group loses nothing by a limit of rows. Where nothing limits groups,
-    or people are all that is counted, nobody is cut if that costs at most twice the noise; else as
-    many groups are kept of each as there may be rows.
-    """
-    if schema.unit == RECORD:
-        return None
-    rows, groups = schema.rows_per_unit or 1, schema.groups_per_unit
-    counts_people = [aggregate.kind == "units" for aggregate in question.aggregates()]
-    if any(counts_people) and (groups is None or all(counts_people)):
-        limit = groups or rows
-        groups = None if question.cells <= _WORTH * limit else limit
-    return People(schema.unit, rows, groups)
-
-
-def setting_of(question: Question, schema: Schema) -> Setting:
+def setting_of(question: Question, schema: Schema, people: People | None) -> Setting:
+    """What decides the price, if so much is kept of each person."""
     aggregates, cells = question.aggregates(), question.cells
     asked = {name for a in aggregates for name in (a.column, a.other)}
     columns = list(schema.columns.values())
@@ -207,7 +242,6 @@ def setting_of(question: Question, schema: Schema) -> Setting:
             spans[column.name] = Span(low, high, column.grid)
         elif isinstance(column, Bounded):  # days or seconds from the lowest
             spans[column.name] = Span(0, column.steps, Fraction(1))
-    people = people_of(question, schema)
     return Setting(
         neighbours=schema.neighbours,
         grouped=bool(question.keys),

@@ -18,6 +18,7 @@ from ...screen.table import html_table, text_table
 from ..family.reading import Expectation, Reading
 from ..family.strategy import Strategy
 from ..question import Question
+from .cut import OFFERED, CutCount, cut_count
 from .limit import NOT_COVERED, Limit
 
 DECLARED = "declared by the schema"
@@ -69,6 +70,15 @@ class Plan:
     needs_row_count: bool
     interval: Fraction | None = None
     limits: tuple[Limit, ...] = ()
+    cut: CutCount | None = None
+
+    @cached_property
+    def offer(self) -> CutCount | None:
+        """What a part of the price would buy: how many persons are above the limits; None where
+        that was bought, nothing can be cut, or the price is too small to be shared."""
+        if self.cut is not None or not self.limits or self.nano * OFFERED < 1:
+            return None
+        return cut_count(self.limits, self.request, self.neighbours, OFFERED, self.nano)
 
     @property
     def interval_epsilon(self) -> Fraction:
@@ -108,6 +118,7 @@ class Plan:
             "cells": self.cells,
             "counted": self.counted,
             "limits": [limit.to_dict() for limit in self.limits],
+            "measure_cut": self._measured_cut(),
             "criterion": str(self.criterion),
             "interval": None
             if self.interval is None
@@ -118,6 +129,17 @@ class Plan:
 
     def to_json(self) -> str:
         return json.dumps(self.to_dict(), ensure_ascii=False)
+
+    def _measured_cut(self) -> dict[str, Any] | None:
+        found = self.cut or self.offer
+        if found is None:
+            return None
+        return {
+            "share": exactly(found.share),
+            "epsilon": exactly(found.epsilon),
+            "interval_95": found.half_width,
+            "bought": self.cut is not None,
+        }
 
     def _head(self) -> str:
         cells = f", {self.cells:,} cells" if self.question.keys else ""
@@ -143,6 +165,7 @@ class Plan:
             said.append("“after” is told with the answer: it depends on the number of rows.")
         if self.limits:
             said.append(sentence(f"{self.counted}; {NOT_COVERED}."))
+            said += self._of_cut()
         said += dict.fromkeys(e.note for e in self.chosen.expectations if e.note)
         if self.interval is not None:
             said.append(self._bought())
@@ -160,6 +183,20 @@ class Plan:
 
     def _repr_html_(self) -> str:
         return html_table(self._table(), [self.sql, self._head()], self._notes())
+
+    def _of_cut(self) -> list[str]:
+        """The offer to buy how many persons are above the limits, or that it is bought."""
+        found = self.cut or self.offer
+        if found is None:
+            return []
+        above = "the limit" if len(self.limits) == 1 else "each limit"
+        word = "Offer" if self.cut is None else "Bought"
+        return [
+            f"{word}: with measure_cut {exactly(found.share)}, epsilon "
+            f"{exactly(found.epsilon)} of {exactly(self.epsilon)} buys how many persons "
+            f"are above {above}, ± {shortly(found.half_width)} with 95 %. It bounds persons cut, "
+            "not rows."
+        ]
 
     def _bought(self) -> str:
         part = f"epsilon {exactly(self.interval_epsilon)} of {exactly(self.epsilon)} buys them"

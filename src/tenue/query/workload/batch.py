@@ -36,6 +36,7 @@ from ..family.noise import (
 from ..family.reading import Reading
 from ..family.strategy import Strategy, no_worse, score_of, sizes, split
 from ..plan.make import build_plan, make_plan, setting_of
+from ..plan.people import people_of
 from ..plan.plan import Plan
 from ..question import Aggregate, Question
 from .disjoint import all_disjoint
@@ -151,7 +152,7 @@ def _box(
     readings: dict[int, dict[Aggregate, Reading]] = {}
     own: dict[int, list[Atom]] = {}
     for place, (number, aggregate) in enumerate(asked):
-        setting = setting_of(questions[number], schema)
+        setting = setting_of(questions[number], schema, people_of(questions[number], schema))
         atom = least_atom(aggregate, setting, signs=signs, native=native)
         if atom is None:
             return None
@@ -170,6 +171,7 @@ def _box(
             nano,
             wanted,
             texts[number],
+            people=people_of(questions[number], schema),
             measures=measures_of(atom.component for atom in own[number]),
         )
         for number in own

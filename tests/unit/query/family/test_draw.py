@@ -80,7 +80,9 @@ def test_what_a_draw_says_of_itself_is_all_that_is_needed() -> None:
         ],
     )
     assert strategy.parts == ()
-    plan = build_plan(question, described, strategy, 2 * 10**9, VARIANCE, "SELECT …")
+    plan = build_plan(
+        *(question, described, strategy, 2 * 10**9, VARIANCE, "SELECT …"), people=None
+    )
     assert plan.request.measures == (Measure("rows"), Measure("total", "income"))
     found = release(plan, OracleEngine(described, TABLE), described)
     assert found.cells == (((6, 15), (6, 15), (3, 3)),)
@@ -107,4 +109,4 @@ def test_a_draw_says_its_own_words() -> None:
 
     silent = Silent()
     assert silent.counts_rows, "unless it says otherwise, only so many rows of a person count"
-    assert (silent.measures, silent.windows, silent.cuts(schema())) == ((), {}, ())
+    assert (silent.measures, silent.windows, silent.cuts(schema())) == ((), {}, {})

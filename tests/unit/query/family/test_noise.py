@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import pytest
 
-from tenue.engine.request import Measure
+from tenue.engine.request import Contribution, Measure
 from tenue.mechanism.part import Component
 from tenue.noise import DiscreteLaplace, OptimalBox
 from tenue.noise.criterion import VARIANCE
@@ -92,8 +92,10 @@ def test_a_certificate_names_law_components_and_cuts() -> None:
             },
         }
     )
-    assert cut.cuts(schema) == ("the sum of `x` of each who, over all rows, counts from 0 to 6",)
-    assert noise(Component("rows")).cuts(schema) == ()
+    words = "the sum of `x` of each who, over all rows, counts from 0 to 6"
+    ends = cut.components[0]
+    assert cut.cuts(schema) == {words: Contribution("beyond", "x", ends.low, ends.high)}
+    assert noise(Component("rows")).cuts(schema) == {}
 
 
 def test_one_unit_moves_a_sum_by_its_rows_or_by_its_own_sum() -> None:

@@ -97,12 +97,15 @@ def test_a_plan_is_built_from_its_strategy_alone() -> None:
     """Of the builder: one way, what it measures, and what is shown of it."""
     whole = make_plan(MEAN, schema(rows=500), HALF)
     built = build_plan(
-        MEAN, schema(rows=500), whole.strategy, whole.nano, whole.criterion, "SELECT …"
+        *(MEAN, schema(rows=500), whole.strategy, whole.nano, whole.criterion, "SELECT …"),
+        people=None,
     )
     assert built.candidates == (built.chosen,) == (whole.chosen,)
     assert built.request == whole.request
     assert built.readings == whole.readings
     less = build_plan(
-        MEAN, schema(), whole.strategy, HALF, whole.criterion, "", measures=[Measure("rows")] * 2
+        *(MEAN, schema(), whole.strategy, HALF, whole.criterion, ""),
+        people=None,
+        measures=[Measure("rows")] * 2,
     )
     assert less.request.measures == (Measure("rows"),)

@@ -40,8 +40,7 @@ def schema(**table: Any) -> Schema:
         ("SELECT COUNT(DISTINCT who) FROM t", ""),
         (
             "SELECT g, COUNT(*) FROM t GROUP BY g",
-            "at most 4 rows of each who count, chosen at random, "
-            "and each who counts in at most 1 group, chosen at random",
+            "at most 4 rows of each who count, chosen at random",
         ),
     ],
 )
@@ -51,6 +50,35 @@ def test_what_counts_is_said_in_plan_and_certificate(sql: str, said: str) -> Non
     assert plan.counted == said
     assert plan.to_dict()["counted"] == said
     assert not said or said[1:20] in str(plan)
+
+
+def test_an_offer_says_its_price_and_what_it_tells() -> None:
+    given = schema()
+    plan = make_plan(parse("SELECT COUNT(*) FROM t", given), given, NANO)
+    assert plan.to_dict()["measure_cut"] == {
+        "share": "0.1",
+        "epsilon": "0.1",
+        "interval_95": 30,
+        "bought": False,
+    }
+    said = " ".join(str(plan).split())
+    assert "Offer: with measure_cut 0.1, epsilon 0.1 of 1 buys how many persons" in said
+    assert "not rows" in said
+    bought = make_plan(parse("SELECT COUNT(*) FROM t", given), given, NANO, measure_cut=0.25)
+    assert bought.to_dict()["measure_cut"] | {"interval_95": 0} == {
+        "share": "0.25",
+        "epsilon": "0.25",
+        "interval_95": 0,
+        "bought": True,
+    }
+    assert bought.epsilon == 1
+    assert bought.strategy.epsilon + bought.cut.epsilon == 1  # type: ignore[union-attr]
+    assert bought.offer is None
+    assert "Bought: with measure_cut 0.25" in str(bought)
+    nobody = make_plan(parse("SELECT COUNT(DISTINCT who) FROM t", given), given, NANO)
+    assert nobody.offer is None
+    assert nobody.to_dict()["measure_cut"] is None
+    assert make_plan(parse("SELECT COUNT(*) FROM t", given), given, 9).offer is None
 
 
 def test_a_record_counts_whole() -> None:

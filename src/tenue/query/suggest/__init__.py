@@ -1,0 +1,1 @@
+"""Limits of what one person may add, chosen in private."""
