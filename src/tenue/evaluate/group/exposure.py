@@ -95,29 +95,33 @@ def unprotected(names: Sequence[str]) -> list[str]:
 
 
 def told_apart(shares: Mapping[str, float]) -> list[str]:
-    """What is said of each column that tells nearly everybody apart."""
-    return [f"{_how_far(name, share)}, whatever k is." for name, share in shares.items()]
+    """What is said of the columns that tell everybody apart, and of each that nearly does."""
+    every = [name for name, share in shares.items() if share == 1]
+    verb, it = ("has", "it") if len(every) == 1 else ("have", "one of them")
+    said = [
+        f"{named(every)} {verb} another value in every row: whoever knows {it} of a person finds "
+        "the row, whatever k is."
+    ]
+    return said * bool(every) + [
+        f"`{name}` has another value in nearly every row: whoever knows it of a person finds the "
+        f"row with probability {percent(share)}, whatever k is."
+        for name, share in shares.items()
+        if share < 1
+    ]
 
 
 def leaving(shares: Mapping[str, float]) -> list[str]:
-    """The same of a release, with what to do about it."""
+    """The same of a release, with what to do about each."""
     return [
-        f"{_how_far(name, share, ' and leaves as it is')}. Give it another role, or remove its "
-        "section from the schema."
+        f"`{name}` has another value in {'' if share == 1 else 'nearly '}every row and leaves as "
+        f"it is: whoever knows it of a person finds the row{_how_likely(share)}. Give it another "
+        "role, or remove its section from the schema."
         for name, share in shares.items()
     ]
 
 
-def _how_far(name: str, share: float, more: str = "") -> str:
-    if share == 1:
-        return (
-            f"`{name}` has another value in every row{more}: whoever knows it of a person finds "
-            "the row"
-        )
-    return (
-        f"`{name}` has another value in nearly every row{more}: whoever knows it of a person finds "
-        f"the row with probability {percent(share)}"
-    )
+def _how_likely(share: float) -> str:
+    return "" if share == 1 else f" with probability {percent(share)}"
 
 
 def persons_named(declared: Sequence[str], apparent: Sequence[str]) -> list[str]:

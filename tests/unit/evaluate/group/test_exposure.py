@@ -48,6 +48,8 @@ def test_every_row_and_nearly_every_row_are_told_apart_in_words() -> None:
     assert "`a` has another value in every row: whoever" in every
     assert "`b` has another value in nearly every row" in nearly
     assert "with probability 95 %, whatever k is." in nearly
+    assert "`a`, `c` have another value in every row" in told_apart({"a": 1, "c": 1})[0]
+    assert len(told_apart({"a": 1, "c": 1})) == 1
     (advice,) = leaving({"a": 1.0})
     assert advice == (
         "`a` has another value in every row and leaves as it is: whoever knows it of a person "
