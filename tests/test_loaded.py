@@ -73,7 +73,7 @@ CASES = {
         f"{NEVER} {ROWS} {ENGINE} {OTHERS} tenue.ledger.sqlite",
     ),
     "ledger": (
-        ["ledger", "verify", "csv.ledger"],
+        ["ledger", "verify", "people.ledger"],
         f"{NEVER} {ROWS} {ENGINE} {QUESTIONS} {OTHERS} numpy",
     ),
     "check": (

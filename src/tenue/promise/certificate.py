@@ -30,9 +30,6 @@ class Described(Protocol):
     @property
     def unit(self) -> str: ...
 
-    @property
-    def digest(self) -> str: ...
-
 
 @dataclass(frozen=True)
 class About:
@@ -40,7 +37,6 @@ class About:
 
     neighbours: str
     unit: str
-    digest: str = ""
 
 
 @dataclass(frozen=True)
@@ -49,6 +45,9 @@ class Certificate:
 
     Every field depends on question, schema, law and released values only; facts computed from rows
     never enter. `to_json` and `from_json` are inverse to each other.
+
+    schema_hash: by which schema it was made, under a key that only the ledger's holder has
+        (`ledger.verify_certificate`); empty where there is no ledger. 0.1.0 wrote a plain digest.
 
     Example
         >>> from tenue.promise import Pure
@@ -129,7 +128,7 @@ class Certificate:
             ("Source", self.source),
             *(("Assumes", text) for text in self.assumptions),
             *(("Does not promise", text) for text in self.does_not_promise),
-            ("Schema", self.schema_hash[:16]),
+            ("Schema", _in_short(self.schema_hash)),
             ("Tenue", self.version),
         ]
         return [(name, value) for name, value in lines if value]
@@ -151,6 +150,11 @@ class Certificate:
         return self.to_html()
 
 
+def _in_short(schema_hash: str) -> str:
+    _, colon, code = schema_hash.rpartition(":")
+    return f"sealed {code[:16]}" if colon else code[:16]
+
+
 def certify(
     promise: Promise,
     table: Described,
@@ -159,13 +163,15 @@ def certify(
     source: Iterable[str],
     assumptions: Iterable[str],
     does_not_promise: Iterable[str],
+    seal: str = "",
 ) -> Certificate:
     """The one way to make a certificate: parameters without a value are left out, and a source or
     a sentence that is given twice is said once.
 
     Parameters
-        table: whom it is about, and by which schema.
+        table: whom it is about.
         source: where each part of the mechanism is proved.
+        seal: by which schema, as the ledger seals it; empty if there is none.
     """
     return Certificate(
         promise=promise,
@@ -176,6 +182,6 @@ def certify(
         source="; ".join(dict.fromkeys(source)),
         assumptions=tuple(dict.fromkeys(assumptions)),
         does_not_promise=tuple(dict.fromkeys(does_not_promise)),
-        schema_hash=table.digest,
+        schema_hash=seal,
         version=VERSION,
     )
