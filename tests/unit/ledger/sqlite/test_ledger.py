@@ -310,6 +310,7 @@ def test_a_file_left_empty_by_a_crash_becomes_a_ledger(tmp_path: Path) -> None:
 
 OPENING = """
 import os, sys
+import tenue.noise.source  # draws keys; loaded once, not in each of the children
 from tenue.ledger import SQLite
 folder, rounds, processes = sys.argv[1], *map(int, sys.argv[2:4])
 for round in range(rounds):
