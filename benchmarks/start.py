@@ -79,7 +79,7 @@ CASES: dict[str, tuple[list[str], float | None]] = {
     "tenue ask, Parquet": ([*ASK, COUNT, "--schema", "parquet.toml", *TERMS], TARGET),
     "tenue ask, means by region": ([*ASK, MEANS, "--schema", "csv.toml", *TERMS], None),
     "tenue explain": (["-m", "tenue", "explain", COUNT, "--schema", "csv.toml", *TERMS], None),
-    "tenue ledger show": (["-m", "tenue", "ledger", "show", "csv.ledger"], None),
+    "tenue ledger show": (["-m", "tenue", "ledger", "show", "census.ledger"], None),
     "tenue check": (["-m", "tenue", "check", "census.csv", "--quasi-identifiers", "region"], None),
 }
 

@@ -94,7 +94,7 @@ CASES = {
         f"{NEVER} {ROWS} {ENGINE} {OTHERS} html tenue.ledger.sqlite",
     ),
     "ledger": (
-        ["ledger", "verify", "csv.ledger"],
+        ["ledger", "verify", "people.ledger"],
         f"{NEVER} {ROWS} {ENGINE} {QUESTIONS} {OTHERS} difflib html numpy",
     ),
     "check": (

@@ -35,6 +35,7 @@ RECORDED = Path(__file__).parent / "recorded"
 RELATIVE = 1e-12
 _TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(\+00:00|Z)?")
 _ADDRESS = re.compile(r"<(?:[\w]+\.)*(\w+) object at 0x[0-9a-f]+>")
+_SEAL = re.compile(r"(hmac-sha256:|sealed )[0-9a-f]{16,64}")
 _NUMBERS = re.compile(r"\[\n(?:\s+[-+.\w]+,?\n)+\s+\]")  # no text has a bare line end
 _SINGLE = re.compile(r'\{\n\s+("[^"\n]*": (?:[-+.\w]+|"[^"\n]*"|\[[^"\n]*\]))\n\s+\}')
 _STYLES: tuple[dict[str, Any], ...] = (
@@ -165,10 +166,10 @@ def lines(text: str) -> list[str]:
 
 
 def masked(text: str, *folders: Path) -> str:
-    """The text without what may vary: folders, moments, addresses and the version."""
+    """The text without what may vary: folders, addresses, seals of schemas and the version."""
     for folder in folders:
         text = text.replace(str(folder.resolve()), "<folder>").replace(str(folder), "<folder>")
-    text = nameless(text)
+    text = _SEAL.sub(r"\1<seal>", nameless(text))
     return text.replace(tn.__version__, "<version>")
 
 

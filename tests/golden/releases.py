@@ -198,6 +198,7 @@ def _registered() -> Any:
                 made = tn.publish(
                     people(), schema=declared(), method="swap", ledger=ledger, **options
                 )
+            assert made.table is not None  # it leaves
             return certificate(made.certificate)
 
         told.append(outcome(publish))

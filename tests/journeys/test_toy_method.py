@@ -115,6 +115,7 @@ def test_it_is_published_with_its_own_option_and_certified() -> None:
     assert "Nothing protects `note`" in limits
     assert "number of published rows" in limits
     assert tn.Certificate.from_json(certificate.to_json()) == certificate
+    assert release.table.num_rows == 60
     (entry,) = [entry for entry in ledger.entries() if entry.kind == "rows-released"]
     assert entry.fact.method == "blank"  # type: ignore[union-attr]
     assert entry.fact.release_digest == release.digest  # type: ignore[union-attr]
@@ -218,6 +219,9 @@ def test_its_price_is_debited_before_a_row_is_read(monkeypatch: pytest.MonkeyPat
     assert ledger.balance("people").spent == Fraction(1, 2)
     with pytest.raises(InvalidArgument, match="costs epsilon"):
         tn.publish(people(), schema=schema(), method="blank", ledger=False)
+    with pytest.raises(InvalidArgument, match="a preview pays nothing"):
+        tn.publish(people(), schema=schema(), method="blank", ledger=ledger, preview=True)
+    assert ledger.balance("people").spent == Fraction(1, 2)
     again: dict[str, Any] = {"schema": schema(), "method": "blank", "override": "second-release"}
     with pytest.raises(tn.Refused):  # the price is spent although nothing left
         tn.publish(people().slice(0, 3), ledger=ledger, **again)

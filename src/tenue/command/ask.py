@@ -18,7 +18,9 @@ def ask(
     interval: options.Interval = None,
     mechanism: options.Mechanism = None,
     measure_cut: options.MeasureCut = None,
-    ledger: Annotated[Path | None, Option(help="The ledger's file.")] = None,
+    ledger: Annotated[
+        Path | None, Option(help="The ledger's file; beside the table if not given.")
+    ] = None,
     analyst: Annotated[str | None, Option(help="Who asks.")] = None,
     source: Annotated[str | None, Option(help="The table, instead of the schema's.")] = None,
     key: Annotated[str | None, Option(help="A retry with this key costs nothing.")] = None,

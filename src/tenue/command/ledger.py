@@ -12,6 +12,8 @@ from .options import AsJson
 from .words import App, Argument, Option, say
 
 app = App("tenue ledger", "Show, verify, export or anchor what was spent.")
+_VERIFIED = ("ok", "entries", "head", "first_bad", "reason")
+_COMPARED = ("ok", "dataset", "entry", "reason")
 LedgerPath = Annotated[Path, Argument(help="The ledger's file.")]
 
 
@@ -61,17 +63,25 @@ def show(
 def verify(
     path: LedgerPath,
     anchor: Annotated[Path | None, Option(help="An anchor kept elsewhere.")] = None,
+    certificate: Annotated[
+        Path | None, Option(help="A certificate.json: was it made by a schema of this ledger?")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Recount everything; exit code 1 if something was changed."""
+    """Recount everything; exit code 1 if something was changed, or a certificate is not from it."""
     with _opened(path) as ledger:
         found = ledger.verify(anchor=anchor)
+        told = None if certificate is None else ledger.verify_certificate(certificate)
     if as_json:
-        facts = ("ok", "entries", "head", "first_bad", "reason")
-        say(json.dumps({name: getattr(found, name) for name in facts}))
+        facts = {name: getattr(found, name) for name in _VERIFIED}
+        if told is not None:
+            facts["certificate"] = {name: getattr(told, name) for name in _COMPARED}
+        say(json.dumps(facts))
     else:
         say(str(found))
-    if not found:
+        if told is not None:
+            say(str(told))
+    if not found or (told is not None and not told):
         raise SystemExit(1)
 
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import threading
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import TYPE_CHECKING, Annotated, Any, Self
 
 from ..errors import refuse
 from . import options
 from .wording import spoken
 from .words import Option, say
+
+if TYPE_CHECKING:
+    from ..microdata.leave.leave import Target
 
 PATIENCE = 2.0
 """What takes longer, in seconds, shows its step and the time so far."""
@@ -23,7 +26,9 @@ def publish(
         str,
         Option("-k", "--k", help="Least units in a group, 5 to start with; or income=12,tax=12."),
     ],
-    out: Annotated[Path, Option(help="A new or empty folder for the release.")],
+    out: Annotated[
+        Path | None, Option(help="A new or empty folder for the release; not with --preview.")
+    ] = None,
     by: Annotated[
         str | None,
         Option(
@@ -46,7 +51,7 @@ def publish(
     source: Annotated[str | None, Option(help="The table, instead of the schema's.")] = None,
     ledger: Annotated[
         Path | None,
-        Option(help="Where the release is registered; beside the schema if not given."),
+        Option(help="Where the release is registered; beside the table if not given."),
     ] = None,
     no_register: Annotated[
         bool, Option("--no-register", help="Register it nowhere; the certificate says so.")
@@ -58,33 +63,34 @@ def publish(
     replace: Annotated[
         bool, Option("--replace", help="Replace a folder that holds something.")
     ] = False,
+    preview: Annotated[
+        bool, Option("--preview", help="Only measure: nothing is registered, and nothing leaves.")
+    ] = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Publish a protected copy of a table. Its certificate leaves with it; risk and utility are
     shown to you alone."""
-    from ..microdata.leave.leave import Target
-    from ..microdata.leave.save import check_target
     from ..microdata.protected_copy import warnings_of
     from ..microdata.release import publish_into
 
     with spoken(), Waiting(steps=4) as waiting:
-        check_target(out, kind, replace=replace)
-        _check_apart(out, ledger)
-        asked = {"k": _sizes(k), "by": by, "l": diversity, "t": closeness, "gamma": gamma}
+        target = _target(out, ledger, kind, replace=replace, preview=preview)
+        asked: dict[str, Any] = {"k": _sizes(k), "by": by, "gamma": gamma}
+        asked |= {"l": diversity, "t": closeness}
         release, manifest = publish_into(
-            Target(out, kind, replace),
+            target,
             source,
             schema=schema,
             method=method,
             ledger=False if no_register else ledger,
             override=tuple(override or ()),
             progress=waiting,
+            preview=preview,
             **{name: value for name, value in asked.items() if value is not None},
         )
     if as_json:
         facts = {
-            "out": str(out),
-            "manifest": manifest,
+            **({"preview": True} if preview else {"out": str(out), "manifest": manifest}),
             "certificate": release.certificate.to_dict(),
             "risk": json.loads(release.risk.to_json()),
             "warnings": warnings_of(release),
@@ -94,8 +100,29 @@ def publish(
         say(json.dumps(facts))
         return
     say(release.report())
+    if preview:
+        say("\nNothing was registered and nothing has left. Keep this screen.")
+        return
     say(f"\nWrote {', '.join([*manifest['files'], 'manifest.json'])} to {out}.")
     say("Keep this screen: only the files may leave.")
+
+
+def _target(
+    out: Path | None, ledger: Path | None, kind: str | None, *, replace: bool, preview: bool
+) -> Target | None:
+    """Where the release goes; checked before anything is read."""
+    from ..microdata.leave.leave import Target
+    from ..microdata.leave.save import check_target
+
+    if preview:
+        if out is not None:
+            raise refuse("command.preview-has-no-out", out=out)
+        return None
+    if out is None:
+        raise refuse("command.out-is-not-given")
+    check_target(out, kind, replace=replace)
+    _check_apart(out, ledger)
+    return Target(out, kind, replace)
 
 
 def _check_apart(out: Path, ledger: Path | None) -> None:

@@ -1,7 +1,7 @@
 """What every ledger promises, wherever its entries are kept.
 
 An implementation says how a transaction runs (`_write`), how rows are read (`_read`), how entries
-are listed and how the whole is inspected; everything a caller sees is here.
+are listed, where its key is kept and how the whole is inspected; everything a caller sees is here.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any, Protocol, Self, TextIO, TypeVar
 
 from ..errors import LedgerFault, Refused, refuse
 from ..number import checked_call
+from ..promise import Certificate
 from .amount import cap, delta_cap
 from .composition import Charge, Column, Neighbours, given_neighbours
 from .fact import (
@@ -24,9 +25,11 @@ from .fact import (
     ReleaseRegistered,
     ReleaseWithdrawn,
     RowsReleased,
+    SchemaChanged,
     SourceValidated,
 )
 from .proof.anchor import Anchor
+from .proof.seal import CertificateVerification, compared, given_certificate, sealed
 from .record import Balance, Reservation, Verification, balance_of, balances_in_html
 from .row import EVERYONE, Shelf, Source, cache_name, standing, ticket_name
 from .text import given_text, readable
@@ -127,6 +130,14 @@ class Ledger(abc.ABC):
         how = given_text(protocol, "protocol", empty=True)
         who = given_text(unit, "unit", empty=True)
         return self._write(lambda journal: holder.open_dataset(journal, wanted, capped, how, who))
+
+    def record_schema(self, dataset: str, schema_digest: str) -> None:
+        """Records durably by which schema a data set leaves; its budget stays as it is."""
+        wanted = SchemaChanged(
+            dataset=given_text(dataset, "dataset"),
+            schema_digest=given_text(schema_digest, "schema_digest"),
+        )
+        self._write(lambda journal: holder.record_schema(journal, wanted))
 
     def record_validation(self, dataset: str, stamp: Stamped, digest: str) -> None:
         """Records durably that the holder opened these files and they were read to their end.
@@ -386,6 +397,33 @@ class Ledger(abc.ABC):
         """
         kept = anchor if isinstance(anchor, Anchor | None) else Anchor.read(anchor)
         return self._inspect(kept)
+
+    def seal(self, schema_digest: str) -> str:
+        """What a certificate says of its schema: the same for the same schema, and nothing else.
+
+        The digest itself would tell a secret: whoever knows all of a schema but one bound finds the
+        bound by trying. Only this ledger has the key, so only its holder can compare.
+        """
+        return sealed(self._secret(), given_text(schema_digest, "schema_digest"))
+
+    def verify_certificate(
+        self, certificate: Certificate | str | os.PathLike[str]
+    ) -> CertificateVerification:
+        """Whether a certificate speaks of a data set of this ledger, by a schema that it had.
+
+        Parameters
+            certificate: the certificate, or the path of the file that holds it.
+
+        It says by which schema the certificate was made. Its other sentences are not sealed:
+        compare them with those of the answer or the release.
+        """
+        found = given_certificate(certificate)
+        stated = (e for e in self._entries() if isinstance(e.fact, DatasetOpened | SchemaChanged))
+        return compared(found.schema_hash, stated, self._secret())
+
+    @abc.abstractmethod
+    def _secret(self) -> bytes:
+        """The key of this ledger's certificates: 256 bits that nothing else is made of."""
 
     def _view(self) -> tuple[list[Balance], str]:
         """What a prompt or a notebook shows. It names no question and no analyst, because whoever

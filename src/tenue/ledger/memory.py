@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Iterator
+from functools import cached_property
 from itertools import count
 from typing import TypeVar
 
@@ -41,6 +42,16 @@ class Memory(Ledger):
         self._closed = False
         self._process = os.getpid()
         self._owner = f"memory-{next(_numbers)}"
+
+    @cached_property
+    def _drawn_secret(self) -> bytes:
+        from ..noise.source import SYSTEM  # which loads numpy
+
+        return SYSTEM.words(4).tobytes()
+
+    def _secret(self) -> bytes:
+        with self._turn:
+            return self._drawn_secret
 
     def _write(self, work: Callable[[Journal], T]) -> T:
         self._usable()

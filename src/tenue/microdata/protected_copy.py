@@ -10,7 +10,7 @@ import html
 import os
 import textwrap
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,8 +24,8 @@ from ..screen.number import many, named, percent, shortly
 from ..screen.page import section, sentence, wrapped_facts
 from ..screen.table import html_facts
 from .assessment import Step
-from .leave.leave import digest_of, file_kind
-from .leave.save import write_release
+from .leave.departure import Departure
+from .leave.leave import Target, digest_of
 from .method.contract import Method
 
 if TYPE_CHECKING:
@@ -48,6 +48,8 @@ UNPROTECTED_ALL = (
 UNREGISTERED = (
     "It is registered in no ledger, so nothing keeps a second release of the table from leaving."
 )
+UNSEALED = "It does not say by which schema it was made: that takes the key of a ledger."
+PREVIEWED = "Anything of a table that left: this was a preview, and no table belongs to it."
 COUNTED = "The number of published rows is not hidden, whatever neighbours the schema declares."
 ROWS_OF_ONE = (
     "How many rows a person has is not hidden. Everybody counts once for each different value of "
@@ -56,6 +58,7 @@ ROWS_OF_ONE = (
 )
 
 _FEW = 3
+_PREVIEWED = "no, a preview"
 _ALONE = "for you alone"
 _AGAINST = (
     "Compared with the rows as the schema reads them: on their grid, between their bounds, without "
@@ -63,8 +66,14 @@ _AGAINST = (
 )
 
 
-def certify(method: Method, *, registered: bool) -> Certificate:
-    """What is promised: what the method says, and what holds of every release; never of rows."""
+def certify(
+    method: Method, *, registered: bool, seal: str = "", preview: bool = False
+) -> Certificate:
+    """What is promised: what the method says, and what holds of every release; never of rows.
+
+    registered: whether a ledger will know it once it leaves.
+    seal: by which schema, as that ledger seals it.
+    """
     schema = method.schema
     assumptions, limits = [STREAM], list(method.limits)
     if schema.unit == RECORD:
@@ -80,8 +89,10 @@ def certify(method: Method, *, registered: bool) -> Certificate:
     if schema.unit != RECORD:
         limits.append(ROWS_OF_ONE)
     limits.append(COUNTED)
-    if not registered:
-        limits.append(UNREGISTERED)
+    if preview:
+        limits.insert(0, PREVIEWED)
+    elif not registered:
+        limits += [UNREGISTERED, UNSEALED]
     return certified(
         method.promise,
         schema,
@@ -90,11 +101,12 @@ def certify(method: Method, *, registered: bool) -> Certificate:
             "method": method.name,
             **method.parameters,
             "override": ", ".join(sorted(method.override)),
-            "registered": "yes" if registered else "no, in no ledger",
+            "registered": _PREVIEWED if preview else "yes" if registered else "no, in no ledger",
         },
         [method.way.source],
         [*assumptions, *method.assumptions],
         limits,
+        seal,
     )
 
 
@@ -104,18 +116,20 @@ class Leaving:
 
     joined: all columns side by side.
     tables: what is saved, by name: mostly the one above.
-    frames: several tables as the kind of data frame that came in.
+    frame, frames: the one table, and several, as the kind of data frame that came in.
     """
 
     method: Method
     joined: Any
     tables: Mapping[str, Any]
+    frame: Any
     frames: Mapping[str, Any]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Release:
-    """A protected copy of a table.
+    """A protected copy of a table. It leaves, and is registered in its ledger, when its table is
+    first handed out or saved: looking at the rest, or printing it, registers nothing.
 
     table: the rows that may leave, as the kind of data frame that came in. It is the caller's own:
         what `save` writes and `digest` stands for is a copy that changes to it do not touch.
@@ -126,21 +140,32 @@ class Release:
     history: the steps that led here, for the holder alone.
     """
 
-    table: Any
     certificate: Certificate
     risk: Risk
     utility: Utility
     history: tuple[Step, ...]
     _published: Leaving
-    _kind: str
-    tables: Mapping[str, Any] = field(init=False)
+    _departure: Departure
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "tables", self._published.frames or {"table": self.table})
+    @property
+    def table(self) -> Any:
+        self._departure.to_caller()
+        return self._published.frame
+
+    @property
+    def tables(self) -> Mapping[str, Any]:
+        self._departure.to_caller()
+        return self._published.frames or {"table": self._published.frame}
+
+    @property
+    def left(self) -> bool:
+        """Whether a table was handed out or saved, and registered if there is a ledger."""
+        return self._departure.left
 
     @property
     def digest(self) -> str:
         """The SHA-256 of table and certificate, by which a ledger knows the release."""
+        self._departure.to_caller()
         return digest_of(self._published.tables, self.certificate)
 
     def save(
@@ -155,9 +180,7 @@ class Release:
         """
         if not isinstance(folder, str | os.PathLike):
             raise refuse("microdata.folder-is-of-type", type=type(folder).__name__)
-        text, chosen = self.certificate.to_json(), file_kind(kind, self._kind)
-        tables = self._published.tables
-        return write_release(Path(folder), tables, text, chosen, replace=replace)
+        return self._departure.to_folder(Target(Path(folder), kind, replace))
 
     @property
     def rows(self) -> int:
@@ -245,7 +268,7 @@ def _html(release: Release) -> str:
 
 
 def _title(release: Release) -> str:
-    return f"Release: {many(release.rows, 'row')}, {len(release.columns)} columns"
+    return f"{release._departure.word}: {many(release.rows, 'row')}, {len(release.columns)} columns"
 
 
 def _facts(release: Release) -> list[tuple[str, str]]:
@@ -262,8 +285,8 @@ def _facts(release: Release) -> list[tuple[str, str]]:
     facts += [(f"WARNING ({_ALONE})", text) for text in warnings_of(release)]
     moved = percent(release.utility.relative_error)
     facts.append((f"Loss ({_ALONE})", f"Changed columns moved by {moved} of their domain."))
-    if release.certificate.parameters.get("registered", "yes") != "yes":
-        facts.append(("Register", "In no ledger: a second release would not be noticed."))
+    if release._departure.said is not None:
+        facts.append(("Register", release._departure.said))
     unprotected = release.certificate.parameters.get("unprotected")
     if unprotected:
         facts.append(("Unprotected", f"{unprotected}: role other, published as it is."))

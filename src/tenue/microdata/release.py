@@ -1,8 +1,9 @@
 """The journey of a release, on one page.
 
-schema → read → partition → publish → evaluate → certificate → ledger → release
+schema → read → partition → publish → evaluate → certificate → release → ledger → table
 
-Nothing half-protected is returned: whatever is refused is refused before a table exists.
+A release is registered when its table leaves, not when it is made. Nothing half-protected is
+returned: whatever is refused is refused before a table exists.
 """
 
 from __future__ import annotations
@@ -12,11 +13,16 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Literal
 
+from ..engine.source.beside import ledger_places
+from ..errors import refuse
 from ..ledger.contract import Ledger
+from ..ledger.given import NOWHERE, Place
 from ..noise.source import SYSTEM
+from ..number import flag
 from ..schema import Schema
 from ..schema.schema import given_schema
-from .leave.leave import Registration, Target, check_first, check_rows, leave, opened, paid
+from .leave.departure import Departure, Preview
+from .leave.leave import Registration, Target, check_first, check_rows, given_register, paid
 from .leave.mark import marks_of
 from .method.catalogue import chosen_method, takes_options
 from .partition.kernels import compilation_told
@@ -37,6 +43,7 @@ def publish(
     ledger: Ledger | str | os.PathLike[str] | Literal[False] | None = None,
     override: str | tuple[str, ...] = (),
     progress: Progress | None = None,
+    preview: bool = False,
     **options: Any,
 ) -> Release:
     """A protected copy of a table, with its certificate.
@@ -71,10 +78,12 @@ def publish(
             similar people closer together. How groups were made tells something of their members.
         gamma: the gain factor of "v-mdav".
         ledger: where the release is registered, so that a second one of the table is refused: a
-            ledger or its path. None for `<schema>.ledger` beside the schema's file, as for
-            questions; a schema without a file is then not registered. False for none at all.
+            ledger or its path. None for the one of the table, as for questions (`protect`); a table
+            and a schema in no file are then not registered. False for none at all. It is
+            registered when its table is first handed out or saved.
         override: "second-release" or "homogeneous-groups", to insist; recorded in the certificate.
         progress: is told the name of each step when it begins.
+        preview: only measure. Nothing is registered, and `table` and `save` are refused.
 
     Source
         Thesis, section 2.8 and chapter 3, corrected where a docstring of the method says so.
@@ -87,6 +96,7 @@ def publish(
         ledger=ledger,
         override=override,
         progress=progress,
+        preview=preview,
         **options,
     )[0]
 
@@ -101,6 +111,7 @@ def publish_into(
     ledger: Ledger | str | os.PathLike[str] | Literal[False] | None = None,
     override: str | tuple[str, ...] = (),
     progress: Progress | None = None,
+    preview: bool = False,
     **options: Any,
 ) -> tuple[Release, dict[str, Any]]:
     """The same, saved at once where there is a target; returns the manifest too.
@@ -111,9 +122,17 @@ def publish_into(
         records that the release never left, and the next attempt is not a second release.
     """
     described, file = given_schema(schema)
+    if not described.private:
+        raise refuse("microdata.bounds-were-read-from-rows", name=described.name)
     way = chosen_method(described, method, override=override, **options)
+    if flag(preview, "preview") and way.price:
+        raise refuse("microdata.preview-of-method-with-price", method=way.name)
     tell = progress or (lambda _: None)
-    with opened(ledger, file) as books:
+    place = NOWHERE
+    if ledger is None and not preview:
+        place = Place(described.ledger_location, ledger_places(source, described), file)
+    books = None if preview else given_register(ledger, place)
+    with books or nullcontext():
         if books is not None and books.known is not None:
             check_first(books.known, way)
         with paid(books, way):
@@ -136,18 +155,22 @@ def publish_into(
             joined = _mixed(after)
             several = {name: _mixed(table) for name, table in made.tables.items()}
             frames = {name: native(table, given, kind) for name, table in several.items()}
-            leaving = Leaving(way, joined, several or {"table": joined}, frames)
+            tables = several or {"table": joined}
+            seal = "" if books is None else books.made().seal(described.digest)
+            certificate = certify(way, registered=books is not None, seal=seal, preview=preview)
+            registered = None if books is None else Registration(books, way, marks)
+            departure = Departure(tables, certificate, kind, registered)
+            if preview:
+                departure = Preview(certificate)
             release = Release(
-                table=native(joined, given, kind),
-                certificate=certify(way, registered=books is not None),
+                certificate=certificate,
                 risk=harm,
                 utility=use,
                 history=way.history(read, original, made) + told,
-                _published=leaving,
-                _kind=kind,
+                _published=Leaving(way, joined, tables, native(joined, given, kind), frames),
+                _departure=departure,
             )
-            registered = None if books is None else Registration(books, way, marks)
-            manifest = leave(leaving.tables, release.certificate, kind, registered, target)
+            manifest = {} if target is None else departure.to_folder(target)
     return release, manifest
 
 

@@ -34,9 +34,6 @@ class Described(Protocol):
     @property
     def unit(self) -> str: ...
 
-    @property
-    def digest(self) -> str: ...
-
 
 @dataclass(frozen=True)
 class About:
@@ -44,7 +41,6 @@ class About:
 
     neighbours: str
     unit: str
-    digest: str = ""
 
 
 @dataclass(frozen=True)
@@ -53,6 +49,9 @@ class Certificate:
 
     Every field depends on question, schema, law and released values only; facts computed from rows
     never enter. `to_json` and `from_json` are inverse to each other.
+
+    schema_hash: by which schema it was made, under a key that only the ledger's holder has
+        (`ledger.verify_certificate`); empty where there is no ledger. 0.1.0 wrote a plain digest.
 
     Example
         >>> from tenue.promise import Pure
@@ -133,7 +132,7 @@ class Certificate:
             ("Source", self.source),
             *((_ASSUMED, text) for text in self.assumptions),
             *((_NOT_PROMISED, text) for text in self.does_not_promise),
-            ("Schema", self.schema_hash[:16]),
+            ("Schema", _in_short(self.schema_hash)),
             ("Tenue", self.version),
         ]
         return [(name, value) for name, value in lines if value]
@@ -158,6 +157,11 @@ class Certificate:
         return self.to_html()
 
 
+def _in_short(schema_hash: str) -> str:
+    _, colon, code = schema_hash.rpartition(":")
+    return f"sealed {code[:16]}" if colon else code[:16]
+
+
 def certify(
     promise: Promise,
     table: Described,
@@ -166,13 +170,15 @@ def certify(
     source: Iterable[str],
     assumptions: Iterable[str],
     does_not_promise: Iterable[str],
+    seal: str = "",
 ) -> Certificate:
     """The one way to make a certificate: parameters without a value are left out, and a source or
     a sentence that is given twice is said once.
 
     Parameters
-        table: whom it is about, and by which schema.
+        table: whom it is about.
         source: where each part of the mechanism is proved.
+        seal: by which schema, as the ledger seals it; empty if there is none.
     """
     return Certificate(
         promise=promise,
@@ -183,6 +189,6 @@ def certify(
         source="; ".join(dict.fromkeys(source)),
         assumptions=tuple(dict.fromkeys(assumptions)),
         does_not_promise=tuple(dict.fromkeys(does_not_promise)),
-        schema_hash=table.digest,
+        schema_hash=seal,
         version=VERSION,
     )

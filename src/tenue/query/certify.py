@@ -33,8 +33,11 @@ DOES_NOT_PROMISE = (
 )
 
 
-def certify(plan: Plan, schema: Schema) -> Certificate:
-    """What is promised about an answer: a function of question, schema and price only."""
+def certify(plan: Plan, schema: Schema, seal: str = "") -> Certificate:
+    """What is promised about an answer: a function of question, schema and price only.
+
+    seal: by which schema, as the ledger seals it.
+    """
     draws = plan.strategy.draws
     said = [(draw.line, draw.name, draw.source) for draw in draws]
     if plan.cut is not None:
@@ -53,6 +56,7 @@ def certify(plan: Plan, schema: Schema) -> Certificate:
         list(sources.values()),
         assumptions_of(schema, plan.counted),
         (*DOES_NOT_PROMISE, *limits, *(() if plan.cut is None else (_PERSONS_NOT_ROWS,))),
+        seal,
     )
 
 

@@ -76,8 +76,8 @@ def plan_identity(plan: Plan, schema: Schema) -> str:
     )
 
 
-def inquire(plan: Plan, schema: Schema) -> Inquiry[Answer]:
-    """One question, answered with noise or by selection."""
+def inquire(plan: Plan, schema: Schema, seal: str = "") -> Inquiry[Answer]:
+    """One question, answered with noise or by selection; `seal` as in `certify`."""
 
     def rehearse() -> None:
         for part in plan.parts if plan.cut is None else (*plan.parts, plan.cut.part):
@@ -85,7 +85,8 @@ def inquire(plan: Plan, schema: Schema) -> Inquiry[Answer]:
 
     def read(stored: bytes, replayed: bool) -> Answer:
         price = Fraction(0) if replayed else plan.epsilon
-        return answer_of(plan, schema, Released.from_bytes(stored), price, replayed=replayed)
+        released = Released.from_bytes(stored)
+        return answer_of(plan, schema, released, price, replayed=replayed, seal=seal)
 
     return Inquiry(
         nano=plan.nano,
@@ -98,7 +99,7 @@ def inquire(plan: Plan, schema: Schema) -> Inquiry[Answer]:
     )
 
 
-def inquire_many(batch: Batch, schema: Schema) -> Inquiry[Answers]:
+def inquire_many(batch: Batch, schema: Schema, seal: str = "") -> Inquiry[Answers]:
     """Several questions at one price."""
     plans = batch.plans
 
@@ -109,7 +110,7 @@ def inquire_many(batch: Batch, schema: Schema) -> Inquiry[Answers]:
     def read(stored: bytes, replayed: bool) -> Answers:
         price = Fraction(0 if replayed else batch.nano, NANO)
         answers = [
-            answer_of(plan, schema, one, price, replayed=replayed, together=len(plans))
+            answer_of(plan, schema, one, price, replayed=replayed, together=len(plans), seal=seal)
             for plan, one in zip(plans, Released.list_from_bytes(stored), strict=True)
         ]
         return Answers(answers, price, batch.saved)
@@ -133,13 +134,14 @@ def answer_of(
     *,
     replayed: bool,
     together: int = 1,
+    seal: str = "",
 ) -> Answer:
     """What the analyst gets for what left."""
     return Answer(
         plan=plan,
         schema=schema,
         released=released,
-        certificate=certify(plan, schema),
+        certificate=certify(plan, schema, seal),
         price=price,
         replayed=replayed,
         together=together,

@@ -10,14 +10,16 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..engine.contract import FAULT, Engine, Validated
 from ..engine.open import open_engine
+from ..engine.source.beside import ledger_places
 from ..errors import EngineFault, InvalidTable, Refused, refuse
 from ..ledger.composition import Charge
 from ..ledger.contract import Ledger
-from ..ledger.given import given_ledger
+from ..ledger.given import NOWHERE, Place, given_ledger
 from ..ledger.record import Balance
 from ..number import Number, checked_call, flag
 from ..promise import checked_neighbours
@@ -60,7 +62,8 @@ def protect(
     Parameters
         source: the table: a path, a data frame or a connection; None for the schema's own source.
         schema: a `Schema`, or the path of its file.
-        ledger: a ledger or its path; None for `<schema>.ledger` beside the schema's file.
+        ledger: a ledger or its path; None for the one that the schema names, else the one beside
+            the table's file (`census.ledger` for `census.csv`), else beside the schema's file.
         analyst: who asks; quotas are kept by this name. None is the holder, whose name nobody else
             may have.
 
@@ -75,7 +78,7 @@ def protect(
         raise refuse("query.bounds-of-were-read-from-its-rows", name=described.name)
     if described.budget is None:
         raise refuse("query.schema-of-has-no-budget", name=described.name)
-    books = given_ledger(ledger, beside)
+    books = given_ledger(ledger, _place(ledger, source, described, beside, holder=analyst is None))
     name = books.known_as(described.name)
     books.open_dataset(
         name,
@@ -97,6 +100,20 @@ def protect(
         engine.close()
         raise
     return Session(described, engine, books, HOLDER if analyst is None else analyst, opening)
+
+
+def _place(
+    ledger: object, source: object, schema: Schema, file: Path | None, *, holder: bool
+) -> Place:
+    """Where the ledger lies, if none is given; an analyst does not hear that a file is missing."""
+    if ledger is not None:
+        return NOWHERE
+    try:
+        return Place(schema.ledger_location, ledger_places(source, schema), file)
+    except InvalidTable:
+        if holder:
+            raise
+    raise refuse("query.table-is-not-as-holder-opened-it")
 
 
 def _opened(source: object, schema: Schema, *, holder: bool) -> Engine:
@@ -169,6 +186,7 @@ class Session:
         self._engine = engine
         self._plans: dict[tuple[str, str], Inquiry[Answer]] = {}
         self._dataset = ledger.known_as(schema.name)
+        self._seal = ledger.seal(schema.digest)
 
     @property
     def budget(self) -> Balance:
@@ -258,13 +276,13 @@ class Session:
             from .belief.plan import believe_for, inquire_believing
 
             belief = believe_for(sql, self.schema, terms)
-            return self._settled(inquire_believing(belief, self.schema), key, fresh)
+            return self._settled(inquire_believing(belief, self.schema, self._seal), key, fresh)
         if individual:
             from .individual.question import inquire_individually
 
             allow_without_protocol(self.schema, "individual differential privacy")
             holder = self.analyst == HOLDER
-            found = inquire_individually(sql, self.schema, terms, holder=holder)
+            found = inquire_individually(sql, self.schema, terms, holder=holder, seal=self._seal)
         else:
             found = self._planned(sql, terms)
         return self._settled(found, key, fresh)
@@ -309,7 +327,7 @@ class Session:
             lambda wanted: least_price(wanted, self.schema, lambda price: batch_for(price).plans),
         )
         batch = batch_for(price)
-        return self._settled(inquire_many(batch, self.schema), key, fresh)
+        return self._settled(inquire_many(batch, self.schema, self._seal), key, fresh)
 
     @checked_call
     def suggest_limits(
@@ -353,7 +371,8 @@ class Session:
         if asked not in self._plans:
             if len(self._plans) >= _MOST_PLANS:
                 self._plans.clear()
-            self._plans[asked] = inquire(plan_for(sql, self.schema, terms), self.schema)
+            plan = plan_for(sql, self.schema, terms)
+            self._plans[asked] = inquire(plan, self.schema, self._seal)
         return self._plans[asked]
 
     def _settled(self, wanted: Inquiry[T], key: str | None, fresh: bool) -> T:

@@ -116,8 +116,8 @@ class Schema(Table):
     def digest(self) -> str:
         """The SHA-256 of what the schema means, for certificates and cache keys.
 
-        It does not cover the budget, the protocol, the approved questions, the source and the data
-        version; see `fingerprint` for why.
+        It does not cover the budget, the protocol, the approved questions, the source, the ledger
+        and the data version; see `fingerprint` for why.
         """
         return fingerprint(self)
 
@@ -127,6 +127,11 @@ class Schema(Table):
         if self.source is None or "://" in self.source:
             return self.source
         return str(self.folder / self.source)
+
+    @property
+    def ledger_location(self) -> Path | None:
+        """The ledger's file, if the schema names one; a relative path starts at its own folder."""
+        return None if self.ledger is None else self.folder / self.ledger
 
     @property
     def without_role(self) -> tuple[str, ...]:
@@ -207,8 +212,8 @@ def fingerprint(table: Table) -> str:
     case of names, and a default that is written out.
 
     It leaves out the budget, the protocol and the approved questions (they decide whether an
-    answer is given and at what price, not what it means), the source's path (moving a file
-    changes nothing), and the data version (a part of its own in the cache key).
+    answer is given and at what price, not what it means), the paths of source and ledger (moving a
+    file changes nothing), and the data version (a part of its own in the cache key).
     """
     meaning = {
         "form": _FORM,

@@ -64,6 +64,7 @@ class Table:
     rows: the public number of rows, if there is one.
     rows_per_unit, groups_per_unit: how many rows of a person are kept, and in how many groups.
     separator: the sign between the fields of a CSV file; None to find it in the first line.
+    ledger: the file in which is written what was spent and released; None for the usual place.
     version: the holder's name for the state of the data.
     bounds_from_data: whether bounds were read from the rows, which breaks every promise.
     columns: those declared; the others are invisible.
@@ -79,6 +80,7 @@ class Table:
     rows_per_unit: int | None = None
     groups_per_unit: int | None = None
     separator: str | None = None
+    ledger: str | None = field(default=None, repr=False)
     version: str | None = None
     bounds_from_data: bool = False
     budget: Budget | None = None

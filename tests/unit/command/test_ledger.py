@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ import pytest
 from command_line import invoke
 from tenue.command.ledger import app
 from tenue.ledger import Charge, SQLite, digest
+from tenue.promise import Certificate, Pure
 
 
 @pytest.fixture
@@ -87,6 +89,24 @@ def test_export_and_anchor_say_how_many(books: Path, tmp_path: Path) -> None:
     anchored = shown("anchor", books, "--out", tmp_path / "a.anchor")
     assert f"Anchored {len(lines)} entries" in anchored
     assert shown("verify", books, "--anchor", tmp_path / "a.anchor")
+
+
+def test_a_certificate_is_compared_and_another_ends_with_1(books: Path, tmp_path: Path) -> None:
+    with SQLite(books) as ledger:
+        ledger.record_schema("t", "ab" * 32)
+        seal = ledger.seal("ab" * 32)
+    path = tmp_path / "certificate.json"
+    plain = Certificate(promise=Pure(1), neighbours="replace", unit="record", mechanism="noise")
+    path.write_text(replace(plain, schema_hash=seal).to_json())
+    text = shown("verify", books, "--certificate", path)
+    assert text.splitlines()[1] == "the certificate is of `t`, by the schema of entry 13"
+    found = json.loads(shown("verify", books, "--certificate", path, "--json"))
+    assert found["certificate"] == {"ok": True, "dataset": "t", "entry": 13, "reason": ""}
+    path.write_text(replace(plain, schema_hash=seal[:-1] + "x").to_json())
+    other = invoke(app, ["verify", str(books), "--certificate", str(path)])
+    assert other.exit_code == 1
+    assert "intact" in other.stdout
+    assert "NOT OF THIS LEDGER" in other.stdout
 
 
 def test_a_file_that_is_not_there_is_refused_and_not_made(tmp_path: Path) -> None:

@@ -105,7 +105,7 @@ def test_a_second_release_is_refused_unless_insisted_on(folder: Path) -> None:
         assert ledger.balance("people").releases == 2
 
 
-def test_a_release_is_registered_beside_the_schema_unless_told_otherwise(folder: Path) -> None:
+def test_a_release_is_registered_beside_the_table_unless_told_otherwise(folder: Path) -> None:
     words = ("--method", "microaggregate", "-k", "5", "--out")
     assert run(folder, *words, "one").returncode == 0
     assert (folder / "people.ledger").exists()
@@ -115,6 +115,26 @@ def test_a_release_is_registered_beside_the_schema_unless_told_otherwise(folder:
     loose = run(folder, *words, "three", "--no-register")
     assert loose.returncode == 0
     assert "registered in no ledger" in " ".join(loose.stdout.split())
+
+
+def test_a_preview_measures_and_leaves_nothing_behind(folder: Path) -> None:
+    words = ("--method", "swap", "-k", "5")
+    before = files(folder)
+    told = run(folder, *words, "--preview")
+    assert told.returncode == 0
+    assert told.stdout.startswith("Preview: 60 rows")
+    assert "What an intruder could do" in told.stdout
+    assert "Nothing was registered and nothing has left" in told.stdout
+    found = json.loads(run(folder, *words, "--preview", "--json").stdout)
+    assert found["preview"] is True
+    assert found["certificate"]["parameters"]["registered"] == "no, a preview"
+    assert {"out", "manifest"}.isdisjoint(found)
+    assert files(folder) == before
+    both = run(folder, *words, "--preview", "--out", "out")
+    assert (both.returncode, "there is nothing to write" in both.stderr) == (2, True)
+    neither = run(folder, *words)
+    assert (neither.returncode, "--preview to measure only" in neither.stderr) == (2, True)
+    assert run(folder, *words, "--out", "out").returncode == 0  # a preview is no first release
 
 
 def test_the_screen_speaks_of_options(folder: Path) -> None:

@@ -23,13 +23,14 @@ def ledger() -> Memory:
     return made
 
 
-def test_whoever_keeps_rows_says_five_things() -> None:
+def test_whoever_keeps_rows_says_these_things() -> None:
     assert Ledger.__abstractmethods__ == {
         "_write",
         "_read",
         "_entries",
         "_inspect",
         "_hold_to",
+        "_secret",
         "close",
     }
 

@@ -1,4 +1,4 @@
-"""A ledger or its file; beside the schema's file if none is given."""
+"""Where a ledger lies: given, named, beside the data, beside the schema; and never two."""
 
 from __future__ import annotations
 
@@ -6,35 +6,99 @@ from pathlib import Path
 
 import pytest
 
-from tenue.errors import InvalidArgument
+from tenue.errors import Conflict, InvalidArgument
 from tenue.ledger import Memory, SQLite
-from tenue.ledger.given import given_ledger, ledger_path
+from tenue.ledger.given import NOWHERE, Place, given_ledger, ledger_path
 
 
 def test_a_ledger_is_itself_and_a_path_is_opened(tmp_path: Path) -> None:
     held = Memory()
-    assert given_ledger(held, None) is held
-    for given, beside in ((tmp_path / "a.ledger", None), (None, tmp_path / "a.toml")):
-        with given_ledger(given, beside) as ledger:
+    assert given_ledger(held, NOWHERE) is held
+    beside = Place(schema=tmp_path / "b.toml")
+    for given, place in ((tmp_path / "a.ledger", NOWHERE), (None, beside)):
+        with given_ledger(given, place) as ledger:
             assert isinstance(ledger, SQLite)
-        assert [path.name for path in tmp_path.iterdir() if path.suffix == ".ledger"]
-    with pytest.raises(InvalidArgument, match="No ledger is given"):
-        given_ledger(None, None)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.ledger", "b.ledger"]
+    with pytest.raises(InvalidArgument, match=r"No ledger is given.*\[table\]"):
+        given_ledger(None, NOWHERE)
 
 
-def test_finding_makes_no_file(tmp_path: Path) -> None:
-    beside = tmp_path / "a.toml"
-    assert ledger_path(None, beside) == tmp_path / "a.ledger"
-    assert ledger_path("b.ledger", beside) == Path("b.ledger")
-    assert ledger_path(None, None) is None
-    assert list(tmp_path.iterdir()) == []
+def test_finding_makes_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    data, schema = tmp_path / "data", tmp_path / "stated"
+    for folder in (data, schema):
+        folder.mkdir()
+    place = Place(data=(data / "t.ledger",), schema=schema / "a.toml")
+    assert ledger_path(None, place) == data / "t.ledger"
+    assert ledger_path(None, Place(schema=schema / "a.toml")) == schema / "a.ledger"
+    assert ledger_path(None, Place(tmp_path / "x.ledger", *_usual(place))) == tmp_path / "x.ledger"
+    assert ledger_path(None, NOWHERE) is None
+    monkeypatch.chdir(tmp_path)
+    # where the working folder is later does not matter: a release may leave then
+    assert ledger_path("b.ledger", place) == tmp_path / "b.ledger"
+    assert list(data.iterdir()) == list(schema.iterdir()) == []
+
+
+def _usual(place: Place) -> tuple[tuple[Path, ...], Path | None]:
+    return place.data, place.schema
+
+
+def test_a_ledger_that_is_there_is_used_wherever_it_lies(tmp_path: Path) -> None:
+    folder, schema = tmp_path / "data", tmp_path / "a.toml"
+    folder.mkdir()
+    data = (folder / "t.ledger", tmp_path / "t.ledger")
+    old = tmp_path / "a.ledger"
+    for there in (old, data[1]):
+        there.touch()
+        assert Place(data=data, schema=schema).find() == there
+        there.unlink()
+
+
+def test_two_ledgers_are_refused_with_what_to_do(tmp_path: Path) -> None:
+    one, other = tmp_path / "t.ledger", tmp_path / "a.ledger"
+    place = Place(data=(one,), schema=tmp_path / "a.toml")
+    one.touch()
+    other.touch()
+    with pytest.raises(Conflict, match=r"t\.ledger.*a\.ledger.*Move") as refused:
+        ledger_path(None, place)
+    assert refused.value.code == "two-ledgers"
+    assert ledger_path(one, place) == one  # given is given
+    assert Place(other, *_usual(place)).find() == other  # the schema decides
+    other.unlink()
+    other.symlink_to(one)
+    assert place.find() == one  # two names of one file
+
+
+def test_a_schema_names_no_new_ledger_where_there_is_one(tmp_path: Path) -> None:
+    """The mutant takes whatever the schema names: a copy of it with another name starts anew."""
+    there, named = tmp_path / "t.ledger", tmp_path / "elsewhere.ledger"
+    there.touch()
+    with pytest.raises(Conflict, match=r"Move the ledger"):
+        Place(named, (there,)).find()
+    there.rename(named)
+    assert Place(named, (there,)).find() == named
+
+
+@pytest.mark.parametrize("may", [False, True])
+def test_a_folder_that_cannot_be_written_is_said_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, may: bool
+) -> None:
+    monkeypatch.setattr("tenue.ledger.given.os.access", lambda *given: may)
+    place = Place(data=(tmp_path / "t.ledger",))
+    if may:
+        assert place.find() == tmp_path / "t.ledger"
+        return
+    with pytest.raises(InvalidArgument, match="No ledger can be made"):
+        place.find()
+    (tmp_path / "t.ledger").touch()
+    assert place.find() == tmp_path / "t.ledger"
 
 
 def test_false_stands_for_none_only_where_none_will_do(tmp_path: Path) -> None:
-    assert ledger_path(False, tmp_path / "a.toml", optional=True) is None
+    place = Place(schema=tmp_path / "a.toml")
+    assert ledger_path(False, place, optional=True) is None
     with pytest.raises(InvalidArgument, match="`ledger` is of type bool"):
-        ledger_path(False, None)
+        ledger_path(False, NOWHERE)
     with pytest.raises(InvalidArgument, match=r"`ledger` is True.*False for none"):
-        ledger_path(True, None, optional=True)
+        ledger_path(True, NOWHERE, optional=True)
     with pytest.raises(InvalidArgument, match="`ledger` is a int"):
-        ledger_path(3, None, optional=True)
+        ledger_path(3, NOWHERE, optional=True)

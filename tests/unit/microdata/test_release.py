@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import re
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import FrozenInstanceError
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ import pytest
 import tenue as tn
 from tenue.errors import Conflict, Fault, InvalidArgument, InvalidSchema, InvalidTable, Unreachable
 from tenue.ledger import Memory
+from tenue.microdata.protected_copy import Release
 from unit.microdata.census import people, schema
 
 module = importlib.import_module("tenue.microdata.release")
@@ -403,6 +405,8 @@ def test_a_second_release_is_refused_before_a_row_is_read() -> None:
     ledger = Memory()
     first = tn.publish(people(), schema=schema(), method="swap", k=4, ledger=ledger)
     assert first.certificate.parameters["registered"] == "yes"
+    assert list(ledger.entries()) == []  # trying is not publishing
+    assert left(first).left
     (entry,) = [e for e in ledger.entries() if e.kind == "rows-released"]
     assert entry.fact.release_digest == first.digest  # type: ignore[union-attr]
     with pytest.MonkeyPatch.context() as patch:
@@ -413,17 +417,31 @@ def test_a_second_release_is_refused_before_a_row_is_read() -> None:
     again = tn.publish(
         people(61), schema=schema(), method="swap", k=4, ledger=ledger, override="second-release"
     )
-    assert again.certificate.parameters["override"] == "second-release"
+    assert left(again).certificate.parameters["override"] == "second-release"
     assert ledger.balance("people").releases == 2
     assert ledger.verify()
 
 
-def test_a_release_registered_meanwhile_is_refused_too(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_release_registered_meanwhile_is_refused_when_the_table_would_leave(
+    tmp_path: Path,
+) -> None:
+    """Both were made before either left: the mutant that checks in `publish` alone lets both go."""
     ledger = Memory()
-    monkeypatch.setattr(module, "check_first", lambda *given: None)
-    tn.publish(people(), schema=schema(), method="swap", k=4, ledger=ledger)
-    with pytest.raises(Conflict):
-        tn.publish(people(), schema=schema(), method="swap", k=4, ledger=ledger)
+    one, two = (
+        tn.publish(people(), schema=schema(), method="swap", k=4, ledger=ledger) for _ in range(2)
+    )
+    assert one.table.num_rows == 60
+    for leaving in (
+        lambda: two.table,
+        lambda: two.tables,
+        lambda: two.digest,
+        lambda: two.save(tmp_path / "out"),
+    ):
+        with pytest.raises(Conflict) as refused:
+            leaving()
+        assert refused.value.code == "second-release"
+    assert not two.left
+    assert list(tmp_path.iterdir()) == []
     assert ledger.balance("people").releases == 1
 
 
@@ -431,7 +449,7 @@ def test_a_ledger_on_disk_keeps_its_budget(tmp_path: Path) -> None:
     path = tmp_path / "people.ledger"
     with tn.ledger.SQLite(path) as ledger:
         ledger.open_dataset("people", 3, neighbours="replace")
-    tn.publish(people(), schema=schema(), method="swap", k=4, ledger=path)
+    left(tn.publish(people(), schema=schema(), method="swap", k=4, ledger=path))
     with tn.ledger.SQLite(path) as ledger:
         assert ledger.balance("people").total == 3
         assert ledger.balance("people").releases == 1
@@ -535,6 +553,12 @@ def test_a_file_that_is_not_a_table_is_refused(tmp_path: Path, name: str) -> Non
 # -- the register -------------------------------------------------------------------------------
 
 
+def left(release: Release) -> Release:
+    """The release, after its table was handed out."""
+    assert release.table is not None
+    return release
+
+
 def filed(folder: Path) -> Path:
     path = folder / "people.toml"
     schema().save(path)
@@ -544,7 +568,7 @@ def filed(folder: Path) -> Path:
 def test_a_schema_in_a_file_has_its_register_beside_it(tmp_path: Path) -> None:
     """Registered only if asked to, a table left twice by default."""
     path = filed(tmp_path)
-    first = tn.publish(people(), schema=path, method="swap", k=4)
+    first = left(tn.publish(people(), schema=path, method="swap", k=4))
     assert first.certificate.parameters["registered"] == "yes"
     with pytest.raises(Conflict):
         tn.publish(people(), schema=str(path), method="swap", k=4)
@@ -555,7 +579,9 @@ def test_a_schema_in_a_file_has_its_register_beside_it(tmp_path: Path) -> None:
     for given in (path, schema()):
         loose = tn.publish(people(), schema=given, method="swap", k=4, ledger=False)
         assert loose.certificate.parameters["registered"].startswith("no")
-        assert any("in no ledger" in limit for limit in loose.certificate.does_not_promise)
+        assert loose.certificate.schema_hash == ""
+        for words in ("in no ledger", "does not say by which schema"):
+            assert any(words in limit for limit in loose.certificate.does_not_promise)
         assert "a second release would not be noticed" in " ".join(str(loose).split())
     assert not any("in no ledger" in limit for limit in first.certificate.does_not_promise)
 
@@ -571,7 +597,85 @@ def test_questions_and_releases_share_one_ledger(tmp_path: Path) -> None:
     path = filed(tmp_path)
     rich = schema().replace(budget={"total": 3})
     rich.save(path)
-    tn.publish(people(), schema=path, method="swap", k=4)
+    left(tn.publish(people(), schema=path, method="swap", k=4))
     with tn.protect(people(), schema=path) as data:
         data.ask("SELECT COUNT(*) FROM people", epsilon=1)
         assert (data.budget.releases, data.budget.spent) == (1, 1)
+
+
+def test_looking_at_a_release_does_not_register_it(tmp_path: Path) -> None:
+    """The mutant that registers where a screen is made turns every notebook into a publication."""
+    ledger = Memory()
+    release = tn.publish(people(), schema=schema(), method="swap", k=4, ledger=ledger)
+    for text in (repr(release), str(release), release._repr_html_(), release.report()):
+        assert "60 rows" in text
+    assert "Not yet: it is registered when the table leaves" in " ".join(str(release).split())
+    assert (release.rows, len(release.columns)) == (60, 6)
+    assert release.risk, release.utility
+    assert release.history, release.certificate.schema_hash
+    assert not release.left
+    assert list(ledger.entries()) == []
+    release.save(tmp_path / "out")
+    assert release.left
+    assert "Not yet" not in str(release)
+    number = len(list(ledger.entries()))
+    assert release.digest, release.table
+    release.save(tmp_path / "again")
+    assert len(list(ledger.entries())) == number  # once, however often it is handed out
+
+
+def test_many_threads_register_a_release_once() -> None:
+    ledger = Memory()
+    release = tn.publish(people(), schema=schema(), method="swap", k=4, ledger=ledger)
+    with ThreadPoolExecutor(8) as pool:
+        tables = list(pool.map(lambda _: release.table, range(32)))
+    assert all(table is tables[0] for table in tables)
+    assert ledger.balance("people").releases == 1
+    assert ledger.verify()
+
+
+def test_a_preview_registers_nothing_and_has_no_table(tmp_path: Path) -> None:
+    path = filed(tmp_path)
+    ledger = Memory()
+    for books in (None, ledger, False):
+        found = tn.publish(people(), schema=path, method="swap", k=4, ledger=books, preview=True)
+        assert str(found).startswith("Preview: 60 rows, 6 columns")
+        assert found.certificate.parameters["registered"] == "no, a preview"
+        assert "no table belongs to it" in found.certificate.does_not_promise[0]
+        assert found.certificate.schema_hash == ""
+        assert found.risk.record_linkage >= 0
+        for leaving in (
+            lambda found=found: found.table,
+            lambda found=found: found.tables,
+            lambda found=found: found.digest,
+            lambda found=found: found.save(tmp_path / "out"),
+        ):
+            with pytest.raises(tn.errors.NotPromised, match="preview"):
+                leaving()
+        assert not found.left
+    assert list(ledger.entries()) == []
+    assert [file.name for file in tmp_path.iterdir()] == ["people.toml"]
+    left(tn.publish(people(), schema=schema(), method="swap", k=4, ledger=ledger))
+    tn.publish(people(), schema=schema(), method="swap", k=5, ledger=ledger, preview=True)
+    with pytest.raises(tn.errors.InvalidArgument):
+        tn.publish(people(), schema=schema(), method="swap", k=4, preview="yes")
+
+
+def test_bounds_that_were_read_from_rows_are_refused_before_a_row_is_read() -> None:
+    """They would leave with every value that was put on them, and with the schema's seal."""
+    marked = schema().replace(table={"bounds_from_data": True})
+    for preview in (False, True):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(module, "read_original", lambda *given: pytest.fail("rows were read"))
+            with pytest.raises(tn.errors.NotPromised, match="were read from its rows"):
+                tn.publish(people(), schema=marked, method="swap", k=4, preview=preview)
+
+
+def test_a_certificate_names_its_schema_to_the_ledgers_holder_alone(tmp_path: Path) -> None:
+    ledger = Memory()
+    release = left(tn.publish(people(), schema=schema(), method="swap", k=4, ledger=ledger))
+    release.save(tmp_path / "out")
+    assert schema().digest not in (tmp_path / "out" / "certificate.json").read_text()
+    found = ledger.verify_certificate(tmp_path / "out" / "certificate.json")
+    assert (found.ok, found.dataset, found.entry) == (True, "people", 1)
+    assert not Memory().verify_certificate(release.certificate)

@@ -16,12 +16,13 @@ from tenue.version import VERSION
 def made(neighbours: str = "replace") -> Certificate:
     return certify(
         Pure(1),
-        About(neighbours, "record", "abc"),
+        About(neighbours, "record"),
         "noise",
         {"k": "3", "gamma": ""},
         ["A 2006", "B 2007", "A 2006"],
         ["One.", "One."],
         ["Two.", "Three.", "Two."],
+        "hmac-sha256:0123456789abcdef0123",
     )
 
 
@@ -34,7 +35,17 @@ def test_what_has_no_value_is_left_out_and_nothing_is_said_twice() -> None:
 
 
 def test_it_names_the_schema_and_the_version() -> None:
-    assert (made().schema_hash, made().version) == ("abc", VERSION)
+    found = made()
+    assert (found.schema_hash, found.version) == ("hmac-sha256:0123456789abcdef0123", VERSION)
+    assert "sealed 0123456789abcdef\n" in str(found)
+
+
+def test_what_0_1_0_wrote_is_read_and_nothing_is_shown_where_nothing_is_said() -> None:
+    old = replace(made(), schema_hash="ab" * 32)
+    assert Certificate.from_json(old.to_json()) == old
+    assert f"{'ab' * 8}\n" in str(old)
+    assert "sealed" not in str(old)
+    assert "Schema" not in str(replace(made(), schema_hash=""))
 
 
 def test_neighbours_are_checked() -> None:

@@ -103,3 +103,31 @@ def test_a_price_that_is_refused_costs_nothing(data: Session) -> None:
     with pytest.raises(InvalidArgument):
         data.ask(COUNT, epsilon=1, fresh="yes")  # type: ignore[arg-type]
     assert data.budget.spent == 0
+
+
+def test_every_kind_of_answer_names_the_schema_by_the_ledgers_seal() -> None:
+    """The mutant that forgets one kind would name no schema there, or the plain digest."""
+    rows = pd.DataFrame({"age": [31, 52, 78] * 100})
+    schema = tn.Schema.from_dict(
+        {
+            "table": {"name": "t", "unit": "record", "neighbours": "replace"},
+            "columns": {"age": {"type": "number", "bounds": [0, 120], "missing": 0}},
+            "budget": {"total": 100},
+        }
+    )
+    sql = "SELECT COUNT(*) FROM t WHERE age > 40"
+    with tn.protect(rows, schema=schema, ledger=tn.ledger.Memory()) as data:
+        answers = [
+            data.ask(sql, epsilon=1),
+            data.ask(sql, epsilon=1),
+            *data.ask_many([sql, "SELECT AVG(age) FROM t"], epsilon=1),
+            data.ask("SELECT MEDIAN(age) FROM t", epsilon=1, individual=True),
+            data.ask(sql, epsilon=1, prior=tn.prior.Binomial(300, 0.5), fresh=True),
+            data.ask(sql, epsilon="0.001", prior=tn.prior.Binomial(300, 0.5)),
+            data.ask("SELECT COUNT(*) FROM t", epsilon=1),
+        ]
+        seal = data.ledger.seal(schema.digest)
+        for answer in answers:
+            assert answer.certificate.schema_hash == seal
+            assert schema.digest not in answer.to_json()
+            assert data.ledger.verify_certificate(answer.certificate)

@@ -392,3 +392,18 @@ def test_only_a_file_is_a_file(tmp_path: Path) -> None:
 def test_anything_else_is_refused(given: object) -> None:
     with pytest.raises(InvalidArgument, match=f"`schema` is of type {type(given).__name__}"):
         given_schema(given)
+
+
+def test_a_ledger_starts_at_the_schemas_folder_and_changes_no_meaning(tmp_path: Path) -> None:
+    stated = {
+        "table": {"name": "t", "unit": "record", "neighbours": "replace"},
+        "columns": {"age": {"type": "number", "bounds": [0, 120]}},
+    }
+    plain = Schema.from_dict(stated, folder=tmp_path)
+    assert plain.ledger_location is None
+    named = plain.replace(table={"ledger": "books/a.ledger"})
+    assert named.ledger_location == tmp_path / "books" / "a.ledger"
+    assert Schema.parse(named.to_toml()).ledger == "books/a.ledger"
+    assert named.digest == plain.digest
+    elsewhere = plain.replace(table={"ledger": "/safe/a.ledger"})
+    assert elsewhere.ledger_location == Path("/safe/a.ledger")

@@ -131,7 +131,7 @@ def _files(text: str, folder: Path) -> Files:
     paths = [folder / text]
     if glob.has_magic(text) and not paths[0].exists():
         paths = [Path(found) for found in glob.iglob(str(folder / text), recursive=True)]
-        paths = _once(path.resolve() for path in paths if path.is_file())
+        paths = _once(path.resolve() for path in paths if path.is_file() and not _of_ledger(path))
         if not paths:
             raise refuse("engine.no-file-has-name-like", name=Path(text).name)
     elif paths[0].is_dir():
@@ -146,6 +146,11 @@ def _files(text: str, folder: Path) -> Files:
         raise refuse("engine.files-like-are-of-several-kinds", name=Path(text).name)
     ((kind, zipped),) = kinds
     return Files(kind, tuple(paths), zipped)
+
+
+def _of_ledger(path: Path) -> bool:
+    """Whether it is a ledger, or belongs to one: it may lie among the files of a pattern."""
+    return path.suffix.startswith(".ledger") or path.parent.name.endswith(".ledger-owners")
 
 
 def _inside(folder: Path) -> list[Path]:

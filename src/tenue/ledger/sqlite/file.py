@@ -11,8 +11,7 @@ from __future__ import annotations
 import functools
 import os
 import sqlite3
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -23,9 +22,10 @@ from ..proof.anchor import Anchor
 from ..proof.inspection import inspect
 from ..record import Verification
 from ..transaction.journal import Journal
-from .connection import Connections, begin, is_busy, watch
+from .connection import Connections, is_busy, keeper, transaction, watch
+from .log import WHOLE, announce, finish, has_log, state_of
 from .owner import Owners
-from .tables import APPLICATION, BEFORE, VERSION, Tables, create, schema_of, upgrade
+from .tables import APPLICATION, BEFORE, VERSION, Tables, create, keep_secret, schema_of, upgrade
 from .writer import Request, Writer
 
 T = TypeVar("T")
@@ -50,16 +50,22 @@ class File:
     def prepare(self) -> None:
         """Makes an empty file a ledger; a fault if the tables or the last entry are not ours."""
         try:
-            with self._connections.take("write") as connection, _transaction(connection):
-                if _application(connection) == (0, 0):
-                    create(connection)
+            with self._connections.take("write") as connection, transaction(connection):
                 application, version = _application(connection)
-                if application == APPLICATION and version in BEFORE:
+                if (application, version) == (0, 0):
+                    create(connection)
+                elif application == APPLICATION and version in BEFORE:
                     upgrade(connection, version)
+                if version != VERSION:
+                    keep_secret(connection, _new_secret())
                 _check_layout(connection)
                 _check_head(connection)
         except _DAMAGE as error:
             raise self._poison(error) from None
+
+    def secret(self) -> bytes:
+        """The key of the ledger's certificates, which never leaves it."""
+        return self.read(lambda tables: tables.secret())
 
     def sweep(self) -> None:
         self._owners.sweep()
@@ -104,8 +110,15 @@ class File:
         if not self._closed:
             self._closed = True
             if self.writer.stop():
-                self._connections.close()
-                self._owners.leave()
+                self._let_go()
+            else:
+                self.writer.afterwards = self._let_go
+
+    def _let_go(self) -> None:
+        self._connections.close()
+        if not self._fault:  # else nobody knows what the disk would do
+            finish(self.path)
+        self._owners.leave()
 
     def _carry_out(self, batch: list[Request[Any]]) -> None:
         if self._fault:
@@ -113,7 +126,8 @@ class File:
         try:
             with self._connections.take("write") as connection:
                 self._still_there()
-                with _transaction(connection):
+                announce(connection)
+                with transaction(connection):
                     head = self._settle(Tables(connection), batch)
                 self._seen = head
         except BaseException as error:
@@ -165,19 +179,6 @@ class File:
         self.writer.begin_anew()
 
 
-@contextmanager
-def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
-    """Everything in the block, durably, or nothing of it."""
-    begin(connection)
-    try:
-        yield
-        connection.execute("COMMIT")
-    except BaseException:
-        with suppress(sqlite3.Error):
-            connection.execute("ROLLBACK")
-        raise
-
-
 def _given_path(path: str | os.PathLike[str]) -> str:
     text = os.fspath(path) if isinstance(path, str | os.PathLike) else ""
     if not isinstance(text, str) or not text or text == ":memory:" or "\0" in text:
@@ -215,26 +216,49 @@ def _created(path: str) -> tuple[int, int, int]:
 
 
 def _recognise(path: str) -> None:
-    """Refuses a file that is not a ledger, before anything is written to it."""
+    """Refuses a file that is not a ledger, or not all of one, before anything is written to it."""
+    log = f"{path}-wal"
+    if os.path.exists(log) and os.path.getsize(log) and not os.path.getsize(path):
+        raise refuse("ledger.is-empty-beside-its-log", path=path, log=log)
     try:
-        connection = sqlite3.connect(path, timeout=60, isolation_level=None)
-        try:
-            connection.execute("BEGIN")  # one state: another process may be making the tables
-            application, version = _application(connection)
-            empty = not schema_of(connection)
-        finally:
-            connection.close()
+        application, version, empty, whole = _looked_at(path)
     except _DAMAGE as error:
-        if getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_NOTADB:
-            application, version, empty = 0, 0, False
-        else:
+        if getattr(error, "sqlite_errorcode", 0) != sqlite3.SQLITE_NOTADB:
             raise LedgerFault(f"the ledger `{path}` cannot be opened: {error}") from None
+        application, version, empty, whole = 0, 0, False, True
     if application == 0 and version == 0 and empty:
         return
     if application != APPLICATION:
         raise refuse("ledger.is-not-ledger", path=path)
     if version not in (*BEFORE, VERSION):
         raise refuse("ledger.is-ledger-of-layout", path=path, version=version, version2=VERSION)
+    if not whole:
+        finish(path)  # removes the empty log that was made by looking
+        raise refuse("ledger.was-copied-without-its-log", path=path, log=log)
+
+
+def _looked_at(path: str) -> tuple[int, int, bool, bool]:
+    """What the header says; whether there are no tables; whether nothing of it is elsewhere."""
+    kept = keeper(path)
+    connection = sqlite3.connect(path, timeout=60, isolation_level=None)
+    try:
+        connection.execute("BEGIN")  # one state: another process may be making the tables
+        application, version = _application(connection)
+        tables = schema_of(connection)
+        whole = (application, version) != (APPLICATION, VERSION) or (
+            state_of(connection) == WHOLE or has_log(connection, path)
+        )
+        return application, version, not tables, whole
+    finally:
+        connection.close()
+        if kept is not None:
+            kept.close()
+
+
+def _new_secret() -> bytes:
+    from ...noise.source import SYSTEM  # which loads numpy, for new ledgers only
+
+    return SYSTEM.words(4).tobytes()
 
 
 def _application(connection: sqlite3.Connection) -> tuple[int, int]:

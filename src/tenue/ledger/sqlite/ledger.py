@@ -39,7 +39,9 @@ class SQLite(Ledger):
             `-wal` and `-shm`, and live processes a lock file each in `-owners`. They belong to it.
         anchor: a file that `anchor` wrote, kept elsewhere; a ledger that does not go on from it
             (an old copy, a cut tail) is a `LedgerFault`. It may be missing for an empty ledger
-            only.
+            only. None for the file of the ledger's name and `.anchor` beside it, if there is one.
+
+    A file that was copied while in use, without its `-wal`, is refused: see `log`.
 
     Example
         >>> import tempfile, os
@@ -60,8 +62,11 @@ class SQLite(Ledger):
         self._close = weakref.finalize(self, file.close)
         try:
             file.prepare()
+            beside = f"{file.path}.anchor"
             if anchor is not None:
                 self._held_at_opening(anchor)
+            elif os.path.lexists(beside):
+                self._held_at_opening(beside)
             if file.read(lambda rows: rows.open_tickets()):
                 file.write(recover)
             file.sweep()
@@ -78,6 +83,9 @@ class SQLite(Ledger):
             self._hold_to(kept)
         elif self._file.read(lambda rows: rows.head())[0]:
             raise LedgerFault(f"the anchor `{path}` is missing and the ledger is not new")
+
+    def _secret(self) -> bytes:
+        return self._file.secret()
 
     def _write(self, work: Callable[[Journal], T]) -> T:
         return self._file.write(work)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator
@@ -18,10 +19,10 @@ T = TypeVar("T")
 APPLICATION = 0x54656E75
 """What the file's header says it is: "Tenu"."""
 
-VERSION = 3
+VERSION = 4
 """How the tables are laid out."""
 
-BEFORE = (1, 2)
+BEFORE = (1, 2, 3)
 """The layouts that `upgrade` makes the present one of."""
 _PROTOCOL = """
 CREATE TABLE protocol (dataset TEXT PRIMARY KEY, protocol TEXT NOT NULL) WITHOUT ROWID
@@ -30,6 +31,13 @@ _SOURCE = """
 CREATE TABLE source (
     dataset TEXT PRIMARY KEY, mark TEXT NOT NULL, reading TEXT NOT NULL, digest TEXT NOT NULL
 ) WITHOUT ROWID
+"""
+_SEAL = """
+CREATE TABLE seal (name TEXT PRIMARY KEY, content BLOB NOT NULL, digest BLOB NOT NULL)
+WITHOUT ROWID
+"""
+_LOG = """
+CREATE TABLE log (place INTEGER PRIMARY KEY CHECK (place = 0), state INTEGER NOT NULL)
 """
 
 _SCHEMA = """
@@ -77,15 +85,27 @@ def create(connection: sqlite3.Connection) -> None:
 def upgrade(connection: sqlite3.Connection, version: int) -> None:
     """Adds what a layout lacked, so that old and new ledgers are the same; what was spent stays.
 
-    Layout 1 knew no protocols, no units and no cap of individual DP, layout 2 no validated files.
-    Inside a transaction.
+    Layout 1 knew no protocols, no units and no cap of individual DP, layout 2 no validated files,
+    layout 3 neither a key nor whether the file is whole. Inside a transaction.
     """
     if version == 1:
         connection.execute("ALTER TABLE dataset ADD COLUMN individual INTEGER")
         connection.execute("ALTER TABLE dataset ADD COLUMN unit TEXT NOT NULL DEFAULT ''")
         connection.execute(_PROTOCOL)
-    connection.execute(_SOURCE)
+    if version <= 2:
+        connection.execute(_SOURCE)
+    connection.execute(_SEAL)
+    connection.execute(_LOG)
+    connection.execute("INSERT INTO log VALUES (0, 0)")
     connection.execute(f"PRAGMA user_version = {VERSION}")
+
+
+def keep_secret(connection: sqlite3.Connection, secret: bytes) -> None:
+    """Stores the key of a ledger that has none yet, beside a digest that shows a damaged one."""
+    connection.execute(
+        "INSERT INTO seal VALUES ('certificates', ?, ?)",
+        (secret, hashlib.sha256(secret).digest()),
+    )
 
 
 def schema_of(connection: sqlite3.Connection) -> list[tuple[object, ...]]:
@@ -175,6 +195,12 @@ class Tables:
     def source(self, dataset: str) -> Source | None:
         rows = self._run("SELECT * FROM source WHERE dataset = ?", (dataset,))
         return _only(Source, 1, rows)
+
+    def secret(self) -> bytes:
+        row = self._run("SELECT content, digest FROM seal").fetchone()
+        if row is None or hashlib.sha256(row[0]).digest() != row[1]:
+            raise LedgerFault("the key of its certificates is missing or damaged")
+        return bytes(row[0])
 
     def ticket(self, sequence: int) -> Ticket | None:
         return _only(Ticket, 0, self._run("SELECT * FROM ticket WHERE sequence = ?", (sequence,)))

@@ -52,6 +52,7 @@ class Writer:
     def __init__(self, carry_out: Callable[[list[Request[Any]]], None]) -> None:
         self._carry_out = carry_out
         self._stopped = False
+        self.afterwards: Callable[[], None] = lambda: None
         self.begin_anew()
 
     def begin_anew(self) -> None:
@@ -75,7 +76,8 @@ class Writer:
     def stop(self) -> bool:
         """Carries out what is waiting, then ends the thread; whether it has ended.
 
-        It has not if the thread stops itself, as when the last user's object is collected there.
+        It has not if the thread stops itself, as when the last user's object is collected there;
+        it then calls `afterwards` when it ends.
         """
         with self._gate:
             self._stopped = True
@@ -96,6 +98,7 @@ class Writer:
                     batch.append(self._waiting.get_nowait())
             going = batch[-1] is not None
             self._answer([request for request in batch if request is not None])
+        self.afterwards()
 
     def _answer(self, batch: list[Request[Any]]) -> None:
         try:

@@ -90,6 +90,12 @@ def _neighbours_changed(journal: Journal, name: str, neighbours: Neighbours) -> 
     return NeighboursChanged(dataset=name, neighbours=neighbours)
 
 
+def record_schema(journal: Journal, wanted: SchemaChanged) -> None:
+    """Records by which schema a data set is published; nothing if it is the one on record."""
+    if known_dataset(journal, wanted.dataset).schema_digest != wanted.schema_digest:
+        journal.write(wanted)
+
+
 def record_validation(journal: Journal, wanted: SourceValidated) -> None:
     """Records which files the holder opened; nothing if they are those of the record."""
     known_dataset(journal, wanted.dataset)

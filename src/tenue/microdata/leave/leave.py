@@ -1,5 +1,7 @@
 """How a release leaves: registered first, then handed out or given its name on the disk.
 
+It leaves when its table is first handed out or saved (`departure`), not when it is made.
+
 A second release of the same table is refused unless insisted on. A table is known by its name, and
 as far as `mark` says by its rows under any other name. Nothing leaves unregistered. What was
 registered and then could not leave is recorded as withdrawn, so that the next attempt is not
@@ -13,12 +15,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from ...errors import Fault, refuse
 from ...ledger import Charge, SQLite, digest
 from ...ledger.contract import Ledger
-from ...ledger.given import ledger_path
+from ...ledger.given import Place, ledger_path
 from ...promise import Certificate, checked_neighbours
 from ...schema import Schema
 from ..method.contract import SECOND, Method
@@ -30,12 +32,24 @@ _LOST = "the files could not be given their name"
 
 
 class Register:
-    """The ledger of a release. One whose file is not there yet is made when it is written to, so
-    that a refusal leaves nothing behind.
+    """The ledger of a release. One whose file is not there yet is made when it is needed, so that a
+    refusal leaves nothing behind. One that was opened here is closed with the last `with`, and
+    opened again if the release leaves later.
     """
 
     def __init__(self, ledger: Ledger | None, path: Path | None = None) -> None:
         self._ledger, self._path = ledger, path
+        self._used = 0
+
+    def __enter__(self) -> Self:
+        self._used += 1
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._used -= 1
+        if not self._used and self._path is not None and self._ledger is not None:
+            self._ledger.close()
+            self._ledger = None
 
     @property
     def known(self) -> Ledger | None:
@@ -52,32 +66,18 @@ class Register:
             self._ledger = SQLite(self._path)
         return self._ledger
 
-    def close(self) -> None:
-        if self._path is not None and self._ledger is not None:
-            self._ledger.close()
 
-
-@contextmanager
-def opened(given: object, beside: Path | None = None) -> Iterator[Register | None]:
-    """The register to be used, closed afterwards if it was opened here; None for none.
+def given_register(given: object, place: Place) -> Register | None:
+    """The register to be used; None for none.
 
     Parameters
-        given: a ledger or the path of its file; False for none; None for the one beside the schema,
-            or for none if the schema has no file.
-        beside: the schema's file.
+        given: a ledger or the path of its file; False for none; None for the one of its place, or
+            for none if schema and table are in no file.
     """
     if isinstance(given, Ledger):
-        yield Register(given)
-        return
-    path = ledger_path(given, beside, optional=True)
-    if path is None:
-        yield None
-    else:
-        register = Register(None, path)
-        try:
-            yield register
-        finally:
-            register.close()
+        return Register(given)
+    path = ledger_path(given, place, optional=True)
+    return None if path is None else Register(None, path)
 
 
 def check_first(ledger: Ledger, method: Method) -> None:
@@ -150,6 +150,7 @@ def _opened_dataset(ledger: Ledger, schema: Schema) -> str:
             schema_digest=schema.digest,
             data_version=schema.version or "",
         )
+    ledger.record_schema(name, schema.digest)
     return name
 
 
@@ -171,7 +172,11 @@ class Registration:
     marks: tuple[str, ...]
 
     def write(self, digest: str, *, draft: bool = False) -> None:
-        register(self.books.made(), self.method, digest, self.marks, draft=draft)
+        """Refuses a second release, in the words of those who publish, or records this one."""
+        ledger = self.books.made()
+        check_first(ledger, self.method)
+        check_rows(ledger, self.method, self.marks)
+        register(ledger, self.method, digest, self.marks, draft=draft)
 
     def left(self, digest: str) -> None:
         """Nobody can withdraw it any more."""

@@ -79,11 +79,11 @@ def believe_for(sql: str, schema: Schema, terms: Terms) -> BeliefPlan:
     )
 
 
-def inquire_believing(plan: BeliefPlan, schema: Schema) -> Inquiry[Believed]:
+def inquire_believing(plan: BeliefPlan, schema: Schema, seal: str = "") -> Inquiry[Believed]:
     """A sample of the belief, moved towards the truth, or the noise that tells more."""
     if plan.chosen.noise is not None:
         # stored without the prior: whoever believes something else reads it for nothing
-        noise = inquire(plan.chosen.noise, schema)
+        noise = inquire(plan.chosen.noise, schema, seal)
 
         def read_noise(stored: bytes, replayed: bool) -> Believed:
             noisy = noise.read(stored, replayed)
@@ -100,7 +100,7 @@ def inquire_believing(plan: BeliefPlan, schema: Schema) -> Inquiry[Believed]:
         paid = 0 if replayed else delta_in(kept, proved, plan.nano, atto)
         return Believed(
             plan=plan,
-            certificate=certify_refined(plan, schema),
+            certificate=certify_refined(plan, schema, seal),
             price=in_epsilon(nano),
             delta=in_delta(paid),
             replayed=replayed,

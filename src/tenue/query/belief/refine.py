@@ -109,7 +109,7 @@ def stored_sample(stored: bytes) -> Any:
     return _read(json.loads(stored)["sample"])
 
 
-def certify_refined(plan: BeliefPlan, schema: Schema) -> Certificate:
+def certify_refined(plan: BeliefPlan, schema: Schema, seal: str = "") -> Certificate:
     """What is promised: a function of question, belief, schema and price only."""
     personal = isinstance(plan.question, Personal)
     parameters = {"epsilon": exactly(plan.epsilon), "prior": _named(plan.stated)}
@@ -119,12 +119,13 @@ def certify_refined(plan: BeliefPlan, schema: Schema) -> Certificate:
     neighbours = "add-or-remove" if personal else schema.neighbours
     return certify(
         Approximate(plan.epsilon, plan.delta) if plan.delta else Pure(plan.epsilon),
-        About(neighbours, schema.unit, schema.digest),
+        About(neighbours, schema.unit),
         REFINEMENT,
         parameters,
         ["Soria-Comas, thesis, chapter 5, corrected"],
         assumptions_of(schema),
         (_SAMPLE, *(_PERSON if personal else ()), *DOES_NOT_PROMISE),
+        seal,
     )
 
 

@@ -87,7 +87,7 @@ def plan_individual(question: Question, sql: str, schema: Schema, nano: int) -> 
 
 
 def inquire_individually(
-    sql: str, schema: Schema, terms: Terms, *, holder: bool
+    sql: str, schema: Schema, terms: Terms, *, holder: bool, seal: str = ""
 ) -> Inquiry[Answer]:
     """A question as the holder may ask it, or an analyst whom the holder allows to."""
     if terms.epsilon is None or terms.accuracy is not None:
@@ -100,10 +100,11 @@ def inquire_individually(
     least = None if approved is None else approved.epsilon
     if least is not None and plan.epsilon < least:
         raise refuse("query.epsilon-holder", epsilon=exactly(plan.epsilon), least=exactly(least))
-    asked = inquire(plan, schema)
+    asked = inquire(plan, schema, seal)
 
     def read(stored: bytes, replayed: bool) -> Answer:
-        return replace(asked.read(stored, replayed), certificate=certify_individual(plan, schema))
+        told = certify_individual(plan, schema, seal)
+        return replace(asked.read(stored, replayed), certificate=told)
 
     return replace(
         asked,
@@ -145,7 +146,7 @@ def release_individual(plan: Plan, engine: Engine, schema: Schema) -> Released:
     return Released((((answer.numerator, answer.denominator),),))
 
 
-def certify_individual(plan: Plan, schema: Schema) -> Certificate:
+def certify_individual(plan: Plan, schema: Schema, seal: str = "") -> Certificate:
     """What is promised, and at length what is not."""
     asked, columns = _asked(plan.question, schema)
     facts = {"question": plan.sql, "epsilon": exactly(plan.epsilon)}
@@ -159,6 +160,7 @@ def certify_individual(plan: Plan, schema: Schema) -> Certificate:
         ["Soria-Comas et al. 2017"],
         INDIVIDUAL_ASSUMES,
         INDIVIDUAL_LIMITS,
+        seal,
     )
 
 

@@ -23,7 +23,7 @@ from .section import Section
 _SECTIONS = ("table", "columns", "budget", "protocol", "questions")
 _LIMITS = ("rows_per_unit", "groups_per_unit")
 _TABLE_KEYS = {"name", "source", "unit", "neighbours", "rows", "version", "bounds_from_data"}
-_TABLE_KEYS |= {"missing", "separator", *_LIMITS}
+_TABLE_KEYS |= {"missing", "separator", "ledger", *_LIMITS}
 _SEPARATORS = (",", ";", "\t", "|", ":", "^", "~")
 _SCHEMES = ("duckdb", "postgresql", "spark")
 _UNIT_TYPES = ("identifier", "category")
@@ -125,6 +125,9 @@ def _table(values: Mapping[str, object], mistakes: Mistakes) -> dict[str, Any]:
         "rows": _whole(section, "rows"),
         **_limits(section, unit),
         "separator": section.choice("separator", _SEPARATORS, fix='Write separator = ";"'),
+        "ledger": section.text(
+            "ledger", "`ledger` must be the path of a file", 'Write ledger = "census.ledger"'
+        ),
         "version": section.text(
             "version", "`version` must be text that is not empty", 'Write version = "2024-12"'
         ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import random
 import resource
@@ -309,6 +310,7 @@ def test_a_file_left_empty_by_a_crash_becomes_a_ledger(tmp_path: Path) -> None:
 
 OPENING = """
 import os, sys
+import tenue.noise.source  # draws keys; loaded once, not in each of the children
 from tenue.ledger import SQLite
 folder, rounds, processes = sys.argv[1], *map(int, sys.argv[2:4])
 for round in range(rounds):
@@ -526,6 +528,7 @@ def meaning(ledger: SQLite) -> object:
         [ledger.cached("census", f"c{number}") for number in range(6)],
         ledger._file.read(lambda rows: [rows.ticket_named(name) for name in names if name]),
         ledger._file.read(lambda rows: (rows.open_tickets(), rows.times("census", "median"))),
+        ledger.seal("ab"),
     )
 
 
@@ -541,7 +544,7 @@ def flips(path: Path, count: int, seed: int) -> None:
         path.write_bytes(whole[:at] + bytes([whole[at] ^ mask]) + whole[at + 1 :])
         try:
             with SQLite(path) as ledger:
-                if ledger.verify():
+                if ledger.verify() and ledger.seal("ab"):
                     assert meaning(ledger) == truth, (at, mask)
                 else:
                     seen += 1
@@ -609,8 +612,8 @@ def test_a_ledger_of_the_first_layout_is_opened_and_keeps_what_was_spent(tmp_pat
         ledger.open_dataset("census", total=5, neighbours="replace")
         ledger.commit(ledger.reserve("census", "ann", CHARGE, "k", "q"), b"answer")
     connection = sqlite3.connect(path)
-    connection.execute("DROP TABLE source")
-    connection.execute("DROP TABLE protocol")
+    for name in ("seal", "log", "source", "protocol"):
+        connection.execute(f"DROP TABLE {name}")
     connection.execute("ALTER TABLE dataset DROP COLUMN individual")
     connection.execute("ALTER TABLE dataset DROP COLUMN unit")
     connection.execute("PRAGMA user_version = 1")
@@ -636,7 +639,8 @@ def test_a_ledger_of_the_second_layout_is_opened_and_learns_of_files(tmp_path: P
         ledger.open_dataset("census", total=5, neighbours="replace", protocol="refinement")
         ledger.commit(ledger.reserve("census", "ann", CHARGE, "k", "q"), b"answer")
     connection = sqlite3.connect(path)
-    connection.execute("DROP TABLE source")
+    for name in ("seal", "log", "source"):
+        connection.execute(f"DROP TABLE {name}")
     connection.execute("PRAGMA user_version = 2")
     connection.commit()
     connection.close()
@@ -648,6 +652,71 @@ def test_a_ledger_of_the_second_layout_is_opened_and_learns_of_files(tmp_path: P
     with SQLite(path) as ledger:
         assert ledger.validated("census") == ("mark", "how", "ab")
         assert ledger.verify()
+
+
+def test_a_ledger_of_the_third_layout_is_opened_and_gets_a_key_that_stays(tmp_path: Path) -> None:
+    path = tmp_path / "old.ledger"
+    with SQLite(path) as ledger:
+        ledger.open_dataset("census", total=5, neighbours="replace", schema_digest="ab")
+        ledger.commit(ledger.reserve("census", "ann", CHARGE, "k", "q"), b"answer")
+        first = ledger.seal("ab")
+    connection = sqlite3.connect(path)
+    for name in ("seal", "log"):
+        connection.execute(f"DROP TABLE {name}")
+    connection.execute("PRAGMA user_version = 3")
+    connection.commit()
+    connection.close()
+    seals = set()
+    for _ in range(2):
+        with SQLite(path) as ledger:
+            assert ledger.verify()
+            assert ledger.balance().spent == Fraction(1, 2)
+            assert ledger.reserve("census", "ann", CHARGE, "k", "q").answer == b"answer"
+            seals.add(ledger.seal("ab"))
+    assert len(seals) == 1
+    assert first not in seals
+
+
+def test_no_export_and_no_screen_has_the_key(tmp_path: Path) -> None:
+    path = tmp_path / "a.ledger"
+    with SQLite(path) as ledger:
+        ledger.open_dataset("census", total=5, neighbours="replace", schema_digest="ab" * 32)
+        secret = ledger._file.secret()
+        text = io.StringIO()
+        ledger.export(text)
+        ledger.anchor(tmp_path / "anchor")
+        told = text.getvalue() + repr(ledger) + str(ledger.balance())
+        told += (tmp_path / "anchor").read_text()
+    assert len(secret) == 32
+    assert secret.hex() not in told
+    assert secret in path.read_bytes()  # the test looks for the right thing
+
+
+def test_an_older_copy_beside_a_newer_anchor_is_refused(tmp_path: Path) -> None:
+    """The mutant looks at an anchor only if it is named: who restores a copy does not name it."""
+    path, old = tmp_path / "a.ledger", tmp_path / "old"
+    with SQLite(path) as ledger:
+        ledger.open_dataset("census", total=5, neighbours="replace")
+    old.write_bytes(path.read_bytes())
+    with SQLite(path) as ledger:
+        ledger.abandon(ledger.reserve("census", "ann", CHARGE, None, "q"))
+        ledger.anchor(f"{path}.anchor")
+    SQLite(path).close()
+    path.write_bytes(old.read_bytes())
+    with pytest.raises(LedgerFault, match="the ledger has 1 entries and the anchor knows 3"):
+        SQLite(path)
+    Path(f"{path}.anchor").unlink()
+    SQLite(path).close()
+
+
+@pytest.mark.parametrize("share", [0.2, 0.5, 0.9])
+def test_a_truncated_file_is_refused(tmp_path: Path, share: float) -> None:
+    path = tmp_path / "a.ledger"
+    rich(path)
+    whole = path.read_bytes()
+    path.write_bytes(whole[: int(len(whole) * share)])
+    with pytest.raises((LedgerFault, InvalidArgument)):
+        SQLite(path)
 
 
 def test_a_forged_validation_is_seen(tmp_path: Path) -> None:

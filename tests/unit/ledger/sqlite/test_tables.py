@@ -59,7 +59,7 @@ def test_no_lookup_of_a_question_scans_a_table(connection: sqlite3.Connection) -
 def test_a_file_says_what_it_is(connection: sqlite3.Connection) -> None:
     assert connection.execute("PRAGMA application_id").fetchone() == (APPLICATION,)
     assert connection.execute("PRAGMA user_version").fetchone() == (VERSION,)
-    assert len(schema_of(connection)) == 10 + 3
+    assert len(schema_of(connection)) == 12 + 3
 
 
 def test_what_a_transaction_wrote_is_read_back(connection: sqlite3.Connection) -> None:

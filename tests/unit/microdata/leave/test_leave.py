@@ -10,9 +10,10 @@ import pytest
 
 from tenue.errors import Conflict, InvalidArgument
 from tenue.ledger import Memory, SQLite
+from tenue.ledger.given import NOWHERE, Place
 from tenue.microdata.leave import leave as leaving
 from tenue.microdata.leave import save as saving
-from tenue.microdata.leave.leave import Target, check_first, opened, register
+from tenue.microdata.leave.leave import Target, check_first, given_register, register
 from tenue.microdata.method.catalogue import chosen_method
 from tenue.microdata.method.contract import Method
 from tenue.microdata.release import publish_into
@@ -184,34 +185,52 @@ def test_another_table_is_another_matter() -> None:
 
 
 def test_a_ledger_from_a_path_is_closed_and_a_given_one_is_not(tmp_path: Path) -> None:
-    with opened(tmp_path / "a.ledger") as books:
-        assert books is not None
+    books = given_register(tmp_path / "a.ledger", NOWHERE)
+    assert books is not None
+    with books:
         assert books.known is None
         assert list(tmp_path.iterdir()) == []  # made when something is written, not before
         ledger = books.made()
         assert isinstance(ledger, SQLite)
-        assert books.known is ledger
+        with books:
+            assert books.known is ledger
+        ledger.datasets()  # still open: the outer one goes on
     with pytest.raises(InvalidArgument):
         ledger.datasets()
+    with books:  # a release that leaves later opens it again
+        assert books.made() is not ledger
+        assert books.made().datasets() == []
     held = Memory()
-    with opened(held) as books:
-        assert books is not None
+    books = given_register(held, NOWHERE)
+    assert books is not None
+    with books:
         assert books.known is books.made() is held
     held.datasets()
     for wrong in (3, True):
-        with pytest.raises(InvalidArgument), opened(wrong):
-            pass
+        with pytest.raises(InvalidArgument):
+            given_register(wrong, NOWHERE)
 
 
-def test_the_register_lies_beside_the_schema_unless_told_otherwise(tmp_path: Path) -> None:
-    beside = tmp_path / "people.toml"
-    with opened(None, beside) as books:
-        assert books is not None
+def test_the_register_has_its_place_unless_told_otherwise(tmp_path: Path) -> None:
+    beside = Place(schema=tmp_path / "people.toml")
+    books = given_register(None, beside)
+    assert books is not None
+    with books:
         books.made()
     assert (tmp_path / "people.ledger").exists()
-    for given, file in ((None, None), (False, None), (False, beside)):
-        with opened(given, file) as books:
-            assert books is None
+    for given, place in ((None, NOWHERE), (False, NOWHERE), (False, beside)):
+        assert given_register(given, place) is None
+
+
+def test_the_schema_of_a_release_is_on_record() -> None:
+    """Else nobody could tell by which schema a release was made."""
+    ledger = Memory()
+    register(ledger, chosen(), "a" * 64)
+    other = schema().replace(columns={"age": {"bounds": [0, 130]}})
+    register(ledger, chosen(schema=other, override="second-release"), "b" * 64)
+    registered = "release-registered"
+    assert kinds(ledger) == ["dataset-opened", registered, "schema-changed", registered]
+    assert ledger.balance("people").schema_digest == other.digest
 
 
 def test_upper_and_lower_case_do_not_make_another_table() -> None:

@@ -22,6 +22,10 @@ from tenue.schema import Schema
 from unit.microdata.census import COLUMNS, people, schema
 
 
+def left(release: Any) -> None:
+    assert release.table is not None
+
+
 def marks(source: Any, declared: Schema | None = None) -> tuple[str, ...]:
     return marks_of(source, read_original(source, declared or schema()))
 
@@ -126,7 +130,7 @@ def test_numbers_that_count_rows_name_nobody() -> None:
 def test_another_name_does_not_make_another_table(more: int) -> None:
     """The mutant knows tables by name: a record more under another name gives that record away."""
     ledger = Memory()
-    tn.publish(people(200), schema=schema(), method="swap", k=4, ledger=ledger)
+    left(tn.publish(people(200), schema=schema(), method="swap", k=4, ledger=ledger))
     renamed = schema().replace(table={"name": "people2"})
     table = pa.concat_tables([people(200), people(1, seed=5, name=["new"]).slice(0, more)])
     with pytest.raises(Conflict) as refused:
@@ -134,7 +138,7 @@ def test_another_name_does_not_make_another_table(more: int) -> None:
     assert refused.value.code == "second-release"
     assert ledger.datasets() == ["people"]
     others = strangers(200, 7)
-    tn.publish(others, schema=renamed, method="swap", k=4, ledger=ledger)
+    left(tn.publish(others, schema=renamed, method="swap", k=4, ledger=ledger))
     insisted = tn.publish(
         table,
         schema=schema().replace(table={"name": "people3"}),
@@ -143,6 +147,7 @@ def test_another_name_does_not_make_another_table(more: int) -> None:
         ledger=ledger,
         override="second-release",
     )
+    left(insisted)
     assert "row:" not in insisted.certificate.to_json()
     assert ledger.verify()
 
@@ -153,7 +158,7 @@ def test_a_connection_is_a_source_like_others() -> None:
         connection.register("rows", rows)
         connection.execute("CREATE TABLE people AS SELECT * FROM rows")
         ledger = Memory()
-        tn.publish(connection, schema=schema(), method="swap", k=4, ledger=ledger)
+        left(tn.publish(connection, schema=schema(), method="swap", k=4, ledger=ledger))
         renamed = schema().replace(table={"name": "others"})
         with pytest.raises(Conflict):
             tn.publish(rows, schema=renamed, method="swap", k=4, ledger=ledger)

@@ -96,6 +96,7 @@ TABLES = [
     ([NAME, UNIT, REPLACE, "rows = true"], 5, "table.rows"),
     ([NAME, UNIT, REPLACE, 'separator = ";;"'], 5, "table.separator"),
     ([NAME, UNIT, REPLACE, 'separator = "a"'], 5, "table.separator"),
+    ([NAME, UNIT, REPLACE, "ledger = 3"], 5, "table.ledger"),
     ([NAME, UNIT, REPLACE, "version = 3"], 5, "table.version"),
     ([NAME, UNIT, REPLACE, 'version = " "'], 5, "table.version"),
     ([NAME, UNIT, REPLACE, "bounds_from_data = 1"], 5, "table.bounds_from_data"),
