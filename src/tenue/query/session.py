@@ -363,7 +363,7 @@ class Session:
         plan = plan_limits(
             self.schema, epsilon=epsilon, by=by, column=column, quantiles=quantiles, most=most
         )
-        return self._settled(inquire_limits(plan, self.schema, column), key, fresh)
+        return self._settled(inquire_limits(plan, self.schema, column, self._seal), key, fresh)
 
     def _planned(self, sql: str, terms: Terms) -> Inquiry[Answer]:
         """read → plan, from the schema alone; kept for when the same is asked again."""

@@ -6,19 +6,19 @@ least one row, group or part of a sum, and nobody else loses any.
 Why it is private. One person more or less is above a limit or is not: each count moves by 1 at
 most, under both kinds of neighbours, and several counts by as much as they are many. Under
 add-or-remove a person is on one side of each limit, so that both sides together cost what one does;
-under replace both sides would cost twice, and the others are not counted (soundness section 12).
+under replace both sides would cost twice, and the others are not counted.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
 from ...engine.contract import Engine
 from ...engine.request import ContributionRequest, Request, Window
 from ...errors import refuse
+from ...frozen import dataclass
 from ...mechanism.part import Component, Part
 from ...noise.discrete_laplace import DiscreteLaplace
 from ...noise.joint import joint

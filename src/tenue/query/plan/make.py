@@ -7,12 +7,13 @@ least expected error for the caller's criterion. Two tables that share a schema 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 
 from ...engine.request import Measure, People, Request
 from ...engine.sql.product import check_product
 from ...errors import Refused, nearest, refuse
+from ...frozen import dataclass
 from ...noise.criterion import Criterion, criterion
 from ...number import Number as NumberGiven
 from ...number import fraction_of_one

@@ -55,7 +55,9 @@ def plan_limits(
     )
 
 
-def inquire_limits(plan: Quantiles, schema: Schema, column: str | None) -> Inquiry[Suggestion]:
+def inquire_limits(
+    plan: Quantiles, schema: Schema, column: str | None, seal: str = ""
+) -> Inquiry[Suggestion]:
     """The suggestion as the session pays for it."""
     name = None if column is None else schema.column(column).name
 
@@ -65,7 +67,9 @@ def inquire_limits(plan: Quantiles, schema: Schema, column: str | None) -> Inqui
     def read(stored: bytes, replayed: bool) -> Suggestion:
         chosen = tuple(tuple(values) for values in json.loads(stored)["chosen"])
         price = Fraction(0) if replayed else plan.epsilon
-        return Suggestion(plan, schema, name, chosen, certify_limits(plan, schema), price, replayed)
+        return Suggestion(
+            plan, schema, name, chosen, certify_limits(plan, schema, seal), price, replayed
+        )
 
     def rehearse() -> None:
         for sought in plan.sought:
@@ -83,7 +87,7 @@ def inquire_limits(plan: Quantiles, schema: Schema, column: str | None) -> Inqui
     )
 
 
-def certify_limits(plan: Quantiles, schema: Schema) -> Certificate:
+def certify_limits(plan: Quantiles, schema: Schema, seal: str = "") -> Certificate:
     """What is promised about suggested limits."""
     parts = {f"part {number}": line for number, line in enumerate(plan.lines(), start=1)}
     return certify(
@@ -94,6 +98,7 @@ def certify_limits(plan: Quantiles, schema: Schema) -> Certificate:
         ["McSherry and Talwar 2007, with a score of ranks"],
         assumptions_of(schema, _ALL_ROWS),
         (*DOES_NOT_PROMISE, _CUT),
+        seal,
     )
 
 

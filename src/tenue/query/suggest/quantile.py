@@ -3,7 +3,7 @@
 Why it is private. Every person has one number in each of these lists, so one person more or less
 is one number more or less, and to replace one is to change one. A quantile is chosen from a
 declared grid by selection, with a score that one number moves by max(p, 1 − p), or by 1 under
-replace; the prices of all quantiles add up (soundness section 12).
+replace; the prices of all quantiles add up.
 """
 
 from __future__ import annotations
