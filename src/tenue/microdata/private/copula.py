@@ -22,7 +22,7 @@ from ...errors import refuse
 from ...noise.source import Source
 from ...screen.number import exactly
 from .column import Margin
-from .columns import bought_all, columns_error
+from .margins import columns_error, private_margins
 from .counts import Counts, Weights, noisy, uniforms
 from .domain import Domain, Places
 from .synthesis import Synthesis
@@ -85,7 +85,7 @@ class Copula(Synthesis):
         return columns_error(self.domain, self.rows, self.epsilon * COLUMNS)
 
     def draw(self, places: Places, source: Source) -> Places:
-        margins = bought_all(self.domain, places, self.epsilon * COLUMNS, source)
+        margins = private_margins(self.domain, places, self.epsilon * COLUMNS, source)
         cuts = [_middle(margin) for margin in margins]
         counts = concordant(sides(places, [cut for cut, _ in cuts]))
         released = noisy(counts, self.epsilon * PAIRS, source, self.moved)

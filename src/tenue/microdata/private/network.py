@@ -22,7 +22,7 @@ from ...mechanism.choose.score import HighScore
 from ...noise.source import Source
 from ...screen.number import exactly
 from .column import Margin
-from .columns import bought_all, columns_error
+from .margins import columns_error, private_margins
 from .counts import MOVED, Counts, Weights, fitted, noisy, uniforms
 from .domain import Domain, Places
 from .grouping import MOST_GROUPS, Groups, grouped
@@ -100,7 +100,7 @@ class Network(Synthesis):
         return columns_error(self.domain, self.rows, self.epsilon * COLUMNS)
 
     def draw(self, places: Places, source: Source) -> Places:
-        margins = bought_all(self.domain, places, self.epsilon * COLUMNS, source)
+        margins = private_margins(self.domain, places, self.epsilon * COLUMNS, source)
         made = np.zeros_like(places)
         groups = _Groupings(self.domain, margins)
         first = max(range(len(margins)), key=groups.entropy)
