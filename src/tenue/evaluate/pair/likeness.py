@@ -74,7 +74,8 @@ class Likeness:
             "sliced_wasserstein": self.sliced,
             "pair_total_variation": self.pairs,
             "by_pair": [
-                {"columns": [one, other], "total_variation": far} for one, other, far in self.by_pair
+                {"columns": [one, other], "total_variation": far}
+                for one, other, far in self.by_pair
             ],
             "correlation": None
             if self.correlation is None
@@ -116,7 +117,9 @@ class Likeness:
 
 
 @checked_call
-def likeness(original: object, released: object, schema: object = None, bins: int = BINS) -> Likeness:
+def likeness(
+    original: object, released: object, schema: object = None, bins: int = BINS
+) -> Likeness:
     """How alike two tables are whose rows have nothing to do with each other.
 
     Parameters
@@ -187,7 +190,9 @@ def _apart(one: _Cut, other: _Cut) -> float:
 
 def _kolmogorov(before: Real, after: Real) -> float:
     ends = np.unique(np.concatenate([before, after]))
-    shares = [np.searchsorted(np.sort(side), ends, side="right") / side.size for side in (before, after)]
+    shares = [
+        np.searchsorted(np.sort(side), ends, side="right") / side.size for side in (before, after)
+    ]
     return float(np.abs(shares[0] - shares[1]).max())
 
 

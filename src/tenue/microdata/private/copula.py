@@ -22,9 +22,9 @@ from ...errors import refuse
 from ...noise.source import Source
 from ...screen.number import exactly
 from .column import Margin
-from .margins import columns_error, private_margins
 from .counts import Counts, Weights, noisy, uniforms
 from .domain import Domain, Places
+from .margins import columns_error, private_margins
 from .synthesis import Synthesis
 
 COLUMNS, PAIRS = Fraction(75, 100), Fraction(25, 100)

@@ -7,12 +7,12 @@ independence would give, less what its noise would cost.
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from itertools import combinations
 from typing import Any, Self
 
 import numpy as np
@@ -22,13 +22,13 @@ from ...mechanism.choose.score import HighScore
 from ...noise.source import Source
 from ...screen.number import exactly
 from .column import Margin
-from .margins import columns_error, private_margins
 from .counts import MOVED, Counts, Weights, fitted, noisy, uniforms
 from .domain import Domain, Places
 from .grouping import MOST_GROUPS, Groups, grouped
+from .margins import columns_error, private_margins
 from .synthesis import Synthesis
 
-COLUMNS, CHOICES, TABLES = Fraction(60, 100), Fraction(5, 100), Fraction(35, 100)
+COLUMNS, CHOICES, TABLES = Fraction(55, 100), Fraction(5, 100), Fraction(40, 100)
 """The parts of epsilon."""
 _ROWS_PER_CELL = 10
 _SMOOTH = 1e-3
@@ -48,7 +48,7 @@ class Network(Synthesis):
     """Columns that hang together by a chain of small tables.
 
     Guarantee
-        `epsilon` in all: .60 for the columns, .05 for the choices, .35 for the tables. One record
+        `epsilon` in all: .55 for the columns, .05 for the choices, .40 for the tables. One record
         moves a table by 2 in the L1 norm, and so every score by 2 at most: what independence would
         give is computed from released numbers.
 
@@ -101,28 +101,30 @@ class Network(Synthesis):
 
     def draw(self, places: Places, source: Source) -> Places:
         margins = private_margins(self.domain, places, self.epsilon * COLUMNS, source)
-        made = np.zeros_like(places)
+        made = np.array([margin.sample(self.rows, source) for margin in margins]).T.copy()
         groups = _Groupings(self.domain, margins)
-        first = max(range(len(margins)), key=groups.entropy)
-        made[:, first] = margins[first].sample(self.rows, source)
-        placed = [first]
+        placed: list[int] = []
         rule = HighScore(self.choice_epsilon, MOVED)
         for _ in range(self.steps):
             families = list(self._candidates(placed))
             scores = [self.score(family, groups, places, made) for family in families]
             family = families[rule.choose(scores, source)]
             made[:, family.child] = self._column(family, groups, places, made, source)
-            placed.append(family.child)
+            placed += [one for one in (*family.parents, family.child) if one not in placed]
         return made
 
     def _candidates(self, placed: Sequence[int]) -> Iterator[Family]:
-        for child in range(len(self.domain.axes)):
+        """What may come next; first of all any two columns, of which one stays as it was drawn."""
+        columns = range(len(self.domain.axes))
+        if not placed:
+            yield from (Family(child, (parent,)) for parent, child in combinations(columns, 2))
+        for child in columns if placed else ():
             if child in placed:
                 continue
             for parent in placed:
                 yield Family(child, (parent,))
             if self.most_cells >= 2**3:
-                for parents in itertools.combinations(placed, 2):
+                for parents in combinations(placed, 2):
                     yield Family(child, parents)
 
     def grouping(self, family: Family, groups: _Groupings) -> list[Groups]:
@@ -150,7 +152,7 @@ class Network(Synthesis):
         table = fitted(noisy(true, self.table_epsilon, source), self.rows)
         table = (1 - _SMOOTH) * table + _SMOOTH * np.maximum(independent, 1e-3)
         above = _codes(parts[1:], family.parents, made)
-        many = np.bincount(above, minlength=table.shape[1])
+        many = np.bincount(above, minlength=table.shape[1]).astype(np.float64)
         table = raked(table, _normalised(parts[0].weights, self.rows), many)
         chance = table / np.maximum(table.sum(axis=0), 1e-300)
         return parts[0].places(_drawn(chance, above, source), source)
@@ -164,12 +166,6 @@ class _Groupings:
         self._made = lru_cache(maxsize=None)(
             lambda j, most: grouped(domain.axes[j], margins[j], most)
         )
-
-    def entropy(self, column: int) -> float:
-        """How much a column says, by its noisy distribution."""
-        weights = self._made(column, MOST_GROUPS).weights
-        shares = weights[weights > 0] / weights.sum()
-        return float(-(shares * np.log(shares)).sum())
 
     def of(self, columns: Sequence[int], cells: int) -> list[Groups]:
         """The finest groups whose product is within `cells`; the largest is halved in turn."""
@@ -206,7 +202,7 @@ def _independent(parts: Sequence[Groups], family: Family, made: Places) -> Weigh
     wide = math.prod(groups.count for groups in parts[1:])
     above = np.bincount(_codes(parts[1:], family.parents, made), minlength=wide)
     shares = parts[0].weights / max(parts[0].weights.sum(), 1e-300)
-    return np.rint(shares[:, None] * above[None, :])
+    return np.asarray(np.rint(shares[:, None] * above[None, :]))
 
 
 def raked(table: Weights, down: Weights, across: Weights) -> Weights:
@@ -232,4 +228,4 @@ def _drawn(chance: Weights, above: Counts, source: Source) -> Counts:
     ends[-1] = 1.0
     line = (ends.T + np.arange(chance.shape[1])[:, None]).reshape(-1)
     found = np.searchsorted(line, np.minimum(u, 1 - 2.0**-40) + above, side="right")
-    return np.clip(found - above * chance.shape[0], 0, chance.shape[0] - 1)
+    return np.asarray(np.clip(found - above * chance.shape[0], 0, chance.shape[0] - 1))

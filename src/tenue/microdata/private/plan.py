@@ -21,7 +21,7 @@ from .regime import FEW, chosen_way
 from .synthesis import Synthesis
 from .ways import WAYS
 
-AUTO = "auto"
+AUTO: Literal["auto"] = "auto"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

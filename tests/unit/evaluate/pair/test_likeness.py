@@ -42,7 +42,7 @@ def test_columns_that_are_each_right_and_not_together_are_seen() -> None:
 def test_sliced_distance_of_a_shift_is_the_mean_of_its_projections() -> None:
     points = np.random.default_rng(1).uniform(0, 1, (4000, 2))
     points[0], points[1] = (0, 0), (1, 1)
-    shifted = points + [0.1, 0.0]
+    shifted = points + np.array([0.1, 0.0])
     found = likeness(points, shifted).sliced
     # both columns have reach 1.1 and 1; the mean of |cos| over directions is 2/pi
     assert found == pytest.approx(0.1 / 1.1 * 2 / np.pi, rel=0.05)
