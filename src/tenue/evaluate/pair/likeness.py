@@ -34,7 +34,7 @@ BOXES = 1000
 MOST_BOXED = 50_000
 """In larger tables, boxes are counted among every so many rows."""
 BINS = 20
-"""Into how many equal parts a column of numbers is cut where pairs are counted."""
+"""Into how many parts of equally many original rows numbers are cut where pairs are counted."""
 
 _GOLDEN = (math.sqrt(5) - 1) / 2
 
@@ -125,7 +125,7 @@ def likeness(
     Parameters
         original, released: tables of equally many rows.
         schema: domains and taxonomies; what the original holds if there is none.
-        bins: into how many equal parts numbers are cut where pairs are counted.
+        bins: into how many parts of equally many original rows numbers are cut, to count pairs.
 
     Example
         >>> likeness([[0.0], [10.0]], [[10.0], [0.0]]).sliced
@@ -170,13 +170,12 @@ def _cut(attribute: Attribute, bins: int) -> _Cut:
         sides = [np.where(side < 0, count, side) for side in (attribute.original, attribute.masked)]
         return _Cut(sides[0], sides[1], count + 1, False)
     held = attribute.original[~np.isnan(attribute.original)]
-    low, high = (float(held.min()), float(held.max())) if held.size else (0.0, 0.0)
-    step = (high - low) / bins or 1.0
+    edges = np.unique(np.quantile(held, np.arange(1, bins) / bins)) if held.size else held
     made = []
     for side in (attribute.original, attribute.masked):
-        place = np.clip(np.floor((np.nan_to_num(side, nan=low) - low) / step), 0, bins - 1)
-        made.append(np.where(np.isnan(side), bins, place).astype(np.int64))
-    return _Cut(made[0], made[1], bins + 1, True)
+        place = np.searchsorted(edges, side, side="right")
+        made.append(np.where(np.isnan(side), edges.size + 1, place).astype(np.int64))
+    return _Cut(made[0], made[1], edges.size + 2, True)
 
 
 def _apart(one: _Cut, other: _Cut) -> float:

@@ -24,7 +24,9 @@ from ..table.cells import Numbers
 from ..table.original import Original
 from .contract import Method, Published, Way
 
-NOBODY = "No row is anybody's: rows were drawn, and neither their order nor their number links them."
+NOBODY = (
+    "No row is anybody's: rows were drawn, and neither their order nor their number links them."
+)
 MANY = (
     "What holds for many people is not hidden, only what one record changes: a conclusion about a "
     "group reaches each of its members."
