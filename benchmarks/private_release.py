@@ -162,7 +162,7 @@ def coded(table: pa.Table, original: pa.Table) -> NDArray[np.int64]:
 
 
 def auc(train: pa.Table, test: pa.Table, target: tuple[str, str]) -> float:
-    """The area under the curve of a logistic regression, trained on one table, tried on the other."""
+    """The area under the curve of a logistic regression, trained on one, tried on the other."""
     name, positive = target
     x, y = features(train, test, name), np.array(train.column(name).to_pylist()) == positive
     weights = np.zeros(x.shape[1])

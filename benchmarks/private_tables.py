@@ -20,7 +20,9 @@ __all__ = ["TABLES", "Made", "large", "made"]
 Schema = dict[str, object]
 HEAD = {"name": "people", "unit": "record", "neighbours": "replace"}
 CENSUS = {"FICA": 12_000, "FEDTAX": 32_000, "INTVAL": 75_000, "POTHVAL": 160_000}
-ADULT8 = ["age", "workclass", "education", "marital-status", "occupation", "sex", "hours-per-week", "income"]
+ADULT4 = ["age", "hours-per-week", "occupation", "native-country"]
+ADULT8 = ["age", "workclass", "education", "marital-status", "occupation", "sex"]
+ADULT8 += ["hours-per-week", "income"]
 AGES = {"age": (17, 90), "hours-per-week": (1, 99), "fnlwgt": (10_000, 1_500_000)}
 GAINS = {"capital-gain": (0, 99_999), "capital-loss": (0, 5_000), "education-num": (1, 16)}
 
@@ -165,7 +167,7 @@ TABLES: dict[str, Callable[[Path], Made]] = {
     "census4": lambda folder: census(folder, list(CENSUS)),
     "census13": lambda folder: census(folder, None),
     "adult2": lambda folder: adult(folder, ["age", "hours-per-week"]),
-    "adult4": lambda folder: adult(folder, ["age", "hours-per-week", "occupation", "native-country"]),
+    "adult4": lambda folder: adult(folder, ADULT4),
     "adult8": lambda folder: adult(folder, ADULT8),
     "adult14": lambda folder: adult(folder, None),
     "eia11": eia,
