@@ -62,6 +62,7 @@ _INSIDE = {
         "criterion enclosure source table exact law joint likelihood box discrete_laplace "
         "heavy_tail laplace_sum independent laplace optimal_steps optimal"
     ),
+    "order": "hilbert category key",
     "prior": (
         "belief draw finite mass categorical lattice points counts density joint distance "
         "histogram uniform normal text"
@@ -74,7 +75,7 @@ _INSIDE = {
     "schema": "literal expression column named protocol table file schema",
     "screen": "number page table",
     "sensitivity": (
-        "admissible column order_statistic pair parameters local window smooth worst_case"
+        "admissible chain column order_statistic pair parameters local window smooth worst_case"
     ),
     "taxonomy": "given graph distance label nested file taxonomy",
 }
