@@ -18,15 +18,18 @@ from numpy.typing import NDArray
 from ...noise.discrete_laplace import DiscreteLaplace
 from ...noise.source import Source
 from ..permute import shuffled
-from .counts import MOVED, Weights, fitted, noisy, uniforms
+from .counts import MOVED, Counts, Weights, fitted, noisy, uniforms
 from .domain import Axis
-from .tree import Line, interval_error, tree_error, weighed
+from .tree import SPLITS, Line, grown, interval_error, tree_error
+from .tree_loss import SplitLaw
 
 _FEW = 20
 _MORE = 128
 _ROWS_A_PLACE = 5
 _MOST = 1 << 20
 """More places than this never have a count each."""
+_BLOCKS_FROM = 600
+"""Leaves of a tree from which on blocks pay, on columns with heaps of equal values too."""
 
 
 @dataclass(frozen=True)
@@ -82,17 +85,48 @@ def private_margin(
     Guarantee
         `epsilon`-differential privacy when one record is replaced and their number is public.
     """
-    rows = places.size
+    rows = max(places.size, 1)
     if has_counts(axis, rows, epsilon):
-        counts = noisy(np.bincount(places, minlength=axis.size), epsilon, source)
-        weights = fitted(counts, max(rows, 1))
+        counts = np.bincount(places, minlength=axis.size)
         edges = np.arange(axis.size + 1)
+        weights = fitted(noisy(counts, epsilon, source), rows)
     else:
-        boxes, found = weighed(places[:, None], [Line(axis.size, axis.blank)], epsilon, source)
-        order = np.argsort(boxes.low[:, 0])
-        weights = found[order]
-        edges = np.append(boxes.low[order, 0], axis.size)
+        edges, counts = _leaves(axis, places, SPLITS * epsilon, source)
+        weights = _in_blocks(counts, rows, (1 - SPLITS) * epsilon, source)
     return Margin(edges, weights / weights.sum())
+
+
+def _leaves(
+    axis: Axis, places: NDArray[np.int64], budget: Fraction, source: Source
+) -> tuple[NDArray[np.int64], Counts]:
+    """The leaves of a tree of one column in their order, and the secret number of rows of each."""
+    lines = [Line(axis.size, int(axis.blank))]
+    boxes, counts = grown(places[:, None], lines, SplitLaw.within(budget, 2), source)
+    order = np.argsort(boxes.low[:, 0])
+    return np.append(boxes.low[order, 0], axis.size), counts[order]
+
+
+def _in_blocks(counts: Counts, rows: int, epsilon: Fraction, source: Source) -> Weights:
+    """Noisy counts of leaves; where there are many, of blocks of neighbouring leaves too.
+
+    Errors of single leaves add up over a long interval. Blocks keep this in check, for a part of
+    the budget: a record is counted once among the leaves and once among the blocks.
+    """
+    if counts.size < _BLOCKS_FROM:
+        return fitted(noisy(counts, epsilon, source), rows)
+    length = math.isqrt(counts.size)
+    begins = np.arange(0, counts.size, length)
+    leaf = noisy(counts, epsilon / 2, source)
+    block = noisy(np.add.reduceat(counts, begins), epsilon / 2, source)
+    sizes = np.diff(np.append(begins, counts.size))
+    # the leaves of a block tell its total too, with `sizes` times the variance
+    total = (sizes * block + np.add.reduceat(leaf, begins)) / (sizes + 1)
+    totals = fitted(total, rows)
+    found = np.zeros(counts.size)
+    for begin, size, held in zip(begins, sizes, totals, strict=True):
+        if held > 0:
+            found[begin : begin + size] = fitted(leaf[begin : begin + size], held)
+    return found
 
 
 def has_counts(axis: Axis, rows: int, epsilon: Fraction) -> bool:
@@ -107,7 +141,7 @@ def margin_error(axis: Axis, rows: int, epsilon: Fraction) -> float:
     if has_counts(axis, rows, epsilon):
         law = DiscreteLaplace(sensitivity=MOVED, epsilon=epsilon)
         return interval_error(axis.size, math.sqrt(law.variance), rows)
-    return tree_error([Line(axis.size, axis.blank)], rows, epsilon)
+    return tree_error([Line(axis.size, int(axis.blank))], rows, epsilon)
 
 
 def shares(axes: Sequence[Axis]) -> tuple[Fraction, ...]:

@@ -34,10 +34,11 @@ _TOGETHER = 4
 
 @dataclass(frozen=True)
 class Line:
-    """The places of one column that a tree splits; the last is apart if it stands for a blank."""
+    """The places of one column that a tree splits. The last `apart` of them, which stand for
+    blanks, are set apart before anything else."""
 
     size: int
-    blank: bool = False
+    apart: int = 0
 
 
 @dataclass(frozen=True)
@@ -121,8 +122,8 @@ class _Front:
         for j in together:
             first, last = self.low[:, j], self.high[:, j]
             cut = first + (last - first) // 2
-            if self.lines[j].blank:
-                cut = np.where(last == self.lines[j].size, last - 1, cut)
+            held = self.lines[j].size - self.lines[j].apart
+            cut = np.where((first < held) & (held < last), held, cut)
             cut = np.where(last - first > 1, cut, last)
             self.box = 2 * self.box + (self.columns[j] >= cut[self.box])
             self.low, self.high = np.repeat(self.low, 2, axis=0), np.repeat(self.high, 2, axis=0)
@@ -165,7 +166,7 @@ class Tree(Synthesis):
 
     @property
     def lines(self) -> tuple[Line, ...]:
-        return tuple(Line(axis.size, axis.blank) for axis in self.domain.axes)
+        return tuple(Line(axis.size, int(axis.blank)) for axis in self.domain.axes)
 
     @property
     def law(self) -> SplitLaw:
