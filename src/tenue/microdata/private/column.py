@@ -85,7 +85,7 @@ def private_margin(
     Guarantee
         `epsilon`-differential privacy when one record is replaced and their number is public.
     """
-    rows = places.size
+    rows = max(places.size, 1)
     if has_counts(axis, rows, epsilon):
         counts = np.bincount(places, minlength=axis.size)
         edges = np.arange(axis.size + 1)

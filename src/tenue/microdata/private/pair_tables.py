@@ -241,11 +241,11 @@ def walked(
                 continue
             known, new, ways = (i, j, table) if i in made else (j, i, table.T)
             order, held = by_group(made[known], groups[known].many, source)
-            parts = [
-                np.repeat(np.arange(groups[new].many), apportioned(ways[g], int(size), source))
-                for g, size in enumerate(held)
-                if size
-            ]
             made[new] = np.empty(rows, np.int64)
-            made[new][order] = np.concatenate(parts)
+            ends = np.cumsum(held)
+            for g in np.flatnonzero(held):
+                size = int(held[g])
+                counts = apportioned(ways[g], size, source)
+                here = order[ends[g] - size : ends[g]]
+                made[new][here] = np.repeat(np.arange(counts.size), counts)
     return made

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,8 +58,10 @@ class TwoStage(Synthesis):
         if len(domain.axes) < 2:
             raise refuse("microdata.one-column-in-two-stages", column=domain.axes[0].name)
         ordered = all(axis.ordered for axis in domain.axes)
-        usual = {"joint": "tree" if ordered else "pair-tables"}
-        return cls(domain=domain, rows=rows, epsilon=epsilon, **usual | options)
+        chosen = {"joint": "tree" if ordered else "pair-tables"} | options
+        if chosen["joint"] not in get_args(Joint):
+            raise refuse("microdata.joint-is", joint=chosen["joint"])
+        return cls(domain=domain, rows=rows, epsilon=epsilon, **chosen)
 
     @property
     def margins_epsilon(self) -> Fraction:
