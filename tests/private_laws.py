@@ -22,7 +22,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tenue.microdata.private import column, counts, pair_tables, tree
+from tenue.mechanism.choose.score import HighScore
+from tenue.microdata.private import column, copula, counts, network, pair_tables, tree
 from tenue.microdata.private.domain import Domain
 from tenue.microdata.private.tree_loss import SplitLaw
 from tenue.noise.discrete_laplace import DiscreteLaplace
@@ -140,30 +141,21 @@ def _force(forced: Forced, patch: pytest.MonkeyPatch) -> None:
 
         return noisy
 
-    def table(classes: Sequence[tuple[int, int]], fall: Fraction, points: int) -> Any:
-        number = forced.choose(len(classes))
+    def chosen(rule: HighScore, scores: Sequence[int], source: Any = None) -> int:
+        number = forced.choose(len(scores))
         with localcontext(DIGITS):
-            weights = [many * _exp(-fall * score) for score, many in classes]
+            weights = [Decimal(0)] * len(scores)
+            for behind, places in rule.classes(scores).items():
+                for place in places:
+                    weights[place] = _exp(-rule.fall * behind)
             out.chance += (weights[number] / sum(weights)).ln()
-
-        class Fixed:
-            def decide(self, words: Any, source: Any) -> Any:
-                return [number]
-
-        return Fixed()
-
-    chosen_pair = pair_tables.PairTables._chosen
-
-    def remembered(self: Any, scores: Any, source: Any) -> Any:
-        pair = chosen_pair(self, scores, source)
-        out.key.append(pair)
-        return pair
+        out.key.append(number)
+        return number
 
     patch.setattr(DiscreteLaplace, "steps", steps)
     patch.setattr(SplitLaw, "decide", decided)
-    patch.setattr(pair_tables.PairTables, "_chosen", remembered)
-    patch.setattr(pair_tables, "exponential_table", table)
-    for module in (tree, column, pair_tables):
+    patch.setattr(HighScore, "choose", chosen)
+    for module in (tree, column, pair_tables, network, copula):
         patch.setattr(module, "noisy", noised(module.noisy))
 
 

@@ -22,9 +22,9 @@ from ...errors import refuse
 from ...noise.source import Source
 from ...screen.number import exactly
 from .column import Margin
+from .columns import margins_error, private_margins
 from .counts import Counts, Weights, noisy, uniforms
 from .domain import Domain, Places
-from .margins import columns_error, private_margins
 from .synthesis import Synthesis
 
 COLUMNS, PAIRS = Fraction(75, 100), Fraction(25, 100)
@@ -42,8 +42,8 @@ class Copula(Synthesis):
 
     Guarantee
         `epsilon` in all: .75 for the columns, .25 for the counts of all pairs. A record that is
-        replaced changes the sides of some u of the D columns; a pair changes exactly if one of its
-        two columns is among them, which u·(D − u) pairs do, ⌊D²/4⌋ at most.
+        replaced changes sides in some u of the D columns; a pair changes exactly if one of its two
+        columns is among them, which u·(D − u) pairs do, ⌊D²/4⌋ at most.
 
     Source
         Correlations from signs: Sheppard 1899; the count of changed pairs is proved above.
@@ -82,7 +82,7 @@ class Copula(Synthesis):
 
     @property
     def expected_error(self) -> float:
-        return columns_error(self.domain, self.rows, self.epsilon * COLUMNS)
+        return margins_error(self.domain, self.rows, self.epsilon * COLUMNS)
 
     def draw(self, places: Places, source: Source) -> Places:
         margins = private_margins(self.domain, places, self.epsilon * COLUMNS, source)

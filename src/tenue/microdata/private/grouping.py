@@ -6,90 +6,89 @@ Groups are made from what was released already, so they cost nothing, and never 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...noise.exact import uniform
 from ...noise.source import Source
 from .column import Margin
-from .counts import Counts, Weights, uniforms
-from .domain import Axis
-
-MOST_GROUPS = 16
-"""Groups of a column in a table of several columns, at most; and two at least."""
+from .counts import Weights, uniforms
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Groups:
-    """A column's places, put together.
+    """The cells of a margin in few groups: neighbours together in an ordered column, rare ones in
+    another; a blank alone.
 
-    order: all pieces of the margin, those of one group beside each other.
-    starts: the first piece of each group in that order, and the end.
+    label: the group of each cell, numbered from 0.
     """
 
     margin: Margin
-    order: Counts
-    starts: Counts
+    label: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, margin: Margin, *, ordered: bool, blank: bool, most: int) -> Groups:
+        """At most `most` groups, one more for a blank."""
+        weights = np.diff(margin.ends)
+        held = weights.size - blank
+        if held <= most:
+            label = np.arange(held)
+        elif ordered:
+            label = np.zeros(held, np.int64)
+            label[_cuts(weights[:held], most)[1:]] = 1
+            label = np.cumsum(label)
+        else:
+            label = np.empty(held, np.int64)
+            falling = np.argsort(-weights[:held], kind="stable")
+            label[falling] = np.minimum(np.arange(held), most - 1)
+        return cls(margin, np.append(label, label.max() + 1) if blank else label)
 
     @property
-    def count(self) -> int:
-        return self.starts.size - 1
+    def many(self) -> int:
+        return int(self.label.max()) + 1
 
-    @property
+    @cached_property
     def weights(self) -> Weights:
-        """The noisy weight of each group."""
-        return np.asarray(np.add.reduceat(self.margin.weights[self.order], self.starts[:-1]))
+        """The weight of each group, sum 1."""
+        cells = np.diff(self.margin.ends)
+        return np.bincount(self.label, weights=cells, minlength=self.many).astype(np.float64)
 
-    def codes(self, places: Counts) -> Counts:
+    def number(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
         """The group of each place."""
-        group = np.repeat(np.arange(self.count), np.diff(self.starts))
-        of_piece = np.empty(self.order.size, np.int64)
-        of_piece[self.order] = group
-        return of_piece[np.searchsorted(self.margin.edges, places, side="right") - 1]
+        cell = np.searchsorted(self.margin.edges, places, side="right") - 1
+        return np.asarray(self.label[cell])
 
-    def places(self, codes: Counts, source: Source) -> Counts:
-        """A place for each code, spread over its group as the margin spreads its weight."""
-        weights = self.margin.weights[self.order]
-        ends = np.cumsum(weights)
-        total = self.weights[codes]
-        first = np.concatenate([[0.0], ends])[self.starts[:-1]][codes]
-        # stratified: the i-th of m rows of a group draws from the i-th of m equal slices
-        slice_, many = _ranks(codes, self.count, source)
-        u = first + (slice_ + uniforms(codes.size, source)) / many[codes] * total
-        last = self.starts[1:][codes] - 1
-        piece = np.minimum(np.searchsorted(ends, u, side="right"), last)
-        piece = np.maximum(piece, self.starts[:-1][codes])
-        begin, width = self.margin.edges[:-1], np.diff(self.margin.edges)
-        found = self.order[piece]
-        return np.asarray(begin[found] + uniform(width[found], codes.size, source))
-
-
-def _ranks(codes: Counts, count: int, source: Source) -> tuple[Counts, Counts]:
-    """The place of each row among those of its code, in random order; and how many those are."""
-    order = np.lexsort((source.words(codes.size, 64), codes))
-    many = np.bincount(codes, minlength=count)
-    begin = np.cumsum(many) - many
-    ranks = np.empty(codes.size, np.int64)
-    ranks[order] = np.arange(codes.size) - begin[codes[order]]
-    return ranks, np.maximum(many, 1)
+    def drawn(self, numbers: NDArray[np.int64], source: Source) -> NDArray[np.int64]:
+        """A place in each of these groups, such that a group's places follow the margin."""
+        cells = np.argsort(self.label, kind="stable")
+        ends = np.concatenate([[0.0], np.cumsum(np.diff(self.margin.ends)[cells])])
+        begins = np.cumsum(self.weights) - self.weights
+        order, held = by_group(numbers, self.many, source)
+        group = numbers[order]
+        nth = np.arange(numbers.size) - (np.cumsum(held) - held)[group]
+        inside = (nth + uniforms(numbers.size, source)) / held[group]
+        rank = begins[group] + inside * self.weights[group]
+        at = np.searchsorted(ends, rank, side="right") - 1
+        # rounding at the end of a group must not lead into the next
+        first = np.searchsorted(self.label[cells], group, side="left")
+        last = np.searchsorted(self.label[cells], group, side="right") - 1
+        cell = cells[np.clip(at, first, last)]
+        width = np.diff(self.margin.edges)[cell]
+        offset = (uniforms(numbers.size, source) * width).astype(np.int64)
+        made = np.empty(numbers.size, np.int64)
+        made[order] = self.margin.edges[cell] + np.minimum(offset, width - 1)
+        return made
 
 
-def grouped(axis: Axis, margin: Margin, most: int) -> Groups:
-    """At most `most` groups: neighbours of about equal weight for a column with an order; else the
-    heaviest places by themselves, and all the others together. A blank stands alone."""
-    pieces = margin.weights.size
-    if axis.ordered:
-        blank = axis.blank and most > 2
-        held = pieces - blank
-        cuts = _cuts(margin.weights[:held], most - blank)
-        starts = np.concatenate([cuts, [held], [pieces][: int(blank)]])
-        return Groups(margin, np.arange(pieces), starts.astype(np.int64))
-    if pieces <= most:
-        return Groups(margin, np.arange(pieces), np.arange(pieces + 1))
-    order = np.argsort(-margin.weights, kind="stable")
-    starts = np.concatenate([np.arange(most), [pieces]])
-    return Groups(margin, order, starts.astype(np.int64))
+def by_group(
+    numbers: NDArray[np.int64], many: int, source: Source
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The rows group by group, in random order inside a group; and how many each group has."""
+    bits = max(many - 1, 1).bit_length()
+    words = source.words(numbers.size, 64) >> np.uint64(bits)
+    key = (numbers.astype(np.uint64) << np.uint64(64 - bits)) | words
+    return np.argsort(key), np.bincount(numbers, minlength=many)
 
 
 def _cuts(weights: Weights, most: int) -> NDArray[np.int64]:

@@ -22,15 +22,16 @@ from ...mechanism.choose.score import HighScore
 from ...noise.source import Source
 from ...screen.number import exactly
 from .column import Margin
+from .columns import margins_error, private_margins
 from .counts import MOVED, Counts, Weights, fitted, noisy, uniforms
 from .domain import Domain, Places
-from .grouping import MOST_GROUPS, Groups, grouped
-from .margins import columns_error, private_margins
+from .grouping import Groups, by_group
 from .synthesis import Synthesis
 
 COLUMNS, CHOICES, TABLES = Fraction(55, 100), Fraction(5, 100), Fraction(40, 100)
 """The parts of epsilon."""
 _ROWS_PER_CELL = 10
+_MOST_GROUPS = 16
 _SMOOTH = 1e-3
 _SWEEPS = 30
 
@@ -97,7 +98,7 @@ class Network(Synthesis):
 
     @property
     def expected_error(self) -> float:
-        return columns_error(self.domain, self.rows, self.epsilon * COLUMNS)
+        return margins_error(self.domain, self.rows, self.epsilon * COLUMNS)
 
     def draw(self, places: Places, source: Source) -> Places:
         margins = private_margins(self.domain, places, self.epsilon * COLUMNS, source)
@@ -155,7 +156,7 @@ class Network(Synthesis):
         many = np.bincount(above, minlength=table.shape[1]).astype(np.float64)
         table = raked(table, _normalised(parts[0].weights, self.rows), many)
         chance = table / np.maximum(table.sum(axis=0), 1e-300)
-        return parts[0].places(_drawn(chance, above, source), source)
+        return parts[0].drawn(_drawn(chance, above, source), source)
 
 
 class _Groupings:
@@ -164,12 +165,14 @@ class _Groupings:
     def __init__(self, domain: Domain, margins: Sequence[Margin]) -> None:
         self._margins = margins
         self._made = lru_cache(maxsize=None)(
-            lambda j, most: grouped(domain.axes[j], margins[j], most)
+            lambda j, most: Groups.of(
+                margins[j], ordered=domain.axes[j].ordered, blank=domain.axes[j].blank, most=most
+            )
         )
 
     def of(self, columns: Sequence[int], cells: int) -> list[Groups]:
         """The finest groups whose product is within `cells`; the largest is halved in turn."""
-        most = [min(MOST_GROUPS, self._margins[j].weights.size) for j in columns]
+        most = [min(_MOST_GROUPS, self._margins[j].weights.size) for j in columns]
         while math.prod(most) > cells and max(most) > 2:
             widest = max(range(len(most)), key=most.__getitem__)
             most[widest] -= 1
@@ -183,23 +186,23 @@ def _normalised(weights: Weights, total: float) -> Weights:
 def _codes(parts: Sequence[Groups], columns: Sequence[int], table: Places) -> Counts:
     codes = np.zeros(table.shape[0], np.int64)
     for groups, column in zip(parts, columns, strict=True):
-        codes = codes * groups.count + groups.codes(table[:, column])
+        codes = codes * groups.many + groups.number(table[:, column])
     return codes
 
 
 def _table(parts: Sequence[Groups], family: Family, table: Places) -> Counts:
     """How many rows each cell has: groups of the child down, of the parents across."""
-    wide = math.prod(groups.count for groups in parts[1:])
-    child = parts[0].codes(table[:, family.child])
+    wide = math.prod(groups.many for groups in parts[1:])
+    child = parts[0].number(table[:, family.child])
     codes = child * wide + _codes(parts[1:], family.parents, table)
-    counts = np.bincount(codes, minlength=parts[0].count * wide)
-    return counts.reshape(parts[0].count, wide).astype(np.int64)
+    counts = np.bincount(codes, minlength=parts[0].many * wide)
+    return counts.reshape(parts[0].many, wide).astype(np.int64)
 
 
 def _independent(parts: Sequence[Groups], family: Family, made: Places) -> Weights:
     """What the table would be if the child had nothing to do with its parents, in whole rows; from
     the released distribution of the child and the parents as they were drawn."""
-    wide = math.prod(groups.count for groups in parts[1:])
+    wide = math.prod(groups.many for groups in parts[1:])
     above = np.bincount(_codes(parts[1:], family.parents, made), minlength=wide)
     shares = parts[0].weights / max(parts[0].weights.sum(), 1e-300)
     return np.asarray(np.rint(shares[:, None] * above[None, :]))
@@ -217,8 +220,7 @@ def raked(table: Weights, down: Weights, across: Weights) -> Weights:
 
 def _drawn(chance: Weights, above: Counts, source: Source) -> Counts:
     """A row of `chance` for each column that is named, rows of one column spread evenly."""
-    order = np.lexsort((source.words(above.size, 64), above))
-    many = np.bincount(above, minlength=chance.shape[1])
+    order, many = by_group(above, chance.shape[1], source)
     begin = np.cumsum(many) - many
     rank = np.empty(above.size, np.int64)
     rank[order] = np.arange(above.size) - begin[above[order]]

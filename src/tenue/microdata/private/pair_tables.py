@@ -11,17 +11,17 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...mechanism.choose.exponential import exponential_table
+from ...mechanism.choose.score import HighScore
 from ...noise.discrete_laplace import DiscreteLaplace
 from ...noise.source import Source
 from .column import Margin
-from .counts import MOVED, Counts, Weights, apportioned, noisy, uniforms
+from .counts import MOVED, Counts, Weights, apportioned, noisy
 from .domain import Domain, Places
+from .grouping import Groups, by_group
 
 Pair = tuple[int, int]
 
@@ -29,75 +29,9 @@ _ROWS_A_CELL = 12
 _MOST_GROUPS = 32
 _CHOICES = Fraction(1, 10)
 """The part of the budget of pair tables that chooses the pairs; none if there is one pair."""
-_HARDLY = 28
-"""Together all pairs beyond the reach weigh less than e^-28 of the best."""
 _SURE = 0.5
 """Departures from independence below this many scales of the noise are taken for noise."""
 _SWEEPS = 30
-
-
-@dataclass(frozen=True)
-class Groups:
-    """The cells of a margin in few groups: neighbours together in an ordered column, rare ones in
-    another; a blank alone.
-
-    label: the group of each cell, numbered from 0.
-    """
-
-    margin: Margin
-    label: NDArray[np.int64]
-
-    @classmethod
-    def of(cls, margin: Margin, *, ordered: bool, blank: bool, most: int) -> Groups:
-        """At most `most` groups, one more for a blank."""
-        weights = np.diff(margin.ends)
-        held = weights.size - blank
-        if held <= most:
-            label = np.arange(held)
-        elif ordered:
-            middle = margin.ends[:held] + weights[:held] / 2
-            label = np.unique((middle * most).astype(np.int64), return_inverse=True)[1]
-        else:
-            label = np.empty(held, np.int64)
-            falling = np.argsort(-weights[:held], kind="stable")
-            label[falling] = np.minimum(np.arange(held), most - 1)
-        return cls(margin, np.append(label, label.max() + 1) if blank else label)
-
-    @property
-    def many(self) -> int:
-        return int(self.label.max()) + 1
-
-    @cached_property
-    def weights(self) -> Weights:
-        """The weight of each group, sum 1."""
-        cells = np.diff(self.margin.ends)
-        return np.bincount(self.label, weights=cells, minlength=self.many).astype(np.float64)
-
-    def number(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The group of each place."""
-        cell = np.searchsorted(self.margin.edges, places, side="right") - 1
-        return np.asarray(self.label[cell])
-
-    def drawn(self, numbers: NDArray[np.int64], source: Source) -> NDArray[np.int64]:
-        """A place in each of these groups, such that a group's places follow the margin."""
-        cells = np.argsort(self.label, kind="stable")
-        ends = np.concatenate([[0.0], np.cumsum(np.diff(self.margin.ends)[cells])])
-        begins = np.cumsum(self.weights) - self.weights
-        order, held = by_group(numbers, self.many, source)
-        group = numbers[order]
-        nth = np.arange(numbers.size) - (np.cumsum(held) - held)[group]
-        inside = (nth + uniforms(numbers.size, source)) / held[group]
-        rank = begins[group] + inside * self.weights[group]
-        at = np.searchsorted(ends, rank, side="right") - 1
-        # rounding at the end of a group must not lead into the next
-        first = np.searchsorted(self.label[cells], group, side="left")
-        last = np.searchsorted(self.label[cells], group, side="right") - 1
-        cell = cells[np.clip(at, first, last)]
-        width = np.diff(self.margin.edges)[cell]
-        offset = (uniforms(numbers.size, source) * width).astype(np.int64)
-        made = np.empty(numbers.size, np.int64)
-        made[order] = self.margin.edges[cell] + np.minimum(offset, width - 1)
-        return made
 
 
 @dataclass(frozen=True)
@@ -189,14 +123,10 @@ class PairTables:
 
     def _chosen(self, scores: Mapping[Pair, int], source: Source) -> Pair:
         """One pair, with probability proportional to e^(choosing·score/(2·MOVED))."""
-        if len(scores) == 1:
-            return next(iter(scores))
-        fall = self.choosing / (2 * MOVED)
-        reach = math.ceil((math.log(len(scores)) + _HARDLY) / float(fall))
-        best = max(scores.values())
-        behind = sorted((min(best - score, reach), pair) for pair, score in scores.items())
-        table = exponential_table([(miss, 1) for miss, _ in behind], fall, len(behind))
-        return behind[int(table.decide(source.words(1, 64), source)[0])][1]
+        pairs = list(scores)
+        if len(pairs) == 1:
+            return pairs[0]
+        return pairs[HighScore(self.choosing, MOVED).choose(list(scores.values()), source)]
 
     def fitted(self, released: Counts, independent: Weights) -> Weights:
         """The table that rows are drawn from: independence, and as much of the noisy departure
@@ -217,16 +147,6 @@ def cross(
 ) -> NDArray[np.int64]:
     """How many rows each pair of groups has."""
     return np.bincount(one * others + other, minlength=many * others).reshape(many, others)
-
-
-def by_group(
-    numbers: NDArray[np.int64], many: int, source: Source
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The rows group by group, in random order inside a group; and how many each group has."""
-    bits = max(many - 1, 1).bit_length()
-    words = source.words(numbers.size, 64) >> np.uint64(bits)
-    key = (numbers.astype(np.uint64) << np.uint64(64 - bits)) | words
-    return np.argsort(key), np.bincount(numbers, minlength=many)
 
 
 def walked(

@@ -11,6 +11,13 @@ import numpy as np
 import pytest
 
 import tenue as tn
+from private_laws import (
+    ROUNDING,
+    Exposed,
+    for_one_cell,
+    without_noise_where_empty,
+    worst_loss,
+)
 from tenue.mechanism.choose.score import HighScore
 from tenue.microdata.private import network
 from tenue.microdata.private.column import Margin
@@ -160,6 +167,28 @@ def test_empty_cells_get_noise_like_all_others(monkeypatch: pytest.MonkeyPatch) 
     empty = true == 0
     assert empty.sum() == true.size - 1
     assert (drawn[empty] != 0).mean() > 0.8  # a mutant that skips them gives 0 for each
+
+
+@pytest.mark.parametrize(("sizes", "rows"), [((2, 2), 4), ((2, 3), 3), ((2, 2, 2), 2)])
+def test_a_whole_release_keeps_within_epsilon(
+    sizes: tuple[int, ...], rows: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    net = way(sizes, rows, Fraction(10))
+    assert 9 < worst_loss(net, sizes, monkeypatch) <= 10 + ROUNDING
+
+
+def test_a_whole_release_with_noise_for_one_cell_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(network, "noisy", for_one_cell)
+    net = way((2, 2), 3, Fraction(10))
+    assert worst_loss(net, (2, 2), monkeypatch) > 10
+
+
+def test_a_whole_release_without_noise_in_empty_cells_is_seen(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(network, "noisy", without_noise_where_empty)
+    with pytest.raises(Exposed):
+        worst_loss(way((2, 2), 3, Fraction(10)), (2, 2), monkeypatch)
 
 
 def test_relations_are_kept() -> None:

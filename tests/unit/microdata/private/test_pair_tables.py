@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from tenue.microdata.private.column import Margin
-from tenue.microdata.private.pair_tables import Groups, PairTables, by_group, cross, walked
+from tenue.microdata.private.grouping import Groups, by_group
+from tenue.microdata.private.pair_tables import PairTables, cross, walked
 from tenue.noise.source import Seeded
 
 
@@ -25,8 +26,8 @@ def every(groups: Margin) -> Groups:
 
 def test_neighbours_share_a_group_and_heaps_have_their_own() -> None:
     found = Groups.of(margin(1, 1, 1, 1, 12, 1, 1, 1, 1), ordered=True, blank=False, most=4)
-    assert found.label.tolist() == [0, 0, 0, 0, 1, 2, 2, 2, 2]
-    assert found.weights == pytest.approx([0.2, 0.6, 0.2])
+    assert found.label.tolist() == [0, 0, 0, 0, 1, 2, 2, 3, 3]
+    assert found.weights == pytest.approx([0.2, 0.6, 0.1, 0.1])
 
 
 def test_rare_categories_share_a_group() -> None:
