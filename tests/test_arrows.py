@@ -62,6 +62,7 @@ _INSIDE = {
         "criterion enclosure source table exact law joint likelihood box discrete_laplace "
         "heavy_tail laplace_sum independent laplace optimal_steps optimal"
     ),
+    "order": "hilbert category key",
     "prior": (
         "belief draw finite mass categorical lattice points counts density joint distance "
         "histogram uniform normal text"
