@@ -75,7 +75,7 @@ _INSIDE = {
     "schema": "literal expression column named protocol table file schema",
     "screen": "number page table",
     "sensitivity": (
-        "admissible column order_statistic pair parameters local window smooth worst_case"
+        "admissible chain column order_statistic pair parameters local window smooth worst_case"
     ),
     "taxonomy": "given graph distance label nested file taxonomy",
 }
