@@ -2,7 +2,7 @@
 
     python scripts/chain_table.py > src/tenue/sensitivity/chain_table.json
 
-Takes a few minutes, nearly all of it for more than eight columns. Whole numbers only.
+Takes about a minute. Whole numbers only.
 """
 
 from __future__ import annotations

@@ -76,8 +76,9 @@ def taxonomy_line(taxonomy: Taxonomy, blank: bool = False) -> CategoryLine:
         table[known[:, None] != known[None, :]] = apart
     else:
         for i, one in enumerate(names):
-            row = [int(taxonomy.rational_distance(one, other) * DISTANCE_STEPS) for other in names]
-            table[i] = row
+            before = names[:i]
+            row = [int(taxonomy.rational_distance(one, other) * DISTANCE_STEPS) for other in before]
+            table[i, :i] = table[:i, i] = row
     return CategoryLine(_with_blank(table) if blank else table)
 
 

@@ -41,7 +41,7 @@ def cells(positions: Numbers, length: int, bits: int) -> Numbers:
     if length == 0:
         return found
     rest = positions
-    step = min(bits, _WORD - length.bit_length())  # so that what is left still fits when shifted
+    step = _WORD + 1 - length.bit_length()  # so that what is left still fits when shifted
     done = 0
     while done < bits:
         now = min(step, bits - done)

@@ -34,7 +34,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 MOST_EXACT = 512
-"""Lines with more categories are bounded by their length."""
+"""So many categories are gone through quickly; longer lines are bounded by their length."""
 
 
 class Table(NamedTuple):
@@ -85,13 +85,13 @@ def hilbert(columns: int, groups: int) -> Fraction:
 def category(metric: NDArray[np.int64], groups: int) -> int:
     """L_N for one column of categories in a fixed order, cut into N groups, in steps of `metric`.
 
-    Exact up to `MOST_EXACT` categories, otherwise the length of the line.
+    Exact; the length of the line is an upper bound whatever N is.
 
     Parameters
         metric: whole distances between categories in their order; the triangle inequality holds.
     """
     size = metric.shape[0]
-    if groups >= size - 1 or size > MOST_EXACT:
+    if groups >= size - 1:
         return int(np.diagonal(metric, 1).sum())
     longest = np.zeros(size, np.int64)  # of the chains so far that end here
     forward = np.where(np.triu(np.ones_like(metric)) > 0, metric, -1)

@@ -74,11 +74,13 @@ def clamped(points: Points, bounds: Bounds) -> Points:
     if columns > MOST_COLUMNS:
         raise refuse("microdata.too-many-columns-for-an-order", many=columns, most=MOST_COLUMNS)
     try:
-        ends = [(exact(low, "low"), exact(high, "high")) for low, high in bounds]
-    except (TypeError, ValueError):
-        ends = []
-    if len(ends) != columns or any(low >= high for low, high in ends):
+        low, high = (
+            np.array([float(exact(pair[end], "bounds")) for pair in bounds]) for end in (0, 1)
+        )
+    except (TypeError, ValueError, IndexError, OverflowError):
+        low = high = np.empty(0)
+    with np.errstate(over="ignore"):
+        width = high - low
+    if width.shape != (columns,) or not ((width > 0) & np.isfinite(width)).all():
         raise refuse("microdata.bounds-of-each-column", columns=columns)
-    low = np.array([float(low) for low, _ in ends])
-    high = np.array([float(high) for _, high in ends])
-    return np.asarray((np.clip(points, low, high) - low) / (high - low))
+    return np.asarray((np.clip(points, low, high) - low) / width)

@@ -91,6 +91,8 @@ class MeaningLine:
 
     def chain(self, groups: int) -> Fraction:
         """The longest chain with a link for each group, the line being 1 long."""
+        if self.axis.size > chain.MOST_EXACT:
+            return Fraction(1)
         return Fraction(chain.category(self.line.metric, groups), self.length)
 
     def values(self, places: Places) -> Numbers:

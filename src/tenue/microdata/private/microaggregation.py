@@ -164,7 +164,8 @@ class Microaggregation(Synthesis):
     def _most_steps(self) -> int:
         """No line is longer, so that sums and their noise fit into 64 bits."""
         moved = min(Fraction(_MOST_MOVED), _MOST_SCALE * self.epsilon)
-        return min(_MOST_SUM // (2 * self.k), math.floor(moved / max(self.length, Fraction(1))))
+        fits = min(_MOST_SUM // (2 * self.k), math.floor(moved / max(self.length, Fraction(1))))
+        return max(fits, 1)  # a line keeps its two ends; noise that is too wide is refused
 
     @property
     def _numbers(self) -> list[NumberLine]:
@@ -283,7 +284,7 @@ class Microaggregation(Synthesis):
 
     def _choice_epsilon(self, line: MeaningLine) -> float:
         """What one choice would cost alone if a record took the most distant category."""
-        furthest = int(line.line.metric.max(initial=0))
+        furthest = int(line.line.distances.max())
         return 2 * float(self._choice(line).fall) * furthest if line.length else 0.0
 
     def _afterwards(self) -> Iterator[str]:
