@@ -1,6 +1,7 @@
 """A table becomes a publishable table.
 
 mdav, v_mdav, individual_ranking     rows into groups of similar rows
+ordered, reference_points            rows into groups by an order of the declared domain
 records                              numbers, dates and categories, as these compare them
 rank_file, swap_file                 one column of a table that does not fit into memory
 Release                              a protected copy of a table, made by `tn.publish`
@@ -11,7 +12,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..lazy import lazily
-from .partition import Partition, Records, individual_ranking, mdav, v_mdav
+from .partition import (
+    Partition,
+    Records,
+    individual_ranking,
+    mdav,
+    ordered,
+    reference_points,
+    v_mdav,
+)
 
 if TYPE_CHECKING:
     from .assessment import Step
@@ -26,8 +35,10 @@ __all__ = [
     "Step",
     "individual_ranking",
     "mdav",
+    "ordered",
     "rank_file",
     "records",
+    "reference_points",
     "swap_file",
     "v_mdav",
 ]

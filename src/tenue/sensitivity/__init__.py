@@ -3,6 +3,7 @@
 * `worst_case`: in any table at all; depends on the schema only, and may be printed.
 * `local`: in this table; a fact about the rows, never to be printed.
 * `smooth`: in this table or one near it, discounted by distance; a fact about the rows too.
+* `chain`: of all groups of a table that is cut by rank in one fixed order.
 * `admissible_beta` and its neighbours: which heavy-tailed noise a smooth sensitivity may scale.
 """
 
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING
 from ..lazy import lazily
 
 if TYPE_CHECKING:
-    from . import worst_case
+    from . import chain, worst_case
     from .admissible import (
         admissible_alpha,
         admissible_beta,
@@ -29,6 +30,7 @@ __all__ = [
     "Peak",
     "admissible_alpha",
     "admissible_beta",
+    "chain",
     "dilation_loss",
     "is_admissible",
     "local",
@@ -41,6 +43,7 @@ __all__ = [
 lazily(
     __name__,
     {
+        ".chain": "chain",
         ".worst_case": "worst_case",
         ".admissible": "admissible_alpha admissible_beta dilation_loss is_admissible sliding_loss",
         ".local": "local",

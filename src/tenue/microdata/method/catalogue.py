@@ -12,12 +12,14 @@ from ...number import check_call
 from ...schema import Schema
 from .contract import Method, check_roles, one_of
 from .microaggregate import Microaggregate
+from .private import Private
 from .swap import Swap
 
-METHODS: dict[str, type[Method]] = {kind.name: kind for kind in (Microaggregate, Swap)}
+METHODS: dict[str, type[Method]] = {kind.name: kind for kind in (Microaggregate, Swap, Private)}
 """Whoever adds a method adds it here."""
 
 Options = dict[str, inspect.Parameter]
+_OPTIONAL = inspect.Parameter("optional", inspect.Parameter.KEYWORD_ONLY, default=None)
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -27,7 +29,8 @@ def chosen_method(
 ) -> Method:
     """The method that was asked for; refused if it is none, or does not suit the schema."""
     kind = METHODS[one_of(method, "method", METHODS)]
-    check_roles(schema)
+    if kind.named_roles:
+        check_roles(schema)
     return kind.read(schema, override, **options)
 
 
@@ -37,9 +40,11 @@ def options_of(kinds: Collection[type[Method]]) -> Options:
     each = [inspect.signature(kind.read).parameters for kind in kinds]
     for name, option in (pair for parameters in each for pair in parameters.items()):
         if option.kind is option.KEYWORD_ONLY:
-            if option.default is option.empty and not all(name in others for others in each):
-                option = option.replace(default=None)
             found.setdefault(name, option)
+    for name, option in found.items():
+        needed = [one.get(name, _OPTIONAL).default is option.empty for one in each]
+        if any(needed) and not all(needed):
+            found[name] = option.replace(default=None)
     return found
 
 

@@ -67,6 +67,12 @@ class Method(abc.ABC):
     name: ClassVar[str]
     overrides: ClassVar[tuple[str, ...]] = ()
     """What a holder may insist on besides `SECOND`."""
+    named_roles: ClassVar[bool] = True
+    """Whether every column that leaves must state its role."""
+    reads_all: ClassVar[bool] = False
+    """Whether a value that cannot be read counts as missing; otherwise the table is refused."""
+    repeatable: ClassVar[bool] = False
+    """Whether a second release of a table reveals no more than both of their prices."""
 
     schema: Schema
     override: frozenset[str] = frozenset()
@@ -89,6 +95,13 @@ class Method(abc.ABC):
             words = [words]
         known = (SECOND, *cls.overrides)
         return frozenset(one_of(word, "override", known) for word in words)
+
+    def sized(self, rows: int) -> Self:
+        """The method for a table of so many rows; refused if it does not suit them.
+
+        Asked before anything is paid, and only of methods that show how many rows there are.
+        """
+        return self
 
     @property
     def label(self) -> str:

@@ -45,7 +45,7 @@ def points_of(X: ArrayLike, scale: Sequence[object] | None = None) -> Points:
         >>> points_of([[3, 8], [1, 4]], scale=[1, 4]).tolist()
         [[0.75, 0.5], [0.25, 0.25]]
     """
-    points = _numbers(X)
+    points = numbers_of(X)
     if scale is not None:
         with np.errstate(all="ignore"):
             points = points / _divisors(scale, points.shape[1])
@@ -86,7 +86,8 @@ def centroid(sums: Sums, count: int | NDArray[np.int64]) -> Points:
     return mean
 
 
-def _numbers(X: ArrayLike) -> Points:
+def numbers_of(X: ArrayLike) -> Points:
+    """The table as doubles, refused unless it is a matrix of finite numbers."""
     try:
         given = np.asarray(X)
     except ValueError:

@@ -8,14 +8,15 @@ that came in.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...engine.contract import Rows
+from ...engine.contract import Engine, Rows
 from ...engine.open import open_engine
 from ...engine.source.location import names_of
 from ...errors import refuse
@@ -59,27 +60,56 @@ class Original:
         return values if self.persons is None else values[self.persons]
 
 
-def read_original(source: object, schema: Schema) -> Original:
-    """Reads the table; refused if it is not what the schema declares, or has no row."""
-    engine = open_engine(source, schema)
-    try:
-        engine.validate()
+@dataclass(frozen=True, eq=False)
+class Validated:
+    """A table that is well formed, and not read yet.
+
+    rows: how many it has.
+    """
+
+    rows: int
+    _engine: Engine
+    _schema: Schema
+
+    def read(self, *, all_values: bool = False) -> Original:
+        """All rows; refused if they are not what the schema declares.
+
+        Parameters
+            all_values: whether a value that cannot be read counts as missing, and an infinite one
+                as the bound, as they do for questions.
+        """
+        engine, schema = self._engine, self._schema
         rows = engine.read_all()
         if engine.files is not None and not engine.files.unchanged():
             there = [path for path in engine.files.paths if path.suffix != ".wal"]
             raise refuse("engine.changed-while-it-was-read", names=names_of(there))
+        cells = {}
+        for name in rows.logical.column_names:
+            column = schema.columns[name]
+            if not all_values:
+                _check_values(column, rows)
+            cells[name] = _cells(column, rows)
+        names = tuple(column.combine_chunks() for column in rows.identifiers.columns)
+        return Original(cells, _persons(schema, rows), self.rows, rows.beyond, names)
+
+
+@contextmanager
+def open_original(source: object, schema: Schema) -> Iterator[Validated]:
+    """The table, validated; refused if it is not well formed or has no row."""
+    engine = open_engine(source, schema)
+    try:
+        rows = engine.validate().rows
+        if rows == 0:
+            raise refuse("microdata.has-no-rows", name=schema.name)
+        yield Validated(rows, engine, schema)
     finally:
         engine.close()
-    size = rows.logical.num_rows if rows.logical.num_columns else rows.identifiers.num_rows
-    if size == 0:
-        raise refuse("microdata.has-no-rows", name=schema.name)
-    cells = {}
-    for name in rows.logical.column_names:
-        column = schema.columns[name]
-        _check_values(column, rows)
-        cells[name] = _cells(column, rows)
-    names = tuple(column.combine_chunks() for column in rows.identifiers.columns)
-    return Original(cells, _persons(schema, rows), size, rows.beyond, names)
+
+
+def read_original(source: object, schema: Schema) -> Original:
+    """Reads the table; refused if it is not what the schema declares, or has no row."""
+    with open_original(source, schema) as table:
+        return table.read()
 
 
 def _check_values(column: Column, rows: Rows) -> None:

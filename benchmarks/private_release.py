@@ -1,0 +1,363 @@
+"""What a private table is worth: ours, plain noise and others, at the same epsilon.
+
+    python benchmarks/private_release.py                           the tables of ../shared/data
+    python benchmarks/private_release.py --only census4 adult4 --epsilon 1 --runs 10
+    python benchmarks/private_release.py --rival PYTHON            also MST and AIM of that Python
+    python benchmarks/private_release.py --large                   also 10,000,000 rows x 2
+    python benchmarks/private_release.py --out chart.svg           also draws the chart
+
+Every figure is the mean over runs; 0 is best everywhere, but for the area under the curve. Pairs of
+columns are compared in cells of twenty parts of equally many original rows. The rivals promise
+(epsilon, 1e-6), ours epsilon alone. Writes benchmarks/results/private_release.json.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+from private_chart import chart
+from private_tables import TABLES, Made, large, made
+from record import record
+from rich.console import Console
+from rich.table import Table
+
+import tenue as tn
+from tenue.evaluate.pair.likeness import likeness
+from tenue.microdata.private.domain import Domain, Places
+from tenue.microdata.private.plan import planned
+from tenue.microdata.private.ways import WAYS
+from tenue.microdata.table.original import read_original
+from tenue.noise import DiscreteLaplace
+from tenue.noise.source import SYSTEM
+
+DATA = Path(__file__).parent.parent.parent / "shared" / "data"
+RIVALS = ("MST", "AIM")
+DELTA = 1e-6
+
+Figures = dict[str, float]
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """A table, as places of its domain."""
+
+    made: Made
+    domain: Domain
+    places: Places
+    kinds: dict[str, object]
+
+    @classmethod
+    def of(cls, made: Made) -> Subject:
+        schema = tn.Schema.from_dict(made.schema)
+        original = read_original(made.table, schema)
+        domain = Domain.of(schema)
+        kinds = {name: cells.type for name, cells in original.cells.items()}
+        return cls(made, domain, domain.places(original, SYSTEM), kinds)
+
+    def table(self, places: Places) -> pa.Table:
+        cells = self.domain.cells(places, self.kinds)
+        return pa.table({name: column.to_arrow() for name, column in cells.items()})
+
+
+def plain_noise(subject: Subject, epsilon: Fraction) -> Places:
+    """Every record with noise of its own, epsilon shared between columns: what needs no idea."""
+    share = epsilon / len(subject.domain.axes)
+    drawn = []
+    for j, axis in enumerate(subject.domain.axes):
+        law = DiscreteLaplace(sensitivity=axis.size - 1 or 1, epsilon=share)
+        noise = law.steps(len(subject.places))
+        drawn.append(np.clip(subject.places[:, j] + noise, 0, axis.size - 1))
+    return np.array(drawn).T
+
+
+def thesis_order(subject: Subject, epsilon: Fraction) -> Places:
+    """Centroids in the thesis' order, with the noise that this order really needs: N times D."""
+    rows, columns = subject.places.shape
+    span = np.array(subject.domain.sizes) - 1
+    best = None
+    for k in (50, 100, 200, 400, 800):
+        if 2 * k > rows:
+            break
+        labels = tn.microdata.reference_points(
+            subject.places.astype(np.float64), k, bounds=[(0, int(s)) for s in span]
+        ).labels
+        scale = (labels.max() + 1) * columns / k / float(epsilon)
+        best = (scale, k, labels) if best is None or scale < best[0] else best
+    assert best is not None
+    _, k, labels = best
+    sizes = np.bincount(labels)
+    made = np.empty_like(subject.places)
+    for j in range(columns):
+        moved = int(max(span[j], 1)) * (labels.max() + 1) * columns
+        law = DiscreteLaplace(sensitivity=int(moved), epsilon=epsilon)
+        sums = np.bincount(labels, weights=subject.places[:, j]).astype(np.int64)
+        noisy = sums + law.steps(sums.size)
+        made[:, j] = np.clip(np.rint(noisy / sizes), 0, span[j])[labels]
+    return made
+
+
+def measured(subject: Subject, released: pa.Table) -> Figures:
+    """How far the released table is from the original."""
+    found = likeness(subject.made.table, released, tn.Schema.from_dict(subject.made.schema))
+    quantiles = [column.quantiles for column in found.columns if column.quantiles is not None]
+    figures = {
+        "shares": float(np.mean([column.histogram for column in found.columns])),
+        "boxes": found.boxes,
+    }
+    if quantiles:
+        figures["wasserstein"] = float(np.mean(quantiles))
+        figures["kolmogorov"] = float(np.mean([far for _, far in found.kolmogorov]))
+    if found.sliced is not None:
+        figures["sliced"] = found.sliced
+    if found.pairs is not None:
+        figures["pairs"] = found.pairs
+    if found.correlation is not None:
+        figures["correlation"] = found.correlation.mean
+    if subject.made.target is not None:
+        figures["auc"] = auc(released, subject.made.table, subject.made.target)
+        figures["three-way"] = three_way(subject, released)
+    return figures
+
+
+def three_way(subject: Subject, released: pa.Table) -> float:
+    """The mean error of counts over cells of three columns, over rows."""
+    names = [axis.name for axis in subject.domain.axes]
+    tables = [coded(one, subject.made.table) for one in (subject.made.table, released)]
+    rng = np.random.default_rng(7)
+    total, rows = 0.0, subject.made.table.num_rows
+    for _ in range(1000):
+        chosen = rng.choice(len(names), 3, replace=False)
+        cell = [int(rng.integers(0, tables[0][:, j].max() + 1)) for j in chosen]
+        counts = [int((table[:, chosen] == cell).all(axis=1).sum()) for table in tables]
+        total += abs(counts[0] - counts[1]) / rows
+    return total / 1000
+
+
+def coded(table: pa.Table, original: pa.Table) -> NDArray[np.int64]:
+    """Each column in few cells: tenths of the original's numbers, or its categories."""
+    columns = []
+    for name in original.column_names:
+        values, known = table.column(name), original.column(name)
+        if pa.types.is_integer(known.type) or pa.types.is_floating(known.type):
+            edges = np.unique(np.quantile(known.to_numpy(), np.arange(1, 10) / 10))
+            columns.append(np.searchsorted(edges, values.to_numpy(), side="right"))
+        else:
+            place = {word: i for i, word in enumerate(sorted(set(known.to_pylist())))}
+            columns.append(np.array([place.get(word, 0) for word in values.to_pylist()]))
+    return np.stack(columns, axis=1)
+
+
+def auc(train: pa.Table, test: pa.Table, target: tuple[str, str]) -> float:
+    """The area under the curve of a logistic regression, trained on one, tried on the other."""
+    name, positive = target
+    x, y = features(train, test, name), np.array(train.column(name).to_pylist()) == positive
+    weights = np.zeros(x.shape[1])
+    for _ in range(25):  # Newton's steps, with a little ridge
+        chance = 1 / (1 + np.exp(-np.clip(x @ weights, -30, 30)))
+        slope = x.T @ (chance - y) + 1e-2 * weights
+        bend = (x * (chance * (1 - chance))[:, None]).T @ x + 1e-2 * np.eye(x.shape[1])
+        weights -= np.linalg.solve(bend, slope)
+    truth = np.array(test.column(name).to_pylist()) == positive
+    score = features(test, test, name) @ weights
+    order = np.argsort(score, kind="stable")
+    ranks = np.empty(order.size)
+    ranks[order] = np.arange(1, order.size + 1)
+    ones = int(truth.sum())
+    zeros = truth.size - ones
+    return float((ranks[truth].sum() - ones * (ones + 1) / 2) / (ones * zeros))
+
+
+def features(table: pa.Table, known: pa.Table, target: str) -> NDArray[np.float64]:
+    columns = [np.ones(table.num_rows)]
+    for name in (n for n in known.column_names if n != target):
+        original, values = known.column(name), table.column(name)
+        if pa.types.is_integer(original.type) or pa.types.is_floating(original.type):
+            held = original.to_numpy().astype(np.float64)
+            scaled = (values.to_numpy() - held.mean()) / (held.std() or 1)
+            columns += [scaled, np.clip(scaled, -5, 5) ** 2]
+        else:
+            words = sorted(set(original.to_pylist()))[1:]
+            seen = np.array(values.to_pylist())
+            columns += [(seen == word).astype(np.float64) for word in words]
+    return np.stack(columns, axis=1)
+
+
+def ours(subject: Subject, epsilon: Fraction) -> Iterator[tuple[str, Callable[[], pa.Table]]]:
+    """Every way of ours that suits the table, and the one that would be taken."""
+    rows = len(subject.places)
+    chosen = planned(subject.domain, rows, epsilon).by
+    yield f"auto ({chosen})", lambda: drawn(subject, epsilon, "auto")
+    for by in WAYS:
+        try:
+            planned(subject.domain, rows, epsilon, by)
+        except tn.Refused:
+            continue
+        if by == chosen:
+            continue
+        yield by, lambda by=by: drawn(subject, epsilon, by)  # type: ignore[misc]
+
+
+def drawn(subject: Subject, epsilon: Fraction, by: str) -> pa.Table:
+    way = planned(subject.domain, len(subject.places), epsilon, by).way
+    return subject.table(way.draw(subject.places, SYSTEM))
+
+
+def simple(subject: Subject, epsilon: Fraction) -> Iterator[tuple[str, Callable[[], pa.Table]]]:
+    yield "plain noise", lambda: subject.table(plain_noise(subject, epsilon))
+    if all(axis.ordered for axis in subject.domain.axes):
+        yield "thesis' order, sound", lambda: subject.table(thesis_order(subject, epsilon))
+
+
+RIVAL = """
+import json, sys
+import numpy as np, pandas as pd
+from dpmm.pipelines import AIMPipeline, MSTPipeline
+name, source, out, sizes, epsilon, delta, runs = sys.argv[1:]
+sizes = json.loads(sizes)
+frame = pd.read_parquet(source)
+kind = {"MST": MSTPipeline, "AIM": AIMPipeline}[name]
+for run in range(int(runs)):
+    model = kind(epsilon=float(epsilon), delta=float(delta), disable_processing=True, n_jobs=2)
+    model.fit(frame, domain=sizes, random_state=run)
+    model.generate(n_records=len(frame), random_state=run).to_parquet(f"{out}.{run}")
+"""
+
+
+def rival(python: str, name: str, subject: Subject, epsilon: Fraction, runs: int) -> list[pa.Table]:
+    """Tables of another synthesiser, which sees at most 32 equal parts of each column of numbers;
+    empty if it fails, or takes more than a quarter of an hour."""
+    parts = [min(axis.size, 32) if axis.ordered else axis.size for axis in subject.domain.axes]
+    width = [axis.size / n for axis, n in zip(subject.domain.axes, parts, strict=True)]
+    names = [f"c{j}" for j in range(len(parts))]
+    cut = np.minimum((subject.places / width).astype(np.int64), np.array(parts) - 1)
+    with tempfile.TemporaryDirectory() as folder:
+        source, out = Path(folder) / "in.parquet", Path(folder) / "out"
+        pq.write_table(pa.table(dict(zip(names, cut.T, strict=True))), source)
+        sizes = json.dumps(dict(zip(names, parts, strict=True)))
+        words = [python, "-c", RIVAL, name, source, out, sizes, float(epsilon), DELTA, runs]
+        try:
+            subprocess.run(list(map(str, words)), check=True, capture_output=True, timeout=900)
+        except (subprocess.CalledProcessError, subprocess.TimeoutExpired) as failed:
+            sys.stderr.write(f"{name}: {str(getattr(failed, 'stderr', failed))[-400:]}\n")
+            return []
+        rng = np.random.default_rng(1)
+        tables = []
+        for run in range(runs):
+            found = pq.read_table(f"{out}.{run}")
+            columns = []
+            for name_, wide, size in zip(names, width, subject.domain.sizes, strict=True):
+                at = found.column(name_).to_numpy().astype(np.float64) * wide
+                if wide > 1:
+                    at = at + rng.uniform(0, wide, at.size)
+                columns.append(np.clip(np.floor(at + 1e-9), 0, size - 1).astype(np.int64))
+            tables.append(subject.table(np.array(columns).T))
+        return tables
+
+
+def mean(rows: list[Figures]) -> Figures:
+    return {name: round(float(np.mean([row[name] for row in rows])), 5) for name in rows[0]}
+
+
+def compare(given: argparse.Namespace, console: Console) -> list[dict[str, object]]:
+    found: list[dict[str, object]] = []
+    for name in given.only:
+        data = made(name, given.data)
+        if data is None:
+            console.print(f"{name}: not in {given.data}")
+            continue
+        subject = Subject.of(data)
+        for epsilon in map(Fraction, given.epsilon):
+            rows = []
+            for by, draw in (*ours(subject, epsilon), *simple(subject, epsilon)):
+                begin = time.process_time()
+                tables = [draw() for _ in range(given.runs)]
+                took = (time.process_time() - begin) / given.runs
+                figures = mean([measured(subject, table) for table in tables])
+                rows.append({"by": by, "cpu_seconds": round(took, 3), **figures})
+            for other in RIVALS if given.rival else ():
+                tables = rival(given.rival, other, subject, epsilon, min(given.runs, 5))
+                if tables:
+                    figures = mean([measured(subject, table) for table in tables])
+                    rows.append({"by": f"{other} (δ = {DELTA:g})", **figures})
+            shown(console, f"{name}, {len(subject.places):,} rows, epsilon {epsilon}", rows)
+            found += [{"table": name, "epsilon": float(epsilon), **row} for row in rows]
+    return found
+
+
+def shown(console: Console, title: str, rows: list[dict[str, object]]) -> None:
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    table = Table(*names, title=title, title_justify="left")
+    for row in rows:
+        table.add_row(*(_short(row.get(name)) for name in names))
+    console.print(table)
+
+
+def _short(value: object) -> str:
+    return f"{value:.4f}" if isinstance(value, float) else "" if value is None else str(value)
+
+
+def at_scale() -> list[dict[str, object]]:
+    """Ten million rows of two columns, each way in a process of its own."""
+    rows: list[dict[str, object]] = []
+    for by in ("tree", "microaggregation"):
+        done = subprocess.run(
+            [sys.executable, __file__, "--large-one", by],
+            check=True,
+            capture_output=True,
+            text=True,
+        )
+        rows.append(json.loads(done.stdout.splitlines()[-1]))
+    return rows
+
+
+def one_at_scale(by: str) -> None:
+    places, domain = large(10_000_000)
+    way = planned(domain, len(places), Fraction(1), by).way
+    begin = time.process_time()
+    way.draw(places, SYSTEM)
+    took = time.process_time() - begin
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    print(json.dumps({"table": "10,000,000 x 2", "by": by, "cpu_seconds": took, "gigabytes": peak}))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--only", nargs="+", choices=list(TABLES), default=list(TABLES))
+    parser.add_argument("--epsilon", nargs="+", default=["1/10", "1", "10"])
+    parser.add_argument("--runs", type=int, default=10)
+    parser.add_argument("--data", type=Path, default=DATA)
+    parser.add_argument("--rival", help="a Python that has dpmm")
+    parser.add_argument("--large", action="store_true")
+    parser.add_argument("--large-one", help=argparse.SUPPRESS)
+    parser.add_argument("--out", type=Path, help="where the chart goes")
+    given = parser.parse_args()
+    if given.large_one:
+        one_at_scale(given.large_one)
+        return
+    console = Console(width=150)
+    rows = compare(given, console)
+    if given.large:
+        big = at_scale()
+        shown(console, "10,000,000 rows x 2, epsilon 1", big)
+        rows += big
+    if given.out:
+        given.out.write_text(chart(rows))
+    console.print(f"written to {record('private_release', rows)}")
+
+
+if __name__ == "__main__":
+    main()

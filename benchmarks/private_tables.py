@@ -1,0 +1,196 @@
+"""The tables of `private_release.py`: reference data where it is there, and made-up ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+import tenue as tn
+from tenue.microdata.private.domain import Domain
+
+__all__ = ["TABLES", "Made", "large", "made"]
+
+Schema = dict[str, object]
+HEAD = {"name": "people", "unit": "record", "neighbours": "replace"}
+CENSUS = {"FICA": 12_000, "FEDTAX": 32_000, "INTVAL": 75_000, "POTHVAL": 160_000}
+ADULT4 = ["age", "hours-per-week", "occupation", "native-country"]
+ADULT8 = ["age", "workclass", "education", "marital-status", "occupation", "sex"]
+ADULT8 += ["hours-per-week", "income"]
+AGES = {"age": (17, 90), "hours-per-week": (1, 99), "fnlwgt": (10_000, 1_500_000)}
+GAINS = {"capital-gain": (0, 99_999), "capital-loss": (0, 5_000), "education-num": (1, 16)}
+
+
+@dataclass(frozen=True, eq=False)
+class Made:
+    """A table, its schema, and which value of which column a classifier is asked for."""
+
+    table: pa.Table
+    schema: Schema
+    target: tuple[str, str] | None = None
+
+
+def number(low: int, high: int) -> Schema:
+    return {"type": "number", "bounds": [low, high]}
+
+
+def category(values: pa.ChunkedArray) -> Schema:
+    return {"type": "category", "categories": sorted(pc.unique(values).to_pylist())}
+
+
+def described(table: pa.Table, bounds: dict[str, tuple[int, int]]) -> Schema:
+    columns = {
+        name: number(*bounds[name]) if name in bounds else category(table.column(name))
+        for name in table.column_names
+    }
+    return {"table": HEAD, "columns": columns}
+
+
+def round_up(number: float) -> int:
+    """The next number with one digit that is not 0: what a holder would state."""
+    digit = 10 ** (len(str(int(number))) - 1)
+    return int(-(-int(number) // digit) * digit)
+
+
+def census(folder: Path, names: list[str] | None) -> Made:
+    table = pq.read_table(folder / "census.parquet")
+    table = table if names is None else table.select(names)
+    bounds = {}
+    for name in table.column_names:
+        ends = pc.min_max(table.column(name)).as_py()
+        low = 0 if ends["min"] >= 0 else -round_up(-ends["min"])
+        bounds[name] = (low, CENSUS.get(name, round_up(ends["max"])))
+    return Made(table, described(table, bounds))
+
+
+def adult(folder: Path, names: list[str] | None) -> Made:
+    table = pq.read_table(folder / "adult.parquet")
+    table = table.select(
+        [n for n in table.column_names if n != "education-num"] if names is None else names
+    )
+    bounds = {n: b for n, b in (AGES | GAINS).items() if n in table.column_names}
+    target = ("income", ">50K") if "income" in table.column_names else None
+    return Made(table, described(table, bounds), target)
+
+
+def eia(folder: Path) -> Made:
+    table = pq.read_table(folder / "eia.parquet")
+    table = table.select(
+        [n for n in table.column_names if n not in ("UTILITYID", "UTILNAME", "STATE", "YEAR")]
+    )
+    bounds = {}
+    for name in table.column_names:
+        ends = pc.min_max(table.column(name)).as_py()
+        low = 0 if ends["min"] >= 0 else -round_up(-ends["min"])
+        bounds[name] = (low, round_up(ends["max"]))
+    return Made(table, described(table, bounds))
+
+
+def mixture(rows: int, columns: int) -> Made:
+    """Five clouds of different width in a cube."""
+    rng = np.random.default_rng(11)
+    centres, widths = rng.uniform(0.2, 0.8, (5, columns)), rng.uniform(0.01, 0.08, 5)
+    which = rng.integers(0, 5, rows)
+    points = centres[which] + rng.normal(size=(rows, columns)) * widths[which][:, None]
+    steps = np.clip(points * 10_000, 0, 10_000).astype(np.int64)
+    table = pa.table({f"x{j}": steps[:, j] for j in range(columns)})
+    return Made(table, described(table, dict.fromkeys(table.column_names, (0, 10_000))))
+
+
+def visits(rows: int = 20_000) -> Made:
+    """Visits to a clinic: skewed costs that depend on ward and stay, ages with two humps."""
+    rng = np.random.default_rng(5)
+    ward = rng.choice(
+        ["north", "south", "east", "west", "day"], rows, p=[0.3, 0.25, 0.2, 0.15, 0.1]
+    )
+    age = np.where(rng.uniform(size=rows) < 0.3, rng.normal(8, 4, rows), rng.normal(62, 14, rows))
+    stay = np.where(ward == "day", 0, rng.geometric(0.25, rows))
+    cost = rng.lognormal(6 + 0.25 * np.minimum(stay, 10), 0.6)
+    table = pa.table(
+        {
+            "ward": ward,
+            "age": np.clip(age, 0, 105).astype(np.int64),
+            "stay": np.clip(stay, 0, 60).astype(np.int64),
+            "cost": np.clip(cost, 0, 100_000).astype(np.int64),
+        }
+    )
+    bounds = {"age": (0, 110), "stay": (0, 60), "cost": (0, 100_000)}
+    return Made(table, described(table, bounds))
+
+
+def loans(rows: int = 50_000) -> Made:
+    """Six columns, three of them categories, of a bank: related by income."""
+    rng = np.random.default_rng(6)
+    income = rng.lognormal(10.4, 0.5, rows)
+    amount = income * rng.uniform(0.2, 4, rows)
+    grade = np.array(list("ABCDE"))[
+        np.clip((amount / income + rng.normal(0, 0.7, rows)), 0, 4).astype(int)
+    ]
+    term = np.where(
+        amount > 40_000, "long", np.where(rng.uniform(size=rows) < 0.7, "short", "long")
+    )
+    table = pa.table(
+        {
+            "income": np.clip(income, 0, 400_000).astype(np.int64),
+            "amount": np.clip(amount, 0, 800_000).astype(np.int64),
+            "rate": np.clip(
+                (np.searchsorted(list("ABCDE"), grade) * 20 + rng.normal(40, 8, rows)), 0, 200
+            ).astype(np.int64),
+            "grade": grade,
+            "term": term,
+            "region": rng.choice([f"r{i}" for i in range(12)], rows),
+        }
+    )
+    bounds = {"income": (0, 400_000), "amount": (0, 800_000), "rate": (0, 200)}
+    return Made(table, described(table, bounds))
+
+
+def meters(rows: int = 30_000) -> Made:
+    """Readings of six meters that hang together by the weather; one is off most of the time."""
+    rng = np.random.default_rng(8)
+    weather = rng.normal(size=(rows, 2))
+    mixed = weather @ rng.normal(size=(2, 6)) + 0.5 * rng.normal(size=(rows, 6))
+    steps = np.clip(mixed * 400 + 2_000, 0, 4_000).astype(np.int64)
+    steps[rng.uniform(size=rows) < 0.8, 5] = 0
+    table = pa.table({f"meter{j}": steps[:, j] for j in range(6)})
+    return Made(table, described(table, dict.fromkeys(table.column_names, (0, 4_000))))
+
+
+TABLES: dict[str, Callable[[Path], Made]] = {
+    "census2": lambda folder: census(folder, ["FICA", "FEDTAX"]),
+    "census4": lambda folder: census(folder, list(CENSUS)),
+    "census13": lambda folder: census(folder, None),
+    "adult2": lambda folder: adult(folder, ["age", "hours-per-week"]),
+    "adult4": lambda folder: adult(folder, ADULT4),
+    "adult8": lambda folder: adult(folder, ADULT8),
+    "adult14": lambda folder: adult(folder, None),
+    "eia11": eia,
+    "mixture3": lambda _: mixture(100_000, 3),
+    "visits": lambda _: visits(),
+    "loans": lambda _: loans(),
+    "meters": lambda _: meters(),
+}
+"""The last three were made for this comparison, and chose no constant of ours."""
+
+
+def made(name: str, folder: Path) -> Made | None:
+    """The table of that name; None if its file is not there."""
+    try:
+        return TABLES[name](folder)
+    except FileNotFoundError:
+        return None
+
+
+def large(rows: int) -> tuple[NDArray[np.int64], Domain]:
+    """So many rows of two columns, in two clouds."""
+    rng = np.random.default_rng(3)
+    points = rng.normal(size=(rows, 2)) * 80 + np.where(rng.uniform(size=(rows, 1)) < 0.5, 300, 700)
+    places = np.clip(points * 100, 0, 99_999).astype(np.int64)
+    columns = {"x": number(0, 99_999), "y": number(0, 99_999)}
+    return places, Domain.of(tn.Schema.from_dict({"table": HEAD, "columns": columns}))

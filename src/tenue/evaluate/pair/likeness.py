@@ -1,0 +1,246 @@
+"""How alike two tables are as wholes, where no row of one is a row of the other.
+
+Nothing here is drawn: directions and boxes follow fixed sequences that fill their space evenly, so
+that the same two tables always have the same figures.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...number import checked_call, whole
+from ...screen.number import percent, shortly
+from ..check import schema_of
+from ..verdict import plain
+from .attributes import Attribute, Numeric, paired
+from .correlation import CorrelationDifference, correlation_of
+from .distribution import Moved, moved
+
+Real = NDArray[np.float64]
+Whole = NDArray[np.int64]
+
+DIRECTIONS = 64
+"""Along how many directions the cloud of numbers is compared."""
+BOXES = 1000
+"""How many conjunctions of intervals are counted in both tables."""
+MOST_BOXED = 50_000
+"""In larger tables, boxes are counted among every so many rows."""
+BINS = 20
+"""Into how many parts of equally many original rows numbers are cut where pairs are counted."""
+
+_GOLDEN = (math.sqrt(5) - 1) / 2
+
+
+@dataclass(frozen=True, kw_only=True)
+class Likeness:
+    """How far a released table is from the original as a whole. 0 is best everywhere. Computed
+    from the original: for the holder only.
+
+    columns: how far each column's own distribution moved.
+    kolmogorov: for each column of numbers, the largest difference of its cumulated shares.
+    sliced: the mean distance of the sorted projections of the numbers on many directions, every
+        column over the width of its domain; None without a column of numbers.
+    pairs: half the sum of differences of shares, over the cells of two columns, meaned over all
+        pairs; None with a single column. By pair in `by_pair`.
+    correlation: how far correlations moved; None with fewer than two columns of numbers.
+    boxes: the mean difference between the shares of rows in boxes of one to three columns.
+    """
+
+    columns: tuple[Moved, ...]
+    kolmogorov: tuple[tuple[str, float], ...]
+    sliced: float | None
+    pairs: float | None
+    by_pair: tuple[tuple[str, str, float], ...]
+    correlation: CorrelationDifference | None
+    boxes: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """The facts as JSON has them."""
+        return {
+            "for": "the holder alone",
+            "columns": [
+                {name: plain(value) for name, value in asdict(column).items()}
+                for column in self.columns
+            ],
+            "kolmogorov": dict(self.kolmogorov),
+            "sliced_wasserstein": self.sliced,
+            "pair_total_variation": self.pairs,
+            "by_pair": [
+                {"columns": [one, other], "total_variation": far}
+                for one, other, far in self.by_pair
+            ],
+            "correlation": None
+            if self.correlation is None
+            else {"mean": self.correlation.mean, "sd": self.correlation.sd},
+            "boxes": self.boxes,
+        }
+
+    def to_json(self) -> str:
+        """One JSON object."""
+        return json.dumps(self.to_dict())
+
+    def __str__(self) -> str:
+        lines = []
+        if self.pairs is not None:
+            lines.append(
+                f"The shares of two columns together are off by {percent(self.pairs)} on average "
+                "(total variation over all pairs)."
+            )
+        if self.sliced is not None:
+            lines.append(
+                f"The cloud of numbers moved by {shortly(self.sliced, 3)} of the width of their "
+                "domains (sliced Wasserstein distance)."
+            )
+        if self.correlation is not None:
+            lines.append(f"Correlations moved by {shortly(self.correlation.mean, 4)} on average.")
+        lines.append(
+            f"The share of rows in a random box is off by {percent(self.boxes)} on average."
+        )
+        width = max(len("column"), *(len(column.name) for column in self.columns))
+        lines += ["", f"{'column':<{width}}  {'quantiles':>9} {'cumulated':>9} {'shares':>9}"]
+        apart = dict(self.kolmogorov)
+        for column in self.columns:
+            cells = (column.quantiles, apart.get(column.name), column.histogram)
+            shown = " ".join(f"{'' if cell is None else shortly(cell, 3):>9}" for cell in cells)
+            lines.append(f"{column.name:<{width}}  {shown}")
+        lines.append("How far each moved, 0 is not at all: quantiles over the width of the domain,")
+        lines.append("cumulated shares at their worst, shares by total variation.")
+        return "\n".join(lines)
+
+
+@checked_call
+def likeness(
+    original: object, released: object, schema: object = None, bins: int = BINS
+) -> Likeness:
+    """How alike two tables are whose rows have nothing to do with each other.
+
+    Parameters
+        original, released: tables of equally many rows.
+        schema: domains and taxonomies; what the original holds if there is none.
+        bins: into how many parts of equally many original rows numbers are cut, to count pairs.
+
+    Example
+        >>> likeness([[0.0], [10.0]], [[10.0], [0.0]]).sliced
+        0.0
+    """
+    parts = whole(bins, "bins", least=2)
+    return likeness_of(paired(original, released, None, schema_of(schema)), parts)
+
+
+def likeness_of(attributes: Sequence[Attribute], bins: int = BINS) -> Likeness:
+    """The same, of attributes that were read."""
+    numbers = [one for one in attributes if isinstance(one, Numeric) and one.complete]
+    cut = [_cut(attribute, bins) for attribute in attributes]
+    far = tuple(
+        (one.name, other.name, _apart(cut[i], cut[j]))
+        for (i, one), (j, other) in itertools.combinations(enumerate(attributes), 2)
+    )
+    return Likeness(
+        columns=tuple(moved(attribute, bins) for attribute in attributes),
+        kolmogorov=tuple((one.name, _kolmogorov(one.original, one.masked)) for one in numbers),
+        sliced=_sliced(numbers) if numbers else None,
+        pairs=float(np.mean([distance for *_, distance in far])) if far else None,
+        by_pair=far,
+        correlation=correlation_of(list(attributes)),
+        boxes=_boxes(cut),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Cut:
+    """A column as small whole numbers, on both sides; the last one is missing."""
+
+    original: Whole
+    released: Whole
+    cells: int
+    ordered: bool
+
+
+def _cut(attribute: Attribute, bins: int) -> _Cut:
+    if not isinstance(attribute, Numeric):
+        count = len(attribute.words)
+        sides = [np.where(side < 0, count, side) for side in (attribute.original, attribute.masked)]
+        return _Cut(sides[0], sides[1], count + 1, False)
+    held = attribute.original[~np.isnan(attribute.original)]
+    edges = np.unique(np.quantile(held, np.arange(1, bins) / bins)) if held.size else held
+    made = []
+    for side in (attribute.original, attribute.masked):
+        place = np.searchsorted(edges, side, side="right")
+        made.append(np.where(np.isnan(side), edges.size + 1, place).astype(np.int64))
+    return _Cut(made[0], made[1], edges.size + 2, True)
+
+
+def _apart(one: _Cut, other: _Cut) -> float:
+    """The total variation of the two sides over the cells of two columns."""
+    shares = [
+        np.bincount(left * other.cells + right, minlength=one.cells * other.cells) / left.size
+        for left, right in ((one.original, other.original), (one.released, other.released))
+    ]
+    return float(np.abs(shares[0] - shares[1]).sum() / 2)
+
+
+def _kolmogorov(before: Real, after: Real) -> float:
+    ends = np.unique(np.concatenate([before, after]))
+    shares = [
+        np.searchsorted(np.sort(side), ends, side="right") / side.size for side in (before, after)
+    ]
+    return float(np.abs(shares[0] - shares[1]).max())
+
+
+def _sliced(numbers: Sequence[Numeric]) -> float:
+    before, after = (
+        np.stack([side / one.reach for one, side in zip(numbers, sides, strict=True)])
+        for sides in ([one.original for one in numbers], [one.masked for one in numbers])
+    )
+    total = 0.0
+    directions = _directions(len(numbers))
+    for direction in directions:
+        total += float(np.abs(np.sort(direction @ before) - np.sort(direction @ after)).mean())
+    return total / len(directions)
+
+
+def _directions(dimensions: int) -> Real:
+    """Unit vectors that fill the sphere evenly; in one dimension, the one there is."""
+    if dimensions == 1:
+        return np.ones((1, 1))
+    normal = _evenly(DIRECTIONS, dimensions + dimensions % 2)
+    radius, angle = np.sqrt(-2 * np.log(normal[:, ::2])), 2 * np.pi * normal[:, 1::2]
+    both = np.concatenate([radius * np.cos(angle), radius * np.sin(angle)], axis=1)[:, :dimensions]
+    return np.asarray(both / np.linalg.norm(both, axis=1, keepdims=True))
+
+
+def _evenly(count: int, dimensions: int) -> Real:
+    """Points of the open unit cube: multiples of the roots of x^(d+1) = x + 1, modulo 1."""
+    root = 1 + _GOLDEN
+    for _ in range(64):
+        root = (1 + root) ** (1 / (dimensions + 1))
+    steps = root ** -np.arange(1.0, dimensions + 1)
+    return np.asarray((0.5 + np.arange(1, count + 1)[:, None] * steps) % 1.0)
+
+
+def _boxes(cut: Sequence[_Cut]) -> float:
+    """The mean difference of shares over boxes: an interval of numbers, one category, of up to
+    three columns."""
+    total = 0.0
+    step = max(1, cut[0].original.size // MOST_BOXED)
+    rows = len(range(0, cut[0].original.size, step))
+    for which in _evenly(BOXES, 10):
+        inside = [np.ones(rows, bool), np.ones(rows, bool)]
+        many = 1 + int(which[0] * min(3, len(cut)))
+        chosen = {int(which[1 + i] * len(cut)) for i in range(many)}
+        for i, column in enumerate(sorted(chosen)):
+            one = cut[column]
+            ends = sorted(int(which[4 + 2 * i + j] * one.cells) for j in (0, 1))
+            low, high = ends if one.ordered else (ends[0], ends[0])
+            for side, values in enumerate((one.original[::step], one.released[::step])):
+                inside[side] &= (values >= low) & (values <= high)
+        total += abs(float(inside[0].mean()) - float(inside[1].mean()))
+    return total / BOXES

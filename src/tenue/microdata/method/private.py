@@ -1,0 +1,195 @@
+"""A private table: rows drawn from noisy numbers, none of which belongs to anybody.
+
+The whole table is one answer under differential privacy. It is paid for like one, before a row is
+read, and may be published again for its price again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, ClassVar, Literal, Self
+
+from ...errors import Fault, refuse
+from ...evaluate.pair.likeness import likeness
+from ...noise.source import Source
+from ...promise import Pure
+from ...schema import Schema
+from ...screen.number import exactly, many
+from ..assessment import Assessment, Step
+from ..private.domain import Domain
+from ..private.plan import AUTO, ReleasePlan, check_promisable, planned, price_of
+from ..table.cells import Numbers
+from ..table.original import Original
+from .contract import Method, Published, Way
+
+NOBODY = (
+    "No row is anybody's: rows were drawn, and neither their order nor their number links them."
+)
+MANY = (
+    "What holds for many people is not hidden, only what one record changes: a conclusion about a "
+    "group reaches each of its members."
+)
+ADDS_UP = (
+    "This release keeps its promise; if the table has also been answered from or released in other "
+    "ways, what has been promised adds up, and syntactic releases have no epsilon to add."
+)
+COARSE = "Values are as likely as noise allows: rare combinations appear that no record has."
+FILLED = (
+    "A missing value of {names} counts as one drawn from all its values: the schema neither "
+    "declares what to take instead nor how missing values are marked."
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Private(Method):
+    """The released table is `epsilon`-differentially private when one record takes any other value
+    of the domain; how many rows there are is public.
+
+    by, k: the way that is asked for, and rows in a cluster, as `plan_release` reads them.
+    plan: what is done, once the number of rows is known.
+
+    Source
+        Thesis, chapter 6, corrected (the chain theorem); trees, columns, copula and network as
+        their own files say.
+    """
+
+    name = "private"
+    named_roles: ClassVar[bool] = False
+    reads_all: ClassVar[bool] = True
+    repeatable: ClassVar[bool] = True
+
+    epsilon: Fraction
+    by: str = AUTO
+    k: int | Literal["auto"] = AUTO
+    plan: ReleasePlan | None = None
+
+    @classmethod
+    def read(
+        cls,
+        schema: Schema,
+        override: object,
+        *,
+        epsilon: Any,
+        by: str | None = None,
+        k: int | Literal["auto"] = AUTO,
+    ) -> Self:
+        check_promisable(schema)
+        if epsilon is None:
+            raise refuse("microdata.private-release-needs-epsilon")
+        made = cls(
+            schema=schema,
+            override=cls.insisted(override),
+            epsilon=price_of(epsilon),
+            by=AUTO if by is None else by,
+            k=k,
+        )
+        if schema.rows is not None:  # whatever does not suit the table is refused at once
+            return made.sized(schema.rows)
+        return made
+
+    def sized(self, rows: int) -> Self:
+        if self.schema.rows is not None and rows != self.schema.rows:
+            raise refuse(
+                "query.schema-states-rows-another-number",
+                rows=self.schema.rows,
+                name=self.schema.name,
+            )
+        domain = Domain.of(self.schema)
+        return replace(self, plan=planned(domain, rows, self.epsilon, self.by, self.k))
+
+    @property
+    def planned(self) -> ReleasePlan:
+        """What is done; known once the number of rows is."""
+        if self.plan is None:
+            raise Fault("a private release was begun before it was planned")
+        return self.plan
+
+    @property
+    def label(self) -> str:
+        return self.name if self.plan is None else f"{self.name} by {self.plan.by}"
+
+    # -- the rows ----------------------------------------------------------------------------------
+
+    @property
+    def compared(self) -> tuple[str, ...]:
+        return ()
+
+    @property
+    def unprotected(self) -> tuple[str, ...]:
+        return ()
+
+    @property
+    def changed(self) -> tuple[str, ...]:
+        return tuple(axis.name for axis in Domain.of(self.schema).axes)
+
+    def prepare(self, read: Original, source: Source) -> Original:
+        """All rows as they are: one that was left out would be noticed."""
+        return read
+
+    def publish(self, original: Original, source: Source) -> Published:
+        way = self.planned.way
+        places = way.domain.places(original, source)
+        drawn = way.draw(places, source)
+        kinds = {name: cells.type for name, cells in original.cells.items()}
+        return Published(way.domain.cells(drawn, kinds))
+
+    def verify(self, table: Any, persons: Numbers | None) -> None:
+        """Every row and column is there, and nothing is blank that may not be."""
+        blank = {axis.name for axis in self.planned.way.domain.axes if axis.blank}
+        if (
+            table.num_rows != self.planned.rows
+            or tuple(table.column_names) != self.changed
+            or any(table.column(n).null_count for n in self.changed if n not in blank)
+        ):
+            raise Fault("a release was about to leave without what it promises")
+
+    def assess(
+        self, before: Any, after: Any, source: Source, original: Original, made: Published
+    ) -> Assessment:
+        return Assessment(None, likeness(before, after, self.schema), ())
+
+    # -- the certificate ---------------------------------------------------------------------------
+
+    @property
+    def promise(self) -> Pure:
+        return Pure(self.epsilon)
+
+    @property
+    def price(self) -> Fraction:
+        return self.epsilon
+
+    @property
+    def way(self) -> Way:
+        way = self.planned.way
+        return Way(f"private table: {way.mechanism}", way.source)
+
+    @property
+    def parameters(self) -> dict[str, str]:
+        plan = self.planned
+        return {
+            "by": plan.by,
+            "because": plan.reason,
+            "epsilon": exactly(plan.epsilon),
+            "rows": str(plan.rows),
+            **plan.parameters,
+        }
+
+    @property
+    def limits(self) -> Sequence[str]:
+        domain = self.planned.way.domain
+        open_ = [a.name for a in domain.axes if not a.blank and a.column.missing is None]
+        filled = [FILLED.format(names=", ".join(f"`{name}`" for name in open_))] if open_ else []
+        return [NOBODY, MANY, COARSE, *self.planned.way.limits, *filled, ADDS_UP]
+
+    # -- the holder's screen -----------------------------------------------------------------------
+
+    def group_steps(self, original: Original, made: Published) -> Iterator[Step]:
+        yield Step("plan", f"{self.planned.by}: {self.planned.reason}")
+        for axis in self.planned.way.domain.axes:
+            column = original.cells[axis.name]
+            gone = int((~column.present).sum())
+            if gone and axis.column.missing is None and not axis.blank:
+                text = f"{many(gone, 'value')} of `{axis.name}` became random ones of its domain"
+                yield Step("missing", text)

@@ -1,0 +1,1 @@
+"""Whole tables under differential privacy: one file for each way of drawing one."""

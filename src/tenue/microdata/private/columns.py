@@ -1,0 +1,87 @@
+"""Each column by itself: its distribution is kept, how columns depend on each other is not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from ...noise.source import Source
+from .column import Margin, has_counts, margin_error, private_margin, shares
+from .domain import Domain, Places
+from .synthesis import Synthesis
+
+
+@dataclass(frozen=True, kw_only=True)
+class Columns(Synthesis):
+    """Rows of independent columns, each drawn from its private distribution.
+
+    Guarantee
+        `epsilon`-differential privacy for one record that takes any other value: the columns'
+        budgets sum to it.
+    """
+
+    name: ClassVar[str] = "columns"
+    mechanism: ClassVar[str] = "noisy distribution of each column by itself"
+    source: ClassVar[str] = "Zhang, Xiao and Xie 2016, one column at a time"
+
+    @classmethod
+    def planned(cls, domain: Domain, rows: int, epsilon: Fraction, **options: Any) -> Self:
+        return cls(domain=domain, rows=rows, epsilon=epsilon, **options)
+
+    def draw(self, places: Places, source: Source) -> Places:
+        margins = private_margins(self.domain, places, self.epsilon, source)
+        return np.stack([margin.sample(self.rows, source) for margin in margins], axis=1)
+
+    @property
+    def expected_error(self) -> float:
+        return margins_error(self.domain, self.rows, self.epsilon)
+
+    @property
+    def parameters(self) -> Mapping[str, str]:
+        return margin_parameters(self.domain, self.rows, self.epsilon)
+
+    @property
+    def limits(self) -> Sequence[str]:
+        if len(self.domain.axes) == 1:
+            return ()
+        return ("columns are independent of each other, whatever they were in the original",)
+
+
+def budgets(domain: Domain, epsilon: Fraction) -> list[Fraction]:
+    """What is spent on each column; the sum is `epsilon`."""
+    return [epsilon * share for share in shares(domain.axes)]
+
+
+def private_margins(
+    domain: Domain, places: Places, epsilon: Fraction, source: Source
+) -> list[Margin]:
+    """The margins of all columns.
+
+    Guarantee
+        Together `epsilon`-differentially private when one record is replaced.
+    """
+    return [
+        private_margin(axis, np.ascontiguousarray(places[:, j]), budget, source)
+        for j, (axis, budget) in enumerate(zip(domain.axes, budgets(domain, epsilon), strict=True))
+    ]
+
+
+def margins_error(domain: Domain, rows: int, epsilon: Fraction) -> float:
+    """`Synthesis.expected_error` of columns that share this budget."""
+    pairs = zip(domain.axes, budgets(domain, epsilon), strict=True)
+    return float(np.mean([margin_error(axis, rows, budget) for axis, budget in pairs]))
+
+
+def margin_parameters(domain: Domain, rows: int, epsilon: Fraction) -> dict[str, str]:
+    """How each column is drawn, for the certificate."""
+    return {
+        f"column {axis.name}": (
+            f"{'count of each value' if has_counts(axis, rows, budget) else 'tree'}, "
+            f"epsilon {float(budget):.6g}"
+        )
+        for axis, budget in zip(domain.axes, budgets(domain, epsilon), strict=True)
+    }

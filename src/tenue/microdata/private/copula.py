@@ -1,0 +1,173 @@
+"""A private table of numbers: columns first, then how often two of them lie on the same side.
+
+Each column is cut in two at its noisy middle. For every two columns the rows on the same side of
+both cuts are counted, with noise. From that follows the correlation that a normal law would have,
+and the table is drawn from it, column by column mapped to the noisy distributions.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from statistics import NormalDist
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...errors import refuse
+from ...noise.source import Source
+from ...screen.number import exactly
+from .column import Margin
+from .columns import margins_error, private_margins
+from .counts import Counts, Weights, noisy, uniforms
+from .domain import Domain, Places
+from .synthesis import Synthesis
+
+COLUMNS, PAIRS = Fraction(75, 100), Fraction(25, 100)
+"""The parts of epsilon."""
+_NORMAL = NormalDist()
+_HALVINGS = 40
+_LEAST_SHARE = 0.02
+_CLOSEST = 0.999
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(24)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Copula(Synthesis):
+    """Columns that hang together like a normal law.
+
+    Guarantee
+        `epsilon` in all: .75 for the columns, .25 for the counts of all pairs. A record that is
+        replaced changes sides in some u of the D columns; a pair changes exactly if one of its two
+        columns is among them, which u·(D − u) pairs do, ⌊D²/4⌋ at most.
+
+    Source
+        Correlations from signs: Sheppard 1899; the count of changed pairs is proved above.
+    """
+
+    name = "copula"
+    mechanism = "noisy columns, joined by a normal law with noisy correlations of signs"
+    source = "sides of noisy medians; at most floor(D^2/4) pairs change with one record"
+
+    @classmethod
+    def planned(cls, domain: Domain, rows: int, epsilon: Fraction, **options: Any) -> Self:
+        if len(domain.axes) < 2:
+            raise refuse("microdata.way-needs-more-columns", by=cls.name, least=2)
+        flat = [axis.name for axis in domain.axes if not axis.ordered]
+        if flat:
+            raise refuse("microdata.way-needs-numbers", by=cls.name, column=flat[0])
+        return cls(domain=domain, rows=rows, epsilon=epsilon, **options)
+
+    @property
+    def moved(self) -> int:
+        """How many pairs one record can change."""
+        return len(self.domain.axes) ** 2 // 4
+
+    @property
+    def parameters(self) -> Mapping[str, str]:
+        many = math.comb(len(self.domain.axes), 2)
+        return {
+            "columns": f"epsilon {exactly(self.epsilon * COLUMNS)}",
+            "pairs": f"{many} counts, epsilon {exactly(self.epsilon * PAIRS)}, "
+            f"of which one record changes {self.moved}",
+        }
+
+    @property
+    def limits(self) -> Sequence[str]:
+        return ("Of how columns hang together only one correlation of each two is kept.",)
+
+    @property
+    def expected_error(self) -> float:
+        return margins_error(self.domain, self.rows, self.epsilon * COLUMNS)
+
+    def draw(self, places: Places, source: Source) -> Places:
+        margins = private_margins(self.domain, places, self.epsilon * COLUMNS, source)
+        cuts = [_middle(margin) for margin in margins]
+        counts = concordant(sides(places, [cut for cut, _ in cuts]))
+        released = noisy(counts, self.epsilon * PAIRS, source, self.moved)
+        latent = correlated(released / self.rows, [share for _, share in cuts])
+        return self._sampled(latent, margins, source)
+
+    def _sampled(self, latent: Weights, margins: Sequence[Margin], source: Source) -> Places:
+        size, columns = self.rows, len(margins)
+        normal = _normals(size * columns, source).reshape(size, columns)
+        normal = normal @ np.linalg.cholesky(latent).T
+        made = np.empty((size, columns), np.int64)
+        for j, margin in enumerate(margins):
+            order = np.argsort(normal[:, j], kind="stable")
+            made[order, j] = np.sort(margin.sample(size, source))
+        return made
+
+
+def sides(places: Places, cuts: Sequence[int]) -> NDArray[np.bool_]:
+    """Whether each value lies at its column's cut or above; of the record and the cut alone."""
+    return np.asarray(places >= np.array(cuts, np.int64))
+
+
+def concordant(above: NDArray[np.bool_]) -> Counts:
+    """For every two columns, in order, how many rows lie on the same side of both cuts."""
+    pairs = itertools.combinations(range(above.shape[1]), 2)
+    return np.array([np.count_nonzero(above[:, i] == above[:, j]) for i, j in pairs], np.int64)
+
+
+def _middle(margin: Margin) -> tuple[int, float]:
+    """Where the noisy distribution falls apart most evenly, and the share from there on."""
+    cut, size = int(margin.quantile(np.array([0.5]))[0]), int(margin.edges[-1])
+    tried = [place for place in (cut, cut + 1) if 0 < place < size] or [1]
+    shares = [1 - _below(margin, place) for place in tried]
+    best = min(range(len(tried)), key=lambda i: abs(shares[i] - 0.5))
+    return tried[best], min(max(shares[best], _LEAST_SHARE), 1 - _LEAST_SHARE)
+
+
+def _below(margin: Margin, place: int) -> float:
+    """The noisy share of the places before this one."""
+    cell = int(np.searchsorted(margin.edges, place, side="right")) - 1
+    begin, end = int(margin.edges[cell]), int(margin.edges[cell + 1])
+    low, high = float(margin.ends[cell]), float(margin.ends[cell + 1])
+    return low + (high - low) * (place - begin) / (end - begin)
+
+
+def correlated(same: Weights, shares: Sequence[float]) -> Weights:
+    """The correlations of a normal law whose columns lie above their cuts in these shares, and on
+    the same side in those; the nearest matrix that is one."""
+    columns = len(shares)
+    found = np.eye(columns)
+    for value, (i, j) in zip(same, itertools.combinations(range(columns), 2), strict=True):
+        both = (float(value) - 1 + shares[i] + shares[j]) / 2
+        found[i, j] = found[j, i] = _tetrachoric(both, shares[i], shares[j])
+    values, vectors = np.linalg.eigh(found)
+    kept = (vectors * np.maximum(values, 1e-4)) @ vectors.T
+    scale = np.sqrt(np.diag(kept))
+    return np.asarray(kept / np.outer(scale, scale))
+
+
+def _tetrachoric(both: float, one: float, other: float) -> float:
+    """The correlation with which two normal numbers exceed their cuts together so often."""
+    h, k = -_NORMAL.inv_cdf(one), -_NORMAL.inv_cdf(other)
+    low, high = -_CLOSEST, _CLOSEST
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        if one * other + _tilt(h, k, middle) < both:
+            low = middle
+        else:
+            high = middle
+    return (low + high) / 2
+
+
+def _tilt(h: float, k: float, correlation: float) -> float:
+    """What correlation adds to the chance that both exceed: the integral of the density over it."""
+    r = correlation * (_NODES + 1) / 2
+    rest = 1 - r * r
+    density = np.exp(-(h * h - 2 * r * h * k + k * k) / (2 * rest)) / (2 * np.pi * np.sqrt(rest))
+    return float((density * _WEIGHTS).sum() * correlation / 2)
+
+
+def _normals(size: int, source: Source) -> Weights:
+    half = -(-size // 2)
+    radius = np.sqrt(-2 * np.log1p(-uniforms(half, source)))
+    angle = 2 * np.pi * uniforms(half, source)
+    return np.concatenate([radius * np.cos(angle), radius * np.sin(angle)])[:size]

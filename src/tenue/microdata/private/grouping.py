@@ -1,0 +1,114 @@
+"""Few groups of a column's places, of about equal weight in its *noisy* distribution.
+
+Groups are made from what was released already, so they cost nothing, and never from rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...noise.source import Source
+from .column import Margin
+from .counts import Weights, uniforms
+
+
+@dataclass(frozen=True)
+class Groups:
+    """The cells of a margin in few groups: neighbours together in an ordered column, rare ones in
+    another; a blank alone.
+
+    label: the group of each cell, numbered from 0.
+    """
+
+    margin: Margin
+    label: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, margin: Margin, *, ordered: bool, blank: bool, most: int) -> Groups:
+        """At most `most` groups, one more for a blank."""
+        weights = np.diff(margin.ends)
+        held = weights.size - blank
+        if held <= most:
+            label = np.arange(held)
+        elif ordered:
+            label = np.zeros(held, np.int64)
+            label[_cuts(weights[:held], most)[1:]] = 1
+            label = np.cumsum(label)
+        else:
+            label = np.empty(held, np.int64)
+            falling = np.argsort(-weights[:held], kind="stable")
+            label[falling] = np.minimum(np.arange(held), most - 1)
+        return cls(margin, np.append(label, label.max() + 1) if blank else label)
+
+    @property
+    def many(self) -> int:
+        return int(self.label.max()) + 1
+
+    @cached_property
+    def weights(self) -> Weights:
+        """The weight of each group, sum 1."""
+        cells = np.diff(self.margin.ends)
+        return np.bincount(self.label, weights=cells, minlength=self.many).astype(np.float64)
+
+    def number(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The group of each place."""
+        cell = np.searchsorted(self.margin.edges, places, side="right") - 1
+        return np.asarray(self.label[cell])
+
+    def drawn(self, numbers: NDArray[np.int64], source: Source) -> NDArray[np.int64]:
+        """A place in each of these groups, such that a group's places follow the margin."""
+        cells = np.argsort(self.label, kind="stable")
+        ends = np.concatenate([[0.0], np.cumsum(np.diff(self.margin.ends)[cells])])
+        begins = np.cumsum(self.weights) - self.weights
+        order, held = by_group(numbers, self.many, source)
+        group = numbers[order]
+        nth = np.arange(numbers.size) - (np.cumsum(held) - held)[group]
+        inside = (nth + uniforms(numbers.size, source)) / held[group]
+        rank = begins[group] + inside * self.weights[group]
+        at = np.searchsorted(ends, rank, side="right") - 1
+        # rounding at the end of a group must not lead into the next
+        first = np.searchsorted(self.label[cells], group, side="left")
+        last = np.searchsorted(self.label[cells], group, side="right") - 1
+        cell = cells[np.clip(at, first, last)]
+        width = np.diff(self.margin.edges)[cell]
+        offset = (uniforms(numbers.size, source) * width).astype(np.int64)
+        made = np.empty(numbers.size, np.int64)
+        made[order] = self.margin.edges[cell] + np.minimum(offset, width - 1)
+        return made
+
+
+def by_group(
+    numbers: NDArray[np.int64], many: int, source: Source
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The rows group by group, in random order inside a group; and how many each group has."""
+    bits = max(many - 1, 1).bit_length()
+    words = source.words(numbers.size, 64) >> np.uint64(bits)
+    key = (numbers.astype(np.uint64) << np.uint64(64 - bits)) | words
+    return np.argsort(key), np.bincount(numbers, minlength=many)
+
+
+def _cuts(weights: Weights, most: int) -> NDArray[np.int64]:
+    """The first pieces of at most `most` runs; a piece heavier than its share is a run by itself.
+
+    Each run takes an equal part of what the runs before it have left.
+    """
+    if weights.size <= most:
+        return np.arange(weights.size)
+    ends = np.cumsum(weights)
+    cuts, first = [0], 0
+    for left in range(most, 1, -1):
+        taken = ends[first - 1] if first else 0.0
+        wanted = taken + (ends[-1] - taken) / left
+        after = int(np.searchsorted(ends, wanted, side="left"))
+        # the piece in which the part ends goes to the nearer side
+        if after > first and wanted - ends[after - 1] < ends[after] - wanted:
+            after -= 1
+        first = min(max(after + 1, first + 1), weights.size - 1)
+        if first <= cuts[-1]:
+            break
+        cuts.append(first)
+    return np.array(cuts)

@@ -1,0 +1,386 @@
+"""Groups of records that follow each other in one fixed order, and a noisy mean for each.
+
+The thesis' idea in a form that is private. Records are sorted by a complete key that the schema
+alone decides (`order/key.py`) and cut into groups of k, the last of k to 2k − 1, whose sizes are
+public. One replaced record then moves the groups' sums along a chain, all columns together by at
+most L_N if each is divided by the length of its line (`sensitivity/chain.py`). So a number's sums
+get discrete Laplace noise of scale length·L_N/ε, one draw for each group and column. A group's
+category is chosen among *all* categories of the column with weight exp(−ε·s/(2·length·L_N)), where
+s is the sum of its distances to the group's values. Both pay in proportion to their links, which
+add up to ε.
+
+Candidates are categories, not all concepts of the taxonomy: what leaves is a value that the column
+may hold, and which values those are is public.
+
+Source
+    Thesis, chapter 6, with the sensitivity of soundness.md, section 7.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...errors import refuse
+from ...mechanism.choose.least import Least
+from ...noise.discrete_laplace import DiscreteLaplace
+from ...noise.source import Source
+from ...number import checked_call, flag, whole
+from ...order.hilbert import MOST_COLUMNS
+from ...order.key import bits_for, cells, ranked
+from ...screen.number import shortly
+from ...sensitivity import chain
+from .domain import Axis, Domain, Places
+from .line import MeaningLine, NumberLine
+from .smoothing import Reals, isotonic, smoothed, spread
+from .synthesis import Synthesis
+
+MOST_CATEGORIES = 2048
+"""Every category is compared with every other."""
+
+# (V_D, C_D): groups of N records in D columns miss by V·N^(−2/D), and L_N is about C·N^((D−1)/D)
+_SHAPE = {1: (0.0833, 1.0), 2: (0.2238, 2.83), 3: (0.3416, 3.95), 4: (0.4353, 5.05)}
+_MOST_SUM = 1 << 61
+_MOST_MOVED = 1 << 53
+_MOST_SCALE = 1 << 55
+
+Line = NumberLine | MeaningLine
+
+
+class Tallies(NamedTuple):
+    """All that is read of the rows, exactly.
+
+    sums: for each number, its sum in every group.
+    scores: for each column of categories, how far every candidate is from every group.
+    """
+
+    sums: tuple[NDArray[np.int64], ...]
+    scores: tuple[NDArray[np.int64], ...]
+
+
+class Centroids(NamedTuple):
+    """The same with noise: what is released. Everything after it is post-processing."""
+
+    sums: tuple[NDArray[np.int64], ...]
+    chosen: tuple[NDArray[np.int64], ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Microaggregation(Synthesis):
+    """Noisy means of groups of k records, each repeated as often as its group has records.
+
+    Guarantee
+        As every way. Groups follow each other in the fixed order; no row keeps its identity.
+
+    Parameters
+        k: the least size of a group.
+        smooth: whether means are drawn together as far as their noise suggests: to a rising line
+            for one number, else to their neighbours in the order.
+        spread: whether a group's numbers are spread evenly between its neighbours instead of k
+            copies of one.
+    """
+
+    name: ClassVar[str] = "microaggregation"
+    mechanism: ClassVar[str] = "noisy means of groups of records in one fixed order"
+    source: ClassVar[str] = "Soria-Comas' thesis, chapter 6, with the sensitivity of a chain"
+
+    k: int
+    smooth: bool = True
+    spread: bool = False
+
+    @classmethod
+    def planned(cls, domain: Domain, rows: int, epsilon: Fraction, **options: Any) -> Self:
+        """With k="auto", k follows from rows, epsilon and the number of columns alone."""
+        given = _options(**options)
+        live = len(_live(_lines(domain)))
+        if live > MOST_COLUMNS:
+            raise refuse("microdata.too-many-columns-for-an-order", many=live, most=MOST_COLUMNS)
+        k = given.k
+        if k is None:
+            k = math.ceil(rows / best_groups(max(live, 1), rows, epsilon))
+        if k > rows:
+            raise refuse("microdata.table-has-fewer-than-k-rows", size=k)
+        return cls(
+            domain=domain,
+            rows=rows,
+            epsilon=epsilon,
+            k=k,
+            smooth=given.smooth,
+            spread=given.spread,
+        )
+
+    # -- what is public ------------------------------------------------------------------------
+
+    @property
+    def clusters(self) -> int:
+        """How many groups there are."""
+        return max(1, self.rows // self.k)
+
+    @cached_property
+    def sizes(self) -> NDArray[np.int64]:
+        """How many records each group has."""
+        found = np.full(self.clusters, self.k, np.int64)
+        found[-1] = self.rows - self.k * (self.clusters - 1)
+        return found
+
+    @property
+    def sensitivity(self) -> Fraction:
+        """How far one record can move all the groups' means together, each column divided by the
+        length of its line."""
+        return self.length / self.k
+
+    @property
+    def scale(self) -> Mapping[str, float]:
+        """The scale of the noise in a mean of k records, for each number, in its own units."""
+        found = {}
+        for line in self._numbers:
+            if line.length:
+                steps = self._law(line).scale * 2**line.shift / self.k
+                found[line.axis.name] = steps * _unit(line.axis)
+        return found
+
+    @cached_property
+    def length(self) -> Fraction:
+        """L_N, an upper bound, each column divided by the length of its line."""
+        live = _live(_lines(self.domain))
+        if not live:
+            return Fraction(0)
+        if len(live) == 1:
+            return live[0].chain(self.clusters)
+        return chain.hilbert(len(live), self.clusters)
+
+    @cached_property
+    def _all(self) -> tuple[Line, ...]:
+        return tuple(line.coarsened(self._most_steps) for line in _lines(self.domain))
+
+    @property
+    def _most_steps(self) -> int:
+        """No line is longer, so that sums and their noise fit into 64 bits."""
+        moved = min(Fraction(_MOST_MOVED), _MOST_SCALE * self.epsilon)
+        fits = min(_MOST_SUM // (2 * self.k), math.floor(moved / max(self.length, Fraction(1))))
+        return max(fits, 1)  # a line keeps its two ends; noise that is too wide is refused
+
+    @property
+    def _numbers(self) -> list[NumberLine]:
+        return [line for line in self._all if isinstance(line, NumberLine)]
+
+    @property
+    def _categories(self) -> list[MeaningLine]:
+        return [line for line in self._all if isinstance(line, MeaningLine)]
+
+    @property
+    def _alone(self) -> bool:
+        """Whether there is one column to sort by, and that one a number."""
+        live = _live(self._all)
+        return len(live) == 1 and isinstance(live[0], NumberLine)
+
+    def _law(self, line: NumberLine) -> DiscreteLaplace:
+        return DiscreteLaplace(sensitivity=line.length * self.length, epsilon=self.epsilon)
+
+    def _choice(self, line: MeaningLine) -> Least:
+        fall = self.epsilon / (2 * line.length * self.length) if line.length else Fraction(1)
+        return Least(line.axis.size, fall)
+
+    # -- what is done --------------------------------------------------------------------------
+
+    def draw(self, places: Places, source: Source) -> Places:
+        """The private table, group after group."""
+        return self.written(self.noisy(self.tallies(places), source), source)
+
+    def order(self, places: Places) -> NDArray[np.intp]:
+        """The rows by their complete keys."""
+        live = _live(self._all)
+        values = [line.values(places) for line in self._all]
+        if len(live) < 2:
+            return ranked(np.empty((len(places), 0), np.int64), 0, values)
+        bits = bits_for(len(live))
+        at = np.empty((len(places), len(live)), np.int64)
+        for j, line in enumerate(live):
+            at[:, j] = cells(line.positions(line.values(places)), line.length, bits)
+        return ranked(at, bits, values)
+
+    def tallies(self, places: Places) -> Tallies:
+        """What the groups hold."""
+        order = self.order(places)
+        starts = np.cumsum(self.sizes) - self.sizes
+        sums = tuple(np.add.reduceat(n.values(places)[order], starts) for n in self._numbers)
+        group = np.repeat(np.arange(self.clusters), self.sizes) if self._categories else order
+        scores = []
+        for line in self._categories:
+            kinds = line.axis.size
+            at = group * kinds + line.values(places)[order]
+            counts = np.bincount(at, minlength=self.clusters * kinds)
+            scores.append(line.scores(counts.reshape(self.clusters, kinds)))
+        return Tallies(sums, tuple(scores))
+
+    def noisy(self, tallies: Tallies, source: Source) -> Centroids:
+        """The only step that pays."""
+        sums = []
+        for line, exact in zip(self._numbers, tallies.sums, strict=True):
+            drawn = self._law(line).steps(self.clusters, source) if line.length else 0
+            sums.append(exact + drawn)
+        chosen = []
+        for category, scores in zip(self._categories, tallies.scores, strict=True):
+            choice = self._choice(category)
+            found = [choice.choose(row, source) for row in scores.tolist()]
+            chosen.append(np.array(found, np.int64))
+        return Centroids(tuple(sums), tuple(chosen))
+
+    def written(self, centroids: Centroids, source: Source) -> Places:
+        """The rows that are made of what was released."""
+        found = np.empty((self.rows, len(self.domain.axes)), np.int64)
+        for line, means in zip(self._numbers, self._means(centroids.sums), strict=True):
+            if self.spread:
+                found[:, line.place] = line.places(spread(means, self.sizes, source))
+            else:
+                found[:, line.place] = np.repeat(line.places(means), self.sizes)
+        for category, chosen in zip(self._categories, centroids.chosen, strict=True):
+            found[:, category.place] = np.repeat(chosen, self.sizes)
+        return found
+
+    def _means(self, sums: Sequence[NDArray[np.int64]]) -> Iterator[Reals]:
+        """The means as shares of the range."""
+        for line, noisy in zip(self._numbers, sums, strict=True):
+            means = noisy / (self.sizes * max(line.length, 1))
+            if self.smooth and line.length:
+                if self._alone:
+                    means = isotonic(means, self.sizes.astype(np.float64) ** 2)
+                else:
+                    means = smoothed(means, self._law(line).variance / (self.k * line.length) ** 2)
+            yield np.clip(means, 0, 1)
+
+    # -- what is said --------------------------------------------------------------------------
+
+    @property
+    def expected_error(self) -> float:
+        live = len(_live(self._all))
+        noise = float(self.sensitivity / self.epsilon)
+        return _share_error(live, self.clusters, noise) if live else 0.0
+
+    @property
+    def parameters(self) -> Mapping[str, str]:
+        curve = len(_live(self._all)) > 1
+        found = {
+            "k": str(self.k),
+            "groups": str(self.clusters),
+            "order": "Hilbert curve, then the values" if curve else "the values",
+            "sensitivity of all means": shortly(float(self.sensitivity)),
+        }
+        for name, scale in self.scale.items():
+            found[f"scale of a mean of {name}"] = shortly(scale)
+        for line in self._categories:
+            found[f"epsilon of one choice of {line.axis.name}"] = shortly(
+                self._choice_epsilon(line)
+            )
+        found["after the noise"] = ", ".join(self._afterwards())
+        return found
+
+    def _choice_epsilon(self, line: MeaningLine) -> float:
+        """What one choice would cost alone if a record took the most distant category."""
+        furthest = int(line.line.distances.max())
+        return 2 * float(self._choice(line).fall) * furthest if line.length else 0.0
+
+    def _afterwards(self) -> Iterator[str]:
+        if self._numbers:
+            if self.smooth:
+                yield "made to rise" if self._alone else "smoothed along the order"
+            yield "clamped to the bounds"
+            if self.spread:
+                yield "spread inside groups"
+            yield "rounded to the grid"
+        yield f"repeated {'group by group' if self.spread else 'for each record of the group'}"
+
+    @property
+    def limits(self) -> Sequence[str]:
+        found = [
+            "Rows are group means with noise, not records: what varies inside a group of "
+            f"{self.k} records is lost."
+        ]
+        blank = [line.axis.name for line in self._numbers if line.axis.blank]
+        if blank:
+            found.append(
+                f"A missing value of {', '.join(blank)} counts as the middle of its range, and "
+                "no number leaves as a blank."
+            )
+        return found
+
+
+def _lines(domain: Domain) -> tuple[Line, ...]:
+    for axis in domain.axes:
+        if not axis.ordered and axis.size > MOST_CATEGORIES:
+            raise refuse(
+                "microdata.too-many-categories-for-an-order",
+                column=axis.name,
+                many=axis.size,
+                most=MOST_CATEGORIES,
+            )
+    return tuple(
+        NumberLine(axis, i) if axis.ordered else MeaningLine(axis, i)
+        for i, axis in enumerate(domain.axes)
+    )
+
+
+def _live(lines: Sequence[Line]) -> list[Line]:
+    """The lines on which records can differ."""
+    return [line for line in lines if line.length]
+
+
+class _Given(NamedTuple):
+    k: int | None
+    smooth: bool
+    spread: bool
+
+
+@checked_call
+def _options(*, k: object = "auto", smooth: object = True, spread: object = False) -> _Given:
+    least = None if k == "auto" else whole(k, "k", least=1)
+    return _Given(least, flag(smooth, "smooth"), flag(spread, "spread"))
+
+
+def best_groups(columns: int, rows: int, epsilon: Fraction) -> int:
+    """N*: how many groups balance what a group's mean loses against its noise.
+
+    The squared error is about V·N^(−2/D) + 2D·(C·N^((D−1)/D)·N/(nε))², least at
+    N⁴ = V·(nε)²/(2D(2D−1)·C²). Constants beyond four columns continue those of soundness.md.
+
+    Example
+        >>> best_groups(2, 30_162, Fraction(1))
+        38
+    """
+    loss, length = _SHAPE.get(columns, (columns / 9, 1.08 * columns + 0.7))
+    balance = loss / (2 * columns * (2 * columns - 1) * length**2)
+    found = math.sqrt(math.sqrt(balance) * rows * float(epsilon))
+    return min(max(1, round(found)), rows)
+
+
+def _unit(axis: Axis) -> float:
+    return float(getattr(axis.column, "grid", 1))
+
+
+def _share_error(columns: int, groups: int, scale: float) -> float:
+    """How far the share of rows below a random value of a random column is off, on average.
+
+    A row is moved by noise of that scale, and inside its group. Uniform rows keep their shares but
+    for what is moved beyond the ends, which comes back onto them; and groups are few, so that what
+    crosses a value has the deviation of √(spread/groups).
+    """
+    inside = math.sqrt(_SHAPE.get(columns, (columns / 9, 0.0))[0] / columns) * groups ** (
+        -1 / columns
+    )
+    points = (np.arange(64) + 0.5) / 64
+    beyond = points[:, None] - points[None, :]
+    if scale > 0:
+        half = np.exp(-np.abs(beyond) / scale) / 2
+        below = np.where(beyond >= 0, 1 - half, half).mean(axis=1)
+    else:
+        below = points
+    moved = math.sqrt(2 * min(scale, 1) ** 2 + inside**2)
+    crossing = math.sqrt(0.56 * min(moved, 0.5) / groups)
+    return float(np.abs(below - points).mean() + crossing * math.sqrt(2 / math.pi))

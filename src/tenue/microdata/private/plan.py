@@ -1,0 +1,186 @@
+"""What a private release will do and how good it can be, before anything is read or spent."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, Literal
+
+from ...errors import nearest, refuse
+from ...number import NANO, Number, checked_call, law_epsilon, nano, whole
+from ...schema import Schema
+from ...schema.schema import given_schema
+from ...schema.table import RECORD
+from ...screen.number import exactly, percent, shortly
+from ...screen.page import wrapped_facts
+from ...screen.table import html_facts
+from .domain import Domain
+from .regime import FEW, chosen_way
+from .synthesis import Synthesis
+from .ways import WAYS
+
+AUTO: Literal["auto"] = "auto"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ReleasePlan:
+    """What `publish(method="private")` would do. It reads no row and costs nothing.
+
+    by: the way, and `reason` why it is taken.
+    expected_error: by how much the share of rows in a random interval of a random column is
+        expected to be off, from noise and resolution alone, for values spread evenly over their
+        domain; what the rows' own shape adds is unknown before, and is not said after.
+    k, clusters, sensitivity, scale: of microaggregation: rows in a cluster, how many clusters, by
+        how much one record moves all normalised centroids together, and the noise of a centroid
+        of each column, in its own unit. None for other ways.
+    """
+
+    by: str
+    reason: str
+    rows: int
+    epsilon: Fraction
+    expected_error: float
+    parameters: Mapping[str, str]
+    k: int | None = None
+    clusters: int | None = None
+    sensitivity: float | None = None
+    scale: Mapping[str, float] | None = None
+    way: Synthesis = field(repr=False)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What the holder should think about before spending."""
+        if self.rows * self.epsilon >= FEW:
+            return ()
+        return (
+            f"{self.rows:,} rows at epsilon {exactly(self.epsilon)} leave little to see: expect a "
+            "coarse picture, or spend more.",
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The facts as JSON has them."""
+        return {
+            "by": self.by,
+            "reason": self.reason,
+            "rows": self.rows,
+            "epsilon": exactly(self.epsilon),
+            "expected_error": self.expected_error,
+            "parameters": dict(self.parameters),
+            "k": self.k,
+            "clusters": self.clusters,
+            "sensitivity": self.sensitivity,
+            "scale": None if self.scale is None else dict(self.scale),
+            "warnings": list(self.warnings),
+        }
+
+    def to_json(self) -> str:
+        """One JSON object."""
+        return json.dumps(self.to_dict())
+
+    def _facts(self) -> list[tuple[str, str]]:
+        facts = [
+            ("By", f"{self.by}: {self.way.mechanism}"),
+            ("Because", f"{self.reason}."),
+            ("Price", f"epsilon {exactly(self.epsilon)}, for a table of {self.rows:,} rows"),
+            (
+                "Error",
+                f"The share of rows in an interval of a column is off by "
+                f"{percent(self.expected_error)} or so, from noise alone.",
+            ),
+            *((name, value) for name, value in self.parameters.items()),
+        ]
+        if self.sensitivity is not None:
+            facts.append(("sensitivity", f"{shortly(self.sensitivity, 4)} of the domains"))
+        return facts + [("WARNING", text) for text in self.warnings]
+
+    def __str__(self) -> str:
+        return "\n".join(["Private release, planned", *wrapped_facts(self._facts())])
+
+    def _repr_html_(self) -> str:
+        rows = html_facts(self._facts())
+        return f"<table class='tenue-plan'><tbody>{rows}</tbody></table>"
+
+
+@checked_call
+def plan_release(
+    schema: Schema | str | Mapping[str, Any],
+    n: int | None = None,
+    epsilon: Number | None = None,
+    by: str = AUTO,
+    k: int | Literal["auto"] = AUTO,
+) -> ReleasePlan:
+    """What a private release will do, and the error to expect; reads no row, costs nothing.
+
+    Parameters
+        schema: a `Schema`, or the path of its file.
+        n: how many rows the table has; None for the number that the schema states.
+        epsilon: the price.
+        by: "auto", or the name of a way.
+        k: rows in a cluster; giving it means microaggregation.
+
+    Example
+        >>> plan = plan_release({
+        ...     "table": {"name": "t", "unit": "record", "neighbours": "replace"},
+        ...     "columns": {"x": {"type": "number", "bounds": [0, 1000]}}}, n=10_000, epsilon=1)
+        >>> plan.by
+        'tree'
+    """
+    described, _ = given_schema(schema)
+    check_promisable(described)
+    if epsilon is None:
+        raise refuse("microdata.private-release-needs-epsilon")
+    rows = described.rows if n is None else whole(n, "n", least=1)
+    if rows is None:
+        raise refuse("microdata.number-of-rows-is-not-known", name=described.name)
+    return planned(Domain.of(described), rows, price_of(epsilon), by, k)
+
+
+def price_of(epsilon: object) -> Fraction:
+    """Epsilon in whole billionths, rounded up, by which law and debit go alike."""
+    price = Fraction(nano(epsilon), NANO)
+    law_epsilon(price)
+    return price
+
+
+def check_promisable(schema: Schema) -> None:
+    """Refuses a table whose number of rows is secret, or in which a person has several rows."""
+    if schema.unit != RECORD:
+        raise refuse("microdata.private-release-protects-records", unit=schema.unit)
+    if schema.neighbours != "replace":
+        raise refuse("microdata.private-release-shows-how-many-rows")
+
+
+def planned(
+    domain: Domain, rows: int, epsilon: Fraction, by: str = AUTO, k: int | Literal["auto"] = AUTO
+) -> ReleasePlan:
+    """The plan from public facts alone."""
+    options: dict[str, Any] = {}
+    if k != AUTO:
+        if by not in (AUTO, "microaggregation"):
+            raise refuse("microdata.k-is-rows-in-a-cluster", by=by)
+        by, reason = "microaggregation", "k was given: rows in a cluster"
+        options["k"] = whole(k, "k", least=1)
+    elif by == AUTO:
+        by, reason = chosen_way(domain, rows, epsilon)
+    else:
+        if by not in WAYS:
+            listed = ", ".join(f'"{name}"' for name in (AUTO, *WAYS))
+            near = nearest(str(by), (AUTO, *WAYS))
+            raise refuse("microdata.is-one-of", name="by", given=by, listed=listed, nearest=near)
+        reason = "it was asked for"
+    way = WAYS[by].planned(domain, rows, epsilon, **options)
+    return ReleasePlan(
+        by=by,
+        reason=reason,
+        rows=rows,
+        epsilon=epsilon,
+        expected_error=way.expected_error,
+        parameters=way.parameters,
+        k=getattr(way, "k", None),
+        clusters=getattr(way, "clusters", None),
+        sensitivity=getattr(way, "sensitivity", None),
+        scale=getattr(way, "scale", None),
+        way=way,
+    )
