@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         taxonomy,
     )
     from .errors import Fault, Refused
+    from .microdata.private.plan import plan_release
     from .microdata.release import publish
     from .promise import (
         Approximate,
@@ -53,6 +54,7 @@ _HOME = {
     "Schema": "schema",
     "TCloseness": "promise",
     "Taxonomy": "taxonomy",
+    "plan_release": "microdata.private.plan",
     "protect": "query.session",
     "publish": "microdata.release",
 }
@@ -77,6 +79,7 @@ __all__ = [
     "mechanism",
     "microdata",
     "noise",
+    "plan_release",
     "prior",
     "promise",
     "protect",

@@ -92,7 +92,7 @@ def publish(
         facts = {
             **({"preview": True} if preview else {"out": str(out), "manifest": manifest}),
             "certificate": release.certificate.to_dict(),
-            "risk": json.loads(release.risk.to_json()),
+            "risk": None if release.risk is None else json.loads(release.risk.to_json()),
             "warnings": warnings_of(release),
             "utility": json.loads(release.utility.to_json()),
             "history": [{"step": step.name, "text": step.text} for step in release.history],

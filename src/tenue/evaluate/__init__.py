@@ -4,6 +4,7 @@ check                     k, l and t of any table
 risk, utility             all about an original table and its masked version
 record_linkage, within    what an intruder finds again
 sse, correlation_difference, distributions, propensity     what an analyst loses
+likeness                  two tables as wholes, where no row of one is a row of the other
 score                     both in one number, against a baseline
 
 Whatever is computed from an original table is for its holder only.
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from .check import check
     from .pair.correlation import CorrelationDifference, correlation_difference
     from .pair.distribution import Moved, distributions
+    from .pair.likeness import Likeness, likeness
     from .pair.linkage import record_linkage
     from .pair.loss import sse, within
     from .pair.propensity import Propensity, propensity
@@ -31,6 +33,7 @@ __all__ = [
     "Check",
     "Confidential",
     "CorrelationDifference",
+    "Likeness",
     "Moved",
     "Propensity",
     "Risk",
@@ -39,6 +42,7 @@ __all__ = [
     "check",
     "correlation_difference",
     "distributions",
+    "likeness",
     "propensity",
     "record_linkage",
     "risk",
@@ -54,6 +58,7 @@ lazily(
         ".check": "check",
         ".pair.correlation": "CorrelationDifference correlation_difference",
         ".pair.distribution": "Moved distributions",
+        ".pair.likeness": "Likeness likeness",
         ".pair.linkage": "record_linkage",
         ".pair.loss": "sse within",
         ".pair.propensity": "Propensity propensity",

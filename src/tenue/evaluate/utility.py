@@ -77,6 +77,11 @@ class Utility:
     def __repr__(self) -> str:
         return str(self)
 
+    @property
+    def in_short(self) -> str:
+        """The loss in one sentence."""
+        return f"Changed columns moved by {percent(self.relative_error)} of their domain."
+
     def __str__(self) -> str:
         kept = [name for name, moved in self.relative_by_column if moved == 0]
         lines = ["No value changed."]

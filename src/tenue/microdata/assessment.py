@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from ..evaluate import Check, Risk, Utility, risk, utility
+from ..evaluate import Check, Likeness, Risk, Utility, risk, utility
 from ..evaluate.check import check_groups
 from ..noise.source import Source
 from ..schema import Schema
@@ -29,10 +29,14 @@ class Step:
 
 
 class Assessment(NamedTuple):
-    """What an intruder can do with a release, what it is still good for, how that was found."""
+    """What an intruder can do with a release, what it is still good for, how that was found.
 
-    risk: Risk
-    utility: Utility
+    risk: None where no row is anybody's, and nobody can be found again.
+    utility: row by row; or, where rows have nothing to do with each other, table by table.
+    """
+
+    risk: Risk | None
+    utility: Utility | Likeness
     steps: tuple[Step, ...]
 
 

@@ -29,7 +29,7 @@ from .leave.leave import Target, digest_of
 from .method.contract import Method
 
 if TYPE_CHECKING:
-    from ..evaluate import Check, Risk, Utility
+    from ..evaluate import Check, Likeness, Risk, Utility
 
 
 AS_STORED = (
@@ -136,13 +136,14 @@ class Release:
     tables: what `save` writes, by name: the table, or several whose columns it has side by side.
     certificate: what is promised, and what is not; it may leave too.
     risk, utility: what the original and the release have to do with each other. They were computed
-        from the original and are for the holder alone.
+        from the original and are for the holder alone. A private table has no risk to measure, for
+        no row is anybody's, and is compared with the original as a whole.
     history: the steps that led here, for the holder alone.
     """
 
     certificate: Certificate
-    risk: Risk
-    utility: Utility
+    risk: Risk | None
+    utility: Utility | Likeness
     history: tuple[Step, ...]
     _published: Leaving
     _departure: Departure
@@ -212,7 +213,8 @@ def warnings_of(release: Release) -> list[str]:
     joined = release._published.joined
     shares = telling({name: joined.column(name) for name in release.columns if name in loose})
     method = release._published.method
-    return [*leaving(shares), *release.risk.warnings(), *method.warnings(release.risk)]
+    found = [] if release.risk is None else release.risk.warnings()
+    return [*leaving(shares), *found, *method.warnings(release.risk)]
 
 
 def _brief_text(release: Release) -> str:
@@ -230,7 +232,6 @@ def _full_text(release: Release) -> str:
     certificate = release.certificate
     unit = "a row" if certificate.unit == "record" else f"whoever has one `{certificate.unit}`"
     warnings = warnings_of(release)
-    remarks = release._published.method.remarks()
     parts = [
         _title(release),
         section("Promised", [str(certificate.promise), certificate.promise.sentence()]),
@@ -245,8 +246,7 @@ def _full_text(release: Release) -> str:
         section("Not promised", certificate.does_not_promise, "* "),
         section(f"What was done ({_ALONE})", map(str, release.history)),
         *([section(f"WARNING ({_ALONE})", warnings, "* ")] if warnings else []),
-        section(f"What an intruder could do ({_ALONE})", [*release.risk.sentences(), *remarks]),
-        *_look_alikes(release),
+        *_intruder(release),
         section(
             f"What it is still good for ({_ALONE})", [_AGAINST, *str(release.utility).splitlines()]
         ),
@@ -274,17 +274,13 @@ def _title(release: Release) -> str:
 def _facts(release: Release) -> list[tuple[str, str]]:
     promise, risk = release.certificate.promise, release.risk
     facts = [("Promised", f"{promise}. {promise.sentence()}")]
-    if risk.check is not None:
-        unlike = release._published.method.instead_of_k(risk.check)
-        facts.append(("Look-alikes", unlike) if unlike else ("Measured", _measured(risk.check)))
-    linked = f"An intruder who has the original links {percent(risk.record_linkage)} of the records"
-    if risk.linkage_by_quasi_identifiers is not None:
-        known = percent(risk.linkage_by_quasi_identifiers)
-        linked += f", one who has its quasi-identifiers {known}"
-    facts.append((f"Risk ({_ALONE})", f"{linked}."))
+    if risk is not None:
+        if risk.check is not None:
+            unlike = release._published.method.instead_of_k(risk.check)
+            facts.append(("Look-alikes", unlike) if unlike else ("Measured", _measured(risk.check)))
+        facts.append((f"Risk ({_ALONE})", _linked(risk)))
     facts += [(f"WARNING ({_ALONE})", text) for text in warnings_of(release)]
-    moved = percent(release.utility.relative_error)
-    facts.append((f"Loss ({_ALONE})", f"Changed columns moved by {moved} of their domain."))
+    facts.append((f"Loss ({_ALONE})", release.utility.in_short))
     if release._departure.said is not None:
         facts.append(("Register", release._departure.said))
     unprotected = release.certificate.parameters.get("unprotected")
@@ -293,15 +289,29 @@ def _facts(release: Release) -> list[tuple[str, str]]:
     return facts
 
 
-def _look_alikes(release: Release) -> list[str]:
-    """All that was measured; or what the method says instead, where it promises something else."""
-    check, title = release.risk.check, f"Who looks alike ({_ALONE})"
-    if check is None:
+def _linked(risk: Risk) -> str:
+    linked = f"An intruder who has the original links {percent(risk.record_linkage)} of the records"
+    if risk.linkage_by_quasi_identifiers is not None:
+        known = percent(risk.linkage_by_quasi_identifiers)
+        linked += f", one who has its quasi-identifiers {known}"
+    return f"{linked}."
+
+
+def _intruder(release: Release) -> list[str]:
+    """What an intruder could do, and who looks alike; or what the method says instead of k, where
+    it promises something else. Nothing of a table in which no row is anybody's."""
+    risk, method = release.risk, release._published.method
+    if risk is None:
         return []
-    unlike = release._published.method.instead_of_k(check)
-    if unlike:
-        return [section(title, [*check.notes, unlike])]
-    return [f"{title}\n" + textwrap.indent(str(check), "  ")]
+    said = [*risk.sentences(), *method.remarks()]
+    found = [section(f"What an intruder could do ({_ALONE})", said)]
+    if risk.check is not None:
+        title, unlike = f"Who looks alike ({_ALONE})", method.instead_of_k(risk.check)
+        if unlike:
+            found.append(section(title, [*risk.check.notes, unlike]))
+        else:
+            found.append(f"{title}\n" + textwrap.indent(str(risk.check), "  "))
+    return found
 
 
 def _measured(check: Check) -> str:

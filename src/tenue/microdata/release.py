@@ -29,7 +29,7 @@ from .partition.kernels import compilation_told
 from .permute import shuffled
 from .protected_copy import Leaving, Release, certify
 from .table.cells import Cells
-from .table.original import kind_of, native, read_original
+from .table.original import kind_of, native, open_original
 
 Progress = Callable[[str], None]
 
@@ -132,45 +132,48 @@ def publish_into(
     if ledger is None and not preview:
         place = Place(described.ledger_location, ledger_places(source, described), file)
     books = None if preview else given_register(ledger, place)
+    kept = None if way.repeatable else books
     with books or nullcontext():
-        if books is not None and books.known is not None:
-            check_first(books.known, way)
-        with paid(books, way):
-            tell("read")
-            given = source if source is not None else described.location
-            read = read_original(given, described)
-            marks = () if books is None else marks_of(given, read, described.name)
-            if books is not None and books.known is not None:
-                check_rows(books.known, way, marks)
-            original = way.prepare(read, SYSTEM)
-            tell("partition and publish")
-            with _compilation_told(progress, "partition and publish"):
-                made = way.publish(original, SYSTEM)
-            tell("evaluate")
-            before, after = (_table(cells, described) for cells in (original.cells, made.cells))
-            way.verify(after, original.persons)
-            harm, use, told = way.assess(before, after, SYSTEM, original, made)
-            tell("certificate")
-            kind = kind_of(given)
-            joined = _mixed(after)
-            several = {name: _mixed(table) for name, table in made.tables.items()}
-            frames = {name: native(table, given, kind) for name, table in several.items()}
-            tables = several or {"table": joined}
-            seal = "" if books is None else books.made().seal(described.digest)
-            certificate = certify(way, registered=books is not None, seal=seal, preview=preview)
-            registered = None if books is None else Registration(books, way, marks)
-            departure = Departure(tables, certificate, kind, registered)
-            if preview:
-                departure = Preview(certificate)
-            release = Release(
-                certificate=certificate,
-                risk=harm,
-                utility=use,
-                history=way.history(read, original, made) + told,
-                _published=Leaving(way, joined, tables, native(joined, given, kind), frames),
-                _departure=departure,
-            )
-            manifest = {} if target is None else departure.to_folder(target)
+        if kept is not None and kept.known is not None:
+            check_first(kept.known, way)
+        tell("read")
+        given = source if source is not None else described.location
+        with open_original(given, described) as table:
+            way = way.sized(table.rows)
+            with paid(books, way):
+                read = table.read(all_values=way.reads_all)
+                marks = () if kept is None else marks_of(given, read, described.name)
+                if kept is not None and kept.known is not None:
+                    check_rows(kept.known, way, marks)
+                original = way.prepare(read, SYSTEM)
+                tell("partition and publish")
+                with _compilation_told(progress, "partition and publish"):
+                    made = way.publish(original, SYSTEM)
+        tell("evaluate")
+        before, after = (_table(cells, described) for cells in (original.cells, made.cells))
+        way.verify(after, original.persons)
+        harm, use, told = way.assess(before, after, SYSTEM, original, made)
+        tell("certificate")
+        kind = kind_of(given)
+        joined = _mixed(after)
+        several = {name: _mixed(table) for name, table in made.tables.items()}
+        frames = {name: native(table, given, kind) for name, table in several.items()}
+        tables = several or {"table": joined}
+        seal = "" if books is None else books.made().seal(described.digest)
+        certificate = certify(way, registered=books is not None, seal=seal, preview=preview)
+        registered = None if kept is None else Registration(kept, way, marks)
+        departure = Departure(tables, certificate, kind, registered)
+        if preview:
+            departure = Preview(certificate)
+        release = Release(
+            certificate=certificate,
+            risk=harm,
+            utility=use,
+            history=way.history(read, original, made) + told,
+            _published=Leaving(way, joined, tables, native(joined, given, kind), frames),
+            _departure=departure,
+        )
+        manifest = {} if target is None else departure.to_folder(target)
     return release, manifest
 
 

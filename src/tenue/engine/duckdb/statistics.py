@@ -11,6 +11,7 @@ know of no NaN.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -44,14 +45,38 @@ def check_statistics(table: Stored, readable: Readable, run: Run) -> None:
     for path in readable.paths if looked_at else ():
         try:
             group = _row_group(path, run) if numbered else None
-            found = run(_written(path, looked_at, group))
-        except duckdb.Error:
-            found = [("",)]
+            found = [name for (name,) in run(_written(path, looked_at, group))]
+        except duckdb.Error:  # of some column, declared or not, it cannot write the statistics
+            found = _by_arrow(path, [held for held, _ in looked_at])
         # raised out of reach of the error above, which may quote a row
-        for (column,) in found:
-            if column:
-                raise refuse("engine.statistics-rule-out-values", column=column, name=path.name)
-            raise refuse("engine.statistics-are-unreadable", name=path.name)
+        for column in found:
+            raise refuse("engine.statistics-rule-out-values", column=column, name=path.name)
+
+
+def _by_arrow(path: Path, columns: Sequence[Held]) -> list[str]:
+    """The columns that hold a value which their statistics rule out, as Arrow reads both."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+    import pyarrow.parquet as pq
+
+    found = []
+    with pq.ParquetFile(path) as file:
+        places = {file.schema.column(i).path: i for i in range(len(file.schema))}
+        for group, held in itertools.product(range(file.num_row_groups), columns):
+            said = file.metadata.row_group(group).column(places[held.name]).statistics
+            if said is None:
+                continue
+            values = file.read_row_group(group, columns=[held.name]).column(0)
+            time = isinstance(held.stored, Day | Moment)
+            if time:
+                values = values.cast(pa.int32() if values.type == pa.date32() else pa.int64())
+            there = pc.min_max(values).as_py()
+            ends = (said.min_raw, said.max_raw) if time else (said.min, said.max)
+            gap = said.has_null_count and said.null_count == 0 and values.null_count > 0
+            stated = said.has_min_max and there["min"] is not None
+            if gap or (stated and (there["min"] < ends[0] or there["max"] > ends[1])):
+                found.append(held.column.name)
+    return found
 
 
 def _kind(held: Held) -> str | None:

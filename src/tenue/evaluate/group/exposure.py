@@ -53,6 +53,10 @@ def names_rows(name: str, column: pyarrow.ChunkedArray) -> bool:
         return False
     if names_a_person(name):
         return True
+    if pa.types.is_dictionary(array.type):
+        array = array.dictionary_decode()
+    if not whole:
+        array = array.cast(pa.large_string())  # not all that is known of text is known of views
     values = array.drop_null()
     if len(values) < _MANY or coded(values, ordered=False).count < len(values):
         return False

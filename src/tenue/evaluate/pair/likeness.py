@@ -87,6 +87,11 @@ class Likeness:
         """One JSON object."""
         return json.dumps(self.to_dict())
 
+    @property
+    def in_short(self) -> str:
+        """The loss in one sentence."""
+        return f"The share of rows in a random box is off by {percent(self.boxes)} on average."
+
     def __str__(self) -> str:
         lines = []
         if self.pairs is not None:
@@ -101,9 +106,7 @@ class Likeness:
             )
         if self.correlation is not None:
             lines.append(f"Correlations moved by {shortly(self.correlation.mean, 4)} on average.")
-        lines.append(
-            f"The share of rows in a random box is off by {percent(self.boxes)} on average."
-        )
+        lines.append(self.in_short)
         width = max(len("column"), *(len(column.name) for column in self.columns))
         lines += ["", f"{'column':<{width}}  {'quantiles':>9} {'cumulated':>9} {'shares':>9}"]
         apart = dict(self.kolmogorov)

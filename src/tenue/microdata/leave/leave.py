@@ -22,6 +22,8 @@ from ...ledger import Charge, SQLite, digest
 from ...ledger.contract import Ledger
 from ...ledger.given import Place, ledger_path
 from ...promise import Certificate, checked_neighbours
+from ...query.belief.person import unit_in_words
+from ...query.belief.protocol import allow_without_protocol
 from ...schema import Schema
 from ..method.contract import SECOND, Method
 from .save import Draft
@@ -122,8 +124,9 @@ def paid(books: Register | None, method: Method) -> Iterator[None]:
         return
     if books is None:
         raise refuse("microdata.method-has-price-and-there-is-no-ledger", method=method.name)
+    allow_without_protocol(method.schema, "publish")
     ledger = books.made()
-    name = _opened_dataset(ledger, method.schema)
+    name = _opened_dataset(ledger, method.schema, spending=True)
     neighbours = checked_neighbours(method.schema.neighbours)
     charge = Charge.of(epsilon=method.price, neighbours=neighbours)
     asked = f"publish {method.label}"
@@ -136,19 +139,26 @@ def paid(books: Register | None, method: Method) -> Iterator[None]:
         raise
 
 
-def _opened_dataset(ledger: Ledger, schema: Schema) -> str:
-    """The table's name as the ledger has it, with the schema's budget if it is new there."""
-    name = ledger.known_as(schema.name)
-    if name not in ledger.datasets():
-        budget = schema.budget
+def _opened_dataset(ledger: Ledger, schema: Schema, *, spending: bool = False) -> str:
+    """The table's name as the ledger has it, with the schema's budget if it is new there.
+
+    spending: whether something is to be spent, so that the budget must be stated and is that of
+        the schema, as for questions.
+    """
+    name, budget = ledger.known_as(schema.name), schema.budget
+    if spending and budget is None:
+        raise refuse("query.schema-of-has-no-budget", name=schema.name)
+    if spending or name not in ledger.datasets():
         ledger.open_dataset(
             name,
             0 if budget is None else budget.total,
             None if budget is None else budget.per_analyst,
             neighbours=checked_neighbours(schema.neighbours),
             individual=None if budget is None else budget.individual,
+            total_delta=0 if budget is None else budget.delta or 0,
             schema_digest=schema.digest,
             data_version=schema.version or "",
+            unit=unit_in_words(schema) if spending else "",
         )
     ledger.record_schema(name, schema.digest)
     return name

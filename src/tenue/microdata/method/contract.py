@@ -279,7 +279,7 @@ class Method(abc.ABC):
         """What a reader of the risk must know of the method."""
         return ()
 
-    def warnings(self, risk: Risk) -> list[str]:
+    def warnings(self, risk: Risk | None) -> list[str]:
         """What the holder should think about before the release leaves."""
         return []
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 from ...errors import Fault, refuse
 from ...evaluate.pair.likeness import likeness
@@ -23,6 +23,9 @@ from ..private.plan import AUTO, ReleasePlan, check_promisable, planned, price_o
 from ..table.cells import Numbers
 from ..table.original import Original
 from .contract import Method, Published, Way
+
+if TYPE_CHECKING:
+    from ...evaluate import Risk
 
 NOBODY = (
     "No row is anybody's: rows were drawn, and neither their order nor their number links them."
@@ -193,3 +196,6 @@ class Private(Method):
             if gone and axis.column.missing is None and not axis.blank:
                 text = f"{many(gone, 'value')} of `{axis.name}` became random ones of its domain"
                 yield Step("missing", text)
+
+    def warnings(self, risk: Risk | None) -> list[str]:
+        return list(self.planned.warnings)

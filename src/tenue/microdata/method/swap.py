@@ -199,6 +199,8 @@ class Swap(Grouped):
         self, before: Any, after: Any, source: Source, original: Original, made: Published
     ) -> Assessment:
         found = super().assess(before, after, source, original, made)
+        if found.risk is None:
+            return found
         shown = {name: _shown(name, original, made) for name in made.cells if self._leaves(name)}
         told = replace(
             found.risk,
@@ -244,7 +246,9 @@ class Swap(Grouped):
         """Why one who knows less of a swapped table may link more of it."""
         return (FOUND,)
 
-    def warnings(self, risk: Risk) -> list[str]:
+    def warnings(self, risk: Risk | None) -> list[str]:
+        if risk is None:
+            return []
         most = Fraction(2, self.least)
         restored = [
             f"An intruder who learns from the release how `{name}` relates to {found.by} puts "

@@ -90,3 +90,11 @@ def test_what_follows_is_said_by_its_role() -> None:
     known, wanted = following([one], [one])
     assert "has a quasi-identifier more" in known
     assert "knows it, whatever k, l and t are" in wanted
+
+
+def test_every_kind_of_text_is_read_alike() -> None:
+    names, amounts = [f"name {i}" for i in range(100)], [str(i**4) for i in range(100)]
+    for values, expected in ((names, True), (amounts, False)):
+        plain = pa.array(values)
+        for array in (plain.dictionary_encode(), plain.cast(pa.string_view()), plain):
+            assert names_rows("x", pa.chunked_array([array])) is expected
