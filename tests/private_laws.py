@@ -23,8 +23,9 @@ import numpy as np
 import pytest
 
 from tenue.mechanism.choose.score import HighScore
-from tenue.microdata.private import column, copula, counts, network, pair_tables, tree
+from tenue.microdata.private import column, counts, tree
 from tenue.microdata.private.domain import Domain
+from tenue.microdata.private.joint import copula, network, pair_tables
 from tenue.microdata.private.tree_loss import SplitLaw
 from tenue.noise.discrete_laplace import DiscreteLaplace
 from tenue.noise.source import Seeded

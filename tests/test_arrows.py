@@ -59,7 +59,9 @@ _INSIDE = {
         "transaction contract sqlite given memory statement"
     ),
     "mechanism": "bernstein choose part error individual refinement smooth",
-    "microdata": "permute partition table assessment private method leave protected_copy release",
+    "microdata": (
+        "permute kernels partition table assessment private method leave protected_copy release"
+    ),
     "noise": (
         "criterion enclosure source table exact law joint likelihood box discrete_laplace "
         "heavy_tail laplace_sum independent laplace optimal_steps optimal"

@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tenue.microdata import individual_ranking, mdav, v_mdav
+from tenue.microdata.kernels import kernels
 from tenue.microdata.partition import plain
-from tenue.microdata.partition.kernels import kernels
 from tenue.microdata.partition.points import Points, points_of
 
 SOURCE = Path(plain.__file__).parent

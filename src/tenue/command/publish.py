@@ -21,11 +21,17 @@ PATIENCE = 2.0
 
 def publish(
     schema: options.Schema,
-    method: Annotated[str, Option(help="microaggregate or swap.")],
+    method: Annotated[str, Option(help="microaggregate, swap or private.")],
     k: Annotated[
-        str,
-        Option("-k", "--k", help="Least units in a group, 5 to start with; or income=12,tax=12."),
-    ],
+        str | None,
+        Option(
+            "-k",
+            "--k",
+            help="Least units in a group, 5 to start with; or income=12,tax=12. private: rows in "
+            "a cluster, if it is to be microaggregation.",
+        ),
+    ] = None,
+    epsilon: Annotated[str | None, Option(help="What a private table may cost.")] = None,
     out: Annotated[
         Path | None, Option(help="A new or empty folder for the release; not with --preview.")
     ] = None,
@@ -34,7 +40,8 @@ def publish(
         Option(
             help="How groups are formed. microaggregate: mdav, or v-mdav if people form clusters. "
             "swap: quasi-identifiers; each-confidential, which moves numbers and dates least; "
-            "other-attributes, which fits values to all other columns."
+            "other-attributes, which fits values to all other columns. private: tree, two-stage, "
+            "columns, copula, network or microaggregation; if not given, what suits the table."
         ),
     ] = None,
     diversity: Annotated[
@@ -66,6 +73,10 @@ def publish(
     preview: Annotated[
         bool, Option("--preview", help="Only measure: nothing is registered, and nothing leaves.")
     ] = False,
+    comparison: Annotated[
+        Path | None,
+        Option(help="Where to write, as JSON and for you alone, how it compares to the original."),
+    ] = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Publish a protected copy of a table. Its certificate leaves with it; risk and utility are
@@ -75,8 +86,9 @@ def publish(
 
     with spoken(), Waiting(steps=4) as waiting:
         target = _target(out, ledger, kind, replace=replace, preview=preview)
+        _check_comparison(out, comparison)
         asked: dict[str, Any] = {"k": _sizes(k), "by": by, "gamma": gamma}
-        asked |= {"l": diversity, "t": closeness}
+        asked |= {"l": diversity, "t": closeness, "epsilon": epsilon}
         release, manifest = publish_into(
             target,
             source,
@@ -88,6 +100,8 @@ def publish(
             preview=preview,
             **{name: value for name, value in asked.items() if value is not None},
         )
+    if comparison is not None:
+        comparison.write_text(release.utility.to_json() + "\n", encoding="utf-8")
     if as_json:
         facts = {
             **({"preview": True} if preview else {"out": str(out), "manifest": manifest}),
@@ -131,9 +145,19 @@ def _check_apart(out: Path, ledger: Path | None) -> None:
         raise refuse("command.ledger-would-lie-in-among-what-leaves", name=ledger.name, out=out)
 
 
-def _sizes(text: str) -> object:
+def _check_comparison(out: Path | None, comparison: Path | None) -> None:
+    """What was computed from the original does not lie among what leaves."""
+    if comparison is None:
+        return
+    if out is not None and comparison.resolve().is_relative_to(out.resolve()):
+        raise refuse("command.comparison-would-lie-in-among-what-leaves", out=out)
+    if not comparison.absolute().parent.is_dir():
+        raise refuse("command.comparison-has-no-folder", name=comparison.name)
+
+
+def _sizes(text: str | None) -> object:
     """One k, or one for each column, written income=12,tax=5."""
-    if "=" not in text:
+    if text is None or "=" not in text:
         return text
     sizes = {}
     for part in text.split(","):

@@ -8,10 +8,10 @@ Guarantee
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors import refuse
+from ..frozen import dataclass
 from .contract import Ledger
 from .sqlite.ledger import SQLite
 

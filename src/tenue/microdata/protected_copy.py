@@ -101,13 +101,21 @@ def certify(
             "method": method.name,
             **method.parameters,
             "override": ", ".join(sorted(method.override)),
-            "registered": _PREVIEWED if preview else "yes" if registered else "no, in no ledger",
+            "registered": _registered(method, registered, preview),
         },
         [method.way.source],
         [*assumptions, *method.assumptions],
         limits,
         seal,
     )
+
+
+def _registered(method: Method, registered: bool, preview: bool) -> str:
+    if preview:
+        return _PREVIEWED
+    if method.repeatable:
+        return "as what it costs"
+    return "yes" if registered else "no, in no ledger"
 
 
 @dataclass(frozen=True, eq=False)

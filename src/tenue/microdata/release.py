@@ -21,11 +21,11 @@ from ..noise.source import SYSTEM
 from ..number import flag
 from ..schema import Schema
 from ..schema.schema import given_schema
+from .kernels import compilation_told
 from .leave.departure import Departure, Preview
 from .leave.leave import Registration, Target, check_first, check_rows, given_register, paid
 from .leave.mark import marks_of
 from .method.catalogue import chosen_method, takes_options
-from .partition.kernels import compilation_told
 from .permute import shuffled
 from .protected_copy import Leaving, Release, certify
 from .table.cells import Cells
@@ -54,7 +54,11 @@ def publish(
         at most 1/k, for whoever holds the records of a group to be equally likely anybody's in it.
         The value itself may be the same for all of a group, and is then known; and whoever learns
         from the release how columns relate puts more values back than that (`risk.rematched`).
-        Both count units, not rows. Identifiers and columns that the schema does not declare are not
+        Both count units, not rows.
+        "private": the table is epsilon-differentially private when one record takes any other
+        value; how many rows there are is public. Rows are drawn, and none is anybody's. `epsilon`
+        is debited before a row is read; `tn.plan_release` says before what will be done.
+        Identifiers and columns that the schema does not declare are not
         in the release, and rows are in random order.
         Numbers and dates are on the declared grid and within the declared bounds, as they are for
         questions. What is not promised stands in the certificate.
@@ -63,15 +67,20 @@ def publish(
         source: the table: a path, a data frame or a connection; None for the schema's own source.
         schema: a `Schema`, or the path of its file; the roles of the columns decide what is done.
         method: "microaggregate" (centres of groups of similar people instead of their
-            quasi-identifiers) or "swap" (confidential values change places inside such groups).
-        k: the least number of units in a group. For a swap in which each column has its own groups,
+            quasi-identifiers), "swap" (confidential values change places inside such groups) or
+            "private" (a table drawn from noisy numbers).
+        epsilon: what "private" may cost.
+        k: the least number of units in a group. For "private", rows in a cluster, which asks for
+            microaggregation. For a swap in which each column has its own groups,
             also a mapping from column to k. The certificate then promises the least, of each column
             by itself: together they may leave fewer records, whatever their k.
         by: how groups are formed. "microaggregate": "mdav" or "v-mdav". "swap":
             "quasi-identifiers" (MDAV-SWAP), "each-confidential" (IR-SWAP: similar values of the
             column itself; none for columns without order) or "other-attributes" (all other columns,
             in turn: values then stay plausible beside them, and whoever knows a confidential column
-            may learn about others from who shared a group). None for the first.
+            may learn about others from who shared a group). None for the first. "private": "tree",
+            "two-stage", "columns", "copula", "network" or "microaggregation"; None for what suits
+            the number of rows, epsilon and the types of columns.
         l, t: groups grow until each has at least l different values, or is within earth mover's
             distance t of the table, in each sensitive column, or each confidential one if none is
             declared sensitive. For t they are formed from strata of such a column where that keeps
@@ -162,7 +171,7 @@ def publish_into(
         seal = "" if books is None else books.made().seal(described.digest)
         certificate = certify(way, registered=books is not None, seal=seal, preview=preview)
         registered = None if kept is None else Registration(kept, way, marks)
-        departure = Departure(tables, certificate, kind, registered)
+        departure = Departure(tables, certificate, kind, registered, repeatable=way.repeatable)
         if preview:
             departure = Preview(certificate)
         release = Release(

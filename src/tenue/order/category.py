@@ -7,7 +7,7 @@ whatever the table is, so on a line where neighbours are D apart no two categori
 their D, and a walk along it in one direction is never longer than the line.
 
 Source
-    soundness.md, section 7.
+    Soria-Comas, thesis, section 6.3, corrected: consecutive categories of the walk.
 """
 
 from __future__ import annotations

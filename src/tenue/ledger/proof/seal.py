@@ -13,10 +13,10 @@ import hmac
 import json
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 
 from ...errors import refuse
+from ...frozen import dataclass
 from ...promise import Certificate
 from ..fact import DatasetOpened, Entry, SchemaChanged
 
@@ -30,7 +30,7 @@ def sealed(secret: bytes, schema_digest: str) -> str:
     return MARK + hmac.new(secret, _ABOUT + schema_digest.encode(), hashlib.sha256).hexdigest()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class CertificateVerification:
     """Whether a certificate belongs to a ledger: truthy if it does.
 

@@ -30,6 +30,7 @@ class Departure:
     tables, certificate: what leaves.
     source_kind: what kind of data frame or file the rows came from.
     registration: what it is registered with; None for no ledger.
+    repeatable: whether there is nothing to register, for a second release tells no more.
     """
 
     tables: Mapping[str, Any]
@@ -38,6 +39,7 @@ class Departure:
     registration: Registration | None
     left: bool = False
     word: str = "Release"
+    repeatable: bool = False
     _turn: threading.RLock = field(default_factory=threading.RLock, repr=False)
 
     def to_caller(self) -> None:
@@ -68,7 +70,7 @@ class Departure:
     def said(self) -> str | None:
         """What a screen says of the register; None where there is nothing to think about."""
         if self.registration is None:
-            return _NOWHERE
+            return None if self.repeatable else _NOWHERE
         return None if self.left else _LATER
 
 

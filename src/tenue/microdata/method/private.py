@@ -17,6 +17,7 @@ from ...noise.source import Source
 from ...promise import Pure
 from ...schema import Schema
 from ...screen.number import exactly, many
+from ...screen.page import sentence
 from ..assessment import Assessment, Step
 from ..private.domain import Domain
 from ..private.plan import AUTO, ReleasePlan, check_promisable, planned, price_of
@@ -27,9 +28,7 @@ from .contract import Method, Published, Way
 if TYPE_CHECKING:
     from ...evaluate import Risk
 
-NOBODY = (
-    "No row is anybody's: rows were drawn, and neither their order nor their number links them."
-)
+NOBODY = "A row stands for nobody: it was drawn, and says nothing of any one person's record."
 MANY = (
     "What holds for many people is not hidden, only what one record changes: a conclusion about a "
     "group reaches each of its members."
@@ -184,7 +183,8 @@ class Private(Method):
         domain = self.planned.way.domain
         open_ = [a.name for a in domain.axes if not a.blank and a.column.missing is None]
         filled = [FILLED.format(names=", ".join(f"`{name}`" for name in open_))] if open_ else []
-        return [NOBODY, MANY, COARSE, *self.planned.way.limits, *filled, ADDS_UP]
+        own = [f"{sentence(limit.rstrip('.'))}." for limit in self.planned.way.limits]
+        return [NOBODY, MANY, COARSE, *own, *filled, ADDS_UP]
 
     # -- the holder's screen -----------------------------------------------------------------------
 

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ...errors import nearest, refuse
 from ...number import checked_call
-from .kernels import kernels
+from ..kernels import kernels
 from .partition import Partition
 from .points import GRAIN, Points, enough_rows, points_of
 

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from numpy.typing import ArrayLike
 
 from ...number import checked_call
+from ..kernels import kernels
 from . import collapsed, plain
 from .individual_ranking import univariate_mdav
-from .kernels import kernels
 from .mixed import Mixed, Records, kinds_of, placed
 from .partition import Partition
 from .points import enough_rows

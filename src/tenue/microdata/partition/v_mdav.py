@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ...errors import refuse
 from ...number import Number, checked_call, exact
-from .kernels import kernels
+from ..kernels import kernels
 from .mdav import COMPILED_FROM
 from .mixed import Mixed, Records, placed
 from .partition import Partition

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .kernels import kernels
+from ..kernels import kernels
 from .partition import Partition
 
 # Below this many steps the interpreter is done before the compiled code is loaded.

@@ -12,8 +12,8 @@ from types import ModuleType
 import numpy as np
 import pytest
 
+from tenue.microdata.kernels import kernels
 from tenue.microdata.partition import plain, points
-from tenue.microdata.partition.kernels import kernels
 
 fast = kernels()
 pytestmark = pytest.mark.slow  # compiling takes a while

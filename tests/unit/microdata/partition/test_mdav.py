@@ -12,8 +12,8 @@ import pytest
 
 from tenue.errors import InvalidArgument, InvalidTable
 from tenue.microdata import mdav
+from tenue.microdata.kernels import kernels
 from tenue.microdata.partition import plain, points
-from tenue.microdata.partition.kernels import kernels
 
 module = importlib.import_module("tenue.microdata.partition.mdav")
 DATA = Path(__file__).resolve().parents[4].parent / "shared" / "data"

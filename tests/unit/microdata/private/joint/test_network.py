@@ -19,11 +19,11 @@ from private_laws import (
     worst_loss,
 )
 from tenue.mechanism.choose.score import HighScore
-from tenue.microdata.private import network
 from tenue.microdata.private.column import Margin
 from tenue.microdata.private.counts import noisy
 from tenue.microdata.private.domain import Domain, Places
-from tenue.microdata.private.network import Family, Network, _Groupings, raked
+from tenue.microdata.private.joint import network
+from tenue.microdata.private.joint.network import Family, Network, _Groupings, raked
 from tenue.noise.source import Seeded
 from tenue.schema import Schema
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tenue.microdata.private.column import Margin
 from tenue.microdata.private.domain import Axis
-from tenue.microdata.private.grouping import Groups
+from tenue.microdata.private.joint.grouping import Groups
 from tenue.noise.source import Seeded
 from tenue.schema import Schema
 

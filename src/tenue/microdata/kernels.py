@@ -22,7 +22,7 @@ def kernels() -> ModuleType:
     only when the table is large enough to repay that.
     """
     _listen()
-    return importlib.import_module(".fast", __package__)
+    return importlib.import_module(".partition.fast", __package__)
 
 
 @contextmanager

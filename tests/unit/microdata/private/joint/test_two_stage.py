@@ -20,9 +20,10 @@ from private_laws import (
     without_noise_where_empty,
     worst_loss,
 )
-from tenue.microdata.private import pair_tables, tree, two_stage
+from tenue.microdata.private import tree
 from tenue.microdata.private.column import Margin
-from tenue.microdata.private.two_stage import TwoStage, forced
+from tenue.microdata.private.joint import pair_tables, two_stage
+from tenue.microdata.private.joint.two_stage import TwoStage, forced
 from tenue.noise.source import Seeded
 
 SIZES = (2, 2)

@@ -11,9 +11,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from ...noise.source import Source
-from .column import Margin
-from .counts import Weights, uniforms
+from ....noise.source import Source
+from ..column import Margin
+from ..counts import Weights, uniforms
 
 
 @dataclass(frozen=True)

@@ -17,16 +17,16 @@ from typing import Any, Self
 
 import numpy as np
 
-from ...errors import refuse
-from ...mechanism.choose.score import HighScore
-from ...noise.source import Source
-from ...screen.number import exactly
-from .column import Margin
-from .columns import margins_error, private_margins
-from .counts import MOVED, Counts, Weights, fitted, noisy, uniforms
-from .domain import Domain, Places
+from ....errors import refuse
+from ....mechanism.choose.score import HighScore
+from ....noise.source import Source
+from ....screen.number import exactly
+from ..column import Margin
+from ..columns import margins_error, private_margins
+from ..counts import MOVED, Counts, Weights, fitted, noisy, uniforms
+from ..domain import Domain, Places
+from ..synthesis import Synthesis
 from .grouping import Groups, by_group
-from .synthesis import Synthesis
 
 COLUMNS, CHOICES, TABLES = Fraction(55, 100), Fraction(5, 100), Fraction(40, 100)
 """The parts of epsilon."""

@@ -14,16 +14,16 @@ from typing import Any, ClassVar, Literal, Self, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import refuse
-from ...noise.source import Source
-from ..permute import shuffled
-from .column import Margin
-from .columns import margin_parameters, margins_error, private_margins
-from .counts import apportioned, uniforms
-from .domain import Domain, Places
+from ....errors import refuse
+from ....noise.source import Source
+from ...permute import shuffled
+from ..column import Margin
+from ..columns import margin_parameters, margins_error, private_margins
+from ..counts import apportioned, uniforms
+from ..domain import Domain, Places
+from ..synthesis import Synthesis
+from ..tree import Line, weighed
 from .pair_tables import PairTables
-from .synthesis import Synthesis
-from .tree import Line, weighed
 
 Joint = Literal["tree", "pair-tables"]
 

@@ -15,12 +15,12 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from ...mechanism.choose.score import HighScore
-from ...noise.discrete_laplace import DiscreteLaplace
-from ...noise.source import Source
-from .column import Margin
-from .counts import MOVED, Counts, Weights, apportioned, noisy
-from .domain import Domain, Places
+from ....mechanism.choose.score import HighScore
+from ....noise.discrete_laplace import DiscreteLaplace
+from ....noise.source import Source
+from ..column import Margin
+from ..counts import MOVED, Counts, Weights, apportioned, noisy
+from ..domain import Domain, Places
 from .grouping import Groups, by_group
 
 Pair = tuple[int, int]

@@ -12,9 +12,9 @@ import pytest
 
 import tenue as tn
 from private_laws import ROUNDING, numbers, worst_loss
-from tenue.microdata.private import copula
-from tenue.microdata.private.copula import Copula, concordant, correlated, sides
 from tenue.microdata.private.domain import Domain, Places
+from tenue.microdata.private.joint import copula
+from tenue.microdata.private.joint.copula import Copula, concordant, correlated, sides
 from tenue.noise.source import Seeded
 from tenue.schema import Schema
 

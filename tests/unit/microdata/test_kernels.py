@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tenue.microdata.partition.kernels import COMPILING, compilation_told, kernels
+from tenue.microdata.kernels import COMPILING, compilation_told, kernels
 
 
 def test_the_module_is_the_compiled_one() -> None:

@@ -18,14 +18,14 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import refuse
-from ...noise.source import Source
-from ...screen.number import exactly
-from .column import Margin
-from .columns import margins_error, private_margins
-from .counts import Counts, Weights, noisy, uniforms
-from .domain import Domain, Places
-from .synthesis import Synthesis
+from ....errors import refuse
+from ....noise.source import Source
+from ....screen.number import exactly
+from ..column import Margin
+from ..columns import margins_error, private_margins
+from ..counts import Counts, Weights, noisy, uniforms
+from ..domain import Domain, Places
+from ..synthesis import Synthesis
 
 COLUMNS, PAIRS = Fraction(75, 100), Fraction(25, 100)
 """The parts of epsilon."""

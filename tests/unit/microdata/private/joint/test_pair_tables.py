@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from tenue.microdata.private.column import Margin
-from tenue.microdata.private.grouping import Groups, by_group
-from tenue.microdata.private.pair_tables import PairTables, cross, walked
+from tenue.microdata.private.joint.grouping import Groups, by_group
+from tenue.microdata.private.joint.pair_tables import PairTables, cross, walked
 from tenue.noise.source import Seeded
 
 

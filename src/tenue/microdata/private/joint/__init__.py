@@ -1,0 +1,1 @@
+"""How the columns of a private table depend on each other."""

@@ -1,0 +1,74 @@
+"""What a private release will do, from public facts alone."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+import tenue as tn
+from tenue.microdata.private.domain import Domain
+from tenue.microdata.private.plan import plan_release, planned
+
+
+def schema(columns: int = 2, size: int = 100_001, **changes: Any) -> dict[str, Any]:
+    declared = {f"x{j}": {"type": "number", "bounds": [0, size - 1]} for j in range(columns)}
+    table = {"name": "t", "unit": "record", "neighbours": "replace"} | changes
+    return {"table": table, "columns": declared}
+
+
+@pytest.mark.parametrize(
+    ("columns", "n", "k", "most"),
+    [(2, 30_162, 300, 0.0955), (2, 30_162, 1_000, 0.0155), (4, 1_080, 100, 0.281)],
+)
+def test_sensitivities_of_the_chain(columns: int, n: int, k: int, most: float) -> None:
+    plan = plan_release(schema(columns), n, 1, k=k)
+    assert plan.by == "microaggregation"
+    assert plan.k == k
+    assert plan.clusters == n // k
+    assert plan.sensitivity is not None
+    assert plan.sensitivity <= most
+
+
+def test_one_column_moves_by_its_range_over_k() -> None:
+    plan = plan_release(schema(1), 10_000, "0.5", k=50)
+    assert plan.sensitivity == pytest.approx(1 / 50)
+    assert plan.scale is not None
+    assert plan.scale["x0"] == pytest.approx(100_000 / 50 / 0.5)
+
+
+def test_no_row_and_no_ledger_is_needed_and_the_facts_are_json() -> None:
+    plan = plan_release(schema(), 5_000, 1)
+    assert json.loads(plan.to_json())["by"] == plan.by
+    assert plan.by in str(plan)
+    assert "<table" in plan._repr_html_()
+    assert 0 < plan.expected_error < 0.1
+
+
+def test_the_number_of_rows_may_be_stated_by_the_schema() -> None:
+    assert plan_release(schema(rows=700), epsilon=1).rows == 700
+    with pytest.raises(tn.Refused, match="not known"):
+        plan_release(schema(), epsilon=1)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [{}, {"epsilon": 1, "k": 9, "by": "tree"}, {"epsilon": 1, "by": "oak"}, {"epsilon": -1}],
+)
+def test_what_does_not_suit_is_refused(given: dict[str, Any]) -> None:
+    with pytest.raises(tn.Refused):
+        plan_release(schema(), 1_000, **given)
+
+
+def test_few_rows_are_warned_of() -> None:
+    assert plan_release(schema(), 500, 1).warnings
+    assert not plan_release(schema(), 5_000, 1).warnings
+
+
+def test_more_rows_mean_less_error_for_every_way() -> None:
+    domain = Domain.of(tn.Schema.from_dict(schema(3)))
+    for by in ("tree", "two-stage", "columns", "copula", "network", "microaggregation"):
+        few, many = (planned(domain, n, Fraction(1), by).expected_error for n in (2_000, 200_000))
+        assert many < few, by

@@ -1,0 +1,42 @@
+"""Which way is taken, by public facts alone."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+from private_laws import domain
+from tenue.microdata.private.regime import chosen_way
+
+FINE = {"type": "number", "bounds": [0, 10**6]}
+WHOLE = {"type": "number", "bounds": [0, 99]}
+FLAT = {"type": "category", "categories": ["a", "b", "c"]}
+
+
+@pytest.mark.parametrize(
+    ("columns", "rows", "by"),
+    [
+        ([FINE], 1_000, "tree"),
+        ([FLAT], 1_000, "columns"),
+        ([FINE, FINE], 10_000, "tree"),
+        ([WHOLE, WHOLE], 10_000, "two-stage"),
+        ([FINE] * 3, 999, "tree"),
+        ([FINE] * 4, 1_000, "two-stage"),
+        ([FINE, FLAT], 9_999, "columns"),
+        ([FINE, FLAT], 10_000, "two-stage"),
+        ([FINE] * 5, 249, "columns"),
+        ([FINE] * 5, 250, "copula"),
+        ([FINE] * 5, 25_000, "copula"),
+        ([FINE] * 5, 25_001, "network"),
+        ([FINE, *[FLAT] * 4], 2_999, "columns"),
+        ([FINE, *[FLAT] * 4], 3_000, "network"),
+    ],
+)
+def test_the_rule(columns: list[dict[str, object]], rows: int, by: str) -> None:
+    made = domain(**{f"c{j}": column for j, column in enumerate(columns)})
+    found, reason = chosen_way(made, rows, Fraction(1))
+    assert found == by
+    assert reason
+    # twice the rows at half the price are as good
+    assert chosen_way(made, 2 * rows, Fraction(1, 2))[0] == by
