@@ -2,7 +2,7 @@
 
 VERSION = "0.2.0.dev0"
 
-LAYOUT = 2
+LAYOUT = 3
 """Whoever changes what a question measures, or how its answer is stored, adds one.
 
 It is part of the key under which an answer is kept. While it stays, a repeated question is answered
