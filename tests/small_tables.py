@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import itertools
+import json
 from collections import Counter
 from collections.abc import Iterator
 from fractions import Fraction
@@ -108,3 +109,10 @@ def divergence(one: dict[Any, Fraction], two: dict[Any, Fraction], epsilon: Frac
     return max(
         sum((max(Fraction(0), p[v] - power * q[v]) for v in p), Fraction(0)) for p, q in ways
     )
+
+
+def unsealed(answer: Any, data: Any) -> dict[str, Any]:
+    """The certificate but for the seal of its schema, which every ledger makes with its own key."""
+    told: dict[str, Any] = json.loads(answer.certificate.to_json())
+    assert told.pop("schema_hash") == data.ledger.seal(data.schema.digest)
+    return told

@@ -146,7 +146,7 @@ def test_another_declared_column_is_validated_before_it_is_asked_about(tmp_path:
     more["columns"]["at"] = {"type": "datetime", "bounds": bounds}
     with pytest.raises(InvalidTable, match="not as its holder opened it"):
         tn.protect(path, schema=more, ledger=books, analyst="ann")
-    with pytest.raises(InvalidTable, match=r"statistics of people\.parquet could not be read"):
+    with pytest.raises(InvalidTable, match=r"column `at` of people\.parquet could not be read"):
         tn.protect(path, schema=more, ledger=books)
     assert kinds(books).count("source-validated") == 1
 

@@ -189,7 +189,7 @@ def test_what_it_does_not_take_or_cannot_keep_is_refused() -> None:
         tn.publish(people(), schema=schema(), method="blank", crowds=3)
     with pytest.raises(InvalidArgument, match='one of "second-release"'):
         tn.publish(people(), schema=schema(), method="blank", override="homogeneous-groups")
-    with pytest.raises(InvalidArgument, match='"swap", "blank"'):
+    with pytest.raises(InvalidArgument, match='"private", "blank"'):
         tn.publish(people(), schema=schema(), method="blanks")
     with pytest.raises(InvalidSchema):
         tn.publish(people(), schema=schema(age=None, job=None, sex=None), method="blank")
@@ -226,8 +226,9 @@ def test_its_price_is_debited_before_a_row_is_read(monkeypatch: pytest.MonkeyPat
     with pytest.raises(tn.Refused):  # the price is spent although nothing left
         tn.publish(people().slice(0, 3), ledger=ledger, **again)
     assert ledger.balance("people").spent == 1
-    release = importlib.import_module("tenue.microdata.release")
-    monkeypatch.setattr(release, "read_original", lambda *given: pytest.fail("rows were read"))
+    # a file is validated first, as whenever its holder opens it; its rows are not read
+    original = importlib.import_module("tenue.microdata.table.original")
+    monkeypatch.setattr(original.Validated, "read", lambda *given, **_: pytest.fail("rows read"))
     with pytest.raises(tn.errors.OverBudget):
         tn.publish(people(), ledger=ledger, **again)
     assert ledger.verify()

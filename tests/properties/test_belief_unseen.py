@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from small_tables import TABLES, session
+from small_tables import TABLES, session, unsealed
 from tenue import prior
 from tenue.errors import Refused
 
@@ -68,7 +68,7 @@ def told(rows: Any, sql: str, belief: Any, delta: Any, policy: dict[str, Any]) -
             type(answer.posterior).__name__,
             answer.mechanism,
             answer.expected_error,
-            answer.certificate.to_json(),
+            unsealed(answer, data),
             answer.price,
             answer.delta,
             str(data.budget),

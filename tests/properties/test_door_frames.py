@@ -26,9 +26,9 @@ import pyarrow as pa
 import pytest
 
 import tenue as tn
-from tenue.engine.duckdb import reader
 from tenue.engine.open import open_engine
 from tenue.engine.request import Group, Measure, Request, Within
+from tenue.engine.source import frame
 from tenue.engine.source.frame import Converted, convert
 from tenue.errors import EngineFault, Refused
 
@@ -364,7 +364,7 @@ def read_by_column(data: Any, wanted: Any) -> Converted:
 
 
 def test_a_reader_that_guesses_types_from_values_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reader, "convert", read_by_column)
+    monkeypatch.setattr(frame, "convert", read_by_column)
     found = failures("pandas object", "datetime", "first")
     assert "day" in found  # cuts all the others to midnight
     assert "bytes" in found

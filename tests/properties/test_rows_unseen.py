@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import tenue as tn
+from small_tables import unsealed
 from tenue.errors import Refused
 
 SCHEMA = tn.Schema.from_dict(
@@ -80,7 +81,7 @@ def seen(data: Any, sql: str, epsilon: str) -> Any:
         len(answer.released.cells),
         size,
         keys,
-        answer.certificate.to_json(),
+        unsealed(answer, data),
         str(answer.price),
         str(data.budget),
     )

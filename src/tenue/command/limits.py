@@ -30,7 +30,7 @@ def limits(
     fresh: Annotated[bool, Option("--fresh", help="Draw anew; costs again.")] = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Suggest limits: private quantiles of rows, groups and sums of a person, and their noise."""
+    """Suggest limits, by private quantiles of what each person has."""
     from ..query.suggest.limits import MOST, SHARES
 
     shares = SHARES if quantiles is None else [text.strip() for text in quantiles.split(",")]

@@ -142,13 +142,14 @@ def paid(books: Register | None, method: Method) -> Iterator[None]:
 def _opened_dataset(ledger: Ledger, schema: Schema, *, spending: bool = False) -> str:
     """The table's name as the ledger has it, with the schema's budget if it is new there.
 
-    spending: whether something is to be spent, so that the budget must be stated and is that of
-        the schema, as for questions.
+    spending: whether something is to be spent, so that there must be a budget: that of the schema,
+        as for questions, if it states one.
     """
     name, budget = ledger.known_as(schema.name), schema.budget
-    if spending and budget is None:
+    known = name in ledger.datasets()
+    if spending and budget is None and not known:
         raise refuse("query.schema-of-has-no-budget", name=schema.name)
-    if spending or name not in ledger.datasets():
+    if not known or (spending and budget is not None):
         ledger.open_dataset(
             name,
             0 if budget is None else budget.total,
