@@ -101,7 +101,7 @@ class Microaggregation(Synthesis):
         given = _options(**options)
         live = len(_live(_lines(domain)))
         if live > MOST_COLUMNS:
-            raise refuse("microdata.too-many-columns-for-an-order", many=live, most=MOST_COLUMNS)
+            raise refuse("microdata.too-many-columns-to-order", many=live, most=MOST_COLUMNS)
         k = given.k
         if k is None:
             k = math.ceil(rows / best_groups(max(live, 1), rows, epsilon))
