@@ -101,10 +101,12 @@ def publish(
         return
     say(release.report())
     if preview:
-        say("\nNothing was registered and nothing has left. Keep this screen.")
+        say("\nNothing was registered and nothing has left. Keep this screen to yourself.")
         return
     say(f"\nWrote {', '.join([*manifest['files'], 'manifest.json'])} to {out}.")
-    say("Keep this screen: only the files may leave.")
+    if not no_register:
+        say(f"Registered in {options.shown(options.ledger_file(schema, ledger, source))}.")
+    say("Keep this screen to yourself: only the files may leave.")
 
 
 def _target(
