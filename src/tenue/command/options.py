@@ -52,7 +52,7 @@ def opened(schema: Path, ledger: Path | None, analyst: str | None, source: str |
     data = protect(source, schema=schema, ledger=ledger, analyst=analyst)
     for remark in () if data.opening is None else data.opening.remarks:
         sys.stderr.write(f"{remark}\n")
-    if data.ledger.is_new:
+    if data.ledger.is_new and data.ledger.path is not None:
         sys.stderr.write(f"{NEW_LEDGER.format(path=shown(data.ledger.path))}\n")
     return data
 
@@ -68,21 +68,8 @@ def left(data: Session) -> str:
     return "\n".join([str(budget).splitlines()[0], *own])
 
 
-def ledger_file(schema: Path, ledger: Path | None, source: str | None) -> Path | None:
-    """Where the ledger of a table lies; None if nothing says where."""
-    from ..engine.source.beside import ledger_places
-    from ..ledger.given import Place, ledger_path
-    from ..schema.schema import given_schema
-
-    described, file = given_schema(schema)
-    place = Place(described.ledger_location, ledger_places(source, described), file)
-    return ledger_path(ledger, place)
-
-
-def shown(path: Path | None) -> str:
+def shown(path: Path) -> str:
     """A path as somebody in this folder would type it."""
-    if path is None:
-        return "a ledger without a file"
     here = Path.cwd()
     return str(path.relative_to(here) if path.is_relative_to(here) else path)
 

@@ -104,8 +104,8 @@ def publish(
         say("\nNothing was registered and nothing has left. Keep this screen to yourself.")
         return
     say(f"\nWrote {', '.join([*manifest['files'], 'manifest.json'])} to {out}.")
-    if not no_register:
-        say(f"Registered in {options.shown(options.ledger_file(schema, ledger, source))}.")
+    if release.registered_in is not None:
+        say(f"Registered in {options.shown(release.registered_in)}.")
     say("Keep this screen to yourself: only the files may leave.")
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from command_line import Ended, tenue
-from tenue.command.options import accuracy_of, ledger_file, minimise_of, opened, shown
+from tenue.command.options import accuracy_of, minimise_of, opened, shown
 from tenue.errors import InvalidArgument, Refused
 
 
@@ -63,12 +63,6 @@ def test_a_new_ledger_is_told_about_once_and_where_it_lies(folder: Path) -> None
     assert "A new ledger was made: people.ledger." in ask(folder).stderr
     assert ask(folder).stderr == ""
     assert f"made: {folder.parent / 'x.ledger'}." in ask(folder, "--ledger", "../x.ledger").stderr
-    assert ledger_file(folder / "people.toml", None, None) == folder / "people.ledger"
-    other = folder / "other.csv"
-    other.write_text("age\n30\n")
-    assert (
-        ledger_file(folder / "people.toml", Path("x.ledger"), str(other)) == Path.cwd() / "x.ledger"
-    )
 
 
 def test_whoever_asks_sees_their_own_quota_and_nobody_else_s(folder: Path) -> None:
@@ -86,4 +80,3 @@ def test_a_path_is_shown_as_one_would_type_it(
     monkeypatch.chdir(tmp_path)
     assert shown(tmp_path / "a" / "b.ledger") == os.path.join("a", "b.ledger")
     assert shown(tmp_path.parent / "b.ledger") == str(tmp_path.parent / "b.ledger")
-    assert shown(None) == "a ledger without a file"
