@@ -227,7 +227,7 @@ def test_its_price_is_debited_before_a_row_is_read(monkeypatch: pytest.MonkeyPat
         tn.publish(people().slice(0, 3), ledger=ledger, **again)
     assert ledger.balance("people").spent == 1
     release = importlib.import_module("tenue.microdata.release")
-    monkeypatch.setattr(release, "read_original", lambda *given: pytest.fail("rows were read"))
+    monkeypatch.setattr(release, "open_original", lambda *given: pytest.fail("rows were read"))
     with pytest.raises(tn.errors.OverBudget):
         tn.publish(people(), ledger=ledger, **again)
     assert ledger.verify()

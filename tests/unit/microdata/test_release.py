@@ -410,7 +410,7 @@ def test_a_second_release_is_refused_before_a_row_is_read() -> None:
     (entry,) = [e for e in ledger.entries() if e.kind == "rows-released"]
     assert entry.fact.release_digest == first.digest  # type: ignore[union-attr]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "read_original", lambda *given: pytest.fail("rows were read"))
+        patch.setattr(module, "open_original", lambda *given: pytest.fail("rows were read"))
         with pytest.raises(Conflict) as refused:
             tn.publish(people(61), schema=schema(), method="swap", k=4, ledger=ledger)
     assert refused.value.code == "second-release"
@@ -666,7 +666,7 @@ def test_bounds_that_were_read_from_rows_are_refused_before_a_row_is_read() -> N
     marked = schema().replace(table={"bounds_from_data": True})
     for preview in (False, True):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(module, "read_original", lambda *given: pytest.fail("rows were read"))
+            patch.setattr(module, "open_original", lambda *given: pytest.fail("rows were read"))
             with pytest.raises(tn.errors.NotPromised, match="were read from its rows"):
                 tn.publish(people(), schema=marked, method="swap", k=4, preview=preview)
 
