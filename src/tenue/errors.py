@@ -228,6 +228,7 @@ def nearest(word: str, known: Iterable[str]) -> str:
         return f"Did you mean `{close[0]}`?"
     if not names:
         return "Nothing of this kind exists here."
-    shown = ", ".join(f"`{name}`" for name in names[:_MOST_NAMES])
-    more = f" and {len(names) - _MOST_NAMES} others" if len(names) > _MOST_NAMES else ""
+    most = len(names) if len(names) <= _MOST_NAMES + 1 else _MOST_NAMES  # one more is no longer
+    shown = ", ".join(f"`{name}`" for name in names[:most])
+    more = f" and {len(names) - most} others" if len(names) > most else ""
     return f"Choose one of {shown}{more}."

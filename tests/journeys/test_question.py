@@ -275,7 +275,7 @@ def test_library_and_command_line_give_one_answer(folder: Path) -> None:
     (question,) = json.loads(shown.stdout)["questions"]
     assert (question["asked"], question["outcome"]) == (plan.sql, "answered")
     words = tenue("ledger", "show", "people.ledger", cwd=folder).stdout
-    assert f"holder  epsilon 1  {plan.sql}" in words
+    assert f"holder  epsilon 1\n    {plan.sql}" in words
     none = tenue("ledger", "show", "people.ledger", "--last", "0", cwd=folder).stdout
     assert plan.sql not in none
     assert tenue("ledger", "verify", "people.ledger", cwd=folder).returncode == 0

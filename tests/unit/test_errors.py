@@ -60,3 +60,11 @@ def test_a_notebook_shows_three_sentences(kind: type[errors.Refused]) -> None:
 
 def test_a_fault_keeps_its_traceback() -> None:
     assert not hasattr(errors.EngineFault("why"), "_render_traceback_")
+
+
+@pytest.mark.parametrize(
+    ("many", "end"), [(12, "`c11`."), (13, "`c12`."), (14, "`c11` and 2 others.")]
+)
+def test_one_name_more_is_said_and_not_counted(many: int, end: str) -> None:
+    said = errors.nearest("?", [f"c{number:02}" for number in range(many)])
+    assert said.endswith(end)

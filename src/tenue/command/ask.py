@@ -53,4 +53,4 @@ def ask(
             say(answer.to_json())
             return
         say(str(answer))
-        say(str(data.budget).splitlines()[0])
+        say(options.left(data))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -40,9 +41,9 @@ def check(
     """Measure a file: how many look alike, what groups give away. The file may be anybody's."""
     from ..evaluate import check as measured
 
+    required = _requirements(require)  # k=5 is how it is typed: no option of that name
     with spoken():
         _check_file(table)
-        required = _requirements(require)
         found = measured(
             table,
             schema=schema,
@@ -55,7 +56,7 @@ def check(
         asked = {"required": required, "unmet": list(unmet)} if required else {}
         say(json.dumps({**found.to_dict(), **asked}))
     else:
-        say("".join(f"NOT MET: {text}\n" for text in unmet) + str(found))
+        say(_verdict(required, unmet) + str(found))
     if unmet:
         raise SystemExit(UNMET)
 
@@ -69,6 +70,16 @@ def _requirements(text: str | None) -> dict[str, Any]:
             raise refuse("command.requirement", text=text)
         required[name] = value
     return required
+
+
+def _verdict(required: dict[str, Any], unmet: Sequence[str]) -> str:
+    """The first lines of the screen; nothing if nothing is required."""
+    if required and not unmet:
+        least = [
+            f"{name} at {'most' if name == 't' else 'least'} {required[name]}" for name in required
+        ]
+        return f"Met: {', '.join(least)}.\n\n"
+    return "".join(f"NOT MET: {text}\n" for text in unmet)
 
 
 def _names(text: str | None) -> list[str] | None:

@@ -31,8 +31,9 @@ def show(
     last: Annotated[int, Option(help="So many of the latest questions.", least=0)] = 10,
     as_json: AsJson = False,
 ) -> None:
-    """What was spent and what remains, of every data set, and the latest questions."""
+    """What was spent and what remains. Of every data set, with the latest questions."""
     from ..ledger.statement import debits
+    from ..screen.page import hanging
 
     with _opened(path) as ledger:
         balances = [ledger.balance(name) for name in ledger.datasets()]
@@ -53,10 +54,8 @@ def show(
         delta = f" delta {line['delta']}" if debit.delta else ""
         end = "" if debit.outcome == "answered" else f" ({debit.outcome})"
         words = line["asked"] or "a question that was not written down"
-        say(
-            f"  {debit.time[:16]}  {debit.analyst}  epsilon {line['epsilon']}{kind}{delta}{end}  "
-            f"{words}"
-        )
+        price = f"epsilon {line['epsilon']}{kind}{delta}{end}"
+        say(f"  {debit.time[:16]}  {debit.analyst}  {price}\n{hanging(words, '    ')}")
 
 
 @app.command("verify")
@@ -68,7 +67,8 @@ def verify(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Recount everything; exit code 1 if something was changed, or a certificate is not from it."""
+    """Recount everything. Exit code 1 if something was changed, or a certificate is not from
+    it."""
     with _opened(path) as ledger:
         found = ledger.verify(anchor=anchor)
         told = None if certificate is None else ledger.verify_certificate(certificate)
@@ -108,7 +108,7 @@ def anchor(
     out: Annotated[Path, Option(help="A file that belongs on another machine.")],
     as_json: AsJson = False,
 ) -> None:
-    """Write down how far the ledger has come, so that a later cut or rollback is seen."""
+    """Write down how far the ledger has come. A later cut or rollback is then seen."""
     with _opened(path) as ledger:
         made = ledger.anchor(out)
     if as_json:

@@ -23,14 +23,17 @@ def limits(
     most: Annotated[
         int | None, Option(help="The most rows and groups that a limit may be.", least=2)
     ] = None,
-    ledger: Annotated[Path | None, Option(help="The ledger's file.")] = None,
+    ledger: Annotated[
+        Path | None, Option(help="The ledger's file; beside the table if not given.")
+    ] = None,
     analyst: Annotated[str | None, Option(help="Who asks.")] = None,
     source: Annotated[str | None, Option(help="The table, instead of the schema's.")] = None,
     key: Annotated[str | None, Option(help="A retry with this key costs nothing.")] = None,
     fresh: Annotated[bool, Option("--fresh", help="Draw anew; costs again.")] = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Suggest limits, by private quantiles of what each person has."""
+    """Suggest limits of what one person may add. Shows private quantiles of the rows, groups and
+    sums of a person, and the noise at each; it is paid like a question."""
     from ..query.suggest.limits import MOST, SHARES
 
     shares = SHARES if quantiles is None else [text.strip() for text in quantiles.split(",")]
@@ -48,4 +51,4 @@ def limits(
             say(found.to_json())
             return
         say(str(found))
-        say(str(data.budget).splitlines()[0])
+        say(options.left(data))

@@ -39,6 +39,7 @@ MeasureCut = Annotated[
     str | None,
     Option("--measure-cut", help="0.1 buys how many persons are above a limit, with part of it."),
 ]
+NEW_LEDGER = "A new ledger was made: {path}. Keep it; never start another for the same people."
 AsJson = Annotated[bool, Option("--json", help="Print one JSON object and nothing else.")]
 
 
@@ -51,7 +52,26 @@ def opened(schema: Path, ledger: Path | None, analyst: str | None, source: str |
     data = protect(source, schema=schema, ledger=ledger, analyst=analyst)
     for remark in () if data.opening is None else data.opening.remarks:
         sys.stderr.write(f"{remark}\n")
+    if data.ledger.is_new and data.ledger.path is not None:
+        sys.stderr.write(f"{NEW_LEDGER.format(path=shown(data.ledger.path))}\n")
     return data
+
+
+def left(data: Session) -> str:
+    """What remains for everybody, and for whoever asks if they have a quota."""
+    budget = data.budget
+    own = [
+        f"  {quota}"
+        for quota in budget.analysts
+        if quota.analyst == data.analyst and quota.total is not None
+    ]
+    return "\n".join([str(budget).splitlines()[0], *own])
+
+
+def shown(path: Path) -> str:
+    """A path as somebody in this folder would type it."""
+    here = Path.cwd()
+    return str(path.relative_to(here) if path.is_relative_to(here) else path)
 
 
 def minimise_of(text: str) -> object:

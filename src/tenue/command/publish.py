@@ -115,10 +115,12 @@ def publish(
         return
     say(release.report())
     if preview:
-        say("\nNothing was registered and nothing has left. Keep this screen.")
+        say("\nNothing was registered and nothing has left. Keep this screen to yourself.")
         return
     say(f"\nWrote {', '.join([*manifest['files'], 'manifest.json'])} to {out}.")
-    say("Keep this screen: only the files may leave.")
+    if release.registered_in is not None:
+        say(f"Registered in {options.shown(release.registered_in)}.")
+    say("Keep this screen to yourself: only the files may leave.")
 
 
 def _target(

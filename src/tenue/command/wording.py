@@ -25,6 +25,8 @@ _ASKED = re.compile(
     r"\b(epsilon|accuracy|minimise|interval|mechanism|key|delta|analyst|ledger|schema)=(\S+?)"
     r"(?=[,;.]?(\s|$))"
 )
+_NUMBER = " as an int, a float, a Decimal, a Fraction or decimal text"
+_WRITTEN_NUMBER = " as a decimal number, such as 0.5"
 _SENTENCES = {
     "or say that it may be replaced": "or add --replace",
     "l and t speak of": "--l and --t speak of",
@@ -41,7 +43,7 @@ def in_options(text: str) -> str:
     """
     text = _FLAG.sub(lambda found: f"--{found[1]}", text)
     text = _PRIOR.sub("--prior FILE", text)
-    text = text.replace("`measure_cut`", "--measure-cut")
+    text = text.replace("`measure_cut`", "--measure-cut").replace(_NUMBER, _WRITTEN_NUMBER)
     return _ASKED.sub(r"--\1 \2", text)
 
 

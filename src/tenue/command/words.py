@@ -224,8 +224,16 @@ class App:
         try:
             self._follow(list(words))
         except Misused as wrong:
-            of = next((f" {word}" for word in words if word in self.verbs), "")
-            raise refuse("command.misused", said=str(wrong), of=of) from None
+            raise refuse("command.misused", said=str(wrong), of=self._whose(words)) from None
+
+    def _whose(self, words: Sequence[str]) -> str:
+        """Whose help lists what can be said: the verb of the words, or the verb of that verb."""
+        for place, word in enumerate(words):
+            if word in self.verbs:
+                verb = self.verbs[word]
+                inner = verb._whose(words[place + 1 :]) if isinstance(verb, App) else ""
+                return f" {word}{inner}"
+        return ""
 
     def _follow(self, words: list[str]) -> None:
         first = words[0] if words else HELP[0]

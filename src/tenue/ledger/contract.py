@@ -85,6 +85,16 @@ class Ledger(abc.ABC):
         releases: syntactic releases, registered.
     """
 
+    @property
+    def path(self) -> Path | None:
+        """The file that it is kept in, if it is."""
+        return None
+
+    @property
+    def is_new(self) -> bool:
+        """Whether its file was made by opening it."""
+        return False
+
     @checked_call
     def open_dataset(
         self,

@@ -172,6 +172,11 @@ class Release:
         return self._departure.left
 
     @property
+    def registered_in(self) -> Path | None:
+        """The file of the ledger that knows it; None until it has left, and for none."""
+        return self._departure.registered_in
+
+    @property
     def digest(self) -> str:
         """The SHA-256 of table and certificate, by which a ledger knows the release."""
         self._departure.to_caller()

@@ -7,7 +7,7 @@ whatever the table is, so on a line where neighbours are D apart no two categori
 their D, and a walk along it in one direction is never longer than the line.
 
 Source
-    Soria-Comas, thesis, section 6.3, corrected: consecutive categories of the walk.
+    Thesis, chapter 6, for the orders; the bound is argued above.
 """
 
 from __future__ import annotations

@@ -170,6 +170,15 @@ class Date(Bounded):
         return Fraction((day - _DAY_ZERO).days)
 
 
+def _moment_of(value: object) -> str:
+    """What a day could be meant as, where a moment must stand."""
+    try:
+        day = date.fromisoformat(value.strip()) if isinstance(value, str) else value
+    except ValueError:
+        day = None
+    return f"{day}T00:00:00" if isinstance(day, date) else "2024-12-31T23:59:59"
+
+
 @dataclass(frozen=True, kw_only=True)
 class Datetime(Bounded):
     """A moment of local time; its grid counts seconds.
@@ -199,9 +208,11 @@ class Datetime(Bounded):
         if isinstance(value, str) and len(value.strip()) <= len("2024-12-31"):
             moment = None  # a day alone
         if not isinstance(moment, datetime):
-            raise refuse("schema.is-not-datetime", said=f"{show(value)} is not a datetime")
+            said, example = f"{show(value)} is not a datetime", _moment_of(value)
+            raise refuse("schema.is-not-datetime", said=said, example=example)
         if moment.tzinfo is not None:
-            raise refuse("schema.is-not-datetime", said=f"{show(value)} has an offset")
+            said, example = f"{show(value)} has an offset", moment.replace(tzinfo=None).isoformat()
+            raise refuse("schema.is-not-datetime", said=said, example=example)
         return Fraction((moment - _SECOND_ZERO) // timedelta(microseconds=1), _MICRO)
 
 

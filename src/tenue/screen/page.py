@@ -6,6 +6,7 @@ import textwrap
 from collections.abc import Iterable, Sequence
 
 WIDTH = 79
+_KEPT = "\N{NO-BREAK SPACE}%"
 
 
 def notes(texts: Iterable[str]) -> list[str]:
@@ -14,7 +15,7 @@ def notes(texts: Iterable[str]) -> list[str]:
 
 
 def _wrapped(text: str) -> list[str]:
-    return [line for part in text.splitlines() for line in textwrap.wrap(part, WIDTH)]
+    return [line for part in text.splitlines() for line in hanging(part).splitlines()]
 
 
 def facts(lines: Sequence[tuple[str, str]]) -> list[str]:
@@ -35,16 +36,17 @@ def wrapped_facts(lines: Sequence[tuple[str, str]]) -> list[str]:
 
 
 def hanging(text: str, before: str = "") -> str:
-    """A text wrapped so that its further lines begin below its first word."""
+    """A text wrapped so that its further lines begin below its first word; 95 % stays together."""
     indent = " " * len(before)
-    return textwrap.fill(
-        text,
+    wrapped = textwrap.fill(
+        text.replace(" %", _KEPT),
         WIDTH,
         initial_indent=before,
         subsequent_indent=indent,
         break_on_hyphens=False,
         break_long_words=False,
     )
+    return wrapped.replace(_KEPT, " %")
 
 
 def section(title: str, lines: Iterable[str], bullet: str = "") -> str:

@@ -19,7 +19,7 @@ here. With at least k records in each group, their means move by at most L_N/k t
   by one record, so N·D and no better.
 
 Source
-    Tenue's own, in place of the thesis' section 6.3, which counts one centroid only.
+    Thesis, chapter 6, whose bound these replace.
 """
 
 from __future__ import annotations

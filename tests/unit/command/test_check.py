@@ -101,6 +101,12 @@ def test_a_requirement_decides_the_exit_code(
     assert found.meets(**facts["required"]) == (code == 0)
 
 
+def test_what_is_met_is_said_first(files: dict[str, str]) -> None:
+    words = [files["table"], "--schema", files["schema"]]
+    assert run(*words, "--require", "k=1,t=1").startswith("Met: k at least 1, t at most 1.\n\n")
+    assert not run(*words).startswith("Met")
+
+
 def test_an_identifier_is_never_as_required(files: dict[str, str]) -> None:
     with open(files["schema"], "a") as schema:
         schema.write('\n[columns.zip]\ntype = "identifier"\n')
@@ -118,6 +124,11 @@ def test_a_requirement_that_is_none_is_refused(files: dict[str, str], required: 
     words = ["check", files["table"], "--schema", files["schema"], "--require", required]
     with pytest.raises(tn.Refused):
         invoke(app, words, keep=False)
+
+
+def test_a_requirement_is_shown_as_it_is_typed(files: dict[str, str]) -> None:
+    done = tenue("check", files["table"], "--require", "foo=5", cwd=Path(files["table"]).parent)
+    assert done.stderr.splitlines()[-1] == "Write --require k=5,l=2,t=0.3."  # not -k 5,--l 2
 
 
 def test_l_without_a_confidential_column_is_refused(files: dict[str, str]) -> None:

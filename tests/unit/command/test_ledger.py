@@ -42,9 +42,21 @@ def test_show_lists_what_was_paid_and_by_whom(books: Path) -> None:
     assert "1.75" in text
     assert "Paid for (all):" in text
     assert text.index("SELECT 0") < text.index("SELECT 2")
-    last = [line for line in text.splitlines() if "bob" in line][-1]
-    assert "epsilon 0.25 (spent, not answered)" in last
-    assert "not written down" in last
+    assert text.endswith(
+        "  bob  epsilon 0.25 (spent, not answered)\n    a question that was not written down\n"
+    )
+
+
+def test_a_long_question_ends_in_time(tmp_path: Path) -> None:
+    asked = f"SELECT {', '.join(f'SUM(column_{i})' for i in range(9))}"
+    with SQLite(tmp_path / "x.ledger") as ledger:
+        ledger.open_dataset("people", 5, neighbours="replace")
+        charge = Charge.of(epsilon="0.538174316", neighbours="replace")
+        paid = ledger.reserve("people", "ann", charge, None, digest(asked), asked=asked)
+        ledger.commit(paid, b"answer")
+    text = shown("show", tmp_path / "x.ledger")
+    assert [line for line in text.splitlines() if len(line) > 80] == []
+    assert asked in " ".join(text.split())
 
 
 def test_show_keeps_to_the_last_questions(books: Path) -> None:

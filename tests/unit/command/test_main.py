@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tenue.command import ledger
 from tenue.command.main import app
 from tenue.command.wording import in_options
 
@@ -83,9 +84,13 @@ def test_help_has_no_types_of_flags() -> None:
     assert "<bool>" not in shown
 
 
-def test_what_each_command_does_fits_on_its_line(capsys: pytest.CaptureFixture[str]) -> None:
-    app(["--help"])
+@pytest.mark.parametrize("words", [["--help"], ["ledger", "--help"]])
+def test_what_each_command_does_fits_on_its_line(
+    words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    app(words)
     _, commands = capsys.readouterr().out.split("Commands:\n")
     lines = commands.splitlines()
-    assert len(lines) == len(app.verbs)
+    verbs = ledger.app.verbs if words[0] == "ledger" else app.verbs
+    assert len(lines) == len(verbs)
     assert [line for line in lines if line.endswith("...") or len(line) > 80] == []

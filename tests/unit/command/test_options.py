@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tenue.command.options import accuracy_of, minimise_of, opened
+from command_line import Ended, tenue
+from tenue.command.options import accuracy_of, minimise_of, opened, shown
 from tenue.errors import InvalidArgument, Refused
 
 
@@ -30,3 +31,52 @@ def test_numpy_starts_no_threads_unless_somebody_wants_them(
     with pytest.raises(Refused):
         opened(Path("nothing.toml"), None, None, None)
     assert os.environ["OPENBLAS_NUM_THREADS"] == used
+
+
+SCHEMA = """
+[table]
+name = "people"
+source = "people.csv"
+unit = "record"
+neighbours = "replace"
+[columns.age]
+type = "number"
+bounds = [0, 100]
+[budget]
+total = 10
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "people.toml").write_text(SCHEMA)
+    (tmp_path / "people.csv").write_text("age\n30\n40\n")
+    return tmp_path
+
+
+def ask(folder: Path, *words: str) -> Ended:
+    question = "SELECT COUNT(*) FROM people WHERE age > 35"
+    return tenue("ask", question, "--schema", "people.toml", "--epsilon", "1", *words, cwd=folder)
+
+
+def test_a_new_ledger_is_told_about_once_and_where_it_lies(folder: Path) -> None:
+    assert "A new ledger was made: people.ledger." in ask(folder).stderr
+    assert ask(folder).stderr == ""
+    assert f"made: {folder.parent / 'x.ledger'}." in ask(folder, "--ledger", "../x.ledger").stderr
+
+
+def test_whoever_asks_sees_their_own_quota_and_nobody_else_s(folder: Path) -> None:
+    assert ask(folder).stdout.endswith("epsilon 1 of 10 spent, 9 remains\n")  # no quota, no line
+    (folder / "people.toml").write_text(SCHEMA + "per_analyst = 2\n")
+    assert ask(folder, "--fresh").stdout.endswith("8 remains\n  holder: epsilon 2 of 2 spent\n")
+    assert ask(folder, "--fresh", "--analyst", "ann").stdout.endswith(
+        "7 remains\n  ann: epsilon 1 of 2 spent\n"
+    )
+
+
+def test_a_path_is_shown_as_one_would_type_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert shown(tmp_path / "a" / "b.ledger") == os.path.join("a", "b.ledger")
+    assert shown(tmp_path.parent / "b.ledger") == str(tmp_path.parent / "b.ledger")

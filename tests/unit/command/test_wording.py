@@ -6,6 +6,7 @@ import pytest
 
 from tenue.command.wording import in_options, spoken
 from tenue.errors import InvalidArgument, InvalidTable, Refused, Unreachable
+from tenue.number import exact
 
 SAID = [
     ('Use by="quasi-identifiers" with l=2', "Use --by quasi-identifiers with --l 2."),
@@ -40,6 +41,12 @@ def test_names_of_arguments_do_and_names_of_columns_do_not() -> None:
 
     assert fails(InvalidArgument) == "-k is 1."
     assert fails(InvalidTable) == "`k` is 1."
+
+
+def test_nobody_types_a_fraction_object() -> None:
+    with pytest.raises(InvalidArgument) as refused:
+        exact("ten", "epsilon")
+    assert in_options(refused.value.fix) == "Give `epsilon` as a decimal number, such as 0.5."
 
 
 def test_an_option_of_two_words_is_written_as_it_is_typed() -> None:

@@ -128,6 +128,7 @@ def test_the_version_is_said_where_there_is_one() -> None:
         (["doo"], "No such command 'doo'. Did you mean 'do'?", "tenue --help"),
         (["inner", "xyz"], "No such command 'xyz'.", "tenue inner --help"),
         (["do", "t"], "Missing option '--size'.", "tenue do --help"),
+        (["inner", "go"], "Missing argument 'table'.", "tenue inner go --help"),
         (["--versio"], "No such option: --versio Did you mean --version?", "tenue --help"),
     ],
 )

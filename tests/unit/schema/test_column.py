@@ -88,6 +88,21 @@ def test_moments_go_there_and_back_to_the_microsecond(low: datetime, step: int) 
     assert column.to_steps(value) == column.to_steps(value.isoformat()) == step
 
 
+@pytest.mark.parametrize(
+    ("value", "fix"),
+    [
+        (date(2015, 1, 31), "Write 2015-01-31T00:00:00."),
+        ("2015-01-31", "Write 2015-01-31T00:00:00."),
+        ("2015-01-31T10:00:00+02:00", "Write 2015-01-31T10:00:00."),
+        ("soon", "Write 2024-12-31T23:59:59."),
+    ],
+)
+def test_a_day_is_told_how_to_be_a_moment(value: object, fix: str) -> None:
+    with pytest.raises(InvalidArgument) as refused:
+        Datetime.number(value)
+    assert refused.value.fix == fix
+
+
 def test_days_and_moments_are_not_mixed() -> None:
     day = Date(name="d", role="other", low=Fraction(0), high=Fraction(9), grid=Fraction(1))
     moment = Datetime(name="m", role="other", low=Fraction(0), high=Fraction(9), grid=Fraction(1))

@@ -37,6 +37,15 @@ def test_a_section_leaves_lines_of_a_table_as_they_are() -> None:
     assert lines[3].startswith("    word")
 
 
+def test_a_percent_sign_stays_with_its_number() -> None:
+    for words in range(1, 40):
+        text = "x " * words + "at least 95 %."
+        assert " ".join(hanging(text).split()) == " ".join(text.split())
+        for lines in (hanging(text).split("\n"), notes([text])):
+            assert sum("95 %." in line for line in lines) == 1
+            assert max(map(len, lines)) <= WIDTH
+
+
 def test_sentences_begin_with_a_capital_letter() -> None:
     assert sentence("eE") == "EE"
     assert hanging("x") == "x"

@@ -39,6 +39,7 @@ class File:
         self.path = _given_path(path)
         self._fault = ""
         self._closed = False
+        self.is_new = False
         self._seen = 0
         self._identity = _created(self.path)
         self._connections = Connections(self.path)
@@ -54,6 +55,7 @@ class File:
                 application, version = _application(connection)
                 if (application, version) == (0, 0):
                     create(connection)
+                    self.is_new = True
                 elif application == APPLICATION and version in BEFORE:
                     upgrade(connection, version)
                 if version != VERSION:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import weakref
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import TypeVar
 
 from ...errors import LedgerFault
@@ -73,6 +74,14 @@ class SQLite(Ledger):
         except BaseException:
             self._close()
             raise
+
+    @property
+    def path(self) -> Path:
+        return Path(self._file.path)
+
+    @property
+    def is_new(self) -> bool:
+        return self._file.is_new
 
     def close(self) -> None:
         self._close()

@@ -157,7 +157,9 @@ def _over(wanted: Purchase, analyst: str, nano: int, room: int) -> Refused:
         whose, limit = f"of `{analyst}`'s quota for `{wanted.dataset}`", "analyst"
         allowed = "A price must fit in what remains of the analyst's quota"
     if fits:
-        fix = f"Ask with epsilon at most {decimal(in_epsilon(fits))}, or see `tenue ledger show`"
+        fix = (
+            f"Ask with epsilon at most {decimal(in_epsilon(fits))}, or see `tenue ledger show FILE`"
+        )
     else:
         more = "the budget" if analyst == EVERYONE else "`per_analyst`"
         fix = f"Repeat an answered question, which is free, or let the holder raise {more}"

@@ -11,6 +11,7 @@ import threading
 from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from ...errors import Refused, refuse
@@ -65,6 +66,13 @@ class Departure:
     def _again(self, target: Target) -> dict[str, Any]:
         kind, text = file_kind(target.kind, self.source_kind), self.certificate.to_json()
         return write_release(target.folder, self.tables, text, kind, replace=target.replace)
+
+    @property
+    def registered_in(self) -> Path | None:
+        """The ledger's file, once it is written there."""
+        if self.registration is None or not self.left:
+            return None
+        return self.registration.books.path
 
     @property
     def said(self) -> str | None:

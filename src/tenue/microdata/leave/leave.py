@@ -54,6 +54,11 @@ class Register:
             self._ledger = None
 
     @property
+    def path(self) -> Path | None:
+        """The ledger's file, if it is kept in one."""
+        return self._path if self._ledger is None else self._ledger.path
+
+    @property
     def known(self) -> Ledger | None:
         """The ledger; None as long as there is none, so that nothing is in it."""
         if self._ledger is None and self._path is not None and self._path.exists():

@@ -43,7 +43,7 @@ def ordered(X: ArrayLike, k: int, order: str = "hilbert", *, bounds: Bounds) -> 
         [0, 1, 2, 2, 0, 1]
 
     Source
-        Soria-Comas, thesis, section 6.3, with one fixed order.
+        Thesis, chapter 6; the bound: `sensitivity/chain.py`.
     """
     if order not in ORDERS:
         raise refuse("microdata.no-such-order", order=order, nearest=nearest(order, ORDERS))

@@ -39,7 +39,7 @@ def reference_points(X: ArrayLike, k: int, *, bounds: Bounds) -> Partition:
         [0, 2, 2, 1, 0, 1]
 
     Source
-        Thesis, Algorithm 6.1 and section 6.3.3; the bound is Tenue's own.
+        Thesis, Algorithm 6.1 and section 6.3.3; the bound: `sensitivity/chain.py`.
     """
     points = clamped(numbers_of(X), bounds)
     k = enough_rows(points, k)

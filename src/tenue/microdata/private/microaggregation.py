@@ -13,7 +13,7 @@ Candidates are categories, not all concepts of the taxonomy: what leaves is a va
 may hold, and which values those are is public.
 
 Source
-    Thesis, chapter 6, with the sensitivity of the whole list of centroids.
+    Thesis, chapter 6, with the sensitivity of `sensitivity/chain.py`.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ class Microaggregation(Synthesis):
         given = _options(**options)
         live = len(_live(_lines(domain)))
         if live > MOST_COLUMNS:
-            raise refuse("microdata.too-many-columns-for-an-order", many=live, most=MOST_COLUMNS)
+            raise refuse("microdata.too-many-columns-to-order", many=live, most=MOST_COLUMNS)
         k = given.k
         if k is None:
             k = math.ceil(rows / best_groups(max(live, 1), rows, epsilon))
@@ -348,7 +348,7 @@ def best_groups(columns: int, rows: int, epsilon: Fraction) -> int:
     """N*: how many groups balance what a group's mean loses against its noise.
 
     The squared error is about V·N^(−2/D) + 2D·(C·N^((D−1)/D)·N/(nε))², least at
-    N⁴ = V·(nε)²/(2D(2D−1)·C²). Constants beyond four columns continue the smaller ones.
+    N⁴ = V·(nε)²/(2D(2D−1)·C²). Constants beyond four columns continue those of fewer.
 
     Example
         >>> best_groups(2, 30_162, Fraction(1))

@@ -81,7 +81,7 @@ def refusal(mistakes: Sequence[Mistake], file: str) -> Refused:
         for mistake in ordered[:_LISTED]
     ]
     if len(ordered) > _LISTED:
-        lines.append(f"and {len(ordered) - _LISTED} more, all of them in `.mistakes`.")
+        lines.append(f"and {len(ordered) - _LISTED} more, which are told when these are corrected.")
     listed = "".join("\n" + hanging(line, "  * ") for line in lines)
     return refuse(
         "schema.has-mistakes",

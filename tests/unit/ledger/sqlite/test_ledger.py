@@ -27,6 +27,14 @@ from tenue.ledger.sqlite.writer import Request
 CHARGE = Charge.of(epsilon="0.5", neighbours="replace")
 
 
+def test_a_ledger_knows_its_file_and_whether_it_made_it(tmp_path: Path) -> None:
+    with SQLite(tmp_path / "x.ledger") as ledger:
+        assert (ledger.path, ledger.is_new) == (tmp_path / "x.ledger", True)
+    with SQLite(tmp_path / "x.ledger") as ledger:
+        assert not ledger.is_new  # though nothing was written into it yet
+    assert (tenue.ledger.Memory().path, tenue.ledger.Memory().is_new) == (None, False)
+
+
 def python(script: str, *arguments: object, **options: object) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [sys.executable, "-c", script, *map(str, arguments)],

@@ -20,7 +20,7 @@ def test_the_three_sentences_of_a_refusal() -> None:
         "code": "over-budget",
         "what": "This question costs epsilon 0.8, and 0.7 remains for `d`.",
         "allowed": "A price must fit in what remains of the data set's budget.",
-        "fix": "Ask with epsilon at most 0.7, or see `tenue ledger show`.",
+        "fix": "Ask with epsilon at most 0.7, or see `tenue ledger show FILE`.",
     }
     ledger.reserve("d", "ann", Charge.of(epsilon="0.7", neighbours="replace"), None, "q")
     told = refused(ledger, Charge.of(epsilon="0.1", neighbours="replace"))

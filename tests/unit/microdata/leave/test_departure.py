@@ -102,6 +102,16 @@ def test_without_a_ledger_it_says_that_nobody_will_notice() -> None:
     assert "would not be noticed" in one.said
 
 
+def test_it_says_where_it_is_registered_once_it_is(tmp_path: Path) -> None:
+    one = departure(tmp_path / "x.ledger")
+    assert one.registered_in is None
+    one.to_caller()
+    assert one.registered_in == tmp_path / "x.ledger"
+    for nowhere in (departure(None), departure(Memory())):
+        nowhere.to_caller()
+        assert nowhere.registered_in is None
+
+
 def test_a_preview_never_leaves(tmp_path: Path) -> None:
     preview = Preview(CERTIFICATE)
     for attempt in (preview.to_caller, lambda: preview.to_folder(Target(tmp_path / "out"))):
