@@ -171,6 +171,7 @@ def planned(
             raise refuse("microdata.is-one-of", name="by", given=by, listed=listed, nearest=near)
         reason = "it was asked for"
     way = WAYS[by].planned(domain, rows, epsilon, **options)
+    moved = getattr(way, "sensitivity", None)
     return ReleasePlan(
         by=by,
         reason=reason,
@@ -180,7 +181,7 @@ def planned(
         parameters=way.parameters,
         k=getattr(way, "k", None),
         clusters=getattr(way, "clusters", None),
-        sensitivity=getattr(way, "sensitivity", None),
+        sensitivity=None if moved is None else float(moved),
         scale=getattr(way, "scale", None),
         way=way,
     )

@@ -11,6 +11,7 @@ import pytest
 import tenue as tn
 from tenue.microdata.private.domain import Domain
 from tenue.microdata.private.plan import plan_release, planned
+from tenue.microdata.private.ways import WAYS
 
 
 def schema(columns: int = 2, size: int = 100_001, **changes: Any) -> dict[str, Any]:
@@ -39,9 +40,11 @@ def test_one_column_moves_by_its_range_over_k() -> None:
     assert plan.scale["x0"] == pytest.approx(100_000 / 50 / 0.5)
 
 
-def test_no_row_and_no_ledger_is_needed_and_the_facts_are_json() -> None:
-    plan = plan_release(schema(), 5_000, 1)
-    assert json.loads(plan.to_json())["by"] == plan.by
+@pytest.mark.parametrize("by", ["auto", *WAYS])
+def test_no_row_and_no_ledger_is_needed_and_the_facts_are_json(by: str) -> None:
+    plan = plan_release(schema(), 5_000, 1, by)
+    told = json.loads(plan.to_json())
+    assert (told["by"], told["sensitivity"]) == (plan.by, plan.sensitivity)
     assert plan.by in str(plan)
     assert "<table" in plan._repr_html_()
     assert 0 < plan.expected_error < 0.1
