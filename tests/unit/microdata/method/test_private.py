@@ -229,3 +229,7 @@ def test_a_screen_says_what_was_promised_and_what_was_done() -> None:
     assert "What an intruder could do" not in text
     assert "<table" in release._repr_html_()
     assert "A row stands for nobody" in " ".join(text.split())
+    assert max(map(len, text.splitlines())) < 80
+    for said in (*release.certificate.does_not_promise, *release.certificate.assumptions):
+        assert said[0].isupper(), said
+        assert said.endswith("."), said

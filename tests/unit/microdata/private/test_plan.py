@@ -46,6 +46,8 @@ def test_no_row_and_no_ledger_is_needed_and_the_facts_are_json(by: str) -> None:
     told = json.loads(plan.to_json())
     assert (told["by"], told["sensitivity"]) == (plan.by, plan.sensitivity)
     assert plan.by in str(plan)
+    assert all(text[0].isalnum() and text.endswith(".") for _, text in plan._facts()), plan
+    assert max(map(len, str(plan).splitlines())) < 80
     assert "<table" in plan._repr_html_()
     assert 0 < plan.expected_error < 0.1
 
@@ -63,6 +65,12 @@ def test_the_number_of_rows_may_be_stated_by_the_schema() -> None:
 def test_what_does_not_suit_is_refused(given: dict[str, Any]) -> None:
     with pytest.raises(tn.Refused):
         plan_release(schema(), 1_000, **given)
+
+
+def test_whoever_asks_for_a_way_is_told_which_one_suits_the_table() -> None:
+    assert plan_release(schema(), 5_000, 1).by == "tree"
+    assert "suits" in plan_release(schema(), 5_000, 1, "tree").reason
+    assert "instead of tree" in plan_release(schema(), 5_000, 1, "columns").reason
 
 
 def test_few_rows_are_warned_of() -> None:
