@@ -116,6 +116,13 @@ def register(
     )
 
 
+def check_payable(method: Method) -> None:
+    """Refuses a price that nothing could be debited for, whatever has been spent."""
+    allow_without_protocol(method.schema, "publish")
+    if method.schema.budget is None:
+        raise refuse("query.schema-of-has-no-budget", name=method.schema.name)
+
+
 @contextmanager
 def paid(books: Register | None, method: Method) -> Iterator[None]:
     """Debits the method's price before a row is read; it stays spent if no release comes of it."""
@@ -124,7 +131,7 @@ def paid(books: Register | None, method: Method) -> Iterator[None]:
         return
     if books is None:
         raise refuse("microdata.method-has-price-and-there-is-no-ledger", method=method.name)
-    allow_without_protocol(method.schema, "publish")
+    check_payable(method)
     ledger = books.made()
     name = _opened_dataset(ledger, method.schema, spending=True)
     neighbours = checked_neighbours(method.schema.neighbours)
@@ -142,12 +149,10 @@ def paid(books: Register | None, method: Method) -> Iterator[None]:
 def _opened_dataset(ledger: Ledger, schema: Schema, *, spending: bool = False) -> str:
     """The table's name as the ledger has it, with the schema's budget if it is new there.
 
-    spending: whether something is to be spent, so that the budget must be stated and is that of
-        the schema, as for questions.
+    spending: whether something is to be spent, so that the budget is that of the schema, as for
+        questions.
     """
     name, budget = ledger.known_as(schema.name), schema.budget
-    if spending and budget is None:
-        raise refuse("query.schema-of-has-no-budget", name=schema.name)
     if spending or name not in ledger.datasets():
         ledger.open_dataset(
             name,

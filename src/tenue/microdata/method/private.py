@@ -60,6 +60,7 @@ class Private(Method):
     named_roles: ClassVar[bool] = False
     reads_all: ClassVar[bool] = True
     repeatable: ClassVar[bool] = True
+    step: ClassVar[str] = "draw"
 
     epsilon: Fraction
     by: str = AUTO

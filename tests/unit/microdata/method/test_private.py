@@ -17,6 +17,9 @@ from tenue.errors import Conflict, Fault, InvalidArgument, NotPromised, OverBudg
 from tenue.ledger import Memory
 from tenue.microdata.method.private import Private
 from tenue.microdata.private.domain import Domain
+from tenue.microdata.private.plan import plan_release
+from tenue.microdata.release import plan_of
+from tenue.microdata.table.original import Validated
 
 
 def schema(**changes: Any) -> dict[str, Any]:
@@ -160,6 +163,47 @@ def test_without_a_ledger_it_is_refused() -> None:
 def test_a_preview_points_to_the_plan() -> None:
     with pytest.raises(tn.Refused, match="plan_release"):
         publish(Memory(), preview=True)
+
+
+def test_a_plan_is_the_same_for_all_tables_of_as_many_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    other = people().set_column(1, "age", pa.array([7] * 600))
+    terms: dict[str, Any] = {"schema": schema(), "method": "private", "epsilon": 1}
+
+    def values(self: object, **given: object) -> None:
+        raise AssertionError("a plan read values")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Validated, "read", values)
+        first, second = (plan_of(rows, **terms) for rows in (people(), other))
+        with pytest.raises(AssertionError, match="values"):  # a preview that reads would be seen
+            publish(Memory(), preview=False)
+    assert first is not None
+    assert second is not None
+    assert first[0].to_dict() == second[0].to_dict() == plan_release(schema(), 600, 1).to_dict()
+    made = publish(Memory()).certificate
+    assert first[1].promise == second[1].promise == made.promise
+    assert set(made.does_not_promise) < set(first[1].does_not_promise)
+
+
+def test_what_could_not_be_published_is_not_planned() -> None:
+    poor = {name: part for name, part in schema().items() if name != "budget"}
+    for described in (poor, schema(neighbours="add-or-remove")):
+        with pytest.raises(tn.Refused):
+            plan_of(people(), schema=described, method="private", epsilon=1)
+
+
+def test_other_methods_have_no_plan_since_they_can_be_tried() -> None:
+    described = schema()
+    for column in described["columns"].values():
+        column["role"] = "quasi-identifier"
+    del described["columns"]["name"]
+    assert plan_of(people(), schema=described, method="microaggregate", k=5) is None
+
+
+def test_whoever_waits_is_told_each_step() -> None:
+    told: list[str] = []
+    publish(Memory(), progress=told.append)
+    assert told == ["read", "draw", "evaluate", "certificate"]
 
 
 def test_a_stated_number_of_rows_must_be_right() -> None:
