@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -175,6 +176,39 @@ def test_a_stated_number_of_rows_is_planned_with_no_table_at_all(folder: Path) -
     (folder / "people.parquet").unlink()
     assert run(folder, *PRIVATE, "--preview").returncode == 0
     assert run(folder, *PRIVATE, "--out", "out").returncode == 2
+
+
+LIBRARY = re.compile(r"`(epsilon|by|k|l|t|override|ledger|method)`|\b(by|k|epsilon|ledger)=")
+"""Words of Python in which nobody types."""
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--method", "private"], "Add --epsilon 1"),
+        (["--method", "swap"], "Add -k 5"),
+        (["--method", "private", "--epsilon", "much"], "--epsilon as a decimal number"),
+        (["--method", "private", "--epsilon", "0"], "--epsilon must be"),
+        ([*PRIVATE, "--by", "oak"], "--by is one of"),
+        ([*PRIVATE, "--by", "copula"], "Choose --by auto"),
+        ([*PRIVATE, "-k", "5", "--by", "tree"], "Leave -k out"),
+        ([*PRIVATE, "-k", "age=5"], "such as -k 50"),
+        ([*PRIVATE, "-l", "2"], "This method takes --epsilon, --by, -k"),
+        ([*PRIVATE, "--no-register"], "not --no-register"),
+        ([*PRIVATE, "--no-register", "--ledger", "x.ledger"], "Leave out one of them"),
+        ([*PRIVATE, "--override", "second-release"], "Leave --override out"),
+        ([*PRIVATE[:2], "--epsilon", "3"], "epsilon at most 2"),
+    ],
+)
+def test_what_is_refused_of_a_private_table_speaks_of_options(
+    folder: Path, words: list[str], said: str
+) -> None:
+    private(folder)
+    done = run(folder, *words, "--out", "out")
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert not LIBRARY.search(done.stderr), done.stderr
+    assert not (folder / "out").exists()
 
 
 def test_the_screen_speaks_of_options(folder: Path) -> None:

@@ -14,11 +14,13 @@ import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, Self
 
-from ...errors import Fault, refuse
+from ...errors import Fault, OverBudget, Refused, refuse
 from ...ledger import Charge, SQLite, digest
+from ...ledger.amount import decimal
 from ...ledger.contract import Ledger
 from ...ledger.given import Place, ledger_path
 from ...promise import Certificate, checked_neighbours
@@ -137,13 +139,36 @@ def paid(books: Register | None, method: Method) -> Iterator[None]:
     neighbours = checked_neighbours(method.schema.neighbours)
     charge = Charge.of(epsilon=method.price, neighbours=neighbours)
     asked = f"publish {method.label}"
-    reservation = ledger.reserve(name, HOLDER, charge, None, digest(asked), asked=asked)
+    try:
+        reservation = ledger.reserve(name, HOLDER, charge, None, digest(asked), asked=asked)
+    except OverBudget as over:
+        raise _over_budget(name, method.price, over) from None
     try:
         yield
         ledger.commit(reservation, b"released")
     except BaseException:
         ledger.abandon(reservation, "no release")
         raise
+
+
+def _over_budget(name: str, price: Fraction, over: OverBudget) -> Refused:
+    """The ledger's refusal, in the words of those who publish."""
+    left = Fraction(str(over.facts["remaining"]))
+    quota = over.facts["limit"] == "analyst"
+    whose = "the holder's own quota, `per_analyst`" if quota else "the table's budget"
+    again = "Hand out an earlier release again"
+    return refuse(
+        "microdata.release-costs-more-than-remains",
+        price=decimal(price),
+        left=decimal(left) if left else "nothing",
+        name=name,
+        whose=whose,
+        way_out=f"Publish with epsilon at most {decimal(left)}" if left else again,
+        more="`per_analyst`" if quota else "`total`",
+        cost=price,
+        remaining=left,
+        limit=over.facts["limit"],
+    )
 
 
 def _opened_dataset(ledger: Ledger, schema: Schema, *, spending: bool = False) -> str:

@@ -96,7 +96,9 @@ class Method(abc.ABC):
         words = [given] if isinstance(given, str) else given
         if not isinstance(words, Collection):
             words = [words]
-        known = (SECOND, *cls.overrides)
+        known = cls.overrides if cls.repeatable else (SECOND, *cls.overrides)
+        if words and not known:
+            raise refuse("microdata.nothing-to-insist-on", method=cls.name)
         return frozenset(one_of(word, "override", known) for word in words)
 
     def sized(self, rows: int) -> Self:

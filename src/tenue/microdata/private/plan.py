@@ -160,6 +160,8 @@ def planned(
         if by not in (AUTO, "microaggregation"):
             raise refuse("microdata.k-is-rows-in-a-cluster", by=by)
         by, reason = "microaggregation", "It was asked for with k, the rows in a cluster."
+        if isinstance(k, Mapping):
+            raise refuse("microdata.k-is-one-number-for-all-columns")
         options["k"] = whole(k, "k", least=1)
     elif by == AUTO:
         by, reason = chosen_way(domain, rows, epsilon)

@@ -106,8 +106,23 @@ def test_it_is_paid_before_a_row_is_read() -> None:
 def test_the_budget_binds() -> None:
     books = Memory()
     publish(books, epsilon=2)
-    with pytest.raises(OverBudget):
+    with pytest.raises(OverBudget, match="nothing remains for `people`") as refused:
         publish(books, epsilon="0.1")
+    assert (refused.value.facts["cost"], refused.value.facts["remaining"]) == (Fraction(1, 10), 0)
+
+
+@pytest.mark.parametrize(
+    ("budget", "said"),
+    [
+        ({"total": 0.5}, "0.5 remains.*table's budget.*at most 0.5, or raise `total`"),
+        ({"total": 2, "per_analyst": 0.4}, "0.4 remains.*quota.*0.4, or raise `per_analyst`"),
+    ],
+)
+def test_a_release_that_costs_too_much_is_told_what_it_may_cost(
+    budget: dict[str, Any], said: str
+) -> None:
+    with pytest.raises(OverBudget, match=f"This release costs epsilon 1, and {said}"):
+        publish(Memory(), schema=schema() | {"budget": budget})
 
 
 def test_a_second_private_table_is_another_price_and_no_conflict() -> None:
@@ -146,7 +161,16 @@ def test_what_it_cannot_promise_is_refused_before_anything_is_paid(
 
 @pytest.mark.parametrize(
     "given",
-    [{"k": 601}, {"k": 0}, {"k": 5, "by": "tree"}, {"by": "forest"}, {"epsilon": 0}, {"l": 2}],
+    [
+        {"k": 601},
+        {"k": 0},
+        {"k": {"age": 5}},
+        {"k": 5, "by": "tree"},
+        {"by": "forest"},
+        {"epsilon": 0},
+        {"l": 2},
+        {"override": "second-release"},
+    ],
 )
 def test_options_that_do_not_suit_cost_nothing(given: dict[str, Any]) -> None:
     books = Memory()
