@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -104,7 +105,7 @@ class ReleasePlan:
 
 @checked_call
 def plan_release(
-    schema: Schema | str | Mapping[str, Any],
+    schema: Schema | str | os.PathLike[str] | Mapping[str, Any],
     n: int | None = None,
     epsilon: Number | None = None,
     by: str = AUTO,
