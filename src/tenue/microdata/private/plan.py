@@ -23,6 +23,8 @@ from .synthesis import Synthesis
 from .ways import WAYS
 
 AUTO: Literal["auto"] = "auto"
+_WIDE = Fraction(1, 4)
+"""Noise of a mean, over the width of its domain, that hides most of it."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -53,12 +55,19 @@ class ReleasePlan:
     @property
     def warnings(self) -> tuple[str, ...]:
         """What the holder should think about before spending."""
-        if self.rows * self.epsilon >= FEW:
-            return ()
-        return (
-            f"Little can be seen of {many(self.rows, 'row')} at epsilon {exactly(self.epsilon)}: "
-            "expect a coarse picture, or spend more.",
-        )
+        found = []
+        if self.rows * self.epsilon < FEW:
+            found.append(
+                f"Little can be seen of {many(self.rows, 'row')} at epsilon "
+                f"{exactly(self.epsilon)}: expect a coarse picture, or spend more."
+            )
+        if self.sensitivity is not None and self.sensitivity > _WIDE * self.epsilon:
+            wide = percent(self.sensitivity / float(self.epsilon))
+            found.append(
+                f"The mean of a group has noise of {wide} of the width of its domain, which hides "
+                "what it was: choose a larger k or another way."
+            )
+        return tuple(found)
 
     def to_dict(self) -> dict[str, Any]:
         """The facts as JSON has them."""

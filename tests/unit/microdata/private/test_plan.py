@@ -78,6 +78,14 @@ def test_few_rows_are_warned_of() -> None:
     assert not plan_release(schema(), 5_000, 1).warnings
 
 
+def test_noise_as_wide_as_the_domain_is_warned_of() -> None:
+    few, many = (plan_release(schema(4), 5_000, 1, k=k) for k in (20, 300))
+    assert few.sensitivity is not None
+    assert f"{100 * few.sensitivity:.3g} % of the width" in few.warnings[0]
+    assert not many.warnings
+    assert plan_release(schema(4), 5_000, "0.25", k=300).warnings, "less epsilon, wider noise"
+
+
 def test_more_rows_mean_less_error_for_every_way() -> None:
     domain = Domain.of(tn.Schema.from_dict(schema(3)))
     for by in ("tree", "two-stage", "columns", "copula", "network", "microaggregation"):
