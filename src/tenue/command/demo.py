@@ -1,4 +1,4 @@
-"""The whole story on a made-up table: noise, a question explained, asked, paid for; a release."""
+"""The whole story on made-up tables: noise, a question explained, asked, paid for; two releases."""
 
 from __future__ import annotations
 
@@ -35,13 +35,17 @@ def demo(
     one, many = _one_answer(level), _many_answers(level)
     asked = _asked(epsilon, out)
     release = _published(out)
+    plan, private = _private(out)
     if as_json:
         answers = [json.loads(answer.to_json()) for answer in asked["answers"]]
         shown = {"one": one, "many": many, "answers": answers, "budget": asked["budget"]}
         shown["certificate"] = release.certificate.to_dict()
+        shown |= {"plan": plan.to_dict(), "private": private.certificate.to_dict()}
         say(json.dumps(shown))
         return
     _show(epsilon, one, many, asked, release, out)
+    _show_private(plan, private, out)
+    _show_prompt(out)
 
 
 def _one_answer(epsilon: float) -> Rows:
@@ -104,6 +108,21 @@ def _published(out: Path) -> Any:
     return release
 
 
+def _private(out: Path) -> tuple[Any, Any]:
+    """The plan of a private table, and the table."""
+    from ..microdata.private.plan import plan_release
+    from ..microdata.release import publish
+    from .example_table import PANEL_ROWS, write_panel
+
+    for stale in out.glob("panel.ledger*"):
+        stale.unlink()
+    schema = write_panel(out)
+    plan = plan_release(schema, PANEL_ROWS, epsilon=1)
+    release = publish(schema=schema, method="private", epsilon=1)
+    release.save(out / "private", replace=True)
+    return plan, release
+
+
 def _show(epsilon: str, one: Rows, many: Rows, asked: Any, release: Any, out: Path) -> None:
     from rich import box
     from rich.console import Console
@@ -147,8 +166,22 @@ def _show(epsilon: str, one: Rows, many: Rows, asked: Any, release: Any, out: Pa
     console.print("\nFor the holder alone:", style="cyan")
     console.print(str(release.risk).splitlines()[0], markup=False, soft_wrap=True)
     console.print(str(release.utility).splitlines()[0], markup=False, soft_wrap=True)
+
+
+def _show_private(plan: Any, release: Any, out: Path) -> None:
+    from rich.console import Console
+
+    console = Console(highlight=False)
+    console.print(f"\n[bold]8. Publish[/bold] a private table of other people: {out}/private\n")
+    console.print(str(plan), markup=False, soft_wrap=True)
+    console.print(f"\nPromised: {release.certificate.promise}.", markup=False, soft_wrap=True)
+    console.print("\nFor the holder alone:", style="cyan")
+    console.print(release.utility.in_short, markup=False, soft_wrap=True)
+
+
+def _show_prompt(out: Path) -> None:
     command = f"{command_name()} ask --schema {out}/people.toml --epsilon 0.5"
-    console.print(f'\nYour turn:\n{command} "{YOURS}"\n', markup=False, soft_wrap=True)
+    say(f'\nYour turn:\n{command} "{YOURS}"\n')
 
 
 def command_name() -> str:

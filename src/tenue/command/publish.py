@@ -14,6 +14,8 @@ from .words import Option, say
 
 if TYPE_CHECKING:
     from ..microdata.leave.leave import Target
+    from ..microdata.private.plan import ReleasePlan
+    from ..promise import Certificate
 
 PATIENCE = 2.0
 """What takes longer, in seconds, shows its step and the time so far."""
@@ -71,7 +73,11 @@ def publish(
         bool, Option("--replace", help="Replace a folder that holds something.")
     ] = False,
     preview: Annotated[
-        bool, Option("--preview", help="Only measure: nothing is registered, and nothing leaves.")
+        bool,
+        Option(
+            "--preview",
+            help="Only measure; private: only plan. Nothing is paid, registered or written.",
+        ),
     ] = False,
     comparison: Annotated[
         Path | None,
@@ -82,24 +88,28 @@ def publish(
     """Publish a protected copy of a table. Its certificate leaves with it; risk and utility are
     shown to you alone."""
     from ..microdata.protected_copy import warnings_of
-    from ..microdata.release import publish_into
+    from ..microdata.release import plan_of, publish_into
 
     with spoken(), Waiting(steps=4) as waiting:
         target = _target(out, ledger, kind, replace=replace, preview=preview)
         _check_comparison(out, comparison)
+        if no_register and ledger is not None:
+            raise refuse("command.ledger-and-no-register", name=ledger.name)
         asked: dict[str, Any] = {"k": _sizes(k), "by": by, "gamma": gamma}
         asked |= {"l": diversity, "t": closeness, "epsilon": epsilon}
-        release, manifest = publish_into(
-            target,
-            source,
-            schema=schema,
-            method=method,
-            ledger=False if no_register else ledger,
-            override=tuple(override or ()),
-            progress=waiting,
-            preview=preview,
-            **{name: value for name, value in asked.items() if value is not None},
-        )
+        asked = {name: value for name, value in asked.items() if value is not None}
+        asked |= {"schema": schema, "method": method, "override": tuple(override or ())}
+        asked["progress"] = waiting
+        planned = plan_of(source, **asked) if preview else None
+        if planned is not None and comparison is not None:
+            raise refuse("command.plan-compares-nothing", method=method)
+        if planned is None:
+            release, manifest = publish_into(
+                target, source, ledger=False if no_register else ledger, preview=preview, **asked
+            )
+    if planned is not None:
+        _show_plan(*planned, as_json=as_json)
+        return
     if comparison is not None:
         comparison.write_text(release.utility.to_json() + "\n", encoding="utf-8")
     if as_json:
@@ -121,6 +131,22 @@ def publish(
     if release.registered_in is not None:
         say(f"Registered in {options.shown(release.registered_in)}.")
     say("Keep this screen to yourself: only the files may leave.")
+
+
+def _show_plan(plan: ReleasePlan, certificate: Certificate, *, as_json: bool) -> None:
+    """What a method that has a price would do, promise and not promise."""
+    if as_json:
+        facts = {"preview": True, "plan": plan.to_dict(), "certificate": certificate.to_dict()}
+        say(json.dumps(facts))
+        return
+    from ..screen.page import section
+
+    promise = certificate.promise
+    say(str(plan))
+    say("\n" + section("Promised", [str(promise), promise.sentence()]))
+    say("\n" + section("Assumed", certificate.assumptions, "* "))
+    say("\n" + section("Not promised", certificate.does_not_promise, "* "))
+    say("\nNothing was paid, and nothing has left.\nTo publish, give --out instead of --preview.")
 
 
 def _target(

@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from ..errors import InvalidArgument, Refused
 
 _LONG = (
-    "by confidential gamma kind l ledger method most override quantiles quasi_identifiers schema t "
-    "unit"
+    "by confidential epsilon gamma kind l ledger method most override quantiles quasi_identifiers "
+    "schema t unit"
 )
 _OPTIONS = {"k": "-k", **{name: f"--{name.replace('_', '-')}" for name in _LONG.split()}}
 _NAME = "|".join(_OPTIONS)
@@ -31,6 +31,8 @@ _SENTENCES = {
     "or say that it may be replaced": "or add --replace",
     "l and t speak of": "--l and --t speak of",
     "leave l and t out": "leave --l and --t out",
+    "ledger=False": "--no-register",
+    "as an int, a float, a Decimal, a Fraction or decimal text": "as a decimal number, such as 5",
 }
 
 

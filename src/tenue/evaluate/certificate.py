@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import Refused
-from ..promise import Certificate, KAnonymity, ProbabilisticKAnonymity, Promise
+from ..promise import Certificate, KAnonymity, ProbabilisticKAnonymity, Promise, Pure
 from ..screen.number import many, named
 from .verdict import Check
 
@@ -22,6 +22,11 @@ SWAPPED = (
     "a group, and is then known all the same."
 )
 """What the reader of k, l and t of a swapped file must know: they measure something else."""
+DRAWN = (
+    "This table was drawn under differential privacy. No row is anybody's, so nobody is found by a "
+    "row that stands alone, and k, l and t do not measure it."
+)
+"""The same of a private table."""
 MISFIT = (
     "The certificate beside this file does not fit it: {wrong}. Nothing that it says is known to "
     "hold for this file."
@@ -100,6 +105,8 @@ def explained(check: Check, promise: Promise | None) -> Check:
     """What was found, with what must be known of a table about which this is promised."""
     if isinstance(promise, ProbabilisticKAnonymity):
         return replace(check, notes=(SWAPPED.format(k=promise.k), *check.notes), swapped=True)
+    if isinstance(promise, Pure):
+        return replace(check, notes=(DRAWN, *check.notes))
     return check
 
 

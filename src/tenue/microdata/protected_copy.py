@@ -114,7 +114,7 @@ def _registered(method: Method, registered: bool, preview: bool) -> str:
     if preview:
         return _PREVIEWED
     if method.repeatable:
-        return "as what it costs"
+        return "Its price is in the ledger."
     return "yes" if registered else "no, in no ledger"
 
 

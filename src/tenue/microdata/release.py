@@ -1,9 +1,10 @@
 """The journey of a release, on one page.
 
-schema → read → partition → publish → evaluate → certificate → release → ledger → table
+schema → plan → pay → read → publish → evaluate → certificate → release → ledger → table
 
 A release is registered when its table leaves, not when it is made. Nothing half-protected is
-returned: whatever is refused is refused before a table exists.
+returned: whatever is refused is refused before a table exists. Only a method that has a price is
+planned and paid for.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
 from typing import Any, Literal
 
 from ..engine.source.beside import ledger_places
@@ -19,14 +21,24 @@ from ..ledger.contract import Ledger
 from ..ledger.given import NOWHERE, Place
 from ..noise.source import SYSTEM
 from ..number import flag
+from ..promise import Certificate
 from ..schema import Schema
 from ..schema.schema import given_schema
 from .kernels import compilation_told
 from .leave.departure import Departure, Preview
-from .leave.leave import Registration, Target, check_first, check_rows, given_register, paid
+from .leave.leave import (
+    Registration,
+    Target,
+    check_first,
+    check_payable,
+    check_rows,
+    given_register,
+    paid,
+)
 from .leave.mark import marks_of
 from .method.catalogue import chosen_method, takes_options
 from .permute import shuffled
+from .private.plan import ReleasePlan
 from .protected_copy import Leaving, Release, certify
 from .table.cells import Cells
 from .table.original import kind_of, native, open_original
@@ -92,7 +104,8 @@ def publish(
             registered when its table is first handed out or saved.
         override: "second-release" or "homogeneous-groups", to insist; recorded in the certificate.
         progress: is told the name of each step when it begins.
-        preview: only measure. Nothing is registered, and `table` and `save` are refused.
+        preview: only measure. Nothing is registered, and `table` and `save` are refused. A method
+            that has a price cannot be measured without paying: see `tn.plan_release`.
 
     Source
         Thesis, section 2.8 and chapter 3, corrected where a docstring of the method says so.
@@ -130,9 +143,7 @@ def publish_into(
         and get their name after it: nothing leaves unregistered. If they cannot get it, the ledger
         records that the release never left, and the next attempt is not a second release.
     """
-    described, file = given_schema(schema)
-    if not described.private:
-        raise refuse("microdata.bounds-were-read-from-rows", name=described.name)
+    described, file = _publishable(schema)
     way = chosen_method(described, method, override=override, **options)
     if flag(preview, "preview") and way.price:
         raise refuse("microdata.preview-of-method-with-price", method=way.name)
@@ -155,8 +166,8 @@ def publish_into(
                 if kept is not None and kept.known is not None:
                     check_rows(kept.known, way, marks)
                 original = way.prepare(read, SYSTEM)
-                tell("partition and publish")
-                with _compilation_told(progress, "partition and publish"):
+                tell(way.step)
+                with _compilation_told(progress, way.step):
                     made = way.publish(original, SYSTEM)
         tell("evaluate")
         before, after = (_table(cells, described) for cells in (original.cells, made.cells))
@@ -184,6 +195,46 @@ def publish_into(
         )
         manifest = {} if target is None else departure.to_folder(target)
     return release, manifest
+
+
+@takes_options
+def plan_of(
+    source: object = None,
+    *,
+    schema: Schema | str | os.PathLike[str] | Mapping[str, Any],
+    method: str,
+    override: str | tuple[str, ...] = (),
+    progress: Progress | None = None,
+    **options: Any,
+) -> tuple[ReleasePlan, Certificate] | None:
+    """What `publish` would do, and the certificate it would give; None of a method that has no
+    price, which a preview measures.
+
+    Guarantee
+        Nothing is paid, and no value decides anything: rows are counted, and not even that where
+        the schema states their number.
+    """
+    described, _ = _publishable(schema)
+    way = chosen_method(described, method, override=override, **options)
+    if not way.price:
+        return None
+    check_payable(way)
+    rows = described.rows
+    if rows is None:
+        (progress or (lambda _: None))("count rows")
+        with open_original(
+            source if source is not None else described.location, described
+        ) as open_:
+            rows = open_.rows
+    way = way.sized(rows)
+    return way.planned, certify(way, registered=False, preview=True)
+
+
+def _publishable(schema: object) -> tuple[Schema, Path | None]:
+    described, file = given_schema(schema)
+    if not described.private:
+        raise refuse("microdata.bounds-were-read-from-rows", name=described.name)
+    return described, file
 
 
 def _compilation_told(progress: Progress | None, step: str) -> AbstractContextManager[None]:

@@ -12,6 +12,7 @@ import pytest
 import tenue as tn
 from command_line import tenue
 from tenue.command.demo import command_name
+from tenue.command.example_table import PANEL_ROWS
 
 pytestmark = pytest.mark.any_draw("looks at prices and expected errors, not at draws")
 
@@ -30,6 +31,9 @@ def test_json_agrees_with_the_library(tmp_path: Path) -> None:
     assert [answer["price"] for answer in shown["answers"]] == ["0.5"] * 3
     assert "epsilon 1.5 of 5 spent" in shown["budget"]
     assert shown["certificate"]["promise"] == {"kind": "probabilistic k-anonymity", "k": "12"}
+    plan = tn.plan_release(tmp_path / "out" / "panel.toml", PANEL_ROWS, 1)
+    assert shown["plan"] == plan.to_dict()
+    assert shown["private"]["promise"] == {"kind": "pure differential privacy", "epsilon": "1"}
 
 
 def test_the_demo_can_be_run_again(tmp_path: Path) -> None:
@@ -44,16 +48,17 @@ def test_the_demo_can_be_run_again(tmp_path: Path) -> None:
         "answered before",
         "intact",
         "Publish",
+        "Plan of a private table",
     ):
         assert part in done.stdout
     with tn.protect(schema=tmp_path / "out" / "people.toml") as data:
         assert data.budget.spent == pytest.approx(1.5)
-    published = tmp_path / "out" / "published"
-    assert sorted(path.name for path in published.iterdir()) == [
-        "certificate.json",
-        "manifest.json",
-        "table.parquet",
-    ]
+    for name in ("published", "private"):
+        assert sorted(path.name for path in (tmp_path / "out" / name).iterdir()) == [
+            "certificate.json",
+            "manifest.json",
+            "table.parquet",
+        ]
 
 
 def script(folder: Path) -> Path:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -133,8 +134,81 @@ def test_a_preview_measures_and_leaves_nothing_behind(folder: Path) -> None:
     both = run(folder, *words, "--preview", "--out", "out")
     assert (both.returncode, "there is nothing to write" in both.stderr) == (2, True)
     neither = run(folder, *words)
-    assert (neither.returncode, "--preview to measure only" in neither.stderr) == (2, True)
+    assert (neither.returncode, "--preview to look first" in neither.stderr) == (2, True)
     assert run(folder, *words, "--out", "out").returncode == 0  # a preview is no first release
+
+
+def private(folder: Path, **table: Any) -> None:
+    """The same people without roles, their number public, with a budget."""
+    columns = {name: dict(column) for name, column in schema().to_dict()["columns"].items()}
+    for column in columns.values():
+        column.pop("role", None)
+        column.pop("sensitive", None)
+    head = {"name": "people", "source": "people.parquet", "unit": "record", **table}
+    described = {"table": {"neighbours": "replace", **head}, "columns": columns}
+    tn.Schema.from_dict({**described, "budget": {"total": 2}}).save(folder / "people.toml")
+
+
+PRIVATE = ("--method", "private", "--epsilon", "1")
+
+
+def test_a_preview_of_a_private_table_is_its_plan(folder: Path) -> None:
+    private(folder)
+    before = files(folder)
+    told = run(folder, *PRIVATE, "--preview")
+    assert told.returncode == 0, told.stderr
+    plan = tn.plan_release(folder / "people.toml", 60, 1)
+    assert told.stdout.startswith(str(plan))
+    assert "Not promised" in told.stdout
+    assert "Nothing was paid" in told.stdout
+    assert max(map(len, told.stdout.splitlines())) < 80
+    found = json.loads(run(folder, *PRIVATE, "--preview", "--json").stdout)
+    assert found["plan"] == plan.to_dict()
+    assert found["certificate"]["promise"]["epsilon"] == "1"
+    assert files(folder) == before
+    compared = run(folder, *PRIVATE, "--preview", "--comparison", "c.json")
+    assert (compared.returncode, "nothing to compare" in compared.stderr) == (2, True)
+    assert run(folder, *PRIVATE, "--out", "out").returncode == 0
+
+
+def test_a_stated_number_of_rows_is_planned_with_no_table_at_all(folder: Path) -> None:
+    private(folder, rows=60)
+    (folder / "people.parquet").unlink()
+    assert run(folder, *PRIVATE, "--preview").returncode == 0
+    assert run(folder, *PRIVATE, "--out", "out").returncode == 2
+
+
+LIBRARY = re.compile(r"`(epsilon|by|k|l|t|override|ledger|method)`|\b(by|k|epsilon|ledger)=")
+"""Words of Python in which nobody types."""
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--method", "private"], "Add --epsilon 1"),
+        (["--method", "swap"], "Add -k 5"),
+        (["--method", "private", "--epsilon", "much"], "--epsilon as a decimal number"),
+        (["--method", "private", "--epsilon", "0"], "--epsilon must be"),
+        ([*PRIVATE, "--by", "oak"], "--by is one of"),
+        ([*PRIVATE, "--by", "copula"], "Choose --by auto"),
+        ([*PRIVATE, "-k", "5", "--by", "tree"], "Leave -k out"),
+        ([*PRIVATE, "-k", "age=5"], "such as -k 50"),
+        ([*PRIVATE, "-l", "2"], "This method takes --epsilon, --by, -k"),
+        ([*PRIVATE, "--no-register"], "not --no-register"),
+        ([*PRIVATE, "--no-register", "--ledger", "x.ledger"], "Leave out one of them"),
+        ([*PRIVATE, "--override", "second-release"], "Leave --override out"),
+        ([*PRIVATE[:2], "--epsilon", "3"], "epsilon at most 2"),
+    ],
+)
+def test_what_is_refused_of_a_private_table_speaks_of_options(
+    folder: Path, words: list[str], said: str
+) -> None:
+    private(folder)
+    done = run(folder, *words, "--out", "out")
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert not LIBRARY.search(done.stderr), done.stderr
+    assert not (folder / "out").exists()
 
 
 def test_the_screen_speaks_of_options(folder: Path) -> None:

@@ -20,6 +20,8 @@ SAID = [
         "Name another folder, or add --replace.",
     ),
     ("Choose k = 60 at most", "Choose k = 60 at most."),
+    ("Add epsilon=1, or what you decide", "Add --epsilon 1, or what you decide."),
+    ('ledger="a.ledger", not ledger=False', "--ledger a.ledger, not --no-register."),
     ("Try quantiles=[0.5, 0.95]", "Try --quantiles 0.5,0.95."),
 ]
 

@@ -45,6 +45,20 @@ def test_k_of_a_swapped_file_is_explained(released: Path) -> None:
     assert "whoever is known to be in such a group has it" in " ".join(str(plain).split())
 
 
+def test_rows_that_stand_alone_in_a_private_table_are_nobody(tmp_path: Path) -> None:
+    funded = BARE.replace(budget={"total": 1}, table={"neighbours": "replace"})
+    books = tn.ledger.Memory()
+    release = tn.publish(people(), schema=funded, method="private", epsilon=1, ledger=books)
+    release.save(tmp_path / "out")
+    found = tn.evaluate.check(tmp_path / "out" / "table.parquet", funded)
+    assert "pure differential privacy" in found.notes[0]
+    assert "nobody is found by a row" in found.notes[1]
+    text = " ".join(str(found).split())
+    assert text.index("do not measure it") < text.index("k = ")
+    alone = tn.evaluate.check(release.table, funded)
+    assert not any("nobody is found" in note for note in alone.notes)
+
+
 def test_a_file_of_groups_needs_no_excuse(tmp_path: Path) -> None:
     release = tn.publish(people(), schema=BARE, method="microaggregate", k=6)
     release.save(tmp_path / "out")

@@ -90,7 +90,10 @@ class Likeness:
     @property
     def in_short(self) -> str:
         """The loss in one sentence."""
-        return f"The share of rows in a random box is off by {percent(self.boxes)} on average."
+        return (
+            "The share of rows between limits of one to three columns is off by "
+            f"{percent(self.boxes)} on average."
+        )
 
     def __str__(self) -> str:
         lines = []

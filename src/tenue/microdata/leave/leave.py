@@ -14,11 +14,13 @@ import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, Self
 
-from ...errors import Fault, refuse
+from ...errors import Fault, OverBudget, Refused, refuse
 from ...ledger import Charge, SQLite, digest
+from ...ledger.amount import decimal
 from ...ledger.contract import Ledger
 from ...ledger.given import Place, ledger_path
 from ...promise import Certificate, checked_neighbours
@@ -121,6 +123,13 @@ def register(
     )
 
 
+def check_payable(method: Method) -> None:
+    """Refuses a price that nothing could be debited for, whatever has been spent."""
+    allow_without_protocol(method.schema, "publish")
+    if method.schema.budget is None:
+        raise refuse("query.schema-of-has-no-budget", name=method.schema.name)
+
+
 @contextmanager
 def paid(books: Register | None, method: Method) -> Iterator[None]:
     """Debits the method's price before a row is read; it stays spent if no release comes of it."""
@@ -129,13 +138,16 @@ def paid(books: Register | None, method: Method) -> Iterator[None]:
         return
     if books is None:
         raise refuse("microdata.method-has-price-and-there-is-no-ledger", method=method.name)
-    allow_without_protocol(method.schema, "publish")
+    check_payable(method)
     ledger = books.made()
     name = _opened_dataset(ledger, method.schema, spending=True)
     neighbours = checked_neighbours(method.schema.neighbours)
     charge = Charge.of(epsilon=method.price, neighbours=neighbours)
     asked = f"publish {method.label}"
-    reservation = ledger.reserve(name, HOLDER, charge, None, digest(asked), asked=asked)
+    try:
+        reservation = ledger.reserve(name, HOLDER, charge, None, digest(asked), asked=asked)
+    except OverBudget as over:
+        raise _over_budget(name, method.price, over) from None
     try:
         yield
         ledger.commit(reservation, b"released")
@@ -144,17 +156,34 @@ def paid(books: Register | None, method: Method) -> Iterator[None]:
         raise
 
 
+def _over_budget(name: str, price: Fraction, over: OverBudget) -> Refused:
+    """The ledger's refusal, in the words of those who publish."""
+    left = Fraction(str(over.facts["remaining"]))
+    quota = over.facts["limit"] == "analyst"
+    whose = "the holder's own quota, `per_analyst`" if quota else "the table's budget"
+    again = "Hand out an earlier release again"
+    return refuse(
+        "microdata.release-costs-more-than-remains",
+        price=decimal(price),
+        left=decimal(left) if left else "nothing",
+        name=name,
+        whose=whose,
+        way_out=f"Publish with epsilon at most {decimal(left)}" if left else again,
+        more="`per_analyst`" if quota else "`total`",
+        cost=price,
+        remaining=left,
+        limit=over.facts["limit"],
+    )
+
+
 def _opened_dataset(ledger: Ledger, schema: Schema, *, spending: bool = False) -> str:
     """The table's name as the ledger has it, with the schema's budget if it is new there.
 
-    spending: whether something is to be spent, so that there must be a budget: that of the schema,
-        as for questions, if it states one.
+    spending: whether something is to be spent, so that the budget is that of the schema, as for
+        questions.
     """
     name, budget = ledger.known_as(schema.name), schema.budget
-    known = name in ledger.datasets()
-    if spending and budget is None and not known:
-        raise refuse("query.schema-of-has-no-budget", name=schema.name)
-    if not known or (spending and budget is not None):
+    if spending or name not in ledger.datasets():
         ledger.open_dataset(
             name,
             0 if budget is None else budget.total,

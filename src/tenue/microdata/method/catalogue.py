@@ -19,6 +19,7 @@ METHODS: dict[str, type[Method]] = {kind.name: kind for kind in (Microaggregate,
 """Whoever adds a method adds it here."""
 
 Options = dict[str, inspect.Parameter]
+_FOR_INSTANCE = {"k": 5, "epsilon": 1}
 _OPTIONAL = inspect.Parameter("optional", inspect.Parameter.KEYWORD_ONLY, default=None)
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -69,10 +70,16 @@ def takes_options(function: Callable[P, R]) -> Callable[P, R]:
         name = given.get("method")
         known = options_of(METHODS.values())
         taken = options_of([METHODS[name]]) if isinstance(name, str) and name in METHODS else known
+        listed = ", ".join(f"`{one}`" for one in taken) or "no options"
         for option in given:
             if option in known and option not in taken:
-                listed = ", ".join(f"`{one}`" for one in taken) or "no options"
                 raise refuse("microdata.foreign-option", option=option, method=name, taken=listed)
+        for option, how in taken.items():
+            if how.default is how.empty and option not in given:
+                add = f"{option}={_FOR_INSTANCE.get(option, '...')}"
+                raise refuse(
+                    "microdata.option-is-lacking", option=option, method=name, taken=listed, add=add
+                )
         check_call(function, signature(taken), args, given)
         return function(*args, **given)
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from ...errors import Refused, nearest, refuse
+from ...errors import Fault, Refused, nearest, refuse
 from ...noise.source import Source
 from ...promise import Promise
 from ...schema import Column, Number, Schema
@@ -28,6 +28,7 @@ from ..table.original import Original
 
 if TYPE_CHECKING:
     from ...evaluate import Check, Risk
+    from ..private.plan import ReleasePlan
 
 
 SECOND = "second-release"
@@ -73,6 +74,8 @@ class Method(abc.ABC):
     """Whether a value that cannot be read counts as missing; otherwise the table is refused."""
     repeatable: ClassVar[bool] = False
     """Whether a second release of a table reveals no more than both of their prices."""
+    step: ClassVar[str] = "partition and publish"
+    """What whoever waits is told while it makes the table."""
 
     schema: Schema
     override: frozenset[str] = frozenset()
@@ -93,7 +96,9 @@ class Method(abc.ABC):
         words = [given] if isinstance(given, str) else given
         if not isinstance(words, Collection):
             words = [words]
-        known = (SECOND, *cls.overrides)
+        known = cls.overrides if cls.repeatable else (SECOND, *cls.overrides)
+        if words and not known:
+            raise refuse("microdata.nothing-to-insist-on", method=cls.name)
         return frozenset(one_of(word, "override", known) for word in words)
 
     def sized(self, rows: int) -> Self:
@@ -102,6 +107,11 @@ class Method(abc.ABC):
         Asked before anything is paid, and only of methods that show how many rows there are.
         """
         return self
+
+    @property
+    def planned(self) -> ReleasePlan:
+        """What is done, of a method that has a price; known once the number of rows is."""
+        raise Fault(f"{self.name} has no plan")
 
     @property
     def label(self) -> str:

@@ -16,8 +16,7 @@ from ...evaluate.pair.likeness import likeness
 from ...noise.source import Source
 from ...promise import Pure
 from ...schema import Schema
-from ...screen.number import exactly, many
-from ...screen.page import sentence
+from ...screen.number import exactly, many, named
 from ..assessment import Assessment, Step
 from ..private.domain import Domain
 from ..private.plan import AUTO, ReleasePlan, check_promisable, planned, price_of
@@ -34,13 +33,13 @@ MANY = (
     "group reaches each of its members."
 )
 ADDS_UP = (
-    "This release keeps its promise; if the table has also been answered from or released in other "
-    "ways, what has been promised adds up, and syntactic releases have no epsilon to add."
+    "The promise is about this table alone. Answers and private tables from the same rows add up, "
+    "each with its epsilon; a swapped or microaggregated copy has none that could be added."
 )
-COARSE = "Values are as likely as noise allows: rare combinations appear that no record has."
+COARSE = "Noise shows: combinations of values appear that no record has, and rare ones get lost."
 FILLED = (
-    "A missing value of {names} counts as one drawn from all its values: the schema neither "
-    "declares what to take instead nor how missing values are marked."
+    "A missing value of {names} counts as a value drawn at random from all that the column can "
+    "hold, for the schema says neither what stands for it nor how it is marked."
 )
 
 
@@ -61,6 +60,7 @@ class Private(Method):
     named_roles: ClassVar[bool] = False
     reads_all: ClassVar[bool] = True
     repeatable: ClassVar[bool] = True
+    step: ClassVar[str] = "draw"
 
     epsilon: Fraction
     by: str = AUTO
@@ -182,19 +182,18 @@ class Private(Method):
     def limits(self) -> Sequence[str]:
         domain = self.planned.way.domain
         open_ = [a.name for a in domain.axes if not a.blank and a.column.missing is None]
-        filled = [FILLED.format(names=", ".join(f"`{name}`" for name in open_))] if open_ else []
-        own = [f"{sentence(limit.rstrip('.'))}." for limit in self.planned.way.limits]
-        return [NOBODY, MANY, COARSE, *own, *filled, ADDS_UP]
+        filled = [FILLED.format(names=named(open_))] if open_ else []
+        return [NOBODY, MANY, COARSE, *self.planned.way.limits, *filled, ADDS_UP]
 
     # -- the holder's screen -----------------------------------------------------------------------
 
     def group_steps(self, original: Original, made: Published) -> Iterator[Step]:
-        yield Step("plan", f"{self.planned.by}: {self.planned.reason}")
+        yield Step("plan", f"{self.planned.by}. {self.planned.reason}")
         for axis in self.planned.way.domain.axes:
             column = original.cells[axis.name]
             gone = int((~column.present).sum())
             if gone and axis.column.missing is None and not axis.blank:
-                text = f"{many(gone, 'value')} of `{axis.name}` became random ones of its domain"
+                text = f"{many(gone, 'missing value')} of `{axis.name}` became random values"
                 yield Step("missing", text)
 
     def warnings(self, risk: Risk | None) -> list[str]:

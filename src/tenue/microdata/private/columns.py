@@ -10,9 +10,13 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from ...noise.source import Source
+from ...screen.number import exactly
 from .column import Margin, has_counts, margin_error, private_margin, shares
 from .domain import Domain, Places
 from .synthesis import Synthesis
+
+_COUNTS = "A noisy count of each value"
+_TREE = "A tree of noisy counts, finer where more rows are"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,7 +52,7 @@ class Columns(Synthesis):
     def limits(self) -> Sequence[str]:
         if len(self.domain.axes) == 1:
             return ()
-        return ("columns are independent of each other, whatever they were in the original",)
+        return ("Columns are independent of each other, whatever they are in the original.",)
 
 
 def budgets(domain: Domain, epsilon: Fraction) -> list[Fraction]:
@@ -80,8 +84,13 @@ def margin_parameters(domain: Domain, rows: int, epsilon: Fraction) -> dict[str,
     """How each column is drawn, for the certificate."""
     return {
         f"column {axis.name}": (
-            f"{'count of each value' if has_counts(axis, rows, budget) else 'tree'}, "
-            f"epsilon {float(budget):.6g}"
+            f"{_COUNTS if has_counts(axis, rows, budget) else _TREE}, "
+            f"for epsilon {float(budget):.6g}."
         )
         for axis, budget in zip(domain.axes, budgets(domain, epsilon), strict=True)
     }
+
+
+def columns_text(epsilon: Fraction) -> str:
+    """What all columns cost together, for the certificate of a way that goes on from them."""
+    return f"A noisy distribution of each column, for epsilon {exactly(epsilon)} in all."

@@ -35,7 +35,8 @@ from ...noise.source import Source
 from ...number import checked_call, flag, whole
 from ...order.hilbert import MOST_COLUMNS
 from ...order.key import bits_for, cells, ranked
-from ...screen.number import shortly
+from ...screen.number import many, named, shortly
+from ...screen.page import sentence
 from ...sensitivity import chain
 from .domain import Axis, Domain, Places
 from .line import MeaningLine, NumberLine
@@ -268,18 +269,21 @@ class Microaggregation(Synthesis):
     def parameters(self) -> Mapping[str, str]:
         curve = len(_live(self._all)) > 1
         found = {
-            "k": str(self.k),
-            "groups": str(self.clusters),
-            "order": "Hilbert curve, then the values" if curve else "the values",
-            "sensitivity of all means": shortly(float(self.sensitivity)),
+            "groups": f"{many(self.clusters, 'group')} of at least {many(self.k, 'record')}.",
+            "order": "Along a Hilbert curve through the domain." if curve else "By value.",
+            "sensitivity": (
+                f"One record moves all means together by at most {shortly(float(self.sensitivity))}"
+                ", each as a share of the width of its domain."
+            ),
         }
         for name, scale in self.scale.items():
-            found[f"scale of a mean of {name}"] = shortly(scale)
+            found[f"column {name}"] = f"The mean of a group has noise of scale {shortly(scale)}."
         for line in self._categories:
-            found[f"epsilon of one choice of {line.axis.name}"] = shortly(
-                self._choice_epsilon(line)
+            found[f"column {line.axis.name}"] = (
+                "The category of a group is chosen with noise; one choice alone would cost at most "
+                f"epsilon {shortly(self._choice_epsilon(line))}."
             )
-        found["after the noise"] = ", ".join(self._afterwards())
+        found["after the noise"] = f"{sentence(', '.join(self._afterwards()))}."
         return found
 
     def _choice_epsilon(self, line: MeaningLine) -> float:
@@ -306,7 +310,7 @@ class Microaggregation(Synthesis):
         blank = [line.axis.name for line in self._numbers if line.axis.blank]
         if blank:
             found.append(
-                f"A missing value of {', '.join(blank)} counts as the middle of its range, and "
+                f"A missing value of {named(blank)} counts as the middle of its range, and "
                 "no number leaves as a blank."
             )
         return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -13,8 +14,8 @@ from ...number import NANO, Number, checked_call, law_epsilon, nano, whole
 from ...schema import Schema
 from ...schema.schema import given_schema
 from ...schema.table import RECORD
-from ...screen.number import exactly, percent, shortly
-from ...screen.page import wrapped_facts
+from ...screen.number import exactly, many, percent
+from ...screen.page import sentence, wrapped_facts
 from ...screen.table import html_facts
 from .domain import Domain
 from .regime import FEW, chosen_way
@@ -22,13 +23,15 @@ from .synthesis import Synthesis
 from .ways import WAYS
 
 AUTO: Literal["auto"] = "auto"
+_WIDE = Fraction(1, 4)
+"""Noise of a mean, over the width of its domain, that hides most of it."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ReleasePlan:
     """What `publish(method="private")` would do. It reads no row and costs nothing.
 
-    by: the way, and `reason` why it is taken.
+    by: the way, and `reason`, a sentence, why it is taken.
     expected_error: by how much the share of rows in a random interval of a random column is
         expected to be off, from noise and resolution alone, for values spread evenly over their
         domain; what the rows' own shape adds is unknown before, and is not said after.
@@ -52,12 +55,19 @@ class ReleasePlan:
     @property
     def warnings(self) -> tuple[str, ...]:
         """What the holder should think about before spending."""
-        if self.rows * self.epsilon >= FEW:
-            return ()
-        return (
-            f"{self.rows:,} rows at epsilon {exactly(self.epsilon)} leave little to see: expect a "
-            "coarse picture, or spend more.",
-        )
+        found = []
+        if self.rows * self.epsilon < FEW:
+            found.append(
+                f"Little can be seen of {many(self.rows, 'row')} at epsilon "
+                f"{exactly(self.epsilon)}: expect a coarse picture, or spend more."
+            )
+        if self.sensitivity is not None and self.sensitivity > _WIDE * self.epsilon:
+            wide = percent(self.sensitivity / float(self.epsilon))
+            found.append(
+                f"The mean of a group has noise of {wide} of the width of its domain, which hides "
+                "what it was: choose a larger k or another way."
+            )
+        return tuple(found)
 
     def to_dict(self) -> dict[str, Any]:
         """The facts as JSON has them."""
@@ -80,23 +90,22 @@ class ReleasePlan:
         return json.dumps(self.to_dict())
 
     def _facts(self) -> list[tuple[str, str]]:
-        facts = [
-            ("By", f"{self.by}: {self.way.mechanism}"),
-            ("Because", f"{self.reason}."),
-            ("Price", f"epsilon {exactly(self.epsilon)}, for a table of {self.rows:,} rows"),
+        return [
+            ("By", f"{self.by}: {self.way.mechanism}."),
+            ("Because", self.reason),
+            ("Price", f"Epsilon {exactly(self.epsilon)}, for a table of {many(self.rows, 'row')}."),
             (
                 "Error",
-                f"The share of rows in an interval of a column is off by "
-                f"{percent(self.expected_error)} or so, from noise alone.",
+                f"The share of rows between two values of a column would be off by "
+                f"{percent(self.expected_error)} on average if values were spread evenly between "
+                "their bounds. What their true shape adds is not known before.",
             ),
-            *((name, value) for name, value in self.parameters.items()),
+            *((sentence(name), value) for name, value in self.parameters.items()),
+            *(("WARNING", text) for text in self.warnings),
         ]
-        if self.sensitivity is not None:
-            facts.append(("sensitivity", f"{shortly(self.sensitivity, 4)} of the domains"))
-        return facts + [("WARNING", text) for text in self.warnings]
 
     def __str__(self) -> str:
-        return "\n".join(["Private release, planned", *wrapped_facts(self._facts())])
+        return "\n".join(["Plan of a private table", *wrapped_facts(self._facts())])
 
     def _repr_html_(self) -> str:
         rows = html_facts(self._facts())
@@ -105,7 +114,7 @@ class ReleasePlan:
 
 @checked_call
 def plan_release(
-    schema: Schema | str | Mapping[str, Any],
+    schema: Schema | str | os.PathLike[str] | Mapping[str, Any],
     n: int | None = None,
     epsilon: Number | None = None,
     by: str = AUTO,
@@ -160,7 +169,9 @@ def planned(
     if k != AUTO:
         if by not in (AUTO, "microaggregation"):
             raise refuse("microdata.k-is-rows-in-a-cluster", by=by)
-        by, reason = "microaggregation", "k was given: rows in a cluster"
+        by, reason = "microaggregation", "It was asked for with k, the rows in a cluster."
+        if isinstance(k, Mapping):
+            raise refuse("microdata.k-is-one-number-for-all-columns")
         options["k"] = whole(k, "k", least=1)
     elif by == AUTO:
         by, reason = chosen_way(domain, rows, epsilon)
@@ -169,8 +180,11 @@ def planned(
             listed = ", ".join(f'"{name}"' for name in (AUTO, *WAYS))
             near = nearest(str(by), (AUTO, *WAYS))
             raise refuse("microdata.is-one-of", name="by", given=by, listed=listed, nearest=near)
-        reason = "it was asked for"
+        usual, _ = chosen_way(domain, rows, epsilon)
+        also = "and is what suits the table" if usual == by else f"instead of {usual}"
+        reason = f"It was asked for, {also}."
     way = WAYS[by].planned(domain, rows, epsilon, **options)
+    moved = getattr(way, "sensitivity", None)
     return ReleasePlan(
         by=by,
         reason=reason,
@@ -180,7 +194,7 @@ def planned(
         parameters=way.parameters,
         k=getattr(way, "k", None),
         clusters=getattr(way, "clusters", None),
-        sensitivity=getattr(way, "sensitivity", None),
+        sensitivity=None if moved is None else float(moved),
         scale=getattr(way, "scale", None),
         way=way,
     )

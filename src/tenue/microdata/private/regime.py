@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from ...screen.page import sentence
 from .domain import Domain
 
 FEW = 1_000
@@ -24,31 +25,39 @@ def chosen_way(domain: Domain, rows: int, epsilon: Fraction) -> tuple[str, str]:
     """The name of the way, and the reason in a sentence."""
     columns, strength = len(domain.axes), rows * epsilon
     told = f"rows times epsilon is {_short(strength)}"
+    little = f"{sentence(told)}, too little to see how {columns} columns depend on each other."
     numeric = all(axis.ordered for axis in domain.axes)
     if columns == 1:
         if domain.axes[0].ordered:
-            return "tree", "one column of numbers: a tree refines where rows are"
-        return "columns", "one column of categories: a noisy count for each of them"
+            return (
+                "tree",
+                "There is one column of numbers, and a tree looks closer where more rows are.",
+            )
+        return "columns", "There is one column of categories, and each gets a noisy count."
     if columns >= _MANY_COLUMNS:
         each = strength / columns
         if numeric:
             if strength < _COPULA_LEAST * columns**2:
-                return "columns", f"{told}, too little for relations between {columns} columns"
+                return "columns", little
+            enough = f"There are {columns} columns of numbers, and {told}: enough for"
             if each <= _COPULA_MOST:
-                return "copula", f"{columns} columns of numbers and {told}"
-            return "network", f"{columns} columns of numbers and {told}: enough for tables"
+                return "copula", f"{enough} a correlation of each two."
+            return "network", f"{enough} tables of two or three."
         if each < _NETWORK_LEAST:
-            return "columns", f"{told}, too little for relations between {columns} columns"
-        return "network", f"{columns} columns, some of them categories, and {told}"
+            return "columns", little
+        enough = "enough for tables of two or three."
+        return "network", f"There are {columns} columns, not all of numbers, and {told}: {enough}"
     if not numeric:
+        mixed = f"There are {columns} columns, not all of numbers, and {told}"
         if strength >= _PAIRS:
-            return "two-stage", f"numbers and categories, and {told}: columns first, then pairs"
-        return "columns", f"numbers and categories, and {told}: too little for pairs of columns"
+            return "two-stage", f"{mixed}: enough for tables of two."
+        return "columns", f"{mixed}: too little for tables of two."
     if strength < FEW:
-        return "tree", f"{told}, which is little: expect a coarse picture"
+        return "tree", f"{sentence(told)}, which is little: expect a coarse picture."
     if columns > 2 or any(axis.size <= _DISTINCT for axis in domain.axes):
-        return "two-stage", f"{columns} columns of numbers and {told}: columns first, then together"
-    return "tree", "two columns of numbers: a tree refines where rows are"
+        seen = "enough to see each by itself, then all together."
+        return "two-stage", f"There are {columns} columns of numbers, and {told}: {seen}"
+    return "tree", "There are two columns of numbers, and a tree looks closer where more rows are."
 
 
 def _short(number: Fraction) -> str:

@@ -57,10 +57,11 @@ class Synthesis(abc.ABC):
 
     @property
     def parameters(self) -> Mapping[str, str]:
-        """What the certificate states: budgets, scales, numbers of cells; nothing of the rows."""
+        """What the certificate states, each in a sentence: budgets, scales, numbers of
+        cells; nothing of the rows."""
         return {}
 
     @property
     def limits(self) -> Sequence[str]:
-        """What is not promised, besides what no private table promises."""
+        """What is not promised, in sentences, besides what no private table promises."""
         return ()

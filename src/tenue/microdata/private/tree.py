@@ -186,15 +186,20 @@ class Tree(Synthesis):
     def parameters(self) -> Mapping[str, str]:
         counts = DiscreteLaplace(sensitivity=MOVED, epsilon=(1 - SPLITS) * self.epsilon)
         return {
-            "epsilon of splits": f"{float(SPLITS * self.epsilon):.6g}",
-            "scale of splits": f"{float(1 / self.law.rate):.6g}",
-            "bias of splits": f"{self.law.bias} records a level",
-            "scale of counts": f"{counts.scale:.6g}",
+            "splits": (
+                "Whether a box is halved is decided with noise of scale "
+                f"{float(1 / self.law.rate):.6g}, {self.law.bias} records harder with every level, "
+                f"for epsilon {float(SPLITS * self.epsilon):.6g}."
+            ),
+            "counts": (
+                f"The number of records in a box has noise of scale {counts.scale:.6g}, "
+                f"for epsilon {float((1 - SPLITS) * self.epsilon):.6g}."
+            ),
         }
 
     @property
     def limits(self) -> Sequence[str]:
-        return ("inside a box of the tree all values are made equally likely",)
+        return ("Inside a box of the tree all values are equally likely, whatever they were.",)
 
 
 def weighed(

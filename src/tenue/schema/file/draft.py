@@ -25,7 +25,7 @@ _LEGEND = """\
 # numbers without quotes, that mark them in the source.
 """
 _ROLES = """\
-# Publishing needs a role for every column that is no identifier:
+# Publishing needs a role for every column that is no identifier, but for --method private:
 #   identifier        names a person; never leaves
 #   quasi-identifier  an intruder may know it of a person: age, postcode, occupation, dates
 #   confidential      an intruder wants to know it: income, illness. Add sensitive = true if no

@@ -17,6 +17,9 @@ from tenue.errors import Conflict, Fault, InvalidArgument, NotPromised, OverBudg
 from tenue.ledger import Memory
 from tenue.microdata.method.private import Private
 from tenue.microdata.private.domain import Domain
+from tenue.microdata.private.plan import plan_release
+from tenue.microdata.release import plan_of
+from tenue.microdata.table.original import Validated
 
 
 def schema(**changes: Any) -> dict[str, Any]:
@@ -103,8 +106,23 @@ def test_it_is_paid_before_a_row_is_read() -> None:
 def test_the_budget_binds() -> None:
     books = Memory()
     publish(books, epsilon=2)
-    with pytest.raises(OverBudget):
+    with pytest.raises(OverBudget, match="nothing remains for `people`") as refused:
         publish(books, epsilon="0.1")
+    assert (refused.value.facts["cost"], refused.value.facts["remaining"]) == (Fraction(1, 10), 0)
+
+
+@pytest.mark.parametrize(
+    ("budget", "said"),
+    [
+        ({"total": 0.5}, "0.5 remains.*table's budget.*at most 0.5, or raise `total`"),
+        ({"total": 2, "per_analyst": 0.4}, "0.4 remains.*quota.*0.4, or raise `per_analyst`"),
+    ],
+)
+def test_a_release_that_costs_too_much_is_told_what_it_may_cost(
+    budget: dict[str, Any], said: str
+) -> None:
+    with pytest.raises(OverBudget, match=f"This release costs epsilon 1, and {said}"):
+        publish(Memory(), schema=schema() | {"budget": budget})
 
 
 def test_a_second_private_table_is_another_price_and_no_conflict() -> None:
@@ -143,7 +161,16 @@ def test_what_it_cannot_promise_is_refused_before_anything_is_paid(
 
 @pytest.mark.parametrize(
     "given",
-    [{"k": 601}, {"k": 0}, {"k": 5, "by": "tree"}, {"by": "forest"}, {"epsilon": 0}, {"l": 2}],
+    [
+        {"k": 601},
+        {"k": 0},
+        {"k": {"age": 5}},
+        {"k": 5, "by": "tree"},
+        {"by": "forest"},
+        {"epsilon": 0},
+        {"l": 2},
+        {"override": "second-release"},
+    ],
 )
 def test_options_that_do_not_suit_cost_nothing(given: dict[str, Any]) -> None:
     books = Memory()
@@ -160,6 +187,47 @@ def test_without_a_ledger_it_is_refused() -> None:
 def test_a_preview_points_to_the_plan() -> None:
     with pytest.raises(tn.Refused, match="plan_release"):
         publish(Memory(), preview=True)
+
+
+def test_a_plan_is_the_same_for_all_tables_of_as_many_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    other = people().set_column(1, "age", pa.array([7] * 600))
+    terms: dict[str, Any] = {"schema": schema(), "method": "private", "epsilon": 1}
+
+    def values(self: object, **given: object) -> None:
+        raise AssertionError("a plan read values")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Validated, "read", values)
+        first, second = (plan_of(rows, **terms) for rows in (people(), other))
+        with pytest.raises(AssertionError, match="values"):  # a preview that reads would be seen
+            publish(Memory(), preview=False)
+    assert first is not None
+    assert second is not None
+    assert first[0].to_dict() == second[0].to_dict() == plan_release(schema(), 600, 1).to_dict()
+    made = publish(Memory()).certificate
+    assert first[1].promise == second[1].promise == made.promise
+    assert set(made.does_not_promise) < set(first[1].does_not_promise)
+
+
+def test_what_could_not_be_published_is_not_planned() -> None:
+    poor = {name: part for name, part in schema().items() if name != "budget"}
+    for described in (poor, schema(neighbours="add-or-remove")):
+        with pytest.raises(tn.Refused):
+            plan_of(people(), schema=described, method="private", epsilon=1)
+
+
+def test_other_methods_have_no_plan_since_they_can_be_tried() -> None:
+    described = schema()
+    for column in described["columns"].values():
+        column["role"] = "quasi-identifier"
+    del described["columns"]["name"]
+    assert plan_of(people(), schema=described, method="microaggregate", k=5) is None
+
+
+def test_whoever_waits_is_told_each_step() -> None:
+    told: list[str] = []
+    publish(Memory(), progress=told.append)
+    assert told == ["read", "draw", "evaluate", "certificate"]
 
 
 def test_a_stated_number_of_rows_must_be_right() -> None:
@@ -229,3 +297,7 @@ def test_a_screen_says_what_was_promised_and_what_was_done() -> None:
     assert "What an intruder could do" not in text
     assert "<table" in release._repr_html_()
     assert "A row stands for nobody" in " ".join(text.split())
+    assert max(map(len, text.splitlines())) < 80
+    for said in (*release.certificate.does_not_promise, *release.certificate.assumptions):
+        assert said[0].isupper(), said
+        assert said.endswith("."), said

@@ -103,6 +103,6 @@ def test_budgets_sum_to_epsilon_and_errors_are_said() -> None:
     way = Columns.planned(shape, 1000, Fraction(1))
     assert way.expected_error == margins_error(shape, 1000, Fraction(1)) > 0
     assert list(way.parameters) == ["column c0", "column c1"]
-    assert way.parameters["column c1"].startswith("count of each value, epsilon 0.83")
+    assert way.parameters["column c1"].startswith("A noisy count of each value, for epsilon 0.83")
     assert way.limits
     assert not Columns.planned(numbers(9), 10, Fraction(1)).limits

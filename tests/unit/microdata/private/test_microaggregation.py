@@ -591,20 +591,21 @@ def test_the_expected_error_is_of_the_right_size() -> None:
 def test_what_the_certificate_says() -> None:
     plan = planned(("gap", "job"), 100, k=10)
     assert plan.parameters == {
-        "k": "10",
-        "groups": "10",
-        "order": "Hilbert curve, then the values",
-        "sensitivity of all means": "0.838",
-        "scale of a mean of gap_0": "1.7",
-        "epsilon of one choice of job_1": "0.0715",
-        "after the noise": "smoothed along the order, clamped to the bounds, rounded to the grid, "
-        "repeated for each record of the group",
+        "groups": "10 groups of at least 10 records.",
+        "order": "Along a Hilbert curve through the domain.",
+        "sensitivity": "One record moves all means together by at most 0.838, each as a share of "
+        "the width of its domain.",
+        "column gap_0": "The mean of a group has noise of scale 1.7.",
+        "column job_1": "The category of a group is chosen with noise; one choice alone would cost "
+        "at most epsilon 0.0715.",
+        "after the noise": "Smoothed along the order, clamped to the bounds, rounded to the grid, "
+        "repeated for each record of the group.",
     }
     assert any("gap_0" in limit and "middle" in limit for limit in plan.limits)
     assert not any("middle" in limit for limit in planned(("job",), 9, k=3).limits)
     alone = planned(("n4",), 100, k=10, spread=True)
-    assert alone.parameters["order"] == "the values"
-    assert "made to rise" in alone.parameters["after the noise"]
+    assert alone.parameters["order"] == "By value."
+    assert "Made to rise" in alone.parameters["after the noise"]
     assert "spread" in alone.parameters["after the noise"]
 
 

@@ -11,6 +11,7 @@ import pytest
 import tenue as tn
 from tenue.microdata.private.domain import Domain
 from tenue.microdata.private.plan import plan_release, planned
+from tenue.microdata.private.ways import WAYS
 
 
 def schema(columns: int = 2, size: int = 100_001, **changes: Any) -> dict[str, Any]:
@@ -39,10 +40,14 @@ def test_one_column_moves_by_its_range_over_k() -> None:
     assert plan.scale["x0"] == pytest.approx(100_000 / 50 / 0.5)
 
 
-def test_no_row_and_no_ledger_is_needed_and_the_facts_are_json() -> None:
-    plan = plan_release(schema(), 5_000, 1)
-    assert json.loads(plan.to_json())["by"] == plan.by
+@pytest.mark.parametrize("by", ["auto", *WAYS])
+def test_no_row_and_no_ledger_is_needed_and_the_facts_are_json(by: str) -> None:
+    plan = plan_release(schema(), 5_000, 1, by)
+    told = json.loads(plan.to_json())
+    assert (told["by"], told["sensitivity"]) == (plan.by, plan.sensitivity)
     assert plan.by in str(plan)
+    assert all(text[0].isalnum() and text.endswith(".") for _, text in plan._facts()), plan
+    assert max(map(len, str(plan).splitlines())) < 80
     assert "<table" in plan._repr_html_()
     assert 0 < plan.expected_error < 0.1
 
@@ -62,9 +67,23 @@ def test_what_does_not_suit_is_refused(given: dict[str, Any]) -> None:
         plan_release(schema(), 1_000, **given)
 
 
+def test_whoever_asks_for_a_way_is_told_which_one_suits_the_table() -> None:
+    assert plan_release(schema(), 5_000, 1).by == "tree"
+    assert "suits" in plan_release(schema(), 5_000, 1, "tree").reason
+    assert "instead of tree" in plan_release(schema(), 5_000, 1, "columns").reason
+
+
 def test_few_rows_are_warned_of() -> None:
     assert plan_release(schema(), 500, 1).warnings
     assert not plan_release(schema(), 5_000, 1).warnings
+
+
+def test_noise_as_wide_as_the_domain_is_warned_of() -> None:
+    few, many = (plan_release(schema(4), 5_000, 1, k=k) for k in (20, 300))
+    assert few.sensitivity is not None
+    assert f"{100 * few.sensitivity:.3g} % of the width" in few.warnings[0]
+    assert not many.warnings
+    assert plan_release(schema(4), 5_000, "0.25", k=300).warnings, "less epsilon, wider noise"
 
 
 def test_more_rows_mean_less_error_for_every_way() -> None:

@@ -37,6 +37,7 @@ def test_the_rule(columns: list[dict[str, object]], rows: int, by: str) -> None:
     made = domain(**{f"c{j}": column for j, column in enumerate(columns)})
     found, reason = chosen_way(made, rows, Fraction(1))
     assert found == by
-    assert reason
+    assert reason[0].isupper()
+    assert reason.endswith(".")
     # twice the rows at half the price are as good
     assert chosen_way(made, 2 * rows, Fraction(1, 2))[0] == by

@@ -173,8 +173,7 @@ def test_more_cells_and_more_noise_mean_more_error() -> None:
 def test_parameters_are_public() -> None:
     way = planned((100, 100), 1, 9000)
     assert way.parameters == {
-        "epsilon of splits": "0.3",
-        "scale of splits": f"{float(1 / way.law.rate):.6g}",
-        "bias of splits": "15 records a level",
-        "scale of counts": "2.85714",
+        "splits": "Whether a box is halved is decided with noise of scale "
+        f"{float(1 / way.law.rate):.6g}, 15 records harder with every level, for epsilon 0.3.",
+        "counts": "The number of records in a box has noise of scale 2.85714, for epsilon 0.7.",
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 
 import numpy as np
@@ -10,6 +11,8 @@ import pytest
 from private_laws import numbers
 from tenue.microdata.private.ways import WAYS
 from tenue.noise.source import Seeded
+
+SENTENCE = re.compile(r"[A-Z0-9][^\n]* [^\n]*[^.]\.")
 
 
 def test_ways_go_by_their_names() -> None:
@@ -27,9 +30,20 @@ def test_a_way_draws_as_many_rows_within_the_domain(by: str) -> None:
     assert made.shape == places.shape
     assert made.dtype == np.int64
     assert ((made >= 0) & (made < np.array(domain.sizes))).all()
-    assert way.mechanism
     assert way.expected_error > 0
-    assert all(isinstance(value, str) for value in way.parameters.values())
+
+
+@pytest.mark.parametrize("by", WAYS)
+def test_what_a_way_says_are_sentences(by: str) -> None:
+    way = WAYS[by].planned(numbers(7, 300, 3, blank=True), 500, Fraction(1))
+    for said in (*way.limits, *way.parameters.values()):
+        assert SENTENCE.fullmatch(said), said
+    assert not SENTENCE.fullmatch(way.mechanism), "a few words, for others to make a sentence of"
+
+
+@pytest.mark.parametrize("wrong", ["epsilon 0.5", "Epsilon 0.5", "5, epsilon 0.1 each", "No.."])
+def test_what_is_no_sentence_is_seen(wrong: str) -> None:
+    assert not SENTENCE.fullmatch(wrong)
 
 
 @pytest.mark.parametrize("by", WAYS)

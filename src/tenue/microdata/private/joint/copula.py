@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 
 from ....errors import refuse
 from ....noise.source import Source
-from ....screen.number import exactly
+from ....screen.number import exactly, many
 from ..column import Margin
-from ..columns import margins_error, private_margins
+from ..columns import columns_text, margins_error, private_margins
 from ..counts import Counts, Weights, noisy, uniforms
 from ..domain import Domain, Places
 from ..synthesis import Synthesis
@@ -50,7 +50,7 @@ class Copula(Synthesis):
     """
 
     name = "copula"
-    mechanism = "noisy columns, joined by a normal law with noisy correlations of signs"
+    mechanism = "noisy columns, joined by a normal law with a noisy correlation of each two"
     source = "sides of noisy medians; at most floor(D^2/4) pairs change with one record"
 
     @classmethod
@@ -69,16 +69,19 @@ class Copula(Synthesis):
 
     @property
     def parameters(self) -> Mapping[str, str]:
-        many = math.comb(len(self.domain.axes), 2)
+        pairs = math.comb(len(self.domain.axes), 2)
         return {
-            "columns": f"epsilon {exactly(self.epsilon * COLUMNS)}",
-            "pairs": f"{many} counts, epsilon {exactly(self.epsilon * PAIRS)}, "
-            f"of which one record changes {self.moved}",
+            "columns": columns_text(self.epsilon * COLUMNS),
+            "pairs": (
+                f"{many(pairs, 'noisy count')} of rows that lie above or below the middles of two "
+                f"columns alike, for epsilon {exactly(self.epsilon * PAIRS)} in all; one record "
+                f"changes at most {self.moved}."
+            ),
         }
 
     @property
     def limits(self) -> Sequence[str]:
-        return ("Of how columns hang together only one correlation of each two is kept.",)
+        return ("Of how columns depend on each other, only one correlation of each two is kept.",)
 
     @property
     def expected_error(self) -> float:

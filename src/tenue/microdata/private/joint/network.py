@@ -20,9 +20,9 @@ import numpy as np
 from ....errors import refuse
 from ....mechanism.choose.score import HighScore
 from ....noise.source import Source
-from ....screen.number import exactly
+from ....screen.number import many
 from ..column import Margin
-from ..columns import margins_error, private_margins
+from ..columns import columns_text, margins_error, private_margins
 from ..counts import MOVED, Counts, Weights, fitted, noisy, uniforms
 from ..domain import Domain, Places
 from ..synthesis import Synthesis
@@ -90,11 +90,23 @@ class Network(Synthesis):
     @property
     def parameters(self) -> Mapping[str, str]:
         return {
-            "columns": f"epsilon {exactly(self.epsilon * COLUMNS)}",
-            "choices": f"{self.steps} of epsilon {exactly(self.choice_epsilon)}",
-            "tables": f"{self.steps} of epsilon {exactly(self.table_epsilon)}, "
-            f"at most {self.most_cells:,} cells each",
+            "columns": columns_text(self.epsilon * COLUMNS),
+            "choices": (
+                f"{many(self.steps, 'noisy choice')} of which columns a column is drawn from, "
+                f"for epsilon {float(self.choice_epsilon):.6g} each."
+            ),
+            "tables": (
+                f"{many(self.steps, 'noisy table')} of at most {self.most_cells:,} cells, "
+                f"for epsilon {float(self.table_epsilon):.6g} each."
+            ),
         }
+
+    @property
+    def limits(self) -> Sequence[str]:
+        return (
+            "Columns depend on each other through tables of two or three of them only, in groups "
+            "of values.",
+        )
 
     @property
     def expected_error(self) -> float:

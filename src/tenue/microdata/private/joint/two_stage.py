@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from ....errors import refuse
 from ....noise.source import Source
+from ....screen.number import many
 from ...permute import shuffled
 from ..column import Margin
 from ..columns import margin_parameters, margins_error, private_margins
@@ -45,9 +46,7 @@ class TwoStage(Synthesis):
     """
 
     name: ClassVar[str] = "two-stage"
-    mechanism: ClassVar[str] = (
-        "noisy distributions of columns, then noisy dependence of their ranks"
-    )
+    mechanism: ClassVar[str] = "noisy columns, then noisy counts of how they depend on each other"
     source: ClassVar[str] = "Zhang, Xiao and Xie 2016; McSherry and Talwar 2007"
 
     joint: Joint
@@ -106,19 +105,32 @@ class TwoStage(Synthesis):
     def parameters(self) -> Mapping[str, str]:
         columns = margin_parameters(self.domain, self.rows, self.margins_epsilon)
         if self.joint == "tree":
-            return columns | {"tree of ranks": f"epsilon {float(self.joint_epsilon):.6g}"}
+            return columns | {
+                "tree of ranks": (
+                    "A tree of noisy counts over the ranks of all columns together, for epsilon "
+                    f"{float(self.joint_epsilon):.6g}."
+                )
+            }
         pairs = self.pairs
         return columns | {
-            "pair tables": f"{pairs.columns - 1}, epsilon {float(pairs.counting):.6g} each",
-            "choice of pairs": f"epsilon {float(pairs.choosing):.6g} each",
-            "groups of a column": f"at most {pairs.groups}",
+            "pair tables": (
+                f"{many(pairs.columns - 1, 'noisy table')} of two columns, for epsilon "
+                f"{float(pairs.counting):.6g} each."
+            ),
+            "choice of pairs": (
+                "Which two columns have a table is chosen with noise, for epsilon "
+                f"{float(pairs.choosing):.6g} each."
+            ),
+            "groups of a column": f"A table has at most {pairs.groups} of each column.",
         }
 
     @property
     def limits(self) -> Sequence[str]:
         if self.joint == "tree":
-            return ("how columns depend on each other is known as finely as the tree of ranks",)
-        return ("columns depend on each other through pairs of them only, in groups of values",)
+            return (
+                "How columns depend on each other is kept only as finely as the tree of ranks.",
+            )
+        return ("Columns depend on each other through pairs of them only, in groups of values.",)
 
 
 def forced(ranks: NDArray[np.int64], margin: Margin, source: Source) -> NDArray[np.int64]:
