@@ -198,7 +198,9 @@ class Microaggregation(Synthesis):
     def order(self, places: Places) -> NDArray[np.intp]:
         """The rows by their complete keys."""
         live = _live(self._all)
-        values = [line.values(places) for line in self._all]
+        # chains are bounded along lines that have a length: no other may come before them
+        lines = sorted(self._all, key=lambda line: not line.length)
+        values = [line.values(places) for line in lines]
         if len(live) < 2:
             return ranked(np.empty((len(places), 0), np.int64), 0, values)
         bits = bits_for(len(live))

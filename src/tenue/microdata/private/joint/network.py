@@ -178,7 +178,11 @@ class _Groupings:
         self._margins = margins
         self._made = lru_cache(maxsize=None)(
             lambda j, most: Groups.of(
-                margins[j], ordered=domain.axes[j].ordered, blank=domain.axes[j].blank, most=most
+                margins[j],
+                ordered=domain.axes[j].ordered,
+                # a tree that was not split has no cell of blanks
+                blank=domain.axes[j].blank and int(margins[j].edges[-2]) == domain.axes[j].held,
+                most=most,
             )
         )
 
