@@ -214,15 +214,15 @@ def test_what_breaks_its_promise_never_leaves(monkeypatch: pytest.MonkeyPatch) -
 def test_its_price_is_debited_before_a_row_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Blank, "price", Fraction(1, 2), raising=False)
     ledger = tn.ledger.Memory()
-    ledger.open_dataset("people", 1, neighbours="replace")
-    tn.publish(people(), schema=schema(), method="blank", ledger=ledger)
+    priced = tn.Schema.from_dict(schema().to_dict() | {"budget": {"total": 1}})
+    tn.publish(people(), schema=priced, method="blank", ledger=ledger)
     assert ledger.balance("people").spent == Fraction(1, 2)
     with pytest.raises(InvalidArgument, match="costs epsilon"):
-        tn.publish(people(), schema=schema(), method="blank", ledger=False)
+        tn.publish(people(), schema=priced, method="blank", ledger=False)
     with pytest.raises(InvalidArgument, match="a preview pays nothing"):
-        tn.publish(people(), schema=schema(), method="blank", ledger=ledger, preview=True)
+        tn.publish(people(), schema=priced, method="blank", ledger=ledger, preview=True)
     assert ledger.balance("people").spent == Fraction(1, 2)
-    again: dict[str, Any] = {"schema": schema(), "method": "blank", "override": "second-release"}
+    again: dict[str, Any] = {"schema": priced, "method": "blank", "override": "second-release"}
     with pytest.raises(tn.Refused):  # the price is spent although nothing left
         tn.publish(people().slice(0, 3), ledger=ledger, **again)
     assert ledger.balance("people").spent == 1

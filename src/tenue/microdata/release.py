@@ -176,6 +176,7 @@ def publish_into(
         tell("certificate")
         kind = kind_of(given)
         joined = _mixed(after)
+        frame = native(joined, given, kind, typed=way.stored_types)
         several = {name: _mixed(table) for name, table in made.tables.items()}
         frames = {name: native(table, given, kind) for name, table in several.items()}
         tables = several or {"table": joined}
@@ -190,7 +191,7 @@ def publish_into(
             risk=harm,
             utility=use,
             history=way.history(read, original, made) + told,
-            _published=Leaving(way, joined, tables, native(joined, given, kind), frames),
+            _published=Leaving(way, joined, tables, frame, frames),
             _departure=departure,
         )
         manifest = {} if target is None else departure.to_folder(target)

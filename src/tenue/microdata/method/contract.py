@@ -72,6 +72,8 @@ class Method(abc.ABC):
     """Whether every column that leaves must state its role."""
     reads_all: ClassVar[bool] = False
     """Whether a value that cannot be read counts as missing; otherwise the table is refused."""
+    stored_types: ClassVar[bool] = True
+    """Whether columns keep the source's types, which may follow from rows; else the schema's."""
     repeatable: ClassVar[bool] = False
     """Whether a second release of a table reveals no more than both of their prices."""
     step: ClassVar[str] = "partition and publish"

@@ -59,6 +59,7 @@ class Private(Method):
     name = "private"
     named_roles: ClassVar[bool] = False
     reads_all: ClassVar[bool] = True
+    stored_types: ClassVar[bool] = False
     repeatable: ClassVar[bool] = True
     step: ClassVar[str] = "draw"
 
@@ -134,7 +135,7 @@ class Private(Method):
         way = self.planned.way
         places = way.domain.places(original, source)
         drawn = way.draw(places, source)
-        kinds = {name: cells.type for name, cells in original.cells.items()}
+        kinds = dict.fromkeys(original.cells)  # by the schema: a source's types may tell of rows
         return Published(way.domain.cells(drawn, kinds))
 
     def verify(self, table: Any, persons: Numbers | None) -> None:

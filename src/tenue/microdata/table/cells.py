@@ -124,6 +124,9 @@ def _holding(column: Number, kind: Any) -> Any:
     """
     import pyarrow as pa
 
+    whole = column.grid.denominator == 1
+    if kind is None and whole and max(abs(column.low), abs(column.high)) >= 2**63:
+        return pa.decimal128(_DIGITS, 0)
     if kind is not None and pa.types.is_integer(kind):
         bits = kind.bit_width - pa.types.is_signed_integer(kind)
         ends = Fraction(-(2**bits) if bits < kind.bit_width else 0), Fraction(2**bits - 1)

@@ -182,12 +182,17 @@ def kind_of(source: object) -> str:
     return "csv" if name.endswith((".csv", ".tsv")) else "arrow"
 
 
-def native(table: Any, source: Any, kind: str) -> Any:
-    """The Arrow table as a data frame of the source's kind; from a path, as it is."""
+def native(table: Any, source: Any, kind: str, *, typed: bool = True) -> Any:
+    """The Arrow table as a data frame of the source's kind; from a path, as it is.
+
+    typed: whether its columns get the types that the source has.
+    """
     if kind == "polars":
-        return _polars(table, source)
+        import polars
+
+        return _polars(table, source) if typed else polars.DataFrame(table)
     if kind == "pandas":
-        return _pandas(table, source)
+        return _pandas(table, source) if typed else table.to_pandas()
     return table
 
 
