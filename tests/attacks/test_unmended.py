@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -14,15 +13,7 @@ import tenue as tn
 from parquet_lies import spliced
 from tenue.command.main import main
 
-QUESTIONS = ["SELECT COUNT(*) FROM t WHERE x > 1", "SELECT COUNT(*) FROM t WHERE x > 2"]
 NUMBER = {"type": "number", "bounds": [0, 10]}
-BUDGET = """
-[columns.x]
-type = "number"
-bounds = [0, 10]
-[budget]
-total = 1
-"""
 
 
 def of_people(**columns: Any) -> tn.Schema:
@@ -104,38 +95,6 @@ def test_a_damaged_page_of_truth_values_is_found_when_the_holder_opens_it(tmp_pa
     }
     sql = "SELECT x, COUNT(*) FROM t GROUP BY x"
     assert asked(path, schema, sql, tmp_path / "t.ledger") == "invalid-table"
-
-
-def test_a_refused_opening_starts_no_second_budget(tmp_path: Path) -> None:
-    """Without a source the opening is refused, and leaves a ledger beside the schema. It is then
-    used instead of one beside the data, so that a copy of the schema has a budget of its own."""
-    table = '[table]\nname = "t"\nunit = "record"\nneighbours = "replace"\n'
-    schema, copy = tmp_path / "s.toml", tmp_path / "copy.toml"
-    (tmp_path / "data").mkdir()
-    (tmp_path / "data" / "x.csv").write_text("x\n" + "5\n" * 100)
-    schema.write_text(table + BUDGET)
-    with pytest.raises(tn.Refused):
-        tn.protect(schema=schema)
-    schema.write_text(table + 'source = "data/x.csv"\n' + BUDGET)
-    shutil.copy(schema, copy)
-    found = [asked(None, one, QUESTIONS[i]) for i, one in enumerate((schema, copy))]
-    assert found[1] == "over-budget"
-
-
-@pytest.mark.parametrize("names", [["x.parquet", "."], [".", "x.parquet"], ["*", "../*/x.parquet"]])
-def test_other_names_of_the_same_rows_have_the_same_budget(
-    tmp_path: Path, names: list[str]
-) -> None:
-    """A file, the folder that holds nothing else, and a pattern of a folder further up: three
-    ledgers, of which none is looked for under the other names."""
-    (tmp_path / "data").mkdir()
-    pq.write_table(pa.table({"x": [5] * 100}), tmp_path / "data" / "x.parquet")
-    schema = tmp_path / "s.toml"
-    schema.write_text('[table]\nname = "t"\nunit = "record"\nneighbours = "replace"\n' + BUDGET)
-    ways = [str(tmp_path / "data" / name) for name in names]
-    ways = [f"{way}.parquet" if way.endswith("*") else way for way in ways]
-    found = [asked(way, schema, QUESTIONS[i]) for i, way in enumerate(ways)]
-    assert found[1] not in range(-100, 300)
 
 
 PERSONS = """

@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import Any, Self
 
 from ...errors import Fault, refuse
-from ...ledger import Charge, SQLite, digest
+from ...ledger import Charge, digest
 from ...ledger.contract import Ledger
-from ...ledger.given import Place, ledger_path
+from ...ledger.given import NOWHERE, Place, ledger_path
 from ...promise import Certificate, checked_neighbours
 from ...query.belief.person import unit_in_words
 from ...query.belief.protocol import allow_without_protocol
@@ -39,8 +39,10 @@ class Register:
     opened again if the release leaves later.
     """
 
-    def __init__(self, ledger: Ledger | None, path: Path | None = None) -> None:
-        self._ledger, self._path = ledger, path
+    def __init__(
+        self, ledger: Ledger | None, path: Path | None = None, place: Place = NOWHERE
+    ) -> None:
+        self._ledger, self._path, self._place = ledger, path, place
         self._used = 0
 
     def __enter__(self) -> Self:
@@ -65,7 +67,7 @@ class Register:
         if self._ledger is None:
             if self._path is None:
                 raise Fault("there is neither a ledger nor a path for one")
-            self._ledger = SQLite(self._path)
+            self._ledger = self._place.open(self._path)
         return self._ledger
 
 
@@ -79,7 +81,7 @@ def given_register(given: object, place: Place) -> Register | None:
     if isinstance(given, Ledger):
         return Register(given)
     path = ledger_path(given, place, optional=True)
-    return None if path is None else Register(None, path)
+    return None if path is None else Register(None, path, place)
 
 
 def check_first(ledger: Ledger, method: Method) -> None:
