@@ -178,15 +178,25 @@ class Target:
 
 @dataclass(frozen=True)
 class Registration:
-    """What a release is registered with: the ledger, what was released, and marks of its rows."""
+    """What a release is registered with: the ledger, what was released, and marks of its rows.
+
+    seal: how that ledger sealed the schema when the release was made.
+    """
 
     books: Register
     method: Method
     marks: tuple[str, ...]
+    seal: str
 
     def write(self, digest: str, *, draft: bool = False) -> None:
-        """Refuses a second release, in the words of those who publish, or records this one."""
-        ledger = self.books.made()
+        """Refuses a second release, in the words of those who publish, or records this one.
+
+        Refused too if another ledger lies there now, or none: one made anew would know of no
+        earlier release, and not the certificate of this one.
+        """
+        ledger = self.books.known
+        if ledger is None or ledger.seal(self.method.schema.digest) != self.seal:
+            raise refuse("microdata.ledger-is-not-the-one-of-the-certificate")
         check_first(ledger, self.method)
         check_rows(ledger, self.method, self.marks)
         register(ledger, self.method, digest, self.marks, draft=draft)
