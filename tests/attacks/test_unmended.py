@@ -11,7 +11,6 @@ import pytest
 
 import tenue as tn
 from parquet_lies import spliced
-from tenue.command.main import main
 
 NUMBER = {"type": "number", "bounds": [0, 10]}
 
@@ -39,13 +38,6 @@ def asked(source: Any, schema: Any, sql: str, ledger: Any = None) -> Any:
         return refused.code
     except tn.Fault as fault:
         return f"fault: {fault.code}"
-
-
-def exit_code(monkeypatch: pytest.MonkeyPatch, *words: str) -> object:
-    monkeypatch.setattr("sys.argv", ["tenue", *words])
-    with pytest.raises(SystemExit) as end:
-        main()
-    return end.value.code
 
 
 @pytest.mark.parametrize("sql", ["SELECT COUNT(*) FROM t", "SELECT SUM(x) FROM t"])
@@ -95,47 +87,6 @@ def test_a_damaged_page_of_truth_values_is_found_when_the_holder_opens_it(tmp_pa
     }
     sql = "SELECT x, COUNT(*) FROM t GROUP BY x"
     assert asked(path, schema, sql, tmp_path / "t.ledger") == "invalid-table"
-
-
-PERSONS = """
-[table]
-name = "t"
-unit = "patient"
-rows_per_unit = 1
-neighbours = "replace"
-[columns.patient]
-type = "identifier"
-role = "identifier"
-[columns.age]
-type = "number"
-bounds = [0, 120]
-role = "quasi-identifier"
-"""
-
-
-def test_rows_of_one_person_are_not_k_persons(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """`rows_per_unit` is how many rows of a person questions count, not how many there are. With 1
-    a file without `patient` has "at least 5 patients that look alike", without a note, exit 0."""
-    (tmp_path / "s.toml").write_text(PERSONS)
-    (tmp_path / "f.csv").write_text("age\n" + "30\n" * 5)
-    found = tn.evaluate.check(tmp_path / "f.csv", schema=tmp_path / "s.toml")
-    assert found.k_from == "rows"
-    assert found.notes
-
-
-@pytest.mark.parametrize("schema", [[], ["--schema", "s.toml"]])
-def test_a_file_with_everybodys_name_meets_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, schema: list[str]
-) -> None:
-    """Undeclared, the names are "not looked at"; without a schema they are found and warned of.
-    Either way the exit code says that all is well."""
-    monkeypatch.chdir(tmp_path)
-    Path("s.toml").write_text(PERSONS)
-    Path("f.csv").write_text("age,ssn\n" + "".join(f"30,8123{i}\n" for i in range(50)))
-    words = ["check", "f.csv", "--quasi-identifiers", "age", "--require", "k=5", *schema]
-    assert exit_code(monkeypatch, *words) == 3
 
 
 def test_nobody_is_above_a_limit_that_cuts_nothing() -> None:
