@@ -1,4 +1,5 @@
-"""A new budget for the same rows: by a copy of the schema, or of the ledger without its log."""
+"""A new budget for the same rows: by a copy of the schema, another name of the rows, or a copy of
+the ledger without its log."""
 
 from __future__ import annotations
 
@@ -6,7 +7,9 @@ import importlib
 import shutil
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.csv
+import pyarrow.parquet as pq
 import pytest
 
 import tenue as tn
@@ -92,6 +95,104 @@ def test_another_way_to_the_same_rows_has_the_same_ledger(folder: Path) -> None:
     # rows that were loaded belong to the file that their schema names
     with pytest.raises(OverBudget), tn.protect(people(), schema=described) as data:
         data.ask(QUESTION, epsilon=1, fresh=True)
+
+
+TABLE = '[table]\nname = "t"\nunit = "record"\nneighbours = "replace"\n'
+STATED = """
+[columns.x]
+type = "number"
+bounds = [0, 10]
+[budget]
+total = 1
+"""
+
+
+def answered(schema: Path, sources: list[Path | None]) -> int:
+    """How many of the sources answer a question that takes the whole budget."""
+    for i, source in enumerate(sources):
+        try:
+            with tn.protect(source, schema=schema) as data:
+                data.ask("SELECT COUNT(*) FROM t WHERE x > 1", epsilon=1, fresh=True)
+        except OverBudget:
+            return i
+    return len(sources)
+
+
+@pytest.fixture
+def single(tmp_path: Path) -> Path:
+    """A schema, and a folder with one file."""
+    (tmp_path / "data").mkdir()
+    pq.write_table(pa.table({"x": [5] * 100}), tmp_path / "data" / "x.parquet")
+    (tmp_path / "s.toml").write_text(TABLE + STATED)
+    return tmp_path / "s.toml"
+
+
+def test_what_is_refused_before_the_table_is_open_leaves_no_ledger(single: Path) -> None:
+    """It was left beside the schema, and taken for the one of the data from then on."""
+    with pytest.raises(tn.Refused):
+        tn.protect(schema=single)
+    wrong = single.with_name("wrong.csv")
+    wrong.write_text("y\n5\n")
+    with pytest.raises(tn.Refused):
+        tn.protect(wrong, schema=single)
+    assert list(single.parent.rglob("*.ledger*")) == []
+
+
+@pytest.mark.parametrize("linked", [True, False])
+def test_a_ledger_beside_the_schema_is_found_by_copies_of_the_schema(
+    single: Path, monkeypatch: pytest.MonkeyPatch, linked: bool
+) -> None:
+    """The mutant leaves no link beside the data: the copy has a budget of its own."""
+    if not linked:
+        monkeypatch.setattr("tenue.ledger.given.Place._leave_link", lambda *given: None)
+    single.write_text(TABLE + 'source = "data/x.parquet"\n' + STATED)
+    tn.ledger.SQLite(single.with_suffix(".ledger")).close()
+    copy = single.with_name("copy.toml")
+    shutil.copy(single, copy)
+    assert answered(single, [None]) == 1
+    assert answered(copy, [None]) == (0 if linked else 1)
+
+
+NAMES = ["x.parquet", "", "*.parquet", "../*/x.parquet", "../**/*.parquet", "[x].parquet"]
+
+
+@pytest.mark.parametrize("first", range(len(NAMES)))
+def test_other_names_of_the_same_rows_have_the_same_budget(single: Path, first: int) -> None:
+    ways = [single.parent / "data" / name for name in NAMES[first:] + NAMES[:first]]
+    assert answered(single, list(ways)) == 1
+    assert list(single.parent.rglob("*.ledger")) == [single.parent / "data" / "x.ledger"]
+
+
+def test_by_the_name_that_was_given_they_had_three(
+    single: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The old rule: a folder and a pattern have ledgers of their own, however many files there
+    are."""
+
+    def by_name(source: Path, name: str) -> tuple[Path, ...]:
+        return (source.parent / f"{source.name.strip('*')}.ledger",)
+
+    monkeypatch.setattr("tenue.engine.source.beside._places", by_name)
+    data = single.parent / "data"
+    assert answered(single, [data / "x.parquet", data, data / "*.parquet"]) == 3
+
+
+def test_a_folder_of_several_files_finds_the_ledger_of_one(single: Path) -> None:
+    data = single.parent / "data"
+    assert answered(single, [data / "x.parquet"]) == 1
+    pq.write_table(pa.table({"x": [6] * 100}), data / "y.parquet")
+    assert answered(single, [data]) == answered(single, [data / "*.parquet"]) == 0
+    tn.ledger.SQLite(data / "y.ledger").close()
+    with pytest.raises(Conflict) as refused:
+        tn.protect(data, schema=single)
+    assert refused.value.code == "two-ledgers"
+
+
+def test_a_folders_ledger_is_found_by_the_one_file_in_it(single: Path) -> None:
+    """Earlier versions made it beside the folder; its first use leaves a link beside the file."""
+    data = single.parent / "data"
+    tn.ledger.SQLite(single.parent / "data.ledger").close()
+    assert answered(single, [data, data / "x.parquet"]) == 1
 
 
 def moved(folder: Path, with_log: bool) -> Path:

@@ -54,11 +54,14 @@ def check(
         unmet = found.unmet(**required) if required else ()
     if as_json:
         asked = {"required": required, "unmet": list(unmet)} if required else {}
-        say(json.dumps({**found.to_dict(), **asked}))
+        text = json.dumps({**found.to_dict(), **asked})
     else:
-        say(_verdict(required, unmet) + str(found))
-    if unmet:
-        raise SystemExit(UNMET)
+        text = _verdict(required, unmet) + str(found)
+    try:
+        say(text)
+    finally:
+        if unmet:  # whether anybody could read it or not
+            raise SystemExit(UNMET)
 
 
 def _requirements(text: str | None) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from ..errors import refuse
 from .options import AsJson
-from .words import App, Argument, Option, say
+from .words import App, Argument, Option, say, written
 
 app = App("tenue ledger", "Show, verify, export or anchor what was spent.")
 _VERIFIED = ("ok", "entries", "head", "first_bad", "reason")
@@ -97,7 +97,8 @@ def export(
             entries = [json.loads(entry.to_json()) for entry in ledger.entries()]
             say(json.dumps({"entries": entries}))
         elif out is None:
-            ledger.export(sys.stdout)
+            with written():
+                ledger.export(sys.stdout)
         else:
             say(f"Wrote {ledger.export(out)} entries to {out}.")
 

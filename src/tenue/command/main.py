@@ -6,6 +6,7 @@ import gc
 import json
 import os
 import sys
+from contextlib import suppress
 from typing import NoReturn
 
 from ..errors import Fault, Refused
@@ -36,7 +37,8 @@ def main() -> None:
         _refuse(refusal, as_json=as_json)
     except Fault as fault:
         if as_json:
-            sys.stdout.write(json.dumps({"fault": {"code": fault.code}}) + "\n")
+            with suppress(OSError):  # it may be the fault
+                sys.stdout.write(json.dumps({"fault": {"code": fault.code}}) + "\n")
         sys.stderr.write(f"Something failed on our side ({fault.code}): {fault}\n")
         raise SystemExit(1) from None
     except KeyboardInterrupt:
@@ -51,7 +53,8 @@ def main() -> None:
 def _refuse(refusal: Refused, *, as_json: bool) -> NoReturn:
     said = {key: in_options(text) for key, text in refusal.to_dict().items()}
     if as_json:
-        sys.stdout.write(json.dumps({"refused": said}) + "\n")
+        with suppress(OSError):
+            sys.stdout.write(json.dumps({"refused": said}) + "\n")
     else:
         sys.stderr.write(f"Refused: {said['what']}\n{said['allowed']}\n{said['fix']}\n")
     raise SystemExit(2) from None

@@ -13,23 +13,37 @@ import inspect
 import sys
 import types
 import typing
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from ..errors import refuse
+from ..errors import Fault, refuse
 from ..frozen import dataclass
 from .help import in_short, page
 
 Verb = Callable[..., None]
 HELP = ("-h", "--help")
+UNWRITTEN = "standard output cannot be written"
 _HELP_ROW = (", ".join(HELP), "Show this message and exit.")
 
 
 def say(text: str) -> None:
     """Writes a line on standard output."""
-    sys.stdout.write(text + "\n")
-    sys.stdout.flush()
+    with written():
+        sys.stdout.write(text + "\n")
+        sys.stdout.flush()
+
+
+@contextmanager
+def written() -> Iterator[None]:
+    """Standard output that is closed or full is a fault; where nobody reads on, `main` ends."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError:
+        raise Fault(UNWRITTEN) from None
 
 
 class Option:

@@ -155,10 +155,12 @@ def _by_certificate(check: Check, certificate: Certificate, columns: Sequence[st
     unit, promise = certificate.unit, certificate.promise
     if unit == "record" or unit.lower() in (name.lower() for name in columns):
         return check
+    uncounted = UNCOUNTED.format(unit=unit)
+    notes = [note for note in check.notes if note != uncounted]
     if not isinstance(promise, KAnonymity) or not _same(check, certificate.parameters):
-        return replace(check, unit=unit, notes=(UNCOUNTED.format(unit=unit), *check.notes))
+        return replace(check, unit=unit, k_from="rows", notes=(uncounted, *notes))
     told = replace(check, unit=unit, k=promise.k, unique_share=0.0, k_from="certificate")
-    return replace(told, notes=(BY_PERSON.format(unit=unit), *check.notes))
+    return replace(told, notes=(BY_PERSON.format(unit=unit), *notes))
 
 
 def _listed(names: str) -> list[str]:

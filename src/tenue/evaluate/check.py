@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ..errors import Refused, refuse
 from ..number import checked_call
 from ..schema import Bounded, Column, Identifier, Schema, Table
-from .certificate import certificate_beside, quoted
+from .certificate import UNCOUNTED, certificate_beside, quoted
 from .code import Codes
 from .group import exposure, spelling
 from .group.closeness import earth_movers, ratio
@@ -125,7 +125,9 @@ def _checked(
     names = person is not None and shown(person, read[person]).respelled
     if person:
         persons = values(person, guess=False).coded()
-    most = 1 if persons or unit else _rows_per_unit(declared)
+    # whose the rows are is not known: how many of each questions count bounds nothing
+    uncounted = persons is None and unit is None and _of_persons(declared)
+    most = _rows_per_unit(declared) if uncounted else 1
     units = -(-groups.sizes // most) if persons is None else groups.units(persons)
     columns = [values(name, guess=True) for name in wanted]
     meanings = [
@@ -156,10 +158,10 @@ def _checked(
             *spelling.respelled(respelled),
             *spelling.renamed([person] if person and names else []),
             *spelling.merged_values(merged),
-            *(() if declared is None else _about_schema(rows, declared, columns, most)),
+            *(() if declared is None else _about_schema(rows, declared, columns, uncounted, most)),
             *exposure.unprotected(loose),
         ),
-        k_from="rows" if persons is None and most > 1 else "units",
+        k_from="rows" if uncounted else "units",
     )
 
 
@@ -170,15 +172,16 @@ def _exposed(found: Check, rows: Rows, schema: Table | None, unit: str | None) -
     kept = [person] if person else []
     if schema is None:
         loose = [name for name in rows.names if name not in (*grouped_by, *secret, *kept)]
+        doubtful = loose
     else:
         kept += [name for name in map(rows.find, (c.name for c in schema.identifiers)) if name]
         loose = _unprotected(rows, schema, [*grouped_by, *secret])
-    read = rows.read([*grouped_by, *secret, *loose])
-    apparent = []
-    if schema is None:
-        apparent = [name for name in loose if exposure.names_rows(name, read[name])]
-        loose = [name for name in loose if name not in apparent]
-    seen = dict(_seen(rows, schema, read))
+        used = (*grouped_by, *secret, *kept)
+        doubtful = [name for name in _undeclared(rows, schema) if name not in used]
+    read = rows.read(list(dict.fromkeys([*grouped_by, *secret, *loose, *doubtful])))
+    apparent = [name for name in doubtful if exposure.names_rows(name, read[name])]
+    loose = [name for name in loose if name not in apparent]
+    seen = dict(_seen(rows, schema, {n: read[n] for n in (*grouped_by, *secret, *loose)}))
     parts = (grouped_by, secret, loose)
     known, wanted, rest = ([seen[name] for name in part if name in seen] for part in parts)
     kept = list(dict.fromkeys(kept))
@@ -208,9 +211,8 @@ def _seen(
 
 
 def _is_looked_at(name: str, schema: Table | None) -> bool:
-    """Whether a column is read even if nobody asks for it: what is undeclared stays unseen."""
-    column = _column(schema, name)
-    return schema is None or (column is not None and not isinstance(column, Identifier))
+    """Whether a column is read even if nobody asks for it: one that is undeclared may be names."""
+    return not isinstance(_column(schema, name), Identifier)
 
 
 def _column(schema: Table | None, name: str) -> Column | None:
@@ -283,10 +285,12 @@ def _person(rows: Rows, schema: Table | None, unit: str | None) -> str | None:
     return rows.find(schema.unit)
 
 
+def _of_persons(schema: Table | None) -> bool:
+    return schema is not None and schema.unit != _RECORD
+
+
 def _rows_per_unit(schema: Table | None) -> int:
-    if schema is None or schema.unit == _RECORD:
-        return 1
-    return schema.rows_per_unit or 1
+    return 1 if schema is None else schema.rows_per_unit or 1
 
 
 def _unprotected(rows: Rows, schema: Table, used: list[str]) -> list[str]:
@@ -296,10 +300,18 @@ def _unprotected(rows: Rows, schema: Table, used: list[str]) -> list[str]:
     return [found for found in map(rows.find, names) if found is not None and found not in used]
 
 
-def _about_schema(rows: Rows, schema: Table, columns: list[Values], most: int) -> list[str]:
+def _undeclared(rows: Rows, schema: Table) -> list[str]:
+    return [name for name in rows.names if name not in schema.columns]
+
+
+def _about_schema(
+    rows: Rows, schema: Table, columns: list[Values], uncounted: bool, most: int
+) -> list[str]:
     """What the schema says and the table does not have, or the other way round."""
     notes = []
-    if most > 1:
+    if uncounted and most == 1:
+        notes.append(UNCOUNTED.format(unit=schema.unit))
+    elif uncounted:
         notes.append(
             f"The table has no column `{schema.unit}`. If nobody has more than {most} rows, k is "
             "the number of rows divided by that, rounded up; l and t count rows."
@@ -308,9 +320,9 @@ def _about_schema(rows: Rows, schema: Table, columns: list[Values], most: int) -
     absent = [column.name for column in declared if not rows.find(column.name)]
     if absent:
         notes.append(f"Declared, but not in the table: {named(absent)}.")
-    hidden = [name for name in rows.names if name not in schema.columns]
+    hidden = _undeclared(rows, schema)
     if hidden:
-        notes.append(f"Not declared, so not looked at: {named(hidden)}.")
+        notes.append(f"Not declared, so not measured: {named(hidden)}.")
     for secret in columns:
         column = schema.columns.get(secret.name)
         if isinstance(column, Bounded) and secret.kind == "category":

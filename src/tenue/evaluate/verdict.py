@@ -66,10 +66,11 @@ class Check:
     warnings: what undoes them, in sentences: a column that names persons, one that tells nearly
         everybody apart, one that follows from others, a certificate that does not fit.
     identifiers: the columns that name persons, as declared.
-    apparent_identifiers: those that look like it, where nothing is declared.
+    apparent_identifiers: those that look like it, and of which nothing is declared.
     certificate_fits: whether the certificate beside the file belongs to it; None if there is none.
-    k_from: how k was found: "units" were counted; "rows", over how many of them one may have; or
-        "certificate", where units are persons and the file does not say whose a row is.
+    k_from: how k was found: "units" were counted. Where units are persons and the file does not say
+        whose a row is, "rows", over how many of them questions count of each, which proves nothing
+        of persons; or what the "certificate" says.
     swapped: whether confidential values are known to have changed places between people; what a
         group shows is then not known to be its members'.
     """
@@ -128,7 +129,9 @@ class Check:
     def unmet(self, k: object = None, l: object = None, t: object = None) -> tuple[str, ...]:
         """What is required and does not hold, a sentence each.
 
-        A file that names persons, as declared, or whose certificate does not fit, meets nothing.
+        A file that names persons, or has a column that looks like it and of which nothing is
+        declared, or whose certificate does not fit, meets nothing. Nor does one whose units are
+        persons that cannot be counted: neither a column nor a certificate says whose a row is.
 
         Parameters
             k, l: at least; None if nothing is required.
@@ -182,7 +185,7 @@ def _check_text(check: Check) -> str:
         *(line for note in check.notes for line in ("", f"Note: {note}")),
         "",
         f"k = {check.k}",
-        f"  {_smallest(check, who)} {_alone(check.unique_share)}",
+        f"  {_smallest(check, who)} {_alone(check)}".rstrip(),
     ]
     for column in check.confidential:
         lines += [
@@ -214,6 +217,18 @@ def unmet(check: Check, k: object, l: object, t: object) -> tuple[str, ...]:
     said = []
     if check.identifiers:
         said.append(f"The file names persons: {named(check.identifiers)}.")
+    if check.apparent_identifiers:
+        verb, it = (
+            ("looks", "it is") if len(check.apparent_identifiers) == 1 else ("look", "they are")
+        )
+        said.append(
+            f"{named(check.apparent_identifiers)} {verb} like names of persons or rows. If {it} "
+            "none, declare that in a schema."
+        )
+    if check.k_from == "rows":
+        advice = "" if check.certificate_fits else " If nobody has two rows, the unit is record."
+        no_column = f"no column `{check.unit}` says whose a row is."
+        said.append(f"Persons cannot be counted: {no_column}{advice}")
     if check.certificate_fits is False:
         said.append("The certificate beside the file does not fit it.")
     if k is not None and check.k < (least := whole(k, "k", least=1)):
@@ -244,6 +259,11 @@ def _smallest(check: Check, who: str) -> str:
             f"least {many(check.k, who)} that look alike; the smallest group has "
             f"{many(check.smallest_rows, 'row')}."
         )
+    if check.k_from == "rows":
+        return (
+            "The file does not say whose each row is, so persons were not counted; the smallest "
+            f"group has {many(check.smallest_rows, 'row')}."
+        )
     if check.k == 1:
         return f"{many(check.smallest_groups, 'group')} of one {who} only."
     verb = "is" if check.smallest_groups == 1 else "are"
@@ -253,9 +273,10 @@ def _smallest(check: Check, who: str) -> str:
     )
 
 
-def _alone(share: float) -> str:
+def _alone(check: Check) -> str:
+    share = check.unique_share
     if share == 0:
-        return "Nobody stands alone."
+        return "" if check.k_from == "rows" else "Nobody stands alone."
     return (
         f"{sentence(percent(share))} of the rows stand alone: who knows these columns of a person "
         "finds the row."

@@ -2,7 +2,10 @@
 
 Guarantee
     A ledger belongs to the data: it lies beside them, so that a copy of the schema starts no new
-    budget and no new register. Where two ledgers are found none is taken.
+    budget and no new register. One that lies elsewhere, as beside the schema, is used where it
+    lies, and from its first use on a link beside the data leads to it, so that whoever comes by
+    another schema or another name of the rows finds the same one. Where two ledgers are found, or
+    a link that leads to none, nothing is taken and nothing made.
 """
 
 from __future__ import annotations
@@ -37,6 +40,10 @@ class Place:
         if self.schema is not None:
             usual = (*usual, self.schema.absolute().with_suffix(_ENDING))
         there = _once([path for path in usual if path.exists()])
+        if self.named is None or not self.named.exists():
+            for path in usual:
+                if path.is_symlink() and not path.exists():
+                    raise refuse("ledger.link-leads-to-no-ledger", link=path)
         if self.named is not None:
             if there and not self.named.exists():
                 raise refuse("ledger.named-ledger-is-new", named=self.named, found=there[0])
@@ -48,6 +55,33 @@ class Place:
         if not os.access(usual[0].parent, os.W_OK):
             raise refuse("ledger.place-cannot-be-written", folder=usual[0].parent)
         return usual[0]
+
+    def open(self, path: Path) -> SQLite:
+        """The ledger of this file, to which a link in the usual place leads from now on.
+
+        No link is left where the schema names the file, nor in a folder that cannot be written:
+        nobody can start another ledger there.
+        """
+        ledger = SQLite(path)
+        try:
+            self._leave_link(path)
+        except BaseException:
+            ledger.close()
+            raise
+        return ledger
+
+    def _leave_link(self, path: Path) -> None:
+        if self.named is not None or not self.data or os.path.lexists(self.data[0]):
+            return
+        link = self.data[0]
+        if path.resolve() == link.resolve() or not os.access(link.parent, os.W_OK):
+            return
+        try:
+            link.symlink_to(os.path.relpath(path.resolve(), link.parent.resolve()))
+        except OSError:  # this disk has no links
+            if not os.path.lexists(link):
+                raise refuse("ledger.place-cannot-be-written", folder=link.parent) from None
+        self.find()  # another ledger may have been made there meanwhile: then there are two
 
 
 NOWHERE = Place()
@@ -61,7 +95,7 @@ def given_ledger(given: object, place: Place) -> Ledger:
     path = ledger_path(given, place)
     if path is None:
         raise refuse("ledger.no-ledger-is-given-and-schema-has")
-    return SQLite(path)
+    return place.open(path)
 
 
 def ledger_path(given: object, place: Place, *, optional: bool = False) -> Path | None:

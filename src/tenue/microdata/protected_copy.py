@@ -10,9 +10,9 @@ import html
 import os
 import textwrap
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from ..errors import refuse
 from ..evaluate.group.exposure import leaving, telling
@@ -120,18 +120,39 @@ def _registered(method: Method, registered: bool, preview: bool) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Leaving:
-    """What leaves, as Arrow tables, and by which method it was made.
+    """What leaves, as Arrow tables, by which method it was made, and what screens say of it.
 
-    joined: all columns side by side.
-    tables: what is saved, by name: mostly the one above.
+    rows, columns: of all columns side by side.
+    telling: the unprotected columns that tell nearly everybody apart, and the share of rows found.
+    tables: what is saved, by name: mostly one, with all columns.
     frame, frames: the one table, and several, as the kind of data frame that came in.
     """
 
     method: Method
-    joined: Any
+    rows: int
+    columns: tuple[str, ...]
+    telling: Mapping[str, float]
     tables: Mapping[str, Any]
     frame: Any
     frames: Mapping[str, Any]
+
+    @classmethod
+    def of(
+        cls,
+        method: Method,
+        joined: Any,
+        tables: Mapping[str, Any],
+        frame: Any,
+        frames: Mapping[str, Any],
+    ) -> Self:
+        """Of the table that has all columns side by side."""
+        columns = tuple(joined.column_names)
+        loose = {name: joined.column(name) for name in columns if name in method.unprotected}
+        return cls(method, joined.num_rows, columns, telling(loose), tables, frame, frames)
+
+    def without_rows(self) -> Self:
+        """What a preview keeps: nothing that could be handed out."""
+        return replace(self, tables={}, frame=None, frames={})
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -199,12 +220,12 @@ class Release:
     @property
     def rows(self) -> int:
         """How many rows the table has."""
-        return int(self._published.joined.num_rows)
+        return self._published.rows
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The names of the table's columns."""
-        return tuple(self._published.joined.column_names)
+        return self._published.columns
 
     def report(self) -> str:
         """All there is to say, in words: promise, limits, steps, risk and utility."""
@@ -222,12 +243,9 @@ class Release:
 
 def warnings_of(release: Release) -> list[str]:
     """What the holder should think about before the release leaves."""
-    loose = release.certificate.parameters.get("unprotected", "").split(", ")
-    joined = release._published.joined
-    shares = telling({name: joined.column(name) for name in release.columns if name in loose})
-    method = release._published.method
+    published = release._published
     found = [] if release.risk is None else release.risk.warnings()
-    return [*leaving(shares), *found, *method.warnings(release.risk)]
+    return [*leaving(published.telling), *found, *published.method.warnings(release.risk)]
 
 
 def _brief_text(release: Release) -> str:

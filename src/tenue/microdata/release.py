@@ -182,16 +182,17 @@ def publish_into(
         tables = several or {"table": joined}
         seal = "" if books is None else books.made().seal(described.digest)
         certificate = certify(way, registered=books is not None, seal=seal, preview=preview)
-        registered = None if kept is None else Registration(kept, way, marks)
+        registered = None if kept is None else Registration(kept, way, marks, seal)
         departure = Departure(tables, certificate, kind, registered, repeatable=way.repeatable)
+        published = Leaving.of(way, joined, tables, frame, frames)
         if preview:
-            departure = Preview(certificate)
+            departure, published = Preview(certificate), published.without_rows()
         release = Release(
             certificate=certificate,
             risk=harm,
             utility=use,
             history=way.history(read, original, made) + told,
-            _published=Leaving(way, joined, tables, frame, frames),
+            _published=published,
             _departure=departure,
         )
         manifest = {} if target is None else departure.to_folder(target)

@@ -78,24 +78,26 @@ def protect(
         raise refuse("query.bounds-of-were-read-from-its-rows", name=described.name)
     if described.budget is None:
         raise refuse("query.schema-of-has-no-budget", name=described.name)
-    books = given_ledger(ledger, _place(ledger, source, described, beside, holder=analyst is None))
-    name = books.known_as(described.name)
-    books.open_dataset(
-        name,
-        described.budget.total,
-        described.budget.per_analyst,
-        neighbours=checked_neighbours(described.neighbours),
-        individual=described.budget.individual,
-        total_delta=described.budget.delta or 0,
-        schema_digest=described.digest,
-        data_version=described.version or "",
-        protocol="" if described.protocol is None else str(described.protocol),
-        unit=unit_in_words(described),
-    )
-    given = source if source is not None else described.location
-    engine = _opened(given, described, holder=analyst is None)
+    holder = analyst is None
+    place = _place(ledger, source, described, beside, holder=holder)
+    # before the ledger: what is refused here must not leave one behind
+    engine = _opened(source if source is not None else described.location, described, holder=holder)
     try:
-        opening = _validated(engine, books, name, described, holder=analyst is None)
+        books = given_ledger(ledger, place)
+        name = books.known_as(described.name)
+        books.open_dataset(
+            name,
+            described.budget.total,
+            described.budget.per_analyst,
+            neighbours=checked_neighbours(described.neighbours),
+            individual=described.budget.individual,
+            total_delta=described.budget.delta or 0,
+            schema_digest=described.digest,
+            data_version=described.version or "",
+            protocol="" if described.protocol is None else str(described.protocol),
+            unit=unit_in_words(described),
+        )
+        opening = _validated(engine, books, name, described, holder=holder)
     except BaseException:
         engine.close()
         raise

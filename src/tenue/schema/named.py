@@ -12,8 +12,9 @@ V = TypeVar("V")
 _LONGEST = 128
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _COLUMN_NAME = re.compile(r"[^\W\d](?:[\w .-]*[\w.-])?")
-_PERSONAL = "id|uuid|guid|ssn|email|passport|iban"
-_PERSON = re.compile(rf"(?i:(.*[\W_])?({_PERSONAL}))|.*[a-z0-9]I[Dd]")
+_PERSONAL = "id|uuid|guid|ssn|email|passport|iban|surname"
+_OF_PERSONS = r"(first|last|full|family|given|maiden|patient|person)[\W_]?name"
+_PERSON = re.compile(rf"(?i:name|(.*[\W_])?({_PERSONAL}|{_OF_PERSONS}))|.*[a-z0-9]I[Dd]")
 
 IDENTIFIER = f"It must be a letter, then letters, digits and _, at most {_LONGEST} in all"
 COLUMN_NAME = (
@@ -53,6 +54,8 @@ def names_a_person(name: str) -> bool:
     Example
         >>> [names_a_person(name) for name in ("patient_id", "patientId", "paid")]
         [True, True, False]
+        >>> [names_a_person(name) for name in ("name", "last_name", "lastName", "product_name")]
+        [True, True, True, False]
     """
     return _PERSON.fullmatch(name) is not None
 

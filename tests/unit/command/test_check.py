@@ -50,7 +50,7 @@ def test_the_screen_says_what_it_means_and_tells_no_value(files: dict[str, str])
     assert "illness: l = 1" in text
     assert "a very private illness" not in text
     assert "40" not in text
-    assert "Not declared, so not looked at: `zip`." in text
+    assert "Not declared, so not measured: `zip`." in text
 
 
 def test_json_is_the_library_s(files: dict[str, str]) -> None:
@@ -117,6 +117,24 @@ def test_an_identifier_is_never_as_required(files: dict[str, str]) -> None:
     done = invoke(app, [*words, "--require", "k=1"], keep=False)
     assert done.exit_code == 3
     assert done.stdout.startswith("NOT MET: The file names persons: `zip`.")
+
+
+@pytest.mark.parametrize("declared", [False, True])
+def test_what_looks_like_a_name_fails_unless_it_is_declared(
+    files: dict[str, str], tmp_path: Path, declared: bool
+) -> None:
+    """With a schema it was "not looked at", without one a warning, and the exit code 0."""
+    Path(files["table"]).write_text("age,ssn\n" + "".join(f"30,8123{i}\n" for i in range(50)))
+    ways = [["--schema", files["schema"]], ["--quasi-identifiers", "age"]]
+    if declared:
+        with open(files["schema"], "a") as schema:
+            schema.write('\n[columns.ssn]\ntype = "number"\nbounds = [0, 99999]\n')
+        ways = ways[:1]
+    for way in ways:
+        words = ["check", files["table"], *way, "--require", "k=5"]
+        done = invoke(app, words, keep=False)
+        assert done.exit_code == (0 if declared else 3)
+        assert done.stdout.startswith("NOT MET: `ssn` looks like names") != declared
 
 
 @pytest.mark.parametrize("required", ["k", "m=3", "k=2,k=3", "", "k=many", "t=x"])

@@ -11,8 +11,12 @@ from pathlib import Path
 
 import pytest
 
+from tenue.command.words import UNWRITTEN
+from tenue.ledger import SQLite
+
 pytestmark = pytest.mark.any_draw("other processes draw nothing that is looked at")
 ROOT = Path(__file__).parents[3]
+BUFFERED = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
 RUN = """
 import atexit, os, sys, weakref
 from tenue.command import process
@@ -71,11 +75,71 @@ def test_what_nobody_can_read_is_no_success() -> None:
     read, write = os.pipe()
     os.close(read)
     try:
-        done = subprocess.run([sys.executable, "-c", code], stdout=write, stderr=subprocess.PIPE)
+        words = [sys.executable, "-c", code]
+        done = subprocess.run(words, stdout=write, stderr=subprocess.PIPE, env=BUFFERED)
     finally:
         os.close(write)
-    assert done.returncode != 0
-    assert b"BrokenPipeError" in done.stderr
+    assert done.returncode == 1
+    assert done.stderr == f"Something failed on our side (fault): {UNWRITTEN}\n".encode()
+
+
+def closed_or_full(*words: str, cwd: Path) -> list[subprocess.CompletedProcess[str]]:
+    """A command whose standard output is closed, and one whose disk is full."""
+    command = [sys.executable, "-m", "tenue", *words]
+    return [
+        subprocess.run(
+            ["sh", "-c", f'exec "$@" {where}', "sh", *command],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            cwd=cwd,
+            env=BUFFERED,
+        )
+        for where in (">&-", ">/dev/full")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (["--require", "k=3"], 3),
+        (["--require", "k=3", "--json"], 3),
+        (["--require", "k=2"], 1),
+        (["--require", "m=2"], 2),
+        (["--require", "m=2", "--json"], 2),
+        (["--json"], 1),
+    ],
+)
+def test_output_that_cannot_be_written_hides_no_verdict(
+    tmp_path: Path, words: list[str], code: int
+) -> None:
+    """It ended with 1 or 120 and a traceback, whatever `check` had found."""
+    (tmp_path / "t.csv").write_text("age\n30\n30\n")
+    checked = ["check", "t.csv", "--quasi-identifiers", "age"]
+    for done in closed_or_full(*checked, *words, cwd=tmp_path):
+        assert done.returncode == code
+        assert "Traceback" not in done.stderr
+        assert "Exception" not in done.stderr
+        assert code != 1 or done.stderr.count(UNWRITTEN) == 1
+
+
+def test_many_lines_that_cannot_be_written_are_a_fault_too(tmp_path: Path) -> None:
+    with SQLite(tmp_path / "a.ledger") as ledger:
+        for i in range(50):
+            ledger.open_dataset(f"t{i}", 1, neighbours="replace")
+    for done in closed_or_full("ledger", "export", "a.ledger", cwd=tmp_path):
+        assert done.returncode == 1
+        assert done.stderr == f"Something failed on our side (fault): {UNWRITTEN}\n"
+
+
+@pytest.mark.parametrize("code", [0, 2, 3])
+def test_a_closed_standard_error_changes_no_exit_code(code: int) -> None:
+    """A verb that succeeded ended with 1, for Python has no stream to flush there."""
+    body = f"sys.stderr.write('said'); raise SystemExit({code})"
+    words = [sys.executable, "-c", RUN.replace("BODY", body)]
+    done = subprocess.run(["sh", "-c", 'exec "$@" 2>&-', "sh", *words], capture_output=True)
+    assert done.returncode == code
+    assert done.stdout.endswith(b"let go ")
 
 
 def test_both_ways_to_type_it_are_this_one() -> None:

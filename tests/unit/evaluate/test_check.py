@@ -94,13 +94,13 @@ def test_constant_and_empty_columns_and_one_row() -> None:
     assert (same.k, same.l, same.l_entropy, same.t, same.t_ratio) == (2, 1, 1, 0, 1)
 
 
-def test_notes_say_what_was_not_looked_at(tmp_path: Path) -> None:
+def test_notes_say_what_was_not_measured(tmp_path: Path) -> None:
     rows = {"name": ["x", "y"], "AGE": [1, 1], "pay": ["10-20", "20-30"], "extra": [1, 2]}
     found = check(pa.table(rows), schema=people())
     text = " ".join(found.notes)
     assert "still has what names a person: `name`" in found.warnings[0]
     assert "not in the table: `town`, `ill`" in text
-    assert "not looked at: `extra`" in text
+    assert "Not declared, so not measured: `extra`" in text
     assert "`pay` is declared a number, and some of it is something else" in text
     assert found.confidential[0].distance == "equal"
 
@@ -198,12 +198,54 @@ def test_without_a_schema_what_looks_like_a_name_is_said() -> None:
     found = check(table, quasi_identifiers=["age"], confidential=["ill"])
     assert found.apparent_identifiers == ("patient_id",)
     assert "`patient_id` looks like a name" in found.warnings[0]
-    assert found.meets(k=2)  # it may be something else, and nobody declared it
+    assert not found.meets(k=1)  # it may be something else, but nobody declared that
     asked = check(table, quasi_identifiers=["patient_id"], confidential=["ill"])
     assert asked.apparent_identifiers == ()
     person = check(table, quasi_identifiers=["age"], unit="patient_id")
     assert person.identifiers == ("patient_id",)
     assert not person.meets(k=1)
+
+
+def undeclared(**columns: object) -> tn.Schema:
+    """A table of records by age, with more columns if they are given."""
+    age = {"type": "number", "bounds": [0, 120], "role": "quasi-identifier"}
+    head = {"name": "t", "unit": "record", "neighbours": "replace"}
+    return tn.Schema.from_dict({"table": head, "columns": {"age": age, **columns}})
+
+
+def test_an_undeclared_column_that_looks_like_names_meets_nothing() -> None:
+    """The mutant looks at declared columns only; the way out is to declare what it is."""
+    names = {"full_name": [f"Ann {i}" for i in range(5)], "code": [f"x{i}" for i in range(5)]}
+    table = pa.table({"age": [30] * 5, **names})
+    found = check(table, schema=undeclared())
+    assert found.apparent_identifiers == ("full_name",)  # five codes may be anything
+    assert found.unmet(k=5)[0].startswith("`full_name` looks like names")
+    assert "`full_name` looks like a name" in found.warnings[0]
+    assert check(table.drop_columns("full_name"), schema=undeclared()).meets(k=5)
+    told = undeclared(full_name={"type": "category", "categories": names["full_name"]})
+    declared = check(table, schema=told)
+    assert (declared.apparent_identifiers, declared.meets(k=5)) == ((), True)
+    many = pa.table({"age": [30] * 100, "code": [f"x{i}" for i in range(100)]})
+    assert check(many, schema=undeclared()).apparent_identifiers == ("code",)
+
+
+@pytest.mark.parametrize("most", [1, 2])
+def test_rows_are_no_persons(most: int) -> None:
+    """The mutant takes `rows_per_unit`, which is how many rows of a person questions count, for how
+    many there are: five rows of one patient are five patients."""
+    age = {"type": "number", "bounds": [0, 120], "role": "quasi-identifier"}
+    head = {"name": "t", "unit": "who", "neighbours": "replace", "rows_per_unit": most}
+    stated = {"table": head, "columns": {"who": {"type": "identifier"}, "age": age}}
+    schema, table = tn.Schema.from_dict(stated), pa.table({"age": [30] * 6})
+    found = check(table, schema=schema)
+    assert (found.k, found.k_from) == (6 // most, "rows")
+    assert len(found.notes) == 1
+    assert "no column `who`" in found.notes[0]
+    assert "among at least" not in str(found)
+    assert "persons were not counted" in " ".join(str(found).split())
+    assert found.unmet(k=1)[0].startswith("Persons cannot be counted: no column `who`")
+    by_rows = check(table, schema=schema, unit="record")
+    assert (by_rows.k, by_rows.k_from, by_rows.meets(k=6)) == (6, "units", True)
 
 
 def test_columns_that_follow_from_others_are_said() -> None:

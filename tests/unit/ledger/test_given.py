@@ -78,6 +78,68 @@ def test_a_schema_names_no_new_ledger_where_there_is_one(tmp_path: Path) -> None
     assert Place(named, (there,)).find() == named
 
 
+def test_a_ledger_that_lies_elsewhere_has_a_link_beside_the_data(tmp_path: Path) -> None:
+    """The mutant leaves none: whoever comes by a copy of the schema finds nothing and starts anew
+    (`tests/attacks/test_budget_anew.py`)."""
+    folder, old = tmp_path / "data", tmp_path / "a.ledger"
+    folder.mkdir()
+    usual = folder / "t.ledger"
+    SQLite(old).close()
+    place, copy = (Place(data=(usual,), schema=tmp_path / name) for name in ("a.toml", "b.toml"))
+    assert (place.find(), copy.find(), usual.is_symlink()) == (old, usual, False)
+    place.open(old).close()
+    assert usual.resolve() == old
+    for one in (place, copy):
+        found = one.find()
+        assert found is not None
+        one.open(found).close()
+        assert found.resolve() == old
+    moved = tmp_path.rename(tmp_path.with_name(f"{tmp_path.name} elsewhere"))
+    assert (moved / "data" / "t.ledger").resolve() == moved / "a.ledger"
+
+
+def test_a_link_whose_ledger_is_gone_starts_no_new_one(tmp_path: Path) -> None:
+    """The mutant asks whether the place exists, which a link to nothing does not."""
+    usual, named = tmp_path / "t.ledger", tmp_path / "named.ledger"
+    usual.symlink_to(tmp_path / "a.ledger")
+    for place in (Place(data=(usual,)), Place(named, (usual,))):
+        with pytest.raises(Conflict, match=r"link.*not there.*Move the ledger") as refused:
+            place.find()
+        assert refused.value.code == "lost-ledger"
+    named.touch()
+    assert Place(named, (usual,)).find() == named
+
+
+def test_no_link_is_left_where_none_is_needed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usual, named = tmp_path / "t.ledger", tmp_path / "named.ledger"
+    Place(named, (usual,)).open(named).close()
+    NOWHERE.open(named).close()
+    monkeypatch.setattr("tenue.ledger.given.os.access", lambda *given: False)
+    Place(data=(usual,)).open(named).close()
+    assert not usual.is_symlink()
+
+
+@pytest.mark.parametrize("made", [False, True])
+def test_where_no_link_can_be_left_the_ledger_is_not_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, made: bool
+) -> None:
+    """Nor where somebody made a ledger there meanwhile."""
+    usual, old = tmp_path / "t.ledger", tmp_path / "a.ledger"
+
+    def fail(link: Path, target: str) -> None:
+        if made:
+            link.touch()
+        raise OSError
+
+    monkeypatch.setattr(Path, "symlink_to", fail)
+    SQLite(old).close()
+    with pytest.raises(Conflict if made else InvalidArgument) as refused:
+        Place(data=(usual,), schema=tmp_path / "a.toml").open(old)
+    assert refused.value.code == ("two-ledgers" if made else "invalid-argument")
+
+
 @pytest.mark.parametrize("may", [False, True])
 def test_a_folder_that_cannot_be_written_is_said_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, may: bool

@@ -20,7 +20,8 @@ import pytest
 
 import tenue as tn
 from tenue.errors import Conflict, Fault, InvalidArgument, InvalidSchema, InvalidTable, Unreachable
-from tenue.ledger import Memory
+from tenue.ledger import Memory, SQLite
+from tenue.microdata.leave.leave import Registration, register
 from tenue.microdata.protected_copy import Release
 from unit.microdata.census import people, schema
 
@@ -659,6 +660,71 @@ def test_a_preview_registers_nothing_and_has_no_table(tmp_path: Path) -> None:
     tn.publish(people(), schema=schema(), method="swap", k=5, ledger=ledger, preview=True)
     with pytest.raises(tn.errors.InvalidArgument):
         tn.publish(people(), schema=schema(), method="swap", k=4, preview="yes")
+
+
+def kept_rows(found: object, seen: set[int]) -> list[str]:
+    """The kinds of tables and columns that an object keeps, under whatever name."""
+    if id(found) in seen:
+        return []
+    seen.add(id(found))
+    kind = type(found)
+    if kind.__module__.split(".")[0] in ("pyarrow", "pandas", "numpy"):
+        return [kind.__name__] if len(getattr(found, "shape", ())) else []
+    inside: list[object] = []
+    if isinstance(found, dict):
+        inside = list(found.values())
+    elif isinstance(found, list | tuple | set | frozenset):
+        inside = list(found)
+    elif kind.__module__.startswith("tenue"):
+        inside = [*getattr(found, "__dict__", {}).values()]
+        inside += [getattr(found, name, None) for name in getattr(kind, "__slots__", ())]
+    return [name for one in inside for name in kept_rows(one, seen)]
+
+
+@pytest.mark.parametrize("kind", ["swap", "microaggregate"])
+def test_a_preview_keeps_no_rows(kind: str) -> None:
+    """The mutant is a release: it has the table, behind a lock."""
+    frame = people().to_pandas()
+    found = tn.publish(frame, schema=schema(), method=kind, k=4, preview=True)
+    assert kept_rows(found, set()) == []
+    made = tn.publish(frame, schema=schema(), method=kind, k=4, ledger=False)
+    assert "DataFrame" in kept_rows(made, set())
+
+
+@pytest.mark.parametrize("gone", ["deleted", "another"])
+def test_a_release_leaves_by_the_ledger_that_sealed_it_or_not_at_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, gone: str
+) -> None:
+    """The mutant takes what it finds: a ledger made anew registers the release as the first one,
+    and does not know its certificate."""
+    path = tmp_path / "a.ledger"
+
+    def made() -> Release:
+        path.unlink(missing_ok=True)
+        release = tn.publish(people(), schema=schema(), method="swap", k=4, ledger=path)
+        path.unlink()
+        if gone == "another":
+            SQLite(path).close()
+        return release
+
+    release = made()
+    for leaving in (lambda: release.table, lambda: release.save(tmp_path / "out")):
+        with pytest.raises(tn.errors.Conflict, match="is gone, or is another one") as refused:
+            leaving()
+        assert refused.value.code == "lost-ledger"
+    assert not release.left
+    assert path.exists() == (gone == "another")
+    assert not (tmp_path / "out").exists()
+
+    def write(self: Registration, digest: str, *, draft: bool = False) -> None:
+        register(self.books.made(), self.method, digest, self.marks, draft=draft)
+
+    monkeypatch.setattr(Registration, "write", write)
+    release = made()
+    assert release.table.num_rows == 60
+    with SQLite(path) as ledger:
+        assert ledger.balance("people").releases == 1
+        assert not ledger.verify_certificate(release.certificate)
 
 
 def test_bounds_that_were_read_from_rows_are_refused_before_a_row_is_read() -> None:

@@ -2,8 +2,10 @@
 
 `census.csv`, `census.csv.gz`, `census.parquet` and `duckdb://census.duckdb` all have
 `census.ledger` beside them, so that the same table in another format has the same ledger. A folder
-of files has one beside the folder, where whoever writes the folder anew leaves it alone; a pattern
-has one in the folder that it looks through. Links are followed first.
+or pattern that finds one file has the ledger of that file. A folder of several files has one beside
+the folder, where whoever writes the folder anew leaves it alone; a pattern has one in the folder
+that it looks through; and a ledger that lies beside any of the files counts too. Links are followed
+first.
 """
 
 from __future__ import annotations
@@ -47,11 +49,14 @@ def _places(source: object, name: str) -> tuple[Path, ...]:
     if not isinstance(found, Files) or not isinstance(source, str | os.PathLike):
         return ()
     given = Path(os.fspath(source))
+    single = tuple(map(_named, found.paths))
     if given.is_dir():
-        return _of_folder(given.resolve())
-    if not given.exists():
-        return _of_folder(_searched(given).resolve())[::-1]
-    return (_named(found.paths[0]),)
+        several = _of_folder(given.resolve())
+    elif not given.exists():
+        several = _of_folder(_searched(given).resolve())[::-1]
+    else:
+        return single
+    return single + several if len(single) == 1 else several + single
 
 
 def _named(file: Path) -> Path:

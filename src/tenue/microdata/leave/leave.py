@@ -19,10 +19,10 @@ from pathlib import Path
 from typing import Any, Self
 
 from ...errors import Fault, OverBudget, Refused, refuse
-from ...ledger import Charge, SQLite, digest
+from ...ledger import Charge, digest
 from ...ledger.amount import decimal
 from ...ledger.contract import Ledger
-from ...ledger.given import Place, ledger_path
+from ...ledger.given import NOWHERE, Place, ledger_path
 from ...promise import Certificate, checked_neighbours
 from ...query.belief.person import unit_in_words
 from ...query.belief.protocol import allow_without_protocol
@@ -41,8 +41,10 @@ class Register:
     opened again if the release leaves later.
     """
 
-    def __init__(self, ledger: Ledger | None, path: Path | None = None) -> None:
-        self._ledger, self._path = ledger, path
+    def __init__(
+        self, ledger: Ledger | None, path: Path | None = None, place: Place = NOWHERE
+    ) -> None:
+        self._ledger, self._path, self._place = ledger, path, place
         self._used = 0
 
     def __enter__(self) -> Self:
@@ -72,7 +74,7 @@ class Register:
         if self._ledger is None:
             if self._path is None:
                 raise Fault("there is neither a ledger nor a path for one")
-            self._ledger = SQLite(self._path)
+            self._ledger = self._place.open(self._path)
         return self._ledger
 
 
@@ -86,7 +88,7 @@ def given_register(given: object, place: Place) -> Register | None:
     if isinstance(given, Ledger):
         return Register(given)
     path = ledger_path(given, place, optional=True)
-    return None if path is None else Register(None, path)
+    return None if path is None else Register(None, path, place)
 
 
 def check_first(ledger: Ledger, method: Method) -> None:
@@ -210,15 +212,25 @@ class Target:
 
 @dataclass(frozen=True)
 class Registration:
-    """What a release is registered with: the ledger, what was released, and marks of its rows."""
+    """What a release is registered with: the ledger, what was released, and marks of its rows.
+
+    seal: how that ledger sealed the schema when the release was made.
+    """
 
     books: Register
     method: Method
     marks: tuple[str, ...]
+    seal: str
 
     def write(self, digest: str, *, draft: bool = False) -> None:
-        """Refuses a second release, in the words of those who publish, or records this one."""
-        ledger = self.books.made()
+        """Refuses a second release, in the words of those who publish, or records this one.
+
+        Refused too if another ledger lies there now, or none: one made anew would know of no
+        earlier release, and not the certificate of this one.
+        """
+        ledger = self.books.known
+        if ledger is None or ledger.seal(self.method.schema.digest) != self.seal:
+            raise refuse("microdata.ledger-is-not-the-one-of-the-certificate")
         check_first(ledger, self.method)
         check_rows(ledger, self.method, self.marks)
         register(ledger, self.method, digest, self.marks, draft=draft)

@@ -54,9 +54,24 @@ def test_a_folder_has_it_beside_and_a_pattern_in_it(tmp_path: Path) -> None:
     for name in ("a", "day/b"):
         pq.write_table(ROWS, parts / f"{name}.parquet")
     beside, inside = tmp_path / "parts.ledger", parts / "parts.ledger"
-    assert ledger_places(parts, schema()) == (beside, inside)
-    for pattern in ("*.parquet", "**/*.parquet", "*", "d*/b.parquet"):
-        assert ledger_places(parts / pattern, schema()) == (inside, beside)
+    each = (parts / "a.ledger", parts / "day" / "b.ledger")
+    assert ledger_places(parts, schema()) == (beside, inside, *each)
+    assert ledger_places(parts / "**/*.parquet", schema()) == (inside, beside, *each)
+
+
+def test_a_folder_or_pattern_that_finds_one_file_has_the_ledger_of_that_file(
+    tmp_path: Path,
+) -> None:
+    """The mutant goes by the name that was given: each way to the one file starts a budget."""
+    parts = tmp_path / "parts"
+    (parts / "day").mkdir(parents=True)
+    pq.write_table(ROWS, parts / "day" / "b.parquet")
+    own = parts / "day" / "b.ledger"
+    assert ledger_places(parts / "day" / "b.parquet", schema()) == (own,)
+    for way in ("", "day", "**/*.parquet", "d*/b.parquet", "day/*", "../*/day/b.parquet"):
+        found = ledger_places(parts / way, schema())
+        assert found[0] == own
+        assert len(found) == 3  # where earlier versions made it
 
 
 def test_a_ledger_is_no_part_of_the_table_that_it_lies_among(tmp_path: Path) -> None:
