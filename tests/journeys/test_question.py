@@ -248,7 +248,7 @@ def test_schemas_that_promise_nothing_are_refused(folder: Path) -> None:
     with pytest.raises(InvalidArgument):
         tn.protect(schema=3)  # type: ignore[arg-type]
     with pytest.raises(InvalidArgument):
-        tn.protect(schema=tn.Schema.parse(SCHEMA), ledger=3)  # type: ignore[arg-type]
+        tn.protect(folder / "people.csv", schema=tn.Schema.parse(SCHEMA), ledger=3)  # type: ignore[arg-type]
     assert not (folder / "people.ledger").exists()
 
 
