@@ -18,6 +18,8 @@ def run() -> NoReturn:
         process ends. Only Python's taking apart of all that was loaded is left out, which takes
         longer than the question; memory is the system's to take back.
     """
+    if sys.stderr is None:  # it was closed; to say nothing there is no failure
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - until the end
     try:
         main()
     except SystemExit as end:

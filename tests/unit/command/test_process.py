@@ -78,6 +78,16 @@ def test_what_nobody_can_read_is_no_success() -> None:
     assert b"BrokenPipeError" in done.stderr
 
 
+@pytest.mark.parametrize("code", [0, 2, 3])
+def test_a_closed_standard_error_changes_no_exit_code(code: int) -> None:
+    """A verb that succeeded ended with 1, for Python has no stream to flush there."""
+    body = f"sys.stderr.write('said'); raise SystemExit({code})"
+    words = [sys.executable, "-c", RUN.replace("BODY", body)]
+    done = subprocess.run(["sh", "-c", 'exec "$@" 2>&-', "sh", *words], capture_output=True)
+    assert done.returncode == code
+    assert done.stdout.endswith(b"let go ")
+
+
 def test_both_ways_to_type_it_are_this_one() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     module, _, name = project["scripts"]["tenue"].partition(":")
