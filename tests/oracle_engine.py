@@ -127,13 +127,17 @@ class OracleEngine:
             sums = []
             for rows in cells.values() if asked.column is not None else ():
                 values = [self.value(str(asked.column), row) for row in rows]
-                if there := [value for value in values if value is not None]:
-                    sums.append(sum(there))
-            if asked.kind in ("least", "largest") and not sums:
+                if own := [value for value in values if value is not None]:
+                    sums.append(sum(own))
+            there = [  # of each column, and each cell: how many rows have a value
+                [sum(self.value(name, row) is not None for row in rows) for rows in cells.values()]
+                for name in asked.columns
+            ] or [list(map(len, cells.values()))]
+            if (asked.kind in ("least", "largest") and not sums) or not any(map(any, there)):
                 continue
             number = {
-                "rows": lambda cells=cells: sum(map(len, cells.values())),
-                "cells": lambda cells=cells: len(cells),
+                "rows": lambda there=there: max(map(sum, there)),
+                "cells": lambda there=there: max(sum(map(bool, counts)) for counts in there),
                 "least": lambda sums=sums: min(sums),
                 "largest": lambda sums=sums: max(sums),
                 "beyond": lambda sums=sums: sum(not asked.low <= own <= asked.high for own in sums),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ import pytest
 import tenue as tn
 from parquet_lies import spliced
 from tenue.engine.duckdb import validate
+from tenue.engine.duckdb.dialect import DUCKDB
 
 NUMBER = {"type": "number", "bounds": [0, 100]}
 FIXED = "The table is not as its holder opened it last."
@@ -44,6 +45,16 @@ def asked(
 def in_parquet(folder: Path, values: Any) -> Any:
     pq.write_table(pa.table({"x": values}), folder / "t.parquet")
     return folder / "t.parquet"
+
+
+def of_people() -> tn.Schema:
+    table = {"name": "t", "unit": "p", "neighbours": "add-or-remove", "rows_per_unit": 2}
+    columns = {
+        "p": {"type": "identifier"},
+        "x": NUMBER,
+        "w": {"type": "category", "categories": ["a", "b"]},
+    }
+    return tn.Schema.from_dict({"table": table, "columns": columns, "budget": {"total": 50_000}})
 
 
 def in_relation(folder: Path, values: Any) -> Any:
@@ -133,3 +144,84 @@ def test_a_value_that_statistics_hide_is_not_beyond_its_bounds(
     # the mutant does not compare them
     monkeypatch.setattr(validate, "check_statistics", lambda *_: None)
     assert abs(asked(path, schema(), tmp_path / "old.ledger", sql) - cut) > 10_000
+
+
+def named(people: Sequence[Any]) -> pa.Table:
+    return pa.table({"p": people, "x": [1] * len(people), "w": ["a"] * len(people)})
+
+
+@pytest.mark.parametrize("value", [10**12, -5, 2999 + 2**33])
+@pytest.mark.parametrize("believed", [False, True])
+def test_statistics_of_the_unit_are_not_believed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, value: int, believed: bool
+) -> None:
+    """`COUNT(DISTINCT p)` and `suggest_limits` faulted after they were paid, or two people were one
+    (2,999 of 3,000): DuckDB packed the groups by what the footer says of them. So does the mutant.
+    """
+    people = list(range(3000))
+    held = named([value if p == 1234 else p for p in people])
+    spliced(tmp_path / "t.parquet", data=held, footer=named(people))
+    if believed:
+        monkeypatch.setattr(type(DUCKDB), "hidden", lambda _, name: name)
+    ledger, path = tn.ledger.Memory(), tmp_path / "t.parquet"
+    with tn.protect(path, schema=of_people(), ledger=ledger) as data:
+        try:
+            found = [
+                data.ask("SELECT COUNT(DISTINCT p) FROM t", epsilon=1000).value,
+                data.ask("SELECT COUNT(*) FROM t", epsilon=1000).value,
+                data.suggest_limits(epsilon=1000).rows_per_unit,
+            ]
+        except tn.Fault:
+            found = []
+    assert (found == [3000, 3000, 1]) is not believed
+
+
+@pytest.mark.parametrize("believed", [False, True])
+def test_a_person_is_found_whatever_statistics_say(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, believed: bool
+) -> None:
+    """A row group of other names, by its footer, was skipped: who is in it was answered as nobody.
+    The mutant does so."""
+    path = tmp_path / "t.parquet"
+    spliced(path, data=named(["aa", "ab", "zz"]), footer=named(["aa", "ab", "ac"]))
+    if believed:
+        monkeypatch.setattr(type(DUCKDB), "hidden", lambda _, name: name)
+    prior = tn.prior.Categorical({"a": 0.001, "b": 0.999})
+    with tn.protect(path, schema=of_people(), ledger=tn.ledger.Memory()) as data:
+        answer = data.ask("SELECT w FROM t WHERE p = 'zz'", epsilon=50, prior=prior)
+    assert (answer.value == "a") is not believed
+
+
+@pytest.mark.parametrize(
+    ("values", "column"),
+    [
+        (pa.array([True, False] * 500), {"type": "boolean"}),
+        (pa.array([1, 1] * 500), {"type": "boolean"}),
+        (pa.array([1, 2] * 500), {"type": "category", "categories": ["1", "2"]}),
+        (pa.array(["1", "2"] * 500), {"type": "boolean"}),
+    ],
+    ids=["truth", "always-one", "coded", "text"],
+)
+def test_a_damaged_page_is_found_when_the_holder_opens_it(
+    tmp_path: Path, values: Any, column: dict[str, Any]
+) -> None:
+    """Where the footer answers the tests of the validation, these do not read the column; then the
+    first question about it faulted after it was paid."""
+    path = in_parquet(tmp_path, values)
+    pq.write_table(pa.table({"x": values}), path, use_dictionary=False)
+    start = pq.ParquetFile(path).metadata.row_group(0).column(0).data_page_offset
+    written = bytearray(path.read_bytes())
+    written[start : start + 20] = b"\xff" * 20
+    path.write_bytes(written)
+    # the mutant: a count of values that are there and not understood
+    test = f"SELECT count_if(x IS NOT NULL AND x IS NULL) FROM read_parquet('{path}')"  # noqa: S608
+    assert duckdb.execute(test).fetchall() == [(0,)]
+    described = tn.Schema.from_dict(
+        {
+            "table": {"name": "t", "unit": "record", "neighbours": "add-or-remove"},
+            "columns": {"x": column},
+            "budget": {"total": 5},
+        }
+    )
+    found = asked(path, described, tmp_path / "t.ledger", "SELECT x, COUNT(*) FROM t GROUP BY x")
+    assert found == "The column `x` of t.parquet could not be read."

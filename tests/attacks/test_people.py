@@ -192,3 +192,52 @@ def test_a_wide_interval_costs_what_it_needs(reach: float, times: int) -> None:
     assert cheaper(from_a_thousandth)
     assert not cheaper(priced_now)
     assert from_a_thousandth(reach) > times * priced_now(reach)
+
+
+# -- "95 % between 348 and 408" of 1,000 rows ------------------------------------------------------
+
+
+def one_column(values: list[int | None], each: int) -> tuple[pd.DataFrame, dict[str, Any]]:
+    """So many rows of each person, of which two count."""
+    frame = pd.DataFrame({"patient": [i // each for i in range(len(values))]})
+    frame["x"] = pd.array(values, dtype="Int64")
+    frame["ward"] = "a"
+    return frame, stated(2, x={"type": "number", "bounds": [0, 10]})
+
+
+@pytest.mark.parametrize("sql", ["SELECT COUNT(*) FROM visits", "SELECT SUM(x) FROM visits"])
+@pytest.mark.parametrize("epsilon", [1, Fraction(1, 10**6)])
+def test_a_posterior_says_what_was_cut(sql: str, epsilon: Any) -> None:
+    """1,000 rows of 100 people, two of each counted, and no word of a limit, in the answer or in
+    `explain`: only the certificate assumed it."""
+    rows, schema = one_column([1] * 1000, 10)
+    with tn.protect(rows, schema=schema, ledger=tn.ledger.Memory()) as data:
+        prior = tn.prior.Binomial(1000, 0.5)
+        plan = data.explain(sql, epsilon=epsilon, prior=prior)
+        answer = data.ask(sql, epsilon=epsilon, prior=prior)
+    limit = "at most 2 rows of each patient count, chosen at random; ± does not cover"
+    for text in (str(plan), plan._repr_html_(), str(answer), answer._repr_html_()):
+        assert limit in " ".join(text.lower().split())
+    assert [one.kind for one in answer.limits] == ["rows"]
+    assert plan.to_dict()["limits"] == answer.to_dict()["limits"] == [answer.limits[0].to_dict()]
+
+
+# -- "200 to 200 persons, 100 % of all" where nobody lost a row ------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("sql", "above"),
+    [
+        ("SELECT MEDIAN(x) FROM visits", 0),
+        ("SELECT MODE(ward), MAX(x) FROM visits", 200),
+        ("SELECT MEDIAN(x), COUNT(*) FROM visits", 200),
+        ("SELECT SUM(x) FROM visits", 200),  # the only row with a value may be left out
+    ],
+)
+def test_nobody_is_above_a_limit_that_cuts_nothing(sql: str, above: int) -> None:
+    """MEDIAN leaves out rows without a value before the limit; its count of persons did not, and
+    said of it what is true of COUNT."""
+    rows, schema = one_column([7, None, None, None, None] * 200, 5)
+    with tn.protect(rows, schema=schema, ledger=tn.ledger.Memory()) as data:
+        answer = data.ask(sql, epsilon=1000, measure_cut=0.5)
+    assert [limit.above.value for limit in answer.limits] == [above]

@@ -395,6 +395,10 @@ class Contributions:
         by_town = (Group("town", 2),)
         assert found("cells", keys=by_town) == Profile(2, ((2, 0, 2),))
         assert found("cells") == Profile(2, ((1, 0, 2),))
+        # a value of sex have the rows 0 and 5 of "p" and 1 of "P", where 0 is of another town
+        assert found("rows", columns=("sex",)) == Profile(2, ((1, 0, 1), (2, 1, 1)))
+        in_towns = found("cells", columns=("sex",), keys=by_town)
+        assert in_towns == Profile(2, ((1, 0, 1), (2, 1, 1)))
         # row 2 has an undeclared sex and row 4 none: they are in no cell
         by_sex = (Group("sex", 3),)
         assert found("rows", keys=by_sex) == Profile(2, ((1, 0, 1), (2, 1, 1)))

@@ -212,8 +212,9 @@ class RankRequest:
 class Contribution:
     """One whole number of each unit, over all of its rows in cells: no limit applies to it.
 
-    rows: how many rows.
-    cells: in how many cells.
+    rows: how many rows; with `columns`, how many rows have each of them, and the most of these.
+    cells: in how many cells; with `columns`, in how many each of them has a value, and the most of
+        these. A unit without any value of the columns has no such number.
     least, largest: the least and the largest sum of the column's steps that it has in a cell. A
         unit without any value of the column has no such number.
     beyond: in how many cells that sum is less than `low` or more than `high`.
@@ -223,6 +224,7 @@ class Contribution:
     column: str | None = None
     low: int = 0
     high: int = 0
+    columns: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

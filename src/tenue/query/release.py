@@ -16,14 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..engine.contract import Engine, Profile
-from ..engine.request import Group, Measure, People, RankRequest, Request
+from ..engine.request import Group, Measure, RankRequest, Request
 from ..frozen import dataclass
 from ..mechanism.part import Atoms
 from ..noise.source import SYSTEM, Source, require_safe
 from ..schema import Schema
-from ..schema.table import RECORD
 from .family.draw import Draw
 from .family.noise import atoms_of, component_of, measures_of
+from .plan.people import kept_rows
 from .plan.plan import Plan
 from .question import Question
 
@@ -123,15 +123,9 @@ def release_batch(batch: Batch, engine: Engine, schema: Schema, source: Source =
 def true_numbers(question: Question, engine: Engine, schema: Schema) -> Atoms:
     """The exact numbers that a question's counts, sums and means are made of; it has no groups."""
     measures = measures_of(component_of(aggregate) for aggregate in question.aggregates())
-    request = Request(measures, question.where, question.keys, _people(schema))
+    request = Request(measures, question.where, question.keys, kept_rows(schema))
     values = engine.measure(request).get((), (0,) * len(measures))
     return atoms_of(dict(zip(measures, values, strict=True)))
-
-
-def _people(schema: Schema) -> People | None:
-    if schema.unit == RECORD:
-        return None
-    return People(schema.unit, schema.rows_per_unit or 1, schema.groups_per_unit)
 
 
 class _Rows:

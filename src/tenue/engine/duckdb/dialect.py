@@ -35,7 +35,6 @@ class _DuckDB(Dialect):
         return self.hidden(name) if doubted and not isinstance(kind, Text) else name
 
     def hidden(self, name: str) -> str:
-        """A stored value of whose statistics DuckDB knows nothing."""
         return f"TRY({name})"
 
     def is_nan(self, name: str) -> str:

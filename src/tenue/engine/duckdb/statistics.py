@@ -1,12 +1,14 @@
 """Whether the statistics of Parquet files are true of their values.
 
 A footer says between which ends the values of each row group lie, and how many are missing. DuckDB
-believes it: a test that every such value passes is left out, and a row group that no such value
-could match is skipped. So a value that its statistics rule out would not be cut to the bounds. Such
-a file is refused when its holder opens it, by reading what the footer speaks of.
+believes it: a test that every such value passes is left out, a row group that no such value could
+match is skipped, and groups are packed into as many bits as the ends need. So a value that its
+statistics rule out would not be cut to the bounds, or be counted as another. Such a file is refused
+when its holder opens it, by reading what the footer speaks of.
 
-Doubles are left out here: every question reads them in a way that hides their statistics, for these
-know of no NaN.
+Doubles and identifiers are left out here: every question reads them in a way that hides their
+statistics. Those of doubles know of no NaN; identifiers are slow to read, and to read them so is
+not.
 """
 
 from __future__ import annotations
@@ -17,9 +19,9 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import refuse
-from ...schema import Bounded
+from ...schema import Identifier
 from ..sql.logical import Held, Stored
-from ..storage import Day, Fixed, Integer, Moment
+from ..storage import Day, Fixed, Integer, Moment, Truth
 from .dialect import DUCKDB
 from .reader import Readable
 
@@ -80,14 +82,16 @@ def _by_arrow(path: Path, columns: Sequence[Held]) -> list[str]:
 
 
 def _kind(held: Held) -> str | None:
-    """The SQL type of a column that is cut to bounds by believed statistics; None of others."""
+    """The SQL type of a column whose statistics are believed; None of others."""
     stored = held.stored
-    if not isinstance(held.column, Bounded):
+    if isinstance(held.column, Identifier):
         return None
     if isinstance(stored, Integer | Moment):
         return stored.type
     if isinstance(stored, Fixed):
         return f"DECIMAL({stored.width}, {stored.scale})"
+    if isinstance(stored, Truth):
+        return "BOOLEAN"
     return "DATE" if isinstance(stored, Day) else None
 
 

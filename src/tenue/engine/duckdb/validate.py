@@ -23,7 +23,7 @@ from ..source.location import names_of
 from ..source.whole import read_whole
 from ..sql.logical import Logical, Stored
 from ..sql.steps import rounded_where
-from ..storage import Day, Fixed, Floating, Integer, Moment, Nothing, Storage, Truth
+from ..storage import Day, Fixed, Floating, Integer, Moment, Nothing, Storage, Text, Truth, Written
 from .dialect import DUCKDB
 from .reader import Readable, read_parquet
 from .rows import unreadable_where
@@ -66,21 +66,20 @@ def _counted(table: Stored, run: Run) -> tuple[Validated | None, str]:
     columns = [one.column for one in held.values()]
     declared = Named((column.name, column) for column in columns)
     logical = Logical(replace(table, held=held, declared=declared))
-    doubts, plain, fractions = {}, [], {}
+    doubts, fractions, read = {}, {}, []
     for column in columns:
         raw, stored = logical.raw(column.name), logical.stored(column.name)
+        read.append(f"strlen({raw})" if stored in (Text(), Written()) else raw)
         rounded = rounded_where(column, stored, raw, table.dialect)
         if rounded is not None:
             fractions[column.name] = f"count_if({rounded})"
-        if _always_readable(column, stored):
-            plain.append(raw)
-        else:
+        if not _always_readable(column, stored):
             made = logical.value(column.name)
             doubts[column.name] = f"count_if({unreadable_where(column, stored, raw, made)})"
     chosen = ["count(*)", *doubts.values(), *fractions.values()]
-    if plain:
-        # a count alone is answered from a file's statistics; a hash needs every value
-        chosen.append(f"bit_xor(hash({', '.join(plain)}))")
+    # a count or a test may be answered from a file's statistics; a hash needs every value, or the
+    # length of a text, for which it is read too
+    chosen.append(f"bit_xor(hash({', '.join(read)}))")
     try:
         ((rows, *counts),) = run(logical.select(chosen))
     except duckdb.Error as error:

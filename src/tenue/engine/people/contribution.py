@@ -22,7 +22,7 @@ def contributions(request: ContributionRequest, table: Stored, run: Run) -> Prof
     """The profile of the contributions of all units."""
     check_windows(request.windows)
     logical, asked, dialect = Logical(table), request.contribution, table.dialect
-    columns = [] if asked.column is None else [asked.column]
+    columns = [*asked.columns, *([] if asked.column is None else [asked.column])]
     everybody = People(request.unit, 1, None)  # whose limits are not applied here
     rows = crowd(everybody, logical, where=request.where, keys=request.keys, columns=columns)
     keys = [f"k{i}" for i in range(len(request.keys))]
@@ -37,12 +37,15 @@ def contributions(request: ContributionRequest, table: Stored, run: Run) -> Prof
 def _of_units(asked: Contribution, rows: str, keys: list[str], logical: Logical) -> str:
     """The SELECT of x for each unit; NULL where it has none."""
     dialect = logical.dialect
+    counts = [f"COUNT({logical.value(name)})" for name in asked.columns] or ["COUNT(*)"]
     if asked.kind == "rows":
-        return f"SELECT u, COUNT(*) AS x FROM {rows}{group_by(1)}"  # noqa: S608
+        return f"SELECT u, {_most(counts)} AS x FROM {rows}{group_by(1)}"  # noqa: S608
     by_cell = group_by(1 + len(keys))
     if asked.kind == "cells":
-        inside = dialect.nested(f"SELECT {', '.join(['u', *keys])} FROM {rows}{by_cell}")  # noqa: S608
-        return f"SELECT u, COUNT(*) AS x FROM {inside}{group_by(1)}"  # noqa: S608
+        there = [f"{count} AS n{i}" for i, count in enumerate(counts)]
+        sql = f"SELECT {', '.join(['u', *keys, *there])} FROM {rows}{by_cell}"  # noqa: S608
+        cells = [f"COUNT(CASE WHEN n{i} > 0 THEN 1 END)" for i in range(len(counts))]
+        return f"SELECT u, {_most(cells)} AS x FROM {dialect.nested(sql)}{group_by(1)}"  # noqa: S608
     own = total(Measure("total", asked.column), logical)
     sums = f"SELECT {', '.join(['u', *keys, f'{own} AS t'])} FROM {rows}{by_cell}"  # noqa: S608
     low, high = _whole(asked.low, dialect), _whole(asked.high, dialect)
@@ -52,6 +55,12 @@ def _of_units(asked: Contribution, rows: str, keys: list[str], logical: Logical)
         "beyond": f"SUM(CASE WHEN t < {low} OR t > {high} THEN 1 ELSE 0 END)",
     }[asked.kind]
     return f"SELECT u, {number} AS x FROM {dialect.nested(sums)}{group_by(1)}"  # noqa: S608
+
+
+def _most(counts: list[str]) -> str:
+    """The largest of some counts; NULL if all are 0."""
+    most = counts[0] if len(counts) == 1 else f"GREATEST({', '.join(counts)})"
+    return f"NULLIF({most}, 0)"
 
 
 def _whole(number: int, dialect: Dialect) -> str:

@@ -95,6 +95,10 @@ class Dialect(ABC):
         """A stored value, of which the engine takes nothing for granted: a double may be NaN."""
         return name
 
+    def hidden(self, name: str) -> str:
+        """A value of which the engine knows nothing but what the rows say, as no statistics."""
+        return name
+
     @abstractmethod
     def is_nan(self, name: str) -> str:
         """Whether a double is NaN."""

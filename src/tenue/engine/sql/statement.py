@@ -82,7 +82,8 @@ def _is_named(unit: str, name: str, logical: Logical) -> str:
     if isinstance(column, Category):
         known = name in column.categories
         return f"{logical.value(unit)} = {column.categories.index(name)}" if known else "FALSE"
-    value, stored = logical.raw(unit), logical.stored(unit)
+    # rows would be skipped by statistics of identifiers, which nobody compares with their values
+    value, stored = logical.dialect.hidden(logical.raw(unit)), logical.stored(unit)
     if isinstance(stored, Text | Written):
         return f"CAST({value} AS {logical.dialect.text}) = {logical.dialect.literal(name)}"
     if not isinstance(stored, Integer | Fixed | Floating) or not _WHOLE.fullmatch(name):

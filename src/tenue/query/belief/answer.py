@@ -20,9 +20,10 @@ from ...prior.counts import Counts
 from ...prior.finite import Finite, shown_value
 from ...promise import Certificate
 from ...screen.number import exactly, readable
-from ...screen.page import facts, notes
+from ...screen.page import facts, notes, sentence
 from ...screen.table import html_facts, paragraphs, text_table
 from ..answer import Answer, cost
+from ..plan.limit import NOT_COVERED, Limit
 from ..plan.plan import Plan, shown
 from ..question import Question
 from .person import Personal
@@ -63,6 +64,7 @@ class BeliefPlan:
             where that has none.
         guess: about one person, the error of the best guess from the prior, where that is known.
         wrong: whether an error is the probability of another value, as for categories.
+        limits: what the chosen way may cut of each person; the truth is then what counts.
     """
 
     kind: Literal["individual", "statistical"]
@@ -83,10 +85,20 @@ class BeliefPlan:
     without: float | None
     guess: float | None = None
     wrong: bool = False
+    limits: tuple[Limit, ...] = ()
 
     @property
     def expected_error(self) -> float | None:
         return self.chosen.expected_error
+
+    @property
+    def cut(self) -> list[str]:
+        """What may be cut, as a note; none if nothing can be."""
+        if not self.limits:
+            return []
+        words = ", and ".join(limit.words for limit in self.limits)
+        of = "Prior, posterior and errors are about what counts."
+        return [f"{sentence(words)}; {NOT_COVERED}. {of}"]
 
     @property
     def for_the_ledger(self) -> str:
@@ -104,6 +116,7 @@ class BeliefPlan:
             "delta": exactly(self.delta),
             "neighbours": self.neighbours,
             "unit": self.unit,
+            "limits": [limit.to_dict() for limit in self.limits],
             "chosen": self.chosen.to_dict(),
             "candidates": [way.to_dict() for way in self.candidates],
             "reason": self.reason,
@@ -151,7 +164,7 @@ class BeliefPlan:
 
     def __str__(self) -> str:
         lines = text_table([("", "mechanism", self.measured), *self._rows()], left=2)
-        return "\n".join([self.sql, self._head(), "", *lines, *notes([self._foot()])])
+        return "\n".join([self.sql, self._head(), "", *lines, *notes([*self.cut, self._foot()])])
 
     __repr__ = __str__
 
@@ -164,7 +177,7 @@ class BeliefPlan:
             f"<p><code>{html.escape(self.sql)}</code><br>{html.escape(self._head())}</p>"
             "<table><thead><tr><th></th><th>mechanism</th>"
             f"<th>{self.measured}</th></tr></thead><tbody>{body}</tbody></table>"
-            f"<p>{html.escape(self._foot())}</p>"
+            + paragraphs([*self.cut, self._foot()])
         )
 
 
@@ -182,6 +195,8 @@ class Believed:
         value: about one statistic the posterior median, which has the least mean error; about one
             person, or several values, the sample of the refined prior. A dict by name where several
             values were asked for.
+        limits: what may have been cut of each person; posterior and error are about what counts.
+            Empty where nothing can be cut.
         sample: what was drawn from the refined prior; None where noise was chosen.
         posterior: what the analyst may conclude, for free: a `Posterior` about a number, an
             `Opinion` about anything else; about a person, given that the person is there, with one
@@ -201,6 +216,10 @@ class Believed:
     replayed: bool = False
     sample: Any = None
     noisy: Answer | None = None
+
+    @property
+    def limits(self) -> tuple[Limit, ...]:
+        return self.plan.limits
 
     @property
     def mechanism(self) -> str:
@@ -255,6 +274,7 @@ class Believed:
             "value": self.value,
             "posterior": after,
             "expected_error": self.expected_error,
+            "limits": [limit.to_dict() for limit in self.limits],
             "price": exactly(self.price),
             "delta": exactly(self.delta),
             "replayed": self.replayed,
@@ -295,11 +315,14 @@ class Believed:
         return said
 
     def __str__(self) -> str:
-        return "\n".join([*facts(self._lines()), "", self._note("epsilon ")])
+        cut = notes(self.plan.cut)
+        return "\n".join([*facts(self._lines()), *cut, "", self._note("epsilon ")])
 
     def __repr__(self) -> str:
         return str(self)
 
     def _repr_html_(self) -> str:
         rows = html_facts(self._lines())
-        return f"<table><tbody>{rows}</tbody></table>" + paragraphs([self._note("ε = ")])
+        return f"<table><tbody>{rows}</tbody></table>" + paragraphs(
+            [*self.plan.cut, self._note("ε = ")]
+        )

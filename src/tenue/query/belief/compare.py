@@ -20,7 +20,9 @@ from ...prior.counts import Counts
 from ...prior.joint import Joint
 from ...prior.mass import MOST_POINTS
 from ...schema import Number, Schema
+from ..plan.limit import Limit, row_limit
 from ..plan.make import build_plan, make_plan, setting_of
+from ..plan.people import kept_rows
 from ..plan.plan import Plan, shown
 from ..plan.ways import strategies
 from ..posterior import noise_of
@@ -78,7 +80,17 @@ def plan_statistic(
         chosen=chosen,
         reason=_reason(chosen, ways, belief, refinement_only),
         without=without,
+        limits=_limits(chosen, asked, schema),
     )
+
+
+def _limits(chosen: Way, asked: list[Aggregate], schema: Schema) -> tuple[Limit, ...]:
+    """What the way cuts: refinement reads so many rows of each person, and all who are counted."""
+    if chosen.noise is not None:
+        return chosen.noise.limits
+    people = kept_rows(schema)
+    reads_rows = any(aggregate.kind != "units" for aggregate in asked)
+    return () if people is None or not reads_rows else (row_limit(people),)
 
 
 def _asked(question: Question) -> list[Aggregate]:

@@ -47,6 +47,7 @@ class Draw(abc.ABC):
         with those of all such draws; they are drawn cell by cell. Others have a tuple of their own.
     for_interval: whether it pays for the end of an interval.
     counts_rows: whether only so many rows of each person count for it.
+    required: the column without which a row uses up no limit; None if every row does.
     """
 
     name: str
@@ -78,6 +79,10 @@ class Draw(abc.ABC):
     @property
     def counts_rows(self) -> bool:
         return True
+
+    @property
+    def required(self) -> str | None:
+        return None
 
     def cuts(self, schema: Schema) -> Mapping[str, Contribution]:
         """Where it cuts what one person adds to a sum: in words, and what is above 0 just if it

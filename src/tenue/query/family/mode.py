@@ -43,6 +43,10 @@ class Ballot(Draw):
             f"{self.vote.behind(0.05):.3g} rows behind the most frequent"
         )
 
+    @property
+    def required(self) -> str:
+        return self.column
+
     def read(self, rows: Rows) -> None:
         rows.votes(self.column, self.vote.categories)
 

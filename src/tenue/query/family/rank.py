@@ -77,6 +77,10 @@ class Choice(Draw):
         score, reach = self.selection.score, self.selection.reach
         return {self.column: (Window(score.b, score.a, score.above, score.below, reach),)}
 
+    @property
+    def required(self) -> str:
+        return self.column
+
     def read(self, rows: Rows) -> None:
         rows.ranks(self.column)
 

@@ -7,6 +7,7 @@ above a limit can be bought (`cut.py`).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import field, replace
 from fractions import Fraction
 from typing import Any, Literal
@@ -16,6 +17,7 @@ from ...frozen import dataclass
 from ...mechanism.part import Part
 from ...number import Number, fraction_of_one
 from ...schema import Schema
+from ..family.draw import Draw
 from ..family.reading import SHOWN_LEVEL
 from ..family.strategy import Strategy
 
@@ -100,7 +102,7 @@ class Limit:
     most: int | None
     words: str
     above: Above | None = None
-    measured: Contribution | None = field(default=None, repr=False)
+    measured: Contribution | None = field(default=None, repr=False, compare=False)
 
     def with_above(self, above: Above) -> Limit:
         """The same, and how many persons are above it."""
@@ -128,13 +130,26 @@ def limits_of(
     unit = schema.unit
     cuts = {words: cut for draw in strategy.draws for words, cut in draw.cuts(schema).items()}
     found = [Limit("sum", unit, None, words, measured=cut) for words, cut in cuts.items()]
-    if any(draw.counts_rows for draw in strategy.draws):
-        rows = "1 row" if people.rows == 1 else f"{people.rows} rows"
-        verb = "counts" if people.rows == 1 else "count"
-        words = f"at most {rows} of each {unit} {verb}, chosen at random"
-        found.append(Limit("rows", unit, people.rows, words, measured=Contribution("rows")))
+    if counting := [draw for draw in strategy.draws if draw.counts_rows]:
+        measured = Contribution("rows", columns=_required(counting))
+        found.append(row_limit(people, measured))
     if people.groups is not None and people.groups < cells:
         groups = "1 group" if people.groups == 1 else f"{people.groups} groups"
         words = f"each {unit} counts in at most {groups}, chosen at random"
-        found.append(Limit("groups", unit, people.groups, words, measured=Contribution("cells")))
+        measured = Contribution("cells", columns=_required(strategy.draws))
+        found.append(Limit("groups", unit, people.groups, words, measured=measured))
     return tuple(found)
+
+
+def row_limit(people: People, measured: Contribution | None = None) -> Limit:
+    """The limit of so many rows of each person."""
+    rows = "1 row" if people.rows == 1 else f"{people.rows} rows"
+    verb = "counts" if people.rows == 1 else "count"
+    words = f"at most {rows} of each {people.unit} {verb}, chosen at random"
+    return Limit("rows", people.unit, people.rows, words, measured=measured)
+
+
+def _required(draws: Sequence[Draw]) -> tuple[str, ...]:
+    """The columns of which a row must have one to use up a limit; empty if every row does."""
+    names = [draw.required for draw in draws]
+    return () if None in names else tuple(dict.fromkeys(name for name in names if name is not None))

@@ -23,6 +23,14 @@ def check_limited(schema: Schema) -> None:
         raise refuse("query.unit-of-is-who-may-have-any-number", name=schema.name, unit=schema.unit)
 
 
+def kept_rows(schema: Schema) -> People | None:
+    """What is kept of each person where rows are counted, as the schema states it; None if every
+    record is a unit."""
+    if schema.unit == RECORD:
+        return None
+    return People(schema.unit, schema.rows_per_unit or 1, schema.groups_per_unit)
+
+
 def people_of(question: Question, schema: Schema) -> People | None:
     """What is kept of each person whatever the price is; None if every record is a unit.
 
@@ -30,9 +38,10 @@ def people_of(question: Question, schema: Schema) -> People | None:
     or people are all that is counted, nobody is cut if that at most doubles how far one person
     moves the counts; else as many groups are kept of each as there may be rows.
     """
-    if schema.unit == RECORD:
+    kept = kept_rows(schema)
+    if kept is None:
         return None
-    rows, groups = schema.rows_per_unit or 1, schema.groups_per_unit
+    rows, groups = kept.rows, kept.groups
     counts_people = [aggregate.kind == "units" for aggregate in question.aggregates()]
     if any(counts_people) and (groups is None or all(counts_people)):
         limit = groups or rows

@@ -28,6 +28,8 @@ KINDS = [
     *((pa.timestamp(unit), MOMENT) for unit in ("ms", "us", "ns")),
     (pa.timestamp("us", "UTC"), MOMENT),
 ]
+CODED = {"type": "category", "categories": ["1", "2"]}
+TRUTH = {"type": "boolean"}
 
 
 def validated(source: Any, **columns: dict[str, Any]) -> Any:
@@ -62,6 +64,38 @@ def test_a_value_that_its_statistics_rule_out_is_refused(
     spliced(path, data=made(kind, [1, value, 10, 3, 5]), footer=true)
     with pytest.raises(InvalidTable, match=r"The column `x` of t.parquet holds values"):
         validated(path, x=column)
+
+
+@pytest.mark.parametrize(
+    ("kind", "column", "steps"),
+    [
+        (pa.int64(), CODED, [1, 2, 9]),
+        (pa.int32(), TRUTH, [1, 1, 0]),
+        (pa.bool_(), TRUTH, [1, 1, 0]),
+        (pa.bool_(), NUMBER, [1, 1, 0]),
+    ],
+)
+def test_categories_and_truth_values_are_compared_too(
+    tmp_path: Path, kind: Any, column: dict[str, Any], steps: list[int]
+) -> None:
+    """Also beside a column of which DuckDB can write no statistics."""
+    far = made(pa.timestamp("ms"), [1, 2, 2**62]).column("x")
+    for beside in (False, True):
+        path, honest = tmp_path / "t.parquet", tmp_path / "honest.parquet"
+        true, false = made(kind, [1, 1, 1]), made(kind, steps)
+        if beside:
+            true, false = (table.append_column("at", far) for table in (true, false))
+        pq.write_table(false, honest)
+        assert validated(honest, x=column).rows == 3
+        spliced(path, data=false, footer=true)
+        with pytest.raises(InvalidTable, match=r"`x` of t.parquet holds values"):
+            validated(path, x=column)
+
+
+def test_identifiers_are_not_compared_for_no_question_believes_them(tmp_path: Path) -> None:
+    path = tmp_path / "t.parquet"
+    spliced(path, data=made(pa.int64(), [1, 2, 99]), footer=made(pa.int64(), [1, 2, 3]))
+    assert validated(path, x={"type": "identifier"}).rows == 3
 
 
 def test_a_gap_that_its_statistics_rule_out_is_refused(tmp_path: Path) -> None:

@@ -43,10 +43,13 @@ EVERYTHING = Window(1, 0, 10**6, -(10**6), 10**6)
 ASKED = [
     Contribution("rows"),
     Contribution("cells"),
+    *(Contribution("rows", columns=names) for names in (("n",), ("c",), ("c", "n"))),
+    *(Contribution("cells", columns=names) for names in (("n",), ("c", "n"))),
     Contribution("least", "n"),
     Contribution("largest", "n"),
     Contribution("beyond", "n", -20, 30),
 ]
+NAMES = ["-".join([asked.kind, *asked.columns]) for asked in ASKED]
 Rows = list[dict[str, Any]]
 Found = Callable[[Rows, ContributionRequest], Profile]
 STORED = pa.schema([("who", pa.int64()), ("c", pa.string()), ("n", pa.int64())])
@@ -76,7 +79,7 @@ def numbers(profile: Profile) -> Counter[int]:
     return Counter({value: count for value, _, count in profile.values})
 
 
-@pytest.mark.parametrize("asked", ASKED, ids=[asked.kind for asked in ASKED])
+@pytest.mark.parametrize("asked", ASKED, ids=NAMES)
 def test_contributions_are_those_of_the_oracle(asked: Contribution) -> None:
     wheres: list[Predicate | None] = [None, Within("n", 0, None)]
     for seed, where, keys in itertools.product(range(4), wheres, [(), (Group("c", 3),)]):
@@ -96,7 +99,7 @@ def check_one_number(measured: Found, asked: Contribution, seed: int) -> None:
         assert (everybody - rest).total() <= 1
 
 
-@pytest.mark.parametrize("asked", ASKED, ids=[asked.kind for asked in ASKED])
+@pytest.mark.parametrize("asked", ASKED, ids=NAMES)
 def test_a_person_is_one_number(asked: Contribution) -> None:
     for seed in range(3):
         check_one_number(found, asked, seed)
@@ -123,6 +126,20 @@ def test_a_number_of_cut_rows_is_not_that_of_all() -> None:
     request = ContributionRequest(Contribution("rows"), "who", (EVERYTHING,), 1, 100)
     assert numbers(found(rows, request)) == {9: 1}
     assert numbers(OracleEngine(SCHEMA, cut).contributions(request)) == {3: 1}
+
+
+def test_a_row_without_a_value_is_none_of_the_column() -> None:
+    """The most rows with one of the columns, not the rows with any of them; who has none is out."""
+    rows = [{"who": 1, "c": c, "n": n} for c, n in [("0", None), (None, 1), (None, 2), ("x", None)]]
+    rows += [{"who": 2, "c": None, "n": None}] * 3
+    for names, most in [
+        ((), {4: 1, 3: 1}),
+        (("n",), {2: 1}),
+        (("c", "n"), {2: 1}),
+        (("c",), {1: 1}),
+    ]:
+        asked = Contribution("rows", columns=names)
+        assert numbers(found(rows, ContributionRequest(asked, "who", (EVERYTHING,), 0, 9))) == most
 
 
 def test_a_column_without_a_sum_and_a_window_without_ranks_are_refused() -> None:

@@ -109,4 +109,5 @@ def test_a_draw_says_its_own_words() -> None:
 
     silent = Silent()
     assert silent.counts_rows, "unless it says otherwise, only so many rows of a person count"
+    assert silent.required is None, "every row uses up a limit"
     assert (silent.measures, silent.windows, silent.cuts(schema())) == ((), {}, {})

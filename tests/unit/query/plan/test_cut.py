@@ -131,6 +131,29 @@ def test_without_noise_it_is_who_loses_something() -> None:
         assert counts(by_group) == ((1, 3) if both else (1,))
 
 
+def test_rows_without_a_value_are_nobodys_where_ranks_count() -> None:
+    """Two medians have a limit each; who is below both loses nothing, though having more rows."""
+    given = Schema.from_dict(
+        {
+            "table": {"name": "t", "unit": "who", "neighbours": "replace", "rows_per_unit": 2},
+            "columns": {
+                "who": {"type": "identifier"},
+                **{name: {"type": "number", "bounds": [0, 9]} for name in ("x", "y")},
+            },
+        }
+    )
+    held = {"a": [(1, None), (2, None), (None, 3), (None, 4)], "b": [(1, 2)] * 3, "c": []}
+    rows = [{"who": who, "x": x, "y": y} for who, own in held.items() for x, y in own]
+    engine = OracleEngine(given, rows)
+    for sql, above in [
+        ("SELECT MEDIAN(x), MEDIAN(y) FROM t", 1),
+        ("SELECT MEDIAN(x), COUNT(y) FROM t", 2),
+    ]:
+        plan = make_plan(parse(sql, given), given, NANO, measure_cut=Fraction(1, 5))
+        assert plan.cut is not None
+        assert truth(plan.cut, engine) == (above,)
+
+
 def test_noise_is_added_and_read_again() -> None:
     cut = counted("SELECT COUNT(*) FROM t", "add-or-remove")
     noisy = cut.release(opened([PEOPLE[-1]] * 5, "add-or-remove"))
