@@ -241,3 +241,29 @@ def test_nobody_is_above_a_limit_that_cuts_nothing(sql: str, above: int) -> None
     with tn.protect(rows, schema=schema, ledger=tn.ledger.Memory()) as data:
         answer = data.ask(sql, epsilon=1000, measure_cut=0.5)
     assert [limit.above.value for limit in answer.limits] == [above]
+
+
+def test_a_limit_of_groups_does_not_choose_among_the_categories_of_a_mode() -> None:
+    """900 rows said a, 700 said b; the one group that was kept of each person was a category."""
+    words = ["a"] * 9 + ["b"] * 7
+    people = [(f"p{i}", word) for i in range(100) for word in words]
+    rows = pd.DataFrame(people, columns=["who", "w"])
+    schema = tn.Schema.from_dict(
+        {
+            "table": {
+                "name": "t",
+                "unit": "who",
+                "neighbours": "add-or-remove",
+                "rows_per_unit": 16,
+                "groups_per_unit": 1,
+            },
+            "columns": {
+                "who": {"type": "identifier"},
+                "w": {"type": "category", "categories": ["a", "b", "c"]},
+            },
+            "budget": {"total": 50_000},
+        }
+    )
+    with tn.protect(rows, schema=schema, ledger=tn.ledger.Memory()) as data:
+        answers = {data.ask("SELECT MODE(w) FROM t", epsilon=1000 + i).value for i in range(8)}
+    assert answers == {"a"}

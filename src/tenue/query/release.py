@@ -168,8 +168,12 @@ class _Rows:
     def votes(self, column: str, categories: int) -> list[list[int]]:
         if column not in self._votes:
             keys = (*self._request.keys, Group(column, categories))
+            people = self._request.people
+            if people is not None:
+                # a limit of groups would cut categories; the price of a vote is by rows alone
+                people = replace(people, groups=None)
             found = self._engine.measure(
-                replace(self._request, measures=(Measure("rows"),), keys=keys)
+                replace(self._request, measures=(Measure("rows"),), keys=keys, people=people)
             )
             self._votes[column] = [
                 [found.get((*place, number), (0,))[0] for number in range(categories)]
