@@ -53,7 +53,8 @@ def chosen_way(domain: Domain, rows: int, epsilon: Fraction) -> tuple[str, str]:
             return "two-stage", f"{mixed}: enough for tables of two."
         return "columns", f"{mixed}: too little for tables of two."
     if strength < FEW:
-        return "tree", f"{sentence(told)}, which is little: expect a coarse picture."
+        way = "tree" if columns == 2 else "columns"
+        return way, f"{sentence(told)}, which is little: expect a coarse picture."
     if columns > 2 or any(axis.size <= _DISTINCT for axis in domain.axes):
         seen = "enough to see each by itself, then all together."
         return "two-stage", f"There are {columns} columns of numbers, and {told}: {seen}"
