@@ -155,6 +155,24 @@ def test_two_columns_tell_no_more_together(n: int, k: int) -> None:
         assert worst(pair, k, whole) <= Fraction(1, k)
 
 
+@functools.cache
+def alone(column: Column, k: int) -> Fraction:
+    return worst((column,), k, whole)
+
+
+@pytest.mark.parametrize(("n", "k"), [(3, 2), (4, 2), (3, 3), (5, 2), (5, 3), (6, 2), (6, 3)])
+def test_two_columns_up_to_six_units_tell_what_each_tells_alone(n: int, k: int) -> None:
+    """The law of a release is a product over columns, each a function of its own column, and so is
+    the prior: what is seen of one says nothing of the other. Where all can be gone through, the
+    product is compared with that."""
+    patterns = list(tied(n))
+    for pair in itertools.combinations_with_replacement(patterns, 2):
+        together = max(alone(column, k) for column in pair)
+        assert together <= Fraction(1, k)
+        if n == 3:
+            assert worst(pair, k, whole) == together
+
+
 def test_ties_that_another_column_decides_would_tell_more() -> None:
     pairs = itertools.combinations_with_replacement(tied(4), 2)
     assert max(worst(pair, 2, by_another) for pair in pairs) > Fraction(1, 2)
