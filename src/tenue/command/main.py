@@ -15,6 +15,11 @@ from . import ask, check, demo, explain, init, ledger, limits, publish
 from .wording import in_options
 from .words import App
 
+UNFORESEEN = (
+    "{where}. This is an error in Tenue; what was paid stays paid. Please report these words. "
+    "TENUE_TRACEBACK=1 shows more, which may quote rows of the table."
+)
+
 app = App("tenue", "The least noise that keeps the promise.", version=f"tenue {VERSION}")
 app.command("demo")(demo.demo)
 app.command("init")(init.init)
@@ -28,7 +33,8 @@ app.add("ledger", ledger.app)
 
 def main() -> None:
     """Exit codes: 0 done, 2 refused, 1 our fault; 3 of `check`, not as required. Nobody sees a
-    traceback for a mistake."""
+    traceback for a mistake, nor the words of an error that we did not foresee: they may quote a
+    row. `TENUE_TRACEBACK=1` shows both to whoever holds the table."""
     as_json = "--json" in sys.argv
     gc.set_threshold(100_000)  # what is loaded stays: looking through it took a tenth of a question
     try:
@@ -36,18 +42,38 @@ def main() -> None:
     except Refused as refusal:
         _refuse(refusal, as_json=as_json)
     except Fault as fault:
-        if as_json:
-            with suppress(OSError):  # it may be the fault
-                sys.stdout.write(json.dumps({"fault": {"code": fault.code}}) + "\n")
-        sys.stderr.write(f"Something failed on our side ({fault.code}): {fault}\n")
-        raise SystemExit(1) from None
+        _admit(fault.code, str(fault), as_json=as_json)
     except KeyboardInterrupt:
         sys.stderr.write("Stopped.\n")
         raise SystemExit(1) from None
     except BrokenPipeError:  # nobody reads on; what Python flushes at its end must go somewhere
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise SystemExit(1) from None
+    except Exception as unforeseen:
+        if os.environ.get("TENUE_TRACEBACK") == "1":
+            raise
+        _admit(Fault.code, UNFORESEEN.format(where=_place(unforeseen)), as_json=as_json)
     raise SystemExit(0)
+
+
+def _admit(code: str, what: str, *, as_json: bool) -> NoReturn:
+    if as_json:
+        with suppress(OSError):  # it may be the fault
+            sys.stdout.write(json.dumps({"fault": {"code": code}}) + "\n")
+    sys.stderr.write(f"Something failed on our side ({code}): {what}\n")
+    raise SystemExit(1) from None
+
+
+def _place(error: Exception) -> str:
+    """The kind of an error and the line that raised it: what we need to find it, and no value."""
+    last = error.__traceback__
+    while last is not None and last.tb_next is not None:
+        last = last.tb_next
+    kind = type(error).__name__
+    if last is None:
+        return kind
+    code = last.tb_frame.f_code
+    return f"{kind} in {os.path.basename(code.co_filename)}, line {last.tb_lineno}"
 
 
 def _refuse(refusal: Refused, *, as_json: bool) -> NoReturn:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import subprocess
 import sys
@@ -53,6 +54,29 @@ def test_wrong_words_are_not_tracebacks(words: list[str]) -> None:
     as_json = tenue(*words, "--json")
     assert as_json.returncode == 2
     assert set(json.loads(as_json.stdout)["refused"]) == {"code", "what", "allowed", "fix"}
+
+
+def test_an_error_that_nobody_foresaw_names_its_place_and_quotes_nothing(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main_module = importlib.import_module("tenue.command.main")  # the package has a `main` too
+
+    def fails(words: object) -> None:
+        raise KeyError("a row's own value")
+
+    monkeypatch.setattr(main_module, "app", fails)
+    monkeypatch.setattr(sys, "argv", ["tenue", "ask", "--json"])
+    with pytest.raises(SystemExit) as end:
+        main_module.main()
+    said = capsys.readouterr()
+    assert end.value.code == 1
+    assert json.loads(said.out) == {"fault": {"code": "fault"}}
+    assert "KeyError in test_main.py, line " in said.err
+    assert "own value" not in said.out + said.err
+
+    monkeypatch.setenv("TENUE_TRACEBACK", "1")
+    with pytest.raises(KeyError):
+        main_module.main()
 
 
 def test_no_words_show_what_can_be_said() -> None:
