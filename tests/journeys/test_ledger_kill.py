@@ -33,7 +33,7 @@ NURSERY = """
 import json, os, signal, sys, threading
 from tenue.errors import Conflict
 from tenue.ledger import Charge, SQLite, digest
-from tenue.ledger.sqlite import ledger as sqlite
+from tenue.ledger.sql import ledger as tabled
 from tenue.ledger.transaction import settlement
 from tenue.ledger.fact import Returned
 
@@ -103,7 +103,7 @@ class Worker:
 for line in sys.stdin:
     command = json.loads(line)
     if command.pop("refund"):
-        sqlite.recover = refund_the_dead
+        tabled.recover = refund_the_dead
     child = os.fork()
     if child == 0:
         Worker(**command).run()
@@ -177,7 +177,7 @@ def check(folder: Path, kills: int) -> int:
         answered = {reserved[e.fact.reservation] for e in entries if e.kind == "answered"}  # type: ignore[union-attr]
         assert acknowledged.keys() <= answered
         assert set(lines(folder, "draws")) <= set(reserved.values())  # paid before drawn
-        rows = ledger._file.read(  # type: ignore[attr-defined]
+        rows = ledger._database.read(  # type: ignore[attr-defined]
             lambda rows: {
                 reserved[e.fact.reservation]: rows.answer(e.sequence).decode()  # type: ignore[union-attr]
                 for e in entries

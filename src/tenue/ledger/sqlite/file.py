@@ -21,12 +21,13 @@ from ..contract import closed
 from ..proof.anchor import Anchor
 from ..proof.inspection import inspect
 from ..record import Verification
+from ..sql.tables import Tables
 from ..transaction.journal import Journal
+from ..transaction.writer import Request, Writer
 from .connection import Connections, is_busy, keeper, transaction, watch
+from .layout import APPLICATION, BEFORE, VERSION, create, keep_secret, schema_of, upgrade
 from .log import WHOLE, announce, finish, has_log, state_of
 from .owner import Owners
-from .tables import APPLICATION, BEFORE, VERSION, Tables, create, keep_secret, schema_of, upgrade
-from .writer import Request, Writer
 
 T = TypeVar("T")
 _DAMAGE = (sqlite3.Error, UnicodeDecodeError)  # text that is not UTF-8 escapes as the latter
@@ -64,10 +65,6 @@ class File:
                 _check_head(connection)
         except _DAMAGE as error:
             raise self._poison(error) from None
-
-    def secret(self) -> bytes:
-        """The key of the ledger's certificates, which never leaves it."""
-        return self.read(lambda tables: tables.secret())
 
     def sweep(self) -> None:
         self._owners.sweep()

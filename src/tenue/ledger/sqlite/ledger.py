@@ -4,27 +4,14 @@ from __future__ import annotations
 
 import os
 import weakref
-from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TypeVar
 
-from ...errors import LedgerFault
 from ...number import checked_call
-from .. import chain
-from ..contract import Ledger, Rows
-from ..fact import Entry
-from ..proof.anchor import Anchor
-from ..record import Verification
-from ..transaction.journal import Journal
-from ..transaction.settlement import recover
+from ..sql.ledger import Tabled
 from .file import File
-from .tables import Tables
-
-T = TypeVar("T")
-_PAGE = 1000
 
 
-class SQLite(Ledger):
+class SQLite(Tabled):
     """A durable ledger in a file, for any number of threads and processes of one machine.
 
     Guarantee
@@ -53,23 +40,19 @@ class SQLite(Ledger):
         1 5
     """
 
+    _database: File
+
     @checked_call
     def __init__(
         self, path: str | os.PathLike[str], *, anchor: str | os.PathLike[str] | None = None
     ) -> None:
-        file = File(path)
-        self._file = file
+        file = self._database = File(path)
         # also at exit; the file does not know this object, so that it can be let go
         self._close = weakref.finalize(self, file.close)
         try:
             file.prepare()
             beside = f"{file.path}.anchor"
-            if anchor is not None:
-                self._held_at_opening(anchor)
-            elif os.path.lexists(beside):
-                self._held_at_opening(beside)
-            if file.read(lambda rows: rows.open_tickets()):
-                file.write(recover)
+            self._settle_in(beside if anchor is None and os.path.lexists(beside) else anchor)
             file.sweep()
         except BaseException:
             self._close()
@@ -77,53 +60,7 @@ class SQLite(Ledger):
 
     @property
     def path(self) -> Path:
-        return Path(self._file.path)
-
-    @property
-    def is_new(self) -> bool:
-        return self._file.is_new
+        return Path(self._database.path)
 
     def close(self) -> None:
         self._close()
-
-    def _held_at_opening(self, path: str | os.PathLike[str]) -> None:
-        kept = Anchor.read_if_there(path)
-        if kept is not None:
-            self._hold_to(kept)
-        elif self._file.read(lambda rows: rows.head())[0]:
-            raise LedgerFault(f"the anchor `{path}` is missing and the ledger is not new")
-
-    def _secret(self) -> bytes:
-        return self._file.secret()
-
-    def _write(self, work: Callable[[Journal], T]) -> T:
-        return self._file.write(work)
-
-    def _read(self, look: Callable[[Rows], T]) -> T:
-        return self._file.read(look)
-
-    def _entries(self) -> Iterator[Entry]:
-        last, _ = self._file.read(lambda rows: rows.head())
-        after = 0
-        while after < last:
-            page = self._page(after, min(_PAGE, last - after))
-            for sequence, text, link in page:
-                yield chain.entry(sequence, text, link)
-            after = page[-1][0]
-
-    def _page(self, after: int, count: int) -> list[tuple[int, str, bytes]]:
-        page = self._file.read(lambda rows: rows.texts(after, count))
-        if not page:
-            raise LedgerFault("entries that were there are gone")
-        return page
-
-    def _inspect(self, anchor: Anchor | None) -> Verification:
-        return self._file.inspect(anchor)
-
-    def _hold_to(self, anchor: Anchor) -> None:
-        def look(rows: Tables) -> str:
-            return anchor.missed_by(rows.head()[0], rows.link(anchor.entries))
-
-        missed = self._file.read(look)
-        if missed:
-            raise LedgerFault(missed)

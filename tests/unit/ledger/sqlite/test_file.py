@@ -13,7 +13,7 @@ from tenue.errors import LedgerFault, Refused
 from tenue.ledger.dictionaries import Dictionaries
 from tenue.ledger.fact import DataChanged, DatasetOpened
 from tenue.ledger.sqlite.file import File
-from tenue.ledger.sqlite.tables import APPLICATION, VERSION
+from tenue.ledger.sqlite.layout import APPLICATION, VERSION
 from tenue.ledger.transaction.journal import Journal
 
 OPENED = DatasetOpened(

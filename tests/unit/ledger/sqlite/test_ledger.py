@@ -22,7 +22,7 @@ from tenue.engine.watch import Stamp
 from tenue.errors import Conflict, Fault, InvalidArgument, LedgerFault, OverBudget, Refused
 from tenue.ledger import Charge, SQLite
 from tenue.ledger.row import ticket_name
-from tenue.ledger.sqlite.writer import Request
+from tenue.ledger.transaction.writer import Request
 
 CHARGE = Charge.of(epsilon="0.5", neighbours="replace")
 
@@ -199,7 +199,7 @@ def test_a_refusal_does_not_spoil_its_batch(path: Path) -> None:
             request(20, "a"),
             request(11, "d"),
         ]
-        ledger._file._carry_out(batch)
+        ledger._database._carry_out(batch)
         assert [type(each.error) for each in batch] == [
             type(None),
             OverBudget,
@@ -219,14 +219,14 @@ def test_a_key_given_back_is_free_within_the_same_batch(path: Path) -> None:
     with SQLite(path) as ledger:
         wanted = Purchase("census", "ann", CHARGE, "key", "q", None, "dp", None, None)
         first: Request[object] = Request(lambda journal: reserve(journal, wanted))
-        ledger._file._carry_out([first])
+        ledger._database._carry_out([first])
         batch: list[Request[object]] = [
             Request(lambda journal: release_unread(journal, first.result, "")),  # type: ignore[arg-type]
             Request(lambda journal: reserve(journal, wanted)),
             Request(lambda journal: commit(journal, batch[1].result, b"drawn")),  # type: ignore[arg-type]
             Request(lambda journal: reserve(journal, wanted)),
         ]
-        ledger._file._carry_out(batch)
+        ledger._database._carry_out(batch)
         assert [request.error for request in batch] == [None] * 4
         assert batch[3].result.answer == b"drawn"  # type: ignore[attr-defined]
         assert ledger.balance().spent == Fraction(1, 2)
@@ -407,7 +407,7 @@ def poisoned(ledger: SQLite) -> None:
 
 def test_a_read_only_file_fails_closed(path: Path) -> None:
     with SQLite(path) as ledger:
-        with ledger._file._connections.take("write") as connection:
+        with ledger._database._connections.take("write") as connection:
             connection.execute("PRAGMA query_only = ON")
         with pytest.raises(LedgerFault, match="readonly"):
             ledger.reserve("census", "ann", CHARGE, "key", "q")
@@ -534,8 +534,8 @@ def meaning(ledger: SQLite) -> object:
         [entry.to_json() for entry in ledger.entries()],
         [ledger.balance(name) for name in ledger.datasets()],
         [ledger.cached("census", f"c{number}") for number in range(6)],
-        ledger._file.read(lambda rows: [rows.ticket_named(name) for name in names if name]),
-        ledger._file.read(lambda rows: (rows.open_tickets(), rows.times("census", "median"))),
+        ledger._database.read(lambda rows: [rows.ticket_named(name) for name in names if name]),
+        ledger._database.read(lambda rows: (rows.open_tickets(), rows.times("census", "median"))),
         ledger.seal("ab"),
     )
 
@@ -582,7 +582,7 @@ def test_a_key_hidden_by_a_damaged_index_is_seen(tmp_path: Path) -> None:
     for at in places:
         path.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
         with SQLite(path) as ledger:
-            hidden += ledger._file.read(lambda rows: rows.ticket_named(name)) is None
+            hidden += ledger._database.read(lambda rows: rows.ticket_named(name)) is None
             assert not ledger.verify()
     assert hidden >= 1
 
@@ -689,7 +689,7 @@ def test_no_export_and_no_screen_has_the_key(tmp_path: Path) -> None:
     path = tmp_path / "a.ledger"
     with SQLite(path) as ledger:
         ledger.open_dataset("census", total=5, neighbours="replace", schema_digest="ab" * 32)
-        secret = ledger._file.secret()
+        secret = ledger._secret()
         text = io.StringIO()
         ledger.export(text)
         ledger.anchor(tmp_path / "anchor")

@@ -6,7 +6,8 @@ import pytest
 
 from tenue.errors import LedgerFault
 from tenue.ledger import Charge, Memory
-from tenue.ledger.sqlite.tables import APPLICATION, VERSION, Tables, create, schema_of
+from tenue.ledger.sql.tables import Tables
+from tenue.ledger.sqlite.layout import create
 from tenue.ledger.transaction.journal import Journal
 
 
@@ -54,12 +55,6 @@ def test_no_lookup_of_a_question_scans_a_table(connection: sqlite3.Connection) -
     tables.open_tickets()
     [plan] = [plan for sql, plan in watched.plans.items() if "outcome = 0" in sql]
     assert plan == ["SCAN ticket USING INDEX ticket_open"]
-
-
-def test_a_file_says_what_it_is(connection: sqlite3.Connection) -> None:
-    assert connection.execute("PRAGMA application_id").fetchone() == (APPLICATION,)
-    assert connection.execute("PRAGMA user_version").fetchone() == (VERSION,)
-    assert len(schema_of(connection)) == 12 + 3
 
 
 def test_what_a_transaction_wrote_is_read_back(connection: sqlite3.Connection) -> None:

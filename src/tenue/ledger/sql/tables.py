@@ -1,12 +1,14 @@
-"""The rows of a ledger in SQLite tables: how they are created, read and written."""
+"""The rows of a ledger in SQL tables: how they are read and written, whichever database has them.
+
+The statements are of the SQL that SQLite and PostgreSQL read alike; `?` stands for a value.
+"""
 
 from __future__ import annotations
 
 import hashlib
-import json
-import sqlite3
-from collections.abc import Callable, Iterable, Iterator
-from typing import TypeVar
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
+from typing import Any, Protocol, TypeVar
 
 from ...errors import LedgerFault
 from .. import chain
@@ -16,109 +18,54 @@ from ..transaction.journal import Journal
 
 T = TypeVar("T")
 
-APPLICATION = 0x54656E75
-"""What the file's header says it is: "Tenu"."""
-
-VERSION = 4
-"""How the tables are laid out."""
-
-BEFORE = (1, 2, 3)
-"""The layouts that `upgrade` makes the present one of."""
-_PROTOCOL = """
-CREATE TABLE protocol (dataset TEXT PRIMARY KEY, protocol TEXT NOT NULL) WITHOUT ROWID
-"""
-_SOURCE = """
-CREATE TABLE source (
-    dataset TEXT PRIMARY KEY, mark TEXT NOT NULL, reading TEXT NOT NULL, digest TEXT NOT NULL
-) WITHOUT ROWID
-"""
-_SEAL = """
-CREATE TABLE seal (name TEXT PRIMARY KEY, content BLOB NOT NULL, digest BLOB NOT NULL)
-WITHOUT ROWID
-"""
-_LOG = """
-CREATE TABLE log (place INTEGER PRIMARY KEY CHECK (place = 0), state INTEGER NOT NULL)
-"""
-
-_SCHEMA = """
-CREATE TABLE entry (sequence INTEGER PRIMARY KEY, text TEXT NOT NULL, link BLOB NOT NULL);
-CREATE TABLE ticket (
-    sequence INTEGER PRIMARY KEY, name BLOB, cache BLOB, owner TEXT NOT NULL,
-    outcome INTEGER NOT NULL, settled INTEGER
-);
-CREATE UNIQUE INDEX ticket_name ON ticket (name) WHERE outcome <> 2;
-CREATE INDEX ticket_open ON ticket (sequence) WHERE outcome = 0;
-CREATE INDEX ticket_cache ON ticket (cache, settled) WHERE outcome = 1;
-CREATE TABLE answer (sequence INTEGER PRIMARY KEY, content BLOB NOT NULL);
-CREATE TABLE dataset (
-    name TEXT PRIMARY KEY, neighbours TEXT NOT NULL, total INTEGER NOT NULL,
-    total_delta INTEGER NOT NULL, per_analyst INTEGER, schema_digest TEXT NOT NULL,
-    data_version TEXT NOT NULL, repriced INTEGER NOT NULL, widest INTEGER NOT NULL
-) WITHOUT ROWID;
-CREATE TABLE account (
-    dataset TEXT NOT NULL, analyst TEXT NOT NULL, statistical INTEGER NOT NULL,
-    most INTEGER NOT NULL, delta INTEGER NOT NULL, most_delta INTEGER NOT NULL,
-    individual INTEGER NOT NULL, PRIMARY KEY (dataset, analyst)
-) WITHOUT ROWID;
-CREATE TABLE person (
-    dataset TEXT NOT NULL, analyst TEXT NOT NULL, person TEXT NOT NULL, nano INTEGER NOT NULL,
-    atto INTEGER NOT NULL, PRIMARY KEY (dataset, analyst, person)
-) WITHOUT ROWID;
-CREATE TABLE question (
-    dataset TEXT NOT NULL, name TEXT NOT NULL, times INTEGER NOT NULL, PRIMARY KEY (dataset, name)
-) WITHOUT ROWID;
-CREATE TABLE release (
-    dataset TEXT NOT NULL, digest TEXT NOT NULL, sequence INTEGER NOT NULL,
-    PRIMARY KEY (dataset, digest)
-) WITHOUT ROWID
-"""
+_KEPT: dict[str, tuple[int, tuple[str, ...]]] = {
+    "dataset": (
+        1,
+        (
+            "name", "neighbours", "total", "total_delta", "per_analyst", "schema_digest",
+            "data_version", "repriced", "widest", "individual", "unit",
+        ),
+    ),
+    "account": (
+        2,
+        ("dataset", "analyst", "statistical", "most", "delta", "most_delta", "individual"),
+    ),
+    "person": (3, ("dataset", "analyst", "person", "nano", "atto")),
+    "question": (2, ("dataset", "name", "times")),
+    "release": (2, ("dataset", "digest", "sequence")),
+    "protocol": (1, ("dataset", "protocol")),
+    "source": (1, ("dataset", "mark", "reading", "digest")),
+}  # fmt: skip
+"""The tables of running totals: how many columns are the key; the columns, as rows have them."""
 
 
-def create(connection: sqlite3.Connection) -> None:
-    """Makes an empty database a ledger; inside a transaction of the caller's."""
-    for statement in _SCHEMA.split(";"):
-        connection.execute(statement)
-    connection.execute(f"PRAGMA application_id = {APPLICATION}")
-    upgrade(connection, 1)
+class Found(Protocol):
+    """The rows that a statement found."""
+
+    def fetchone(self) -> Any: ...
+    def fetchall(self) -> list[Any]: ...
+    def __iter__(self) -> Iterator[Any]: ...
 
 
-def upgrade(connection: sqlite3.Connection, version: int) -> None:
-    """Adds what a layout lacked, so that old and new ledgers are the same; what was spent stays.
+class Connected(Protocol):
+    """A connection to a database, in a transaction."""
 
-    Layout 1 knew no protocols, no units and no cap of individual DP, layout 2 no validated files,
-    layout 3 neither a key nor whether the file is whole. Inside a transaction.
-    """
-    if version == 1:
-        connection.execute("ALTER TABLE dataset ADD COLUMN individual INTEGER")
-        connection.execute("ALTER TABLE dataset ADD COLUMN unit TEXT NOT NULL DEFAULT ''")
-        connection.execute(_PROTOCOL)
-    if version <= 2:
-        connection.execute(_SOURCE)
-    connection.execute(_SEAL)
-    connection.execute(_LOG)
-    connection.execute("INSERT INTO log VALUES (0, 0)")
-    connection.execute(f"PRAGMA user_version = {VERSION}")
+    def execute(self, sql: str, values: Sequence[Any] = (), /) -> Found: ...
+    def executemany(self, sql: str, rows: Iterable[Sequence[Any]], /) -> object: ...
 
 
-def keep_secret(connection: sqlite3.Connection, secret: bytes) -> None:
-    """Stores the key of a ledger that has none yet, beside a digest that shows a damaged one."""
-    connection.execute(
-        "INSERT INTO seal VALUES ('certificates', ?, ?)",
-        (secret, hashlib.sha256(secret).digest()),
-    )
-
-
-def schema_of(connection: sqlite3.Connection) -> list[tuple[object, ...]]:
-    """What the file says its tables are, to be held against what they should be."""
-    return connection.execute(
-        "SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name"
-    ).fetchall()
+LINES = (
+    "SELECT e.sequence, e.text, e.link, t.sequence, t.name, t.cache, t.owner, t.outcome,"
+    " t.settled, a.content FROM entry e LEFT JOIN ticket t ON t.sequence = e.sequence"
+    " LEFT JOIN answer a ON a.sequence = e.sequence ORDER BY e.sequence"
+)
+"""Every entry beside the ticket it opened and the answer it stored."""
 
 
 class Tables:
     """A shelf of rows in the tables of one connection."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    def __init__(self, connection: Connected) -> None:
         self._run = connection.execute
         self._run_many = connection.executemany
 
@@ -170,11 +117,12 @@ class Tables:
         return {row[2]: Person(*row[3:]) for row in rows}
 
     def most(self, dataset: str, analyst: str, besides: Iterable[str]) -> Person:
+        left_out = tuple(besides)
+        others = f" AND person NOT IN ({_marks(len(left_out))})" if left_out else ""
         row = self._run(
-            "SELECT COALESCE(MAX(nano), 0), COALESCE(MAX(atto), 0) FROM person"
-            " WHERE dataset = ? AND analyst = ?"
-            " AND person NOT IN (SELECT value FROM json_each(?))",
-            (dataset, analyst, json.dumps(list(besides))),
+            "SELECT COALESCE(MAX(nano), 0), COALESCE(MAX(atto), 0) FROM person"  # noqa: S608
+            f" WHERE dataset = ? AND analyst = ?{others}",
+            (dataset, analyst, *left_out),
         ).fetchone()
         return Person(*row)
 
@@ -238,45 +186,30 @@ class Tables:
         """Writes everything a transaction changed."""
         totals = journal.totals
         self._run_many("INSERT INTO entry VALUES (?, ?, ?)", journal.written)
-        self._run_many(
-            "INSERT INTO ticket VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (sequence)"
-            " DO UPDATE SET outcome = excluded.outcome, settled = excluded.settled",
-            totals.tickets.values(),
-        )
-        self._run_many("INSERT INTO answer VALUES (?, ?)", totals.answers.items())
-        self._run_many(
-            "REPLACE INTO dataset VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            [(name, *row) for name, row in totals.datasets.items()],
-        )
-        self._run_many(
-            "REPLACE INTO account VALUES (?, ?, ?, ?, ?, ?, ?)",
-            [(*key, *row) for key, row in totals.accounts.items()],
-        )
-        self._run_many(
-            "REPLACE INTO person VALUES (?, ?, ?, ?, ?)",
-            [(*key, *row) for key, row in totals.persons.items()],
-        )
-        self._run_many(
-            "REPLACE INTO question VALUES (?, ?, ?)",
-            [(*key, times) for key, times in totals.questions.items()],
-        )
-        self._run_many(
-            "REPLACE INTO release VALUES (?, ?, ?)",
-            [(*key, sequence) for key, sequence in totals.releases.items()],
-        )
-        self._run_many("REPLACE INTO protocol VALUES (?, ?)", totals.protocols.items())
-        self._run_many(
-            "REPLACE INTO source VALUES (?, ?, ?, ?)",
-            [(name, *row) for name, row in totals.sources.items()],
-        )
+        if totals.tickets:
+            self._run_many(
+                "INSERT INTO ticket VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (sequence)"
+                " DO UPDATE SET outcome = excluded.outcome, settled = excluded.settled",
+                list(totals.tickets.values()),
+            )
+        if totals.answers:
+            self._run_many("INSERT INTO answer VALUES (?, ?)", list(totals.answers.items()))
+        self._keep("dataset", [(name, *row) for name, row in totals.datasets.items()])
+        self._keep("account", [(*key, *row) for key, row in totals.accounts.items()])
+        self._keep("person", [(*key, *row) for key, row in totals.persons.items()])
+        self._keep("question", [(*key, times) for key, times in totals.questions.items()])
+        self._keep("release", [(*key, at) for key, at in totals.releases.items()])
+        self._keep("protocol", list(totals.protocols.items()))
+        self._keep("source", [(name, *row) for name, row in totals.sources.items()])
 
-    def lines(self) -> Iterator[Line]:
+    def _keep(self, table: str, rows: list[tuple[Any, ...]]) -> None:
+        """Writes rows of running totals over those of the same key."""
+        if rows:
+            self._run_many(_kept(table), rows)
+
+    def lines(self) -> Iterable[Line]:
         """Every entry beside the ticket it opened and the answer it stored."""
-        return self._run(
-            "SELECT e.sequence, e.text, e.link, t.sequence, t.name, t.cache, t.owner, t.outcome,"
-            " t.settled, a.content FROM entry e LEFT JOIN ticket t ON t.sequence = e.sequence"
-            " LEFT JOIN answer a ON a.sequence = e.sequence ORDER BY e.sequence"
-        )
+        return self._run(LINES)
 
     def totals(self) -> Stored:
         run = self._run
@@ -295,7 +228,21 @@ class Tables:
         return Stored(books, tickets, answers)
 
 
-def _only(kind: Callable[..., T], keys: int, rows: sqlite3.Cursor) -> T | None:
+@cache
+def _kept(table: str) -> str:
+    keys, columns = _KEPT[table]
+    changed = ", ".join(f"{name} = excluded.{name}" for name in columns[keys:])
+    return (
+        f"INSERT INTO {table} VALUES ({_marks(len(columns))})"  # noqa: S608 - names are ours
+        f" ON CONFLICT ({', '.join(columns[:keys])}) DO UPDATE SET {changed}"
+    )
+
+
+def _marks(many: int) -> str:
+    return ", ".join("?" * many)
+
+
+def _only(kind: Callable[..., T], keys: int, rows: Found) -> T | None:
     """The one row, without the columns that are its key; None if there is none."""
     row = rows.fetchone()
     return None if row is None else kind(*row[keys:])

@@ -13,7 +13,7 @@ from queue import Empty, SimpleQueue
 from typing import Any, Generic, TypeVar
 
 from ...errors import LedgerFault
-from ..transaction.journal import Journal
+from .journal import Journal
 
 T = TypeVar("T")
 _LARGEST_BATCH = 512

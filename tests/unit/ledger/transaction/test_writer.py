@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from tenue.errors import InvalidArgument, LedgerFault
-from tenue.ledger.sqlite.writer import Request, Writer
 from tenue.ledger.transaction.journal import Journal
+from tenue.ledger.transaction.writer import Request, Writer
 
 
 class Disk:

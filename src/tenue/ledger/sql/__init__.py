@@ -1,0 +1,1 @@
+"""The rows of a ledger in SQL tables, of whichever database."""
