@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import shutil
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import settings
@@ -12,7 +13,11 @@ from sybil import Sybil
 from sybil.parsers.markdown import PythonCodeBlockParser, SkipParser
 from sybil.parsers.rest import DocTestParser
 
+from postgres_server import Server, programs
+
 pytest_plugins = ["chance"]
+_ELSEWHERE = {"postgres": programs}
+"""Software that is not on the path: what finds it."""
 
 # timings are never asserted, so a busy machine must not fail an example
 settings.register_profile("tenue", deadline=None, derandomize=True)
@@ -46,7 +51,20 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """A test that needs software the machine lacks is skipped, except where CI must have it."""
     for item in items:
         for marker in item.iter_markers("needs"):
-            missing = [name for name in marker.args if shutil.which(name) is None]
+            missing = [name for name in marker.args if not _installed(name)]
             if missing and not os.environ.get("TENUE_CI"):
                 names = ", ".join(missing)
                 item.add_marker(pytest.mark.skip(reason=f"install {names} to run this"))
+
+
+def _installed(name: str) -> bool:
+    found = _ELSEWHERE.get(name)
+    return (shutil.which(name) if found is None else found()) is not None
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[Server]:
+    """One server for all tests of a process."""
+    server = Server()
+    yield server
+    server.remove()

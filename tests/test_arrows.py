@@ -56,7 +56,7 @@ _INSIDE = {
     "evaluate": "verdict certificate code rows value group check pair risk score utility",
     "ledger": (
         "amount text composition fact chain row totals dictionaries record proof "
-        "transaction contract sql sqlite given memory statement"
+        "transaction contract fork sql sqlite postgres given memory statement"
     ),
     "mechanism": "bernstein choose part error individual refinement smooth",
     "microdata": (

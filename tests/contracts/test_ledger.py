@@ -16,16 +16,28 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from fractions import Fraction
+from itertools import count
 from pathlib import Path
 
 import pytest
 
 import tenue
+from postgres_server import Server
 from tenue.engine.watch import Stamp
 from tenue.errors import Conflict, InvalidArgument, LedgerFault, NotPromised, OverBudget, Refused
-from tenue.ledger import LARGEST_ANSWER, Charge, Ledger, Memory, Reservation, SQLite, digest
+from tenue.ledger import (
+    LARGEST_ANSWER,
+    Charge,
+    Ledger,
+    Memory,
+    Postgres,
+    Reservation,
+    SQLite,
+    digest,
+)
 from tenue.ledger.chain import GENESIS
 from tenue.ledger.fact import SourceValidated
+from tenue.ledger.given import open_ledger
 
 QUESTION = digest("SELECT COUNT(*) FROM census")
 OTHER = digest("SELECT SUM(income) FROM census")
@@ -39,13 +51,27 @@ def about(person: str, epsilon: object = 1) -> Charge:
     return Charge.of(epsilon=epsilon, neighbours="add-or-remove", person=person)
 
 
-@pytest.fixture(params=["memory", "sqlite"])
+POSTGRES = pytest.param("postgres", marks=pytest.mark.needs("postgres"))
+_schemas = count(1)
+
+
+def address(request: pytest.FixtureRequest) -> str:
+    """An empty place in the tests' own server."""
+    server: Server = request.getfixturevalue("postgres_server")
+    return server.address(schema=f"contract_{next(_schemas)}")
+
+
+@pytest.fixture(params=["memory", "sqlite", POSTGRES])
 def new(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable[[], Ledger]]:
     opened: list[Ledger] = []
+    kinds: dict[str, Callable[[], Ledger]] = {
+        "memory": Memory,
+        "sqlite": lambda: SQLite(tmp_path / f"{len(opened)}.ledger"),
+        "postgres": lambda: Postgres(address(request)),
+    }
 
     def make() -> Ledger:
-        path = tmp_path / f"{len(opened)}.ledger"
-        opened.append(Memory() if request.param == "memory" else SQLite(path))
+        opened.append(kinds[request.param]())
         return opened[-1]
 
     yield make
@@ -681,9 +707,10 @@ class Paying:
     """The same, from a real ledger: each grant is 1/100, the cap `total` of them."""
 
     def __init__(self, path: str, total: int) -> None:
-        from tenue.ledger import Charge, SQLite
+        from tenue.ledger import Charge
+        from tenue.ledger.given import open_ledger
 
-        self.ledger = SQLite(path)
+        self.ledger = open_ledger(path)
         self.ledger.open_dataset("census", total=f"{total}/100", neighbours="replace")
         self.charge = Charge.of(epsilon="0.01", neighbours="replace")
 
@@ -722,7 +749,7 @@ print(sum(int(os.read(counts, 8)) for _ in children))
 """
 
 
-def race(kind: type[object], path: Path, total: int, processes: int, attempts: int) -> int:
+def race(kind: type[object], path: Path | str, total: int, processes: int, attempts: int) -> int:
     script = "\n".join(
         [
             "from __future__ import annotations",
@@ -744,10 +771,13 @@ def race(kind: type[object], path: Path, total: int, processes: int, attempts: i
 
 
 @pytest.mark.any_draw("draws nothing; processes compete in any order")
-def test_32_processes_never_overspend(tmp_path: Path) -> None:
-    path = tmp_path / "race.ledger"
+@pytest.mark.parametrize("kind", ["sqlite", POSTGRES])
+def test_32_processes_never_overspend(
+    kind: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    path = str(tmp_path / "race.ledger") if kind == "sqlite" else address(request)
     assert race(Paying, path, 500, 32, 40) == 500
-    with SQLite(path) as ledger:
+    with open_ledger(path) as ledger:
         assert ledger.balance().spent == ledger.balance().total == 5
         assert ledger.verify()
         assert kinds(ledger).count("dataset-opened") == 1

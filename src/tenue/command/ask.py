@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 from . import options
@@ -18,9 +17,7 @@ def ask(
     interval: options.Interval = None,
     mechanism: options.Mechanism = None,
     measure_cut: options.MeasureCut = None,
-    ledger: Annotated[
-        Path | None, Option(help="The ledger's file; beside the table if not given.")
-    ] = None,
+    ledger: options.Ledger = None,
     analyst: Annotated[str | None, Option(help="Who asks.")] = None,
     source: Annotated[str | None, Option(help="The table, instead of the schema's.")] = None,
     key: Annotated[str | None, Option(help="A retry with this key costs nothing.")] = None,

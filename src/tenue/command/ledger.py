@@ -14,20 +14,21 @@ from .words import App, Argument, Option, say, written
 app = App("tenue ledger", "Show, verify, export or anchor what was spent.")
 _VERIFIED = ("ok", "entries", "head", "first_bad", "reason")
 _COMPARED = ("ok", "dataset", "entry", "reason")
-LedgerPath = Annotated[Path, Argument(help="The ledger's file.")]
+LedgerPlace = Annotated[str, Argument(help="The ledger's file, or its address.")]
 
 
-def _opened(path: Path) -> Any:
-    from ..ledger import SQLite
+def _opened(place: str) -> Any:
+    from ..ledger.given import open_ledger
+    from ..ledger.postgres.address import is_address
 
-    if not path.is_file():
-        raise refuse("command.there-is-no-ledger", name=path.name)
-    return SQLite(path)
+    if not is_address(place) and not Path(place).is_file():
+        raise refuse("command.there-is-no-ledger", name=Path(place).name)
+    return open_ledger(place, make=False)
 
 
 @app.command("show")
 def show(
-    path: LedgerPath,
+    path: LedgerPlace,
     last: Annotated[int, Option(help="So many of the latest questions.", least=0)] = 10,
     as_json: AsJson = False,
 ) -> None:
@@ -60,7 +61,7 @@ def show(
 
 @app.command("verify")
 def verify(
-    path: LedgerPath,
+    path: LedgerPlace,
     anchor: Annotated[Path | None, Option(help="An anchor kept elsewhere.")] = None,
     certificate: Annotated[
         Path | None, Option(help="A certificate.json: was it made by a schema of this ledger?")
@@ -87,7 +88,7 @@ def verify(
 
 @app.command("export")
 def export(
-    path: LedgerPath,
+    path: LedgerPlace,
     out: Annotated[Path | None, Option(help="Where to; the screen if not given.")] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -105,7 +106,7 @@ def export(
 
 @app.command("anchor")
 def anchor(
-    path: LedgerPath,
+    path: LedgerPlace,
     out: Annotated[Path, Option(help="A file that belongs on another machine.")],
     as_json: AsJson = False,
 ) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 from . import options
@@ -23,9 +22,7 @@ def limits(
     most: Annotated[
         int | None, Option(help="The most rows and groups that a limit may be.", least=2)
     ] = None,
-    ledger: Annotated[
-        Path | None, Option(help="The ledger's file; beside the table if not given.")
-    ] = None,
+    ledger: options.Ledger = None,
     analyst: Annotated[str | None, Option(help="Who asks.")] = None,
     source: Annotated[str | None, Option(help="The table, instead of the schema's.")] = None,
     key: Annotated[str | None, Option(help="A retry with this key costs nothing.")] = None,

@@ -40,10 +40,14 @@ MeasureCut = Annotated[
     Option("--measure-cut", help="0.1 buys how many persons are above a limit, with part of it."),
 ]
 NEW_LEDGER = "A new ledger was made: {path}. Keep it; never start another for the same people."
+Ledger = Annotated[
+    str | None,
+    Option("--ledger", help="The ledger's file or address; beside the table if not given."),
+]
 AsJson = Annotated[bool, Option("--json", help="Print one JSON object and nothing else.")]
 
 
-def opened(schema: Path, ledger: Path | None, analyst: str | None, source: str | None) -> Session:
+def opened(schema: Path, ledger: str | None, analyst: str | None, source: str | None) -> Session:
     """The protected table."""
     # no question multiplies matrices: numpy need not start a thread for every processor
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

@@ -59,7 +59,7 @@ def publish(
     gamma: Annotated[str | None, Option(help="The gain factor of v-mdav.")] = None,
     source: Annotated[str | None, Option(help="The table, instead of the schema's.")] = None,
     ledger: Annotated[
-        Path | None,
+        str | None,
         Option(help="Where the release is registered; beside the table if not given."),
     ] = None,
     no_register: Annotated[
@@ -94,7 +94,7 @@ def publish(
         target = _target(out, ledger, kind, replace=replace, preview=preview)
         _check_comparison(out, comparison)
         if no_register and ledger is not None:
-            raise refuse("command.ledger-and-no-register", name=ledger.name)
+            raise refuse("command.ledger-and-no-register", name=Path(ledger).name)
         asked: dict[str, Any] = {"k": _sizes(k), "by": by, "gamma": gamma}
         asked |= {"l": diversity, "t": closeness, "epsilon": epsilon}
         asked = {name: value for name, value in asked.items() if value is not None}
@@ -150,7 +150,7 @@ def _show_plan(plan: ReleasePlan, certificate: Certificate, *, as_json: bool) ->
 
 
 def _target(
-    out: Path | None, ledger: Path | None, kind: str | None, *, replace: bool, preview: bool
+    out: Path | None, ledger: str | None, kind: str | None, *, replace: bool, preview: bool
 ) -> Target | None:
     """Where the release goes; checked before anything is read."""
     from ..microdata.leave.leave import Target
@@ -167,10 +167,11 @@ def _target(
     return Target(out, kind, replace)
 
 
-def _check_apart(out: Path, ledger: Path | None) -> None:
+def _check_apart(out: Path, ledger: str | None) -> None:
     """What may leave and what must stay do not lie in one folder."""
-    if ledger is not None and ledger.resolve().is_relative_to(out.resolve()):
-        raise refuse("command.ledger-would-lie-in-among-what-leaves", name=ledger.name, out=out)
+    if ledger is not None and Path(ledger).resolve().is_relative_to(out.resolve()):
+        name = Path(ledger).name
+        raise refuse("command.ledger-would-lie-in-among-what-leaves", name=name, out=out)
 
 
 def _check_comparison(out: Path | None, comparison: Path | None) -> None:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from .contract import LARGEST_ANSWER, Ledger
     from .fact import Entry
     from .memory import Memory
+    from .postgres.ledger import Postgres
     from .proof.anchor import Anchor
     from .record import Balance, Quota, Reservation, Verification
     from .sqlite.ledger import SQLite
@@ -44,6 +45,7 @@ __all__ = [
     "Entry",
     "Ledger",
     "Memory",
+    "Postgres",
     "Quota",
     "Reservation",
     "SQLite",
@@ -60,6 +62,7 @@ lazily(
         ".contract": "LARGEST_ANSWER Ledger",
         ".fact": "Entry",
         ".memory": "Memory",
+        ".postgres.ledger": "Postgres",
         ".proof.anchor": "Anchor",
         ".record": "Balance Quota Reservation Verification",
         ".sqlite.ledger": "SQLite",

@@ -16,30 +16,37 @@ from pathlib import Path
 from ..errors import refuse
 from ..frozen import dataclass
 from .contract import Ledger
+from .postgres.address import is_address
 from .sqlite.ledger import SQLite
 
 _ENDING = ".ledger"
+Where = Path | str
+"""The path of a ledger's file, or the address of its database."""
 
 
 @dataclass(frozen=True)
 class Place:
     """What says where the ledger of a table lies.
 
-    named: the file that its schema names.
+    named: the file that its schema names, or the database.
     data: where one may lie beside its data, the usual place first; nothing if they are in no file.
     schema: the schema's own file, beside which one lies if the data are in no file.
     """
 
-    named: Path | None = None
+    named: Where | None = None
     data: tuple[Path, ...] = ()
     schema: Path | None = None
 
-    def find(self) -> Path | None:
-        """The ledger's file, which need not be there yet; None if nothing says where."""
+    def find(self) -> Where | None:
+        """Where the ledger lies, which need not be there yet; None if nothing says where."""
         usual = self.data
         if self.schema is not None:
             usual = (*usual, self.schema.absolute().with_suffix(_ENDING))
         there = _once([path for path in usual if path.exists()])
+        if isinstance(self.named, str):
+            if there:  # what was spent before must not be forgotten on the server
+                raise refuse("ledger.two-ledgers", one=there[0], other=self.named)
+            return self.named
         if self.named is None or not self.named.exists():
             for path in usual:
                 if path.is_symlink() and not path.exists():
@@ -56,13 +63,15 @@ class Place:
             raise refuse("ledger.place-cannot-be-written", folder=usual[0].parent)
         return usual[0]
 
-    def open(self, path: Path) -> SQLite:
-        """The ledger of this file, to which a link in the usual place leads from now on.
+    def open(self, where: Where) -> Ledger:
+        """The ledger there; if it is a file, a link in the usual place leads to it from now on.
 
         No link is left where the schema names the file, nor in a folder that cannot be written:
         nobody can start another ledger there.
         """
-        ledger = SQLite(path)
+        if isinstance(where, str):
+            return open_ledger(where)
+        ledger, path = SQLite(where), where
         try:
             self._leave_link(path)
         except BaseException:
@@ -92,14 +101,28 @@ def given_ledger(given: object, place: Place) -> Ledger:
     """The ledger, opened; the one of its place if none is given."""
     if isinstance(given, Ledger):
         return given
-    path = ledger_path(given, place)
-    if path is None:
+    where = ledger_place(given, place)
+    if where is None:
         raise refuse("ledger.no-ledger-is-given-and-schema-has")
-    return place.open(path)
+    return place.open(where)
 
 
-def ledger_path(given: object, place: Place, *, optional: bool = False) -> Path | None:
-    """The path of a ledger's file, which need not be there yet; None for none.
+def open_ledger(where: Where, *, make: bool = True) -> Ledger:
+    """The ledger of a file, or of an address in a PostgreSQL server.
+
+    make: whether one that is not on the server is made there.
+    """
+    if isinstance(where, str) and is_address(where):
+        try:
+            from .postgres.ledger import Postgres
+        except ImportError:
+            raise refuse("ledger.postgresql-needs-psycopg") from None
+        return Postgres(where, make=make)
+    return SQLite(where)
+
+
+def ledger_place(given: object, place: Place, *, optional: bool = False) -> Where | None:
+    """The path of a ledger's file, or the address of its database; None for none.
 
     Parameters
         place: where it lies if none is given.
@@ -107,6 +130,8 @@ def ledger_path(given: object, place: Place, *, optional: bool = False) -> Path 
     """
     if given is None:
         return place.find()
+    if isinstance(given, str) and is_address(given):
+        return given
     if isinstance(given, str | os.PathLike):
         return Path(given).absolute()
     if not optional:

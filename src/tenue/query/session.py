@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from ..engine.contract import FAULT, Engine, Validated
 from ..engine.open import open_engine
 from ..engine.source.beside import ledger_places
-from ..errors import EngineFault, InvalidTable, Refused, refuse
+from ..errors import EngineFault, Fault, InvalidTable, Refused, refuse
 from ..ledger.composition import Charge
 from ..ledger.contract import Ledger
 from ..ledger.given import NOWHERE, Place, given_ledger
@@ -416,7 +416,8 @@ class Session:
                 raise EngineFault(FAULT)  # of which file the rows were, nobody knows
             ledger.commit(reservation, drawn)
         except BaseException:
-            ledger.abandon(reservation, "no answer")
+            with suppress(Refused, Fault):  # what went wrong first is what is said
+                ledger.abandon(reservation, "no answer")
             raise
         return wanted.read(drawn, False)
 

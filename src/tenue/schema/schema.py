@@ -129,9 +129,12 @@ class Schema(Table):
         return str(self.folder / self.source)
 
     @property
-    def ledger_location(self) -> Path | None:
-        """The ledger's file, if the schema names one; a relative path starts at its own folder."""
-        return None if self.ledger is None else self.folder / self.ledger
+    def ledger_location(self) -> Path | str | None:
+        """The ledger's file, if the schema names one, or the address of its database; a relative
+        path starts at the schema's own folder."""
+        if self.ledger is None or "://" in self.ledger:
+            return self.ledger
+        return self.folder / self.ledger
 
     @property
     def without_role(self) -> tuple[str, ...]:

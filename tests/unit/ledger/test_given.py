@@ -8,7 +8,7 @@ import pytest
 
 from tenue.errors import Conflict, InvalidArgument
 from tenue.ledger import Memory, SQLite
-from tenue.ledger.given import NOWHERE, Place, given_ledger, ledger_path
+from tenue.ledger.given import NOWHERE, Place, given_ledger, ledger_place
 
 
 def test_a_ledger_is_itself_and_a_path_is_opened(tmp_path: Path) -> None:
@@ -28,13 +28,13 @@ def test_finding_makes_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     for folder in (data, schema):
         folder.mkdir()
     place = Place(data=(data / "t.ledger",), schema=schema / "a.toml")
-    assert ledger_path(None, place) == data / "t.ledger"
-    assert ledger_path(None, Place(schema=schema / "a.toml")) == schema / "a.ledger"
-    assert ledger_path(None, Place(tmp_path / "x.ledger", *_usual(place))) == tmp_path / "x.ledger"
-    assert ledger_path(None, NOWHERE) is None
+    assert ledger_place(None, place) == data / "t.ledger"
+    assert ledger_place(None, Place(schema=schema / "a.toml")) == schema / "a.ledger"
+    assert ledger_place(None, Place(tmp_path / "x.ledger", *_usual(place))) == tmp_path / "x.ledger"
+    assert ledger_place(None, NOWHERE) is None
     monkeypatch.chdir(tmp_path)
     # where the working folder is later does not matter: a release may leave then
-    assert ledger_path("b.ledger", place) == tmp_path / "b.ledger"
+    assert ledger_place("b.ledger", place) == tmp_path / "b.ledger"
     assert list(data.iterdir()) == list(schema.iterdir()) == []
 
 
@@ -59,9 +59,9 @@ def test_two_ledgers_are_refused_with_what_to_do(tmp_path: Path) -> None:
     one.touch()
     other.touch()
     with pytest.raises(Conflict, match=r"t\.ledger.*a\.ledger.*Move") as refused:
-        ledger_path(None, place)
+        ledger_place(None, place)
     assert refused.value.code == "two-ledgers"
-    assert ledger_path(one, place) == one  # given is given
+    assert ledger_place(one, place) == one  # given is given
     assert Place(other, *_usual(place)).find() == other  # the schema decides
     other.unlink()
     other.symlink_to(one)
@@ -157,10 +157,10 @@ def test_a_folder_that_cannot_be_written_is_said_so(
 
 def test_false_stands_for_none_only_where_none_will_do(tmp_path: Path) -> None:
     place = Place(schema=tmp_path / "a.toml")
-    assert ledger_path(False, place, optional=True) is None
+    assert ledger_place(False, place, optional=True) is None
     with pytest.raises(InvalidArgument, match="`ledger` is of type bool"):
-        ledger_path(False, NOWHERE)
+        ledger_place(False, NOWHERE)
     with pytest.raises(InvalidArgument, match=r"`ledger` is True.*False for none"):
-        ledger_path(True, NOWHERE, optional=True)
+        ledger_place(True, NOWHERE, optional=True)
     with pytest.raises(InvalidArgument, match="`ledger` is a int"):
-        ledger_path(3, NOWHERE, optional=True)
+        ledger_place(3, NOWHERE, optional=True)

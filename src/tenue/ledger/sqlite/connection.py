@@ -11,10 +11,9 @@ import os
 import sqlite3
 import threading
 import time
-import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import Literal, Protocol
+from typing import Literal
 from urllib.parse import quote
 
 from ...errors import LedgerFault
@@ -215,48 +214,3 @@ def _connect(path: str, role: Role) -> sqlite3.Connection:
         connection.close()
         raise
     return connection
-
-
-class Forkable(Protocol):
-    """Something that cannot be carried over a fork as it is."""
-
-    def before_fork(self) -> None: ...
-    def after_fork_in_parent(self) -> None: ...
-    def after_fork_in_child(self) -> None: ...
-
-
-_watched: weakref.WeakSet[Forkable] = weakref.WeakSet()
-_forking: list[Forkable] = []
-_turn = threading.Lock()
-
-
-def watch(thing: Forkable) -> None:
-    """Calls `thing` around every fork that Python makes, for as long as it lives."""
-    with _turn:
-        _watched.add(thing)
-
-
-def _before() -> None:
-    _turn.acquire()
-    _forking[:] = list(_watched)
-    for thing in _forking:
-        thing.before_fork()
-
-
-def _after_in_parent() -> None:
-    for thing in _forking:
-        thing.after_fork_in_parent()
-    _forking.clear()
-    _turn.release()
-
-
-def _after_in_child() -> None:
-    for thing in _forking:
-        thing.after_fork_in_child()
-    _forking.clear()
-    _turn.release()
-
-
-os.register_at_fork(
-    before=_before, after_in_parent=_after_in_parent, after_in_child=_after_in_child
-)

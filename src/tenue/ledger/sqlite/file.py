@@ -18,13 +18,14 @@ from typing import Any, TypeVar
 from ...errors import LedgerFault, Refused, refuse
 from .. import chain
 from ..contract import closed
+from ..fork import watch
 from ..proof.anchor import Anchor
 from ..proof.inspection import inspect
 from ..record import Verification
 from ..sql.tables import Tables
 from ..transaction.journal import Journal
 from ..transaction.writer import Request, Writer
-from .connection import Connections, is_busy, keeper, transaction, watch
+from .connection import Connections, is_busy, keeper, transaction
 from .layout import APPLICATION, BEFORE, VERSION, create, keep_secret, schema_of, upgrade
 from .log import WHOLE, announce, finish, has_log, state_of
 from .owner import Owners

@@ -63,9 +63,10 @@ def recover(journal: Journal) -> int:
     return len(journal.written) - before
 
 
-def bury(journal: Journal, owner: str) -> None:
+def bury(journal: Journal, owner: str, *, since: int = 0) -> None:
+    """Finalises as spent what an owner left open, of the entries after `since`."""
     for ticket in journal.totals.open_tickets():
-        if ticket.owner == owner:
+        if ticket.owner == owner and ticket.sequence > since:
             dataset = journal.totals.reserved(ticket.sequence).dataset
             journal.write(
                 Unanswered(

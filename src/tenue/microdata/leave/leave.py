@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -22,7 +22,7 @@ from ...errors import Fault, OverBudget, Refused, refuse
 from ...ledger import Charge, digest
 from ...ledger.amount import decimal
 from ...ledger.contract import Ledger
-from ...ledger.given import NOWHERE, Place, ledger_path
+from ...ledger.given import NOWHERE, Place, Where, ledger_place
 from ...promise import Certificate, checked_neighbours
 from ...query.belief.person import unit_in_words
 from ...query.belief.protocol import allow_without_protocol
@@ -42,9 +42,9 @@ class Register:
     """
 
     def __init__(
-        self, ledger: Ledger | None, path: Path | None = None, place: Place = NOWHERE
+        self, ledger: Ledger | None, where: Where | None = None, place: Place = NOWHERE
     ) -> None:
-        self._ledger, self._path, self._place = ledger, path, place
+        self._ledger, self._where, self._place = ledger, where, place
         self._used = 0
 
     def __enter__(self) -> Self:
@@ -53,28 +53,31 @@ class Register:
 
     def __exit__(self, *exception: object) -> None:
         self._used -= 1
-        if not self._used and self._path is not None and self._ledger is not None:
+        if not self._used and self._where is not None and self._ledger is not None:
             self._ledger.close()
             self._ledger = None
 
     @property
     def path(self) -> Path | None:
         """The ledger's file, if it is kept in one."""
-        return self._path if self._ledger is None else self._ledger.path
+        if self._ledger is not None:
+            return self._ledger.path
+        return self._where if isinstance(self._where, Path) else None
 
     @property
     def known(self) -> Ledger | None:
         """The ledger; None as long as there is none, so that nothing is in it."""
-        if self._ledger is None and self._path is not None and self._path.exists():
+        where = self._where
+        if self._ledger is None and (isinstance(where, str) or (where and where.exists())):
             return self.made()
         return self._ledger
 
     def made(self) -> Ledger:
         """The ledger, its file made if it must be."""
         if self._ledger is None:
-            if self._path is None:
+            if self._where is None:
                 raise Fault("there is neither a ledger nor a path for one")
-            self._ledger = self._place.open(self._path)
+            self._ledger = self._place.open(self._where)
         return self._ledger
 
 
@@ -82,13 +85,13 @@ def given_register(given: object, place: Place) -> Register | None:
     """The register to be used; None for none.
 
     Parameters
-        given: a ledger or the path of its file; False for none; None for the one of its place, or
-            for none if schema and table are in no file.
+        given: a ledger, the path of its file or its address; False for none; None for the one of
+            its place, or for none if schema and table are in no file.
     """
     if isinstance(given, Ledger):
         return Register(given)
-    path = ledger_path(given, place, optional=True)
-    return None if path is None else Register(None, path, place)
+    where = ledger_place(given, place, optional=True)
+    return None if where is None else Register(None, where, place)
 
 
 def check_first(ledger: Ledger, method: Method) -> None:
@@ -154,7 +157,8 @@ def paid(books: Register | None, method: Method) -> Iterator[None]:
         yield
         ledger.commit(reservation, b"released")
     except BaseException:
-        ledger.abandon(reservation, "no release")
+        with suppress(Refused, Fault):  # what went wrong first is what is said
+            ledger.abandon(reservation, "no release")
         raise
 
 

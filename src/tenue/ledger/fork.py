@@ -1,0 +1,53 @@
+"""What becomes of connections when the process forks: the child must not use its parent's."""
+
+from __future__ import annotations
+
+import os
+import threading
+import weakref
+from typing import Protocol
+
+
+class Forkable(Protocol):
+    """Something that cannot be carried over a fork as it is."""
+
+    def before_fork(self) -> None: ...
+    def after_fork_in_parent(self) -> None: ...
+    def after_fork_in_child(self) -> None: ...
+
+
+_watched: weakref.WeakSet[Forkable] = weakref.WeakSet()
+_forking: list[Forkable] = []
+_turn = threading.Lock()
+
+
+def watch(thing: Forkable) -> None:
+    """Calls `thing` around every fork that Python makes, for as long as it lives."""
+    with _turn:
+        _watched.add(thing)
+
+
+def _before() -> None:
+    _turn.acquire()
+    _forking[:] = list(_watched)
+    for thing in _forking:
+        thing.before_fork()
+
+
+def _after_in_parent() -> None:
+    for thing in _forking:
+        thing.after_fork_in_parent()
+    _forking.clear()
+    _turn.release()
+
+
+def _after_in_child() -> None:
+    for thing in _forking:
+        thing.after_fork_in_child()
+    _forking.clear()
+    _turn.release()
+
+
+os.register_at_fork(
+    before=_before, after_in_parent=_after_in_parent, after_in_child=_after_in_child
+)

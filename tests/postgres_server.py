@@ -1,0 +1,106 @@
+"""A PostgreSQL server of the tests' own: a private folder, a socket in it, no network.
+
+It runs as an ordinary user; where the tests run as root, as `nobody`, for the server refuses root.
+It waits for its disk, as a ledger asks.
+"""
+
+from __future__ import annotations
+
+import os
+import pwd
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+ROLE = "tenue"
+
+
+def programs() -> Path | None:
+    """The folder of initdb and postgres; None if no server is installed."""
+    versions = sorted(Path("/usr/lib/postgresql").glob("*/bin/postgres"), key=_version)
+    if versions:
+        return versions[-1].parent
+    found = shutil.which("postgres")
+    return None if found is None else Path(found).resolve().parent
+
+
+def _version(program: Path) -> int:
+    name = program.parents[1].name
+    return int(name) if name.isdigit() else 0
+
+
+class Server:
+    """A server that can be stopped, killed and started again with its data."""
+
+    def __init__(self) -> None:
+        found = programs()
+        assert found is not None
+        self._programs = found
+        self.folder = Path(tempfile.mkdtemp(prefix="tenue-pg-"))
+        self._as: dict[str, Any] = {}
+        if os.geteuid() == 0:
+            nobody = pwd.getpwnam("nobody")
+            os.chown(self.folder, nobody.pw_uid, nobody.pw_gid)
+            self._as = {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []}
+        made = ["-D", str(self.folder / "data"), "-U", ROLE, "-A", "trust", "-E", "UTF8"]
+        self._run("initdb", *made, "--no-locale", "--no-sync", "--no-instructions")
+        self._process: subprocess.Popen[bytes] | None = None
+        self.start()
+
+    def address(self, database: str = "postgres", schema: str = "", role: str = ROLE) -> str:
+        fragment = f"#{schema}" if schema else ""
+        return f"postgresql://{role}@/{database}?host={self.folder}{fragment}"
+
+    def start(self, *settings: str) -> None:
+        more = [word for setting in settings for word in ("-c", setting)]
+        with (self.folder / "log").open("ab") as log:
+            self._process = subprocess.Popen(
+                [
+                    self._programs / "postgres",
+                    *("-D", self.folder / "data", "-k", self.folder, "-c", "listen_addresses="),
+                    *("-c", "shared_buffers=16MB", "-c", "max_connections=200", *more),
+                ],
+                stdout=subprocess.DEVNULL,
+                stderr=log,
+                cwd=self.folder,
+                **self._as,
+            )
+        deadline = time.monotonic() + 60
+        while self._process.poll() is None and time.monotonic() < deadline:
+            if not subprocess.run(
+                [self._programs / "pg_isready", "-q", "-h", self.folder, "-U", ROLE]
+            ).returncode:
+                return
+            time.sleep(0.05)
+        raise AssertionError((self.folder / "log").read_text())
+
+    def stop(self, how: signal.Signals = signal.SIGINT) -> None:
+        """SIGINT ends every session at once, orderly; SIGQUIT is a crash."""
+        if self._process is not None:
+            self._process.send_signal(how)
+            self._process.wait(60)
+            self._process = None
+
+    def restart(self, how: signal.Signals = signal.SIGINT, *settings: str) -> None:
+        self.stop(how)
+        self.start(*settings)
+
+    def log(self) -> str:
+        return (self.folder / "log").read_text(errors="replace")
+
+    def remove(self) -> None:
+        self.stop(signal.SIGQUIT)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _run(self, program: str, *words: str) -> None:
+        subprocess.run(
+            [self._programs / program, *words],
+            check=True,
+            capture_output=True,
+            cwd=self.folder,
+            **self._as,
+        )
