@@ -170,9 +170,10 @@ def publish_into(
                 with _compilation_told(progress, way.step):
                     made = way.publish(original, SYSTEM)
         tell("evaluate")
-        before, after = (_table(cells, described) for cells in (original.cells, made.cells))
-        way.verify(after, original.persons)
-        harm, use, told = way.assess(before, after, SYSTEM, original, made)
+        beside = made.of(original)
+        before, after = (_table(cells, described) for cells in (beside.cells, made.cells))
+        way.verify(after, beside.persons)
+        harm, use, told = way.assess(before, after, SYSTEM, beside, made)
         tell("certificate")
         kind = kind_of(given)
         joined = _mixed(after)
