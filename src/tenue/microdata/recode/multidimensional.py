@@ -81,30 +81,57 @@ def _chosen(
 ) -> Numbers:
     """The column by which each group is split, the first of the best; `NONE` if it is final."""
     gains = np.stack([offer.gain for offer in offers])
-    columns = np.arange(level.count)
+    every = np.arange(level.count)
     if not need.looks_inside:
         best = np.argmax(gains, axis=0)
-        return np.where(gains[best, columns] == NONE, NONE, best)
+        return np.where(gains[best, every] == NONE, NONE, best)
     chosen = np.full(level.count, NONE)
     while True:
         best = np.argmax(gains, axis=0)
-        tried = np.where((chosen == NONE) & (gains[best, columns] != NONE), best, NONE)
+        tried = np.where((chosen == NONE) & (gains[best, every] != NONE), best, NONE)
         if (tried == NONE).all():
-            return chosen
-        holds = _allowed(offers, tried, level, rows, labels, need)
-        chosen = np.where((tried != NONE) & holds, tried, chosen)
-        gains[best, columns] = NONE
+            break
+        lacking, _ = _lacking(offers, tried, level, rows, labels, need)
+        tried[lacking] = NONE
+        chosen = np.where(tried == NONE, chosen, tried)
+        gains[best, every] = NONE
+    return chosen if need.persons is None else _steady(offers, chosen, level, rows, labels, need)
 
 
-def _allowed(
+def _steady(
+    offers: Sequence[Offer],
+    chosen: Numbers,
+    level: Level,
+    rows: Numbers,
+    labels: Numbers,
+    need: Need,
+) -> Numbers:
+    """Those splits that together leave all groups as needed.
+
+    A person with rows in two groups counts in both, so that a split changes the whole to which t
+    compares every group, also those that are final.
+    """
+    while (chosen != NONE).any():
+        lacking, others = _lacking(offers, chosen, level, rows, labels, need)
+        if lacking.size:
+            chosen = chosen.copy()
+            chosen[lacking] = NONE
+        elif others:
+            return np.full(level.count, NONE)
+        else:
+            break
+    return chosen
+
+
+def _lacking(
     offers: Sequence[Offer],
     tried: Numbers,
     level: Level,
     rows: Numbers,
     labels: Numbers,
     need: Need,
-) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    """Whether l and t hold in all parts of each group."""
+) -> tuple[Numbers, bool]:
+    """The groups that lack l or t in some part; and whether a group that is not split does."""
     split = tried[level.node] != NONE
     many = np.where(tried == NONE, 0, _of_chosen([one.parts for one in offers], tried))
     start = np.cumsum(many) - many
@@ -114,12 +141,9 @@ def _allowed(
     attempt[rows[split]] = groups + (start[level.node] + part)[split]
     found, dense = np.unique(attempt, return_inverse=True)
     dense = dense.astype(np.int64).reshape(-1)
-    holds = need.diverse(dense, found.size) & need.close(dense, found.size)
-    fails = found[(found >= groups) & ~holds] - groups
+    fails = found[~(need.diverse(dense, found.size) & need.close(dense, found.size))]
     home = np.repeat(np.arange(level.count), many)
-    allowed = np.ones(level.count, np.bool_)
-    allowed[home[fails]] = False
-    return allowed
+    return np.unique(home[fails[fails >= groups] - groups]), bool((fails < groups).any())
 
 
 def _parts(offers: Sequence[Offer], chosen: Numbers, node: Numbers) -> Numbers:
