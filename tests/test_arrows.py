@@ -53,14 +53,17 @@ _INSIDE = {
         "laplace_integral likelihood posterior window comparison refined refined_error "
         "single vector"
     ),
-    "evaluate": "verdict certificate code rows value group check pair risk generalisation score utility",
+    "evaluate": (
+        "verdict certificate code rows value group check pair risk generalisation score utility"
+    ),
     "ledger": (
         "amount text composition fact chain row totals dictionaries record proof "
         "transaction contract sqlite given memory statement"
     ),
     "mechanism": "bernstein choose part error individual refinement smooth",
     "microdata": (
-        "permute kernels partition table recode assessment private method leave protected_copy release"
+        "permute kernels partition table recode assessment private method leave protected_copy "
+        "release"
     ),
     "noise": (
         "criterion enclosure source table exact law joint likelihood box discrete_laplace "

@@ -156,10 +156,6 @@ def holds(table: pa.Table, schema: Schema, asked: dict[str, Any]) -> bool:
     )
 
 
-def prepared(way: Method, table: pa.Table, schema: Schema, seed: int) -> Original:
-    return way.prepare(read_original(table, schema), Seeded(seed))
-
-
 @pytest.mark.parametrize("batch", range(BATCHES))
 def test_k_l_and_t_hold_and_every_text_is_true(batch: int) -> None:
     published, refused = 0, []
@@ -167,7 +163,8 @@ def test_k_l_and_t_hold_and_every_text_is_true(batch: int) -> None:
         table, schema, asked = drawn(seed)
         way = chosen_method(schema, "generalise", **asked)
         try:
-            original = prepared(way, table, schema, seed)
+            read = read_original(table, schema)
+            original = way.prepare(read, Seeded(seed))
             made = way.publish(original, Seeded(seed))
         except Refused as refusal:
             refused.append(refusal.code)
@@ -181,8 +178,7 @@ def test_k_l_and_t_hold_and_every_text_is_true(batch: int) -> None:
             cells = beside.cells[name].to_arrow().to_pylist()
             written = made.cells[name].to_arrow().to_pylist()
             assert all(is_true(t, c, name) for t, c in zip(written, cells, strict=True)), name
-        again = prepared(way, table, schema, seed + 1)
-        other = way.publish(again, Seeded(seed + 1))
+        other = way.publish(way.prepare(read, Seeded(seed + 1)), Seeded(seed + 1))
         assert Counter(texts(made, way.quasi)) == Counter(texts(other, way.quasi))
         _check_blind(way, original, made, seed)
     assert set(refused) <= {"unreachable", "invalid-table"}  # l, k; a column of one value

@@ -27,7 +27,7 @@ MOST_LISTED = 8
 _BETWEEN = " … "
 _INTERVAL = re.compile(r"\[(.*), (.*)\]", re.DOTALL)
 _QUOTE = re.compile(r'"(?:[^"\\]|\\.)*"')
-_ITEM = re.compile(_QUOTE.pattern + "|[^,…]+")
+_ITEM = re.compile(rf'\s*({_QUOTE.pattern}|[^,…"]+?)\s*(?:[,…]|$)')
 _SPECIAL = re.compile(r'[{},"…]|^\s|\s$')
 
 

@@ -17,7 +17,7 @@ from .private import Private
 from .swap import Swap
 
 METHODS: dict[str, type[Method]] = {
-    kind.name: kind for kind in (Microaggregate, Generalise, Swap, Private)
+    kind.name: kind for kind in (Microaggregate, Swap, Generalise, Private)
 }
 """Whoever adds a method adds it here."""
 
