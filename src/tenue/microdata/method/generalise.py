@@ -204,12 +204,12 @@ class Generalise(Grouped):
 
     def _need(self, original: Original) -> Need:
         asked = self.l is not None or self.t is not None
-        secrets = [
+        confidential = [
             Secret(name, places(cells), not isinstance(cells.column, Category))
             for name, cells in ((name, original.cells[name]) for name in self.grown)
             if asked
         ]
-        return Need(self.least, self.l, self.t, secrets, original.persons)
+        return Need(self.least, self.l, self.t, confidential, original.persons)
 
     def _lost(
         self, pairs: Sequence[tuple[Scale, Run]], labels: Numbers, out: int

@@ -48,7 +48,7 @@ class Need:
     k: int
     l: int | None = None
     t: Fraction | None = None
-    secrets: Sequence[Secret] = ()
+    confidential: Sequence[Secret] = ()
     persons: Numbers | None = None
 
     @property
@@ -58,13 +58,13 @@ class Need:
 
     def of(self, rows: Numbers) -> Need:
         """The same need, of these rows alone."""
-        secrets = [replace(one, codes=one.codes[rows]) for one in self.secrets]
+        confidential = [replace(one, codes=one.codes[rows]) for one in self.confidential]
         persons = None if self.persons is None else self.persons[rows]
-        return replace(self, secrets=secrets, persons=persons)
+        return replace(self, confidential=confidential, persons=persons)
 
     def check_reachable(self) -> None:
         """Refuses an l that the whole table does not have."""
-        for secret in self.secrets if self.l is not None else ():
+        for secret in self.confidential if self.l is not None else ():
             together = np.zeros(secret.codes.size, np.int64)
             if not self._diverse(secret, Groups(together, 1))[0]:
                 word = "values" if self.persons is None else "may-be-enough"
@@ -80,14 +80,14 @@ class Need:
     def diverse(self, labels: Numbers, count: int) -> Flags:
         """Whether each class has l values of every confidential column."""
         holds = np.ones(count, np.bool_)
-        for secret in self.secrets if self.l is not None else ():
+        for secret in self.confidential if self.l is not None else ():
             holds &= self._diverse(secret, Groups(labels, count))
         return holds
 
     def close(self, labels: Numbers, count: int) -> Flags:
         """Whether each class is within t of all these rows, in every confidential column."""
         holds = np.ones(count, np.bool_)
-        for secret in self.secrets if self.t is not None else ():
+        for secret in self.confidential if self.t is not None else ():
             groups, values = Groups(labels, count), _values(secret)
             if self.persons is not None:
                 held = holdings(groups, values, Codes(self.persons, int(self.persons.max()) + 1))

@@ -70,8 +70,8 @@ def test_a_split_that_would_lack_l_or_t_is_not_made(of_persons: bool) -> None:
     secret = [Secret("ill", np.array([int(i % 16 < 8) for i in range(96)]), False)]
     persons = np.arange(96) // 2 if of_persons else None
     for need in (
-        Need(3, l=2, secrets=secret, persons=persons),
-        Need(3, t=Fraction(1, 5), secrets=secret, persons=persons),
+        Need(3, l=2, confidential=secret, persons=persons),
+        Need(3, t=Fraction(1, 5), confidential=secret, persons=persons),
     ):
         labels = multidimensional(scales, need)
         count = int(labels.max()) + 1
@@ -86,5 +86,5 @@ def test_another_column_is_tried_where_the_best_is_forbidden() -> None:
     best = scale(NUMBER, [0, 0, 15, 15], "best")
     second = scale(NUMBER, [0, 3, 0, 3], "second")
     secret = [Secret("ill", np.array([0, 0, 1, 1]), False)]
-    labels = multidimensional([best, second], Need(2, l=2, secrets=secret))
+    labels = multidimensional([best, second], Need(2, l=2, confidential=secret))
     assert labels.tolist() == [0, 1, 0, 1]

@@ -42,27 +42,27 @@ def test_as_check_measures(seed: int, of_persons: bool) -> None:
     exact = found.confidential[0].exact_t
     assert Need(1, persons=whose).units(labels, 3).min() == found.k
     for l in (found.l, (found.l or 0) + 1):
-        assert Need(1, l=l, secrets=secret, persons=whose).diverse(labels, 3).all() == (
+        assert Need(1, l=l, confidential=secret, persons=whose).diverse(labels, 3).all() == (
             l == found.l
         )
-    assert Need(1, t=exact, secrets=secret, persons=whose).close(labels, 3).all()
+    assert Need(1, t=exact, confidential=secret, persons=whose).close(labels, 3).all()
     if exact:
-        nearer = Need(1, t=exact - Fraction(1, 10**20), secrets=secret, persons=whose)
+        nearer = Need(1, t=exact - Fraction(1, 10**20), confidential=secret, persons=whose)
         assert not nearer.close(labels, 3).all()
 
 
 def test_an_l_that_the_table_lacks_is_refused() -> None:
     secret = [Secret("ill", np.array([0, 1, 1]), False)]
-    Need(1, l=2, secrets=secret).check_reachable()
+    Need(1, l=2, confidential=secret).check_reachable()
     with pytest.raises(Unreachable, match="`ill`"):
-        Need(1, l=3, secrets=secret).check_reachable()
+        Need(1, l=3, confidential=secret).check_reachable()
     with pytest.raises(Unreachable, match="may be enough"):
-        Need(1, l=3, secrets=secret, persons=np.array([0, 1, 2])).check_reachable()
+        Need(1, l=3, confidential=secret, persons=np.array([0, 1, 2])).check_reachable()
 
 
 def test_the_need_of_some_rows() -> None:
     secret = [Secret("ill", np.array([0, 1, 1, 0]), False)]
-    need = Need(1, l=2, secrets=secret, persons=np.array([0, 1, 2, 0])).of(np.array([1, 2]))
+    need = Need(1, l=2, confidential=secret, persons=np.array([0, 1, 2, 0])).of(np.array([1, 2]))
     assert not need.diverse(np.array([0, 0]), 1)[0]
     assert need.units(np.array([0, 0]), 1).tolist() == [2]
     assert need.looks_inside

@@ -77,11 +77,11 @@ def test_l_and_t_forbid_it() -> None:
     scales, labels = [scale(WIDE, [1, 2, 3, 4, 1000])], np.zeros(5, np.int64)
     secret = [Secret("ill", np.array([0, 0, 0, 0, 1]), False)]
     assert OUT in suppressed(scales, labels, Need(3), 1)
-    assert OUT not in suppressed(scales, labels, Need(3, l=2, secrets=secret), 1)
+    assert OUT not in suppressed(scales, labels, Need(3, l=2, confidential=secret), 1)
     both = [scale(WIDE, [1, 2, 3, 1000, 500, 501, 502])]
     groups = np.array([0, 0, 0, 0, 1, 1, 1])
     values = [Secret("ill", np.array([0, 0, 0, 1, 0, 0, 1]), False)]
-    tight = Need(3, t=Fraction(1, 10), secrets=values)
+    tight = Need(3, t=Fraction(1, 10), confidential=values)
     assert OUT not in suppressed(both, groups, tight, 1)
     assert OUT in suppressed(both, groups, Need(3), 1)
 
