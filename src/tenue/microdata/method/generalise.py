@@ -44,7 +44,7 @@ class Survivors(NamedTuple):
         the share that gives it, on average.
     assignments: of all ways in which the values of a yes-or-no column may belong to 12 people whose
         quasi-identifiers are known, the share that gives the release with k = 3 and l = 2, on
-        average over the least fortunate of three such tables.
+        average over all values; of three such tables the one with the least.
     """
 
     tables: str
@@ -60,8 +60,7 @@ MINIMAL = (
     "No more was generalised than the promise asks for, by a public method. Whoever runs it on all "
     "tables that fit a release rules out those that give another (minimality and downcoding "
     "attacks), and may so learn more of a row than is written there. Of all tables of 12 rows with "
-    "one number of six values, {left} of those that fit a release with k = 3 are left on average, "
-    "and fewer where there are more values."
+    "one number of six values, {left} of those that fit a release with k = 3 are left on average."
 )
 ENDS = (
     "The ends of an interval are values of its group: somebody in it has each of them. Likewise a "
