@@ -53,14 +53,17 @@ _INSIDE = {
         "laplace_integral likelihood posterior window comparison refined refined_error "
         "single vector"
     ),
-    "evaluate": "verdict certificate code rows value group check pair risk score utility",
+    "evaluate": (
+        "verdict certificate code rows value group check pair risk generalisation score utility"
+    ),
     "ledger": (
         "amount text composition fact chain row totals dictionaries record proof "
         "transaction contract fork sql sqlite postgres given memory statement"
     ),
     "mechanism": "bernstein choose part error individual refinement smooth",
     "microdata": (
-        "permute kernels partition table assessment private method leave protected_copy release"
+        "permute kernels partition table recode assessment private method leave protected_copy "
+        "release"
     ),
     "noise": (
         "criterion enclosure source table exact law joint likelihood box discrete_laplace "
@@ -81,7 +84,7 @@ _INSIDE = {
     "sensitivity": (
         "admissible chain column order_statistic pair parameters local window smooth worst_case"
     ),
-    "taxonomy": "given graph distance label nested file taxonomy",
+    "taxonomy": "given graph distance label nested file taxonomy tree",
 }
 INSIDE = {room: names.split() for room, names in _INSIDE.items()}
 """The files and sub-rooms of each room, each importing only what stands before it."""

@@ -23,7 +23,7 @@ PATIENCE = 2.0
 
 def publish(
     schema: options.Schema,
-    method: Annotated[str, Option(help="microaggregate, swap or private.")],
+    method: Annotated[str, Option(help="microaggregate, generalise, swap or private.")],
     k: Annotated[
         str | None,
         Option(
@@ -41,6 +41,7 @@ def publish(
         str | None,
         Option(
             help="How groups are formed. microaggregate: mdav, or v-mdav if people form clusters. "
+            "generalise: multidimensional, or full-domain: one level for each column. "
             "swap: quasi-identifiers; each-confidential, which moves numbers and dates least; "
             "other-attributes, which fits values to all other columns. private: tree, two-stage, "
             "columns, copula, network or microaggregation; if not given, what suits the table."
@@ -57,6 +58,17 @@ def publish(
         ),
     ] = None,
     gamma: Annotated[str | None, Option(help="The gain factor of v-mdav.")] = None,
+    suppress: Annotated[
+        str | None, Option(help="generalise: the share of rows that may be left out, such as 0.02.")
+    ] = None,
+    minimise: Annotated[
+        str | None,
+        Option(help="full-domain: ncp, discernibility or average-class-size; which loss is least."),
+    ] = None,
+    widths: Annotated[
+        str | None,
+        Option(help="full-domain: widths of intervals, as age=5/10/20,born=365/3650."),
+    ] = None,
     source: Annotated[str | None, Option(help="The table, instead of the schema's.")] = None,
     ledger: Annotated[
         str | None,
@@ -97,6 +109,7 @@ def publish(
             raise refuse("command.ledger-and-no-register", name=Path(ledger).name)
         asked: dict[str, Any] = {"k": _sizes(k), "by": by, "gamma": gamma}
         asked |= {"l": diversity, "t": closeness, "epsilon": epsilon}
+        asked |= {"suppress": suppress, "minimise": minimise, "widths": _widths(widths)}
         asked = {name: value for name, value in asked.items() if value is not None}
         asked |= {"schema": schema, "method": method, "override": tuple(override or ())}
         asked["progress"] = waiting
@@ -195,6 +208,19 @@ def _sizes(text: str | None) -> object:
             raise refuse("command.k-is-it-is-one-number-or", text=text)
         sizes[name.strip()] = size
     return sizes
+
+
+def _widths(text: str | None) -> dict[str, list[str]] | None:
+    """The widths of each column, written age=5/10/20,born=365."""
+    if text is None:
+        return None
+    found = {}
+    for part in text.split(","):
+        name, equals, sizes = part.partition("=")
+        if not equals:
+            raise refuse("command.widths-are-by-column", text=text)
+        found[name.strip()] = [size.strip() for size in sizes.split("/")]
+    return found
 
 
 class Waiting:

@@ -4,6 +4,7 @@ check                     k, l and t of any table
 risk, utility             all about an original table and its masked version
 record_linkage, within    what an intruder finds again
 sse, correlation_difference, distributions, propensity     what an analyst loses
+discernibility, average_class_size, ncp     what generalising lost
 likeness                  two tables as wholes, where no row of one is a row of the other
 score                     both in one number, against a baseline
 
@@ -18,6 +19,7 @@ from ..lazy import lazily
 
 if TYPE_CHECKING:
     from .check import check
+    from .generalisation import average_class_size, discernibility, ncp
     from .pair.correlation import CorrelationDifference, correlation_difference
     from .pair.distribution import Moved, distributions
     from .pair.likeness import Likeness, likeness
@@ -39,10 +41,13 @@ __all__ = [
     "Risk",
     "Score",
     "Utility",
+    "average_class_size",
     "check",
     "correlation_difference",
+    "discernibility",
     "distributions",
     "likeness",
+    "ncp",
     "propensity",
     "record_linkage",
     "risk",
@@ -56,6 +61,7 @@ lazily(
     __name__,
     {
         ".check": "check",
+        ".generalisation": "average_class_size discernibility ncp",
         ".pair.correlation": "CorrelationDifference correlation_difference",
         ".pair.distribution": "Moved distributions",
         ".pair.likeness": "Likeness likeness",

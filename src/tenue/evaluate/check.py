@@ -268,6 +268,15 @@ def _chosen(rows: Rows, schema: Table | None, given: Iterable[str] | None, what:
     return [found for found in map(rows.find, declared) if found is not None]
 
 
+def quasi_identifiers_of(
+    rows: Rows, schema: Table | None, given: Iterable[str] | None = None
+) -> list[str]:
+    """The quasi-identifiers that are named, or declared and in the table; refused if none is."""
+    known = _chosen(rows, schema, given, "quasi_identifiers")
+    _check_roles(known, [])
+    return known
+
+
 def _check_roles(known: list[str], wanted: list[str]) -> None:
     if not known:
         raise refuse("evaluate.there-are-no-quasi-identifiers-so-there")

@@ -62,11 +62,12 @@ def publish(
 
     Guarantee
         "microaggregate": every combination of quasi-identifiers is shared by at least `k` units.
+        "generalise": the same, by intervals and concepts that are true of every row.
         "swap": a confidential value in a unit's row came from that unit's record with probability
         at most 1/k, for whoever holds the records of a group to be equally likely anybody's in it.
         The value itself may be the same for all of a group, and is then known; and whoever learns
         from the release how columns relate puts more values back than that (`risk.rematched`).
-        Both count units, not rows.
+        All three count units, not rows.
         "private": the table is epsilon-differentially private when one record takes any other
         value; how many rows there are is public. Rows are drawn, and none is anybody's. `epsilon`
         is debited before a row is read; `tn.plan_release` says before what will be done.
@@ -79,14 +80,17 @@ def publish(
         source: the table: a path, a data frame or a connection; None for the schema's own source.
         schema: a `Schema`, or the path of its file; the roles of the columns decide what is done.
         method: "microaggregate" (centres of groups of similar people instead of their
-            quasi-identifiers), "swap" (confidential values change places inside such groups) or
+            quasi-identifiers), "generalise" (intervals for numbers and dates, concepts that cover
+            categories), "swap" (confidential values change places inside such groups) or
             "private" (a table drawn from noisy numbers).
         epsilon: what "private" may cost.
         k: the least number of units in a group. For "private", rows in a cluster, which asks for
             microaggregation. For a swap in which each column has its own groups,
             also a mapping from column to k. The certificate then promises the least, of each column
             by itself: together they may leave fewer records, whatever their k.
-        by: how groups are formed. "microaggregate": "mdav" or "v-mdav". "swap":
+        by: how groups are formed. "microaggregate": "mdav" or "v-mdav". "generalise":
+            "multidimensional" (split as far as k allows) or "full-domain" (each column on one
+            level, those levels that lose least). "swap":
             "quasi-identifiers" (MDAV-SWAP), "each-confidential" (IR-SWAP: similar values of the
             column itself; none for columns without order) or "other-attributes" (all other columns,
             in turn: values then stay plausible beside them, and whoever knows a confidential column
@@ -97,7 +101,13 @@ def publish(
             distance t of the table, in each sensitive column, or each confidential one if none is
             declared sensitive. For t they are formed from strata of such a column where that keeps
             similar people closer together. How groups were made tells something of their members.
+            "generalise" splits no group into parts that lack l or t instead.
         gamma: the gain factor of "v-mdav".
+        suppress: the share of rows that "generalise" may leave out, where the others gain by it.
+        minimise: which loss "full-domain" makes least: "ncp", "discernibility" or
+            "average-class-size" (`tn.evaluate` has each).
+        widths: for "full-domain", the widths of a column's intervals, each a multiple of the one
+            before: {"age": [5, 10, 20]}. If none are stated they double, from the bounds.
         ledger: where the release is registered, so that a second one of the table is refused: a
             ledger or its path. None for the one of the table, as for questions (`protect`); a table
             and a schema in no file are then not registered. False for none at all. It is
@@ -170,9 +180,10 @@ def publish_into(
                 with _compilation_told(progress, way.step):
                     made = way.publish(original, SYSTEM)
         tell("evaluate")
-        before, after = (_table(cells, described) for cells in (original.cells, made.cells))
-        way.verify(after, original.persons)
-        harm, use, told = way.assess(before, after, SYSTEM, original, made)
+        beside = made.of(original)
+        before, after = (_table(cells, described) for cells in (beside.cells, made.cells))
+        way.verify(after, beside.persons)
+        harm, use, told = way.assess(before, after, SYSTEM, beside, made)
         tell("certificate")
         kind = kind_of(given)
         joined = _mixed(after)

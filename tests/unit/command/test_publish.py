@@ -270,3 +270,38 @@ def test_nobody_watching_sees_no_bar(monkeypatch: pytest.MonkeyPatch) -> None:
         waiting._show()
         waiting("read")
         assert waiting._bar is None
+
+
+def test_a_table_is_generalised_as_asked(folder: Path) -> None:
+    words = ("--method", "generalise", "-k", "6", "--by", "full-domain", "--suppress", "0.1")
+    more = ("-l", "2", "-t", "0.5", "--minimise", "discernibility", "--widths", "age=20/60")
+    told = json.loads(run(folder, *words, *more, "--out", "out", "--json").stdout)
+    parameters = told["certificate"]["parameters"]
+    assert parameters["by"] == "full-domain"
+    assert parameters["minimise"] == "discernibility"
+    assert parameters["widths of age"] == "20, 60"
+    assert parameters["suppress"] == "at most 0.1 of the rows"
+    checked = tenue(
+        "check", "out/table.parquet", "--schema", "people.toml", "--require", "k=6,l=2,t=0.5",
+        cwd=folder,
+    )  # fmt: skip
+    assert checked.returncode == 0
+    assert "loss" in {step["step"] for step in told["history"]}
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--widths", "age=20"), "Use --by full-domain, or leave --widths out"),
+        (("--by", "full-domain", "--widths", "20"), "Write --widths age=5/10/20,born=365"),
+        (("--by", "full-domain", "--widths", "age="), "decimal number|widths"),
+        (("--suppress", "2"), "Try --suppress 0.02"),
+        (("--by", "full-domain", "--minimise", "sse"), "--minimise is one of"),
+    ],
+)
+def test_what_is_refused_of_generalise_speaks_of_options(
+    folder: Path, words: tuple[str, ...], said: str
+) -> None:
+    done = run(folder, "--method", "generalise", "-k", "6", *words, "--preview")
+    assert done.returncode == 2
+    assert re.search(said, " ".join((done.stdout + done.stderr).split()))

@@ -11,11 +11,14 @@ from ...errors import refuse
 from ...number import check_call
 from ...schema import Schema
 from .contract import Method, check_roles, one_of
+from .generalise import Generalise
 from .microaggregate import Microaggregate
 from .private import Private
 from .swap import Swap
 
-METHODS: dict[str, type[Method]] = {kind.name: kind for kind in (Microaggregate, Swap, Private)}
+METHODS: dict[str, type[Method]] = {
+    kind.name: kind for kind in (Microaggregate, Swap, Generalise, Private)
+}
 """Whoever adds a method adds it here."""
 
 Options = dict[str, inspect.Parameter]

@@ -43,11 +43,21 @@ class Published:
     groups: the group of each row; by confidential column where each has its own.
     tables: the Arrow tables that leave, by name, if it is not the one table of `cells`; that may
         leave as well.
+    centres: of columns that leave as texts, a value that stands for each; to measure risk by.
+    rows: which rows of the original these are, in this order; None if it is all of them.
+    steps: what the history says besides, for the holder alone.
     """
 
     cells: Mapping[str, Cells]
     groups: Mapping[str, Numbers] = field(default_factory=dict)
     tables: Mapping[str, Any] = field(default_factory=dict)
+    centres: Mapping[str, Cells] = field(default_factory=dict)
+    rows: Numbers | None = None
+    steps: tuple[Step, ...] = ()
+
+    def of(self, original: Original) -> Original:
+        """The rows of the original that are beside those that leave."""
+        return original if self.rows is None else original.take(self.rows)
 
 
 @dataclass(frozen=True)
@@ -274,7 +284,8 @@ class Method(abc.ABC):
         if read.size > original.size:
             text = f"{read.size - original.size} rows with a missing value in "
             steps.append(Step("left out", text + ", ".join(self.compared)))
-        steps += self.group_steps(original, made)
+        steps += self.group_steps(made.of(original), made)
+        steps += made.steps
         steps.append(Step("publish", f"{self.label}: {', '.join(self.changed)}"))
         steps.extend(Step("insisted on", word) for word in sorted(self.override))
         return tuple(steps)

@@ -13,7 +13,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import nearest, refuse
+from ...errors import Fault, nearest, refuse
+from ...evaluate.check import check_groups
 from ...evaluate.group.diversity import single_valued
 from ...evaluate.group.spelling import word_codes
 from ...number import above_zero, exact, whole
@@ -200,6 +201,17 @@ class Grouped(Method):
         for name in self.sensitive:
             if single_valued(places(original.cells[name]), groups[name], original.persons):
                 raise refuse("microdata.some-groups-single-value", column=name, way_out=more)
+
+    def measure_again(self, table: Any, persons: Numbers | None) -> None:
+        """Measures k, l and t, with the persons beside the table."""
+        found = check_groups(table, self.schema, persons, self.grown)
+        far = max((column.exact_t for column in found.confidential), default=0)
+        if (
+            found.k < self.least
+            or (self.l is not None and (found.l or 0) < self.l)
+            or (self.t is not None and far > self.t)
+        ):
+            raise Fault("a release was about to leave without what it promises")
 
     def group_steps(self, original: Original, made: Published) -> Iterator[Step]:
         """The sizes of groups; and, always, how many tell the one value that all members have."""

@@ -218,6 +218,8 @@ def _pandas(table: Any, source: Any) -> Any:
         dtype = stored.get(name.lower())
         if dtype is None or frame[name].dtype == dtype:
             continue
+        if getattr(dtype, "kind", "") == "b" and frame[name].dtype.kind not in "biuf":
+            continue  # a text of any kind would become true
         # a source's own categories may name what is in no row that leaves
         kind = "category" if isinstance(dtype, pandas.CategoricalDtype) else dtype
         try:
