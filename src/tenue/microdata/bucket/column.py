@@ -40,6 +40,13 @@ class Bucketed:
     buckets: Numbers
     labels: tuple[str, ...]
 
+    @property
+    def torn(self) -> bool:
+        """Whether some value lies in two buckets."""
+        codes = classes_of(self.column).codes
+        pairs = np.unique(codes * len(self.labels) + self.buckets)
+        return pairs.size > int(codes.max()) + 1
+
     def cells(self) -> Cells:
         """The column with the bucket of each row instead of its value."""
         given = self.column.column
