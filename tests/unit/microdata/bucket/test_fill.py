@@ -100,4 +100,11 @@ def test_a_person_lies_at_the_mean_of_his_rows() -> None:
     cells = read_original(people(4, age=[0, 60, 120, 120]), schema()).cells
     job = read_original(people(4, job=["clerk", "clerk", "miner", "clerk"]), schema()).cells["job"]
     found = positions([cells["age"], job], np.array([0, 0, 1, 1]))
-    assert found.tolist() == [[16383, 0], [65535, 32767]]
+    assert found.tolist() == [[0, 0], [65535, 43690]]  # 0.25 and 1; 0 and half of the line
+
+
+def test_wide_bounds_leave_people_apart() -> None:
+    """Bounds a million times wider than the values: they would all lie at 0."""
+    wide = schema(age={"bounds": [0, 10**9]})
+    cells = read_original(people(4, age=[20, 30, 40, 41]), wide).cells
+    assert positions([cells["age"]])[:, 0].tolist() == [0, 31207, 62414, 65535]
