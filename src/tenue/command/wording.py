@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from ..errors import InvalidArgument, Refused
 
 _LONG = (
-    "by confidential epsilon gamma kind l ledger method minimise most override quantiles "
+    "by confidential epsilon gamma groups kind l ledger method minimise most override quantiles "
     "quasi_identifiers schema suppress t unit widths"
 )
 _OPTIONS = {"k": "-k", **{name: f"--{name.replace('_', '-')}" for name in _LONG.split()}}
