@@ -60,7 +60,8 @@ _INSIDE = {
     ),
     "mechanism": "bernstein choose part error individual refinement smooth",
     "microdata": (
-        "permute kernels partition table assessment private method leave protected_copy release"
+        "permute kernels partition table assessment private method certify report leave "
+        "protected_copy release"
     ),
     "noise": (
         "criterion enclosure source table exact law joint likelihood box discrete_laplace "
@@ -76,7 +77,7 @@ _INSIDE = {
         "question cells family plan posterior workload release consistent answer certify inquiry "
         "opening read terms write belief explain individual suggest view session"
     ),
-    "report": "theme picture vega svg page chart subject plot",
+    "report": "theme picture vega svg page chart subject plot figure document measure release",
     "schema": "literal expression column named protocol table file schema",
     "screen": "number page table",
     "sensitivity": (

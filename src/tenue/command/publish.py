@@ -17,6 +17,12 @@ if TYPE_CHECKING:
     from ..microdata.private.plan import ReleasePlan
     from ..promise import Certificate
 
+_KEEP = "Keep this screen to yourself: only the files may leave."
+_KEEP_BOTH = (
+    "Keep this screen and report.html to yourself: only the other files may leave. With --public "
+    "the report may leave too."
+)
+
 PATIENCE = 2.0
 """What takes longer, in seconds, shows its step and the time so far."""
 
@@ -79,6 +85,10 @@ def publish(
             help="Only measure; private: only plan. Nothing is paid, registered or written.",
         ),
     ] = False,
+    public: Annotated[
+        bool,
+        Option("--public", help="Leave out of report.html what was computed from the original."),
+    ] = False,
     comparison: Annotated[
         Path | None,
         Option(help="Where to write, as JSON and for you alone, how it compares to the original."),
@@ -91,7 +101,7 @@ def publish(
     from ..microdata.release import plan_of, publish_into
 
     with spoken(), Waiting(steps=4) as waiting:
-        target = _target(out, ledger, kind, replace=replace, preview=preview)
+        target = _target(out, ledger, kind, replace=replace, preview=preview, public=public)
         _check_comparison(out, comparison)
         if no_register and ledger is not None:
             raise refuse("command.ledger-and-no-register", name=ledger.name)
@@ -127,10 +137,11 @@ def publish(
     if preview:
         say("\nNothing was registered and nothing has left. Keep this screen to yourself.")
         return
-    say(f"\nWrote {', '.join([*manifest['files'], 'manifest.json'])} to {out}.")
+    kept = manifest.get("for_the_holder", [])
+    say(f"\nWrote {', '.join([*manifest['files'], *kept, 'manifest.json'])} to {out}.")
     if release.registered_in is not None:
         say(f"Registered in {options.shown(release.registered_in)}.")
-    say("Keep this screen to yourself: only the files may leave.")
+    say(_KEEP_BOTH if kept else _KEEP)
 
 
 def _show_plan(plan: ReleasePlan, certificate: Certificate, *, as_json: bool) -> None:
@@ -150,7 +161,13 @@ def _show_plan(plan: ReleasePlan, certificate: Certificate, *, as_json: bool) ->
 
 
 def _target(
-    out: Path | None, ledger: Path | None, kind: str | None, *, replace: bool, preview: bool
+    out: Path | None,
+    ledger: Path | None,
+    kind: str | None,
+    *,
+    replace: bool,
+    preview: bool,
+    public: bool,
 ) -> Target | None:
     """Where the release goes; checked before anything is read."""
     from ..microdata.leave.leave import Target
@@ -164,7 +181,7 @@ def _target(
         raise refuse("command.out-is-not-given")
     check_target(out, kind, replace=replace)
     _check_apart(out, ledger)
-    return Target(out, kind, replace)
+    return Target(out, kind, replace, public)
 
 
 def _check_apart(out: Path, ledger: Path | None) -> None:

@@ -149,13 +149,14 @@ class Panel:
 
 @dataclass(frozen=True)
 class Picture:
-    """A chart: panels side by side, or below each other, under one title.
+    """A chart: panels under one title.
 
     told: what it shows, in a sentence for those who cannot see it; the title if empty.
+    across: how many panels stand side by side before the next row begins; 0 for all of them.
     """
 
     title: str
     panels: Sequence[Panel]
     subtitle: str = ""
     told: str = ""
-    below: bool = False
+    across: int = 0

@@ -29,7 +29,7 @@ from .picture import (
 from .theme import config, heat
 
 SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"
-_LONG_LABEL = 150
+_LONG_LABEL = 190
 _APART = 60
 """How many pixels lie between two ticks, about."""
 Colours = Mapping[str, str]
@@ -46,7 +46,8 @@ def specification(picture: Picture, colours: Colours) -> dict[str, Any]:
         "$schema": SCHEMA,
         "config": config(colours),
         **({"title": title} if picture.title else {}),
-        "vconcat" if picture.below else "hconcat": panels,
+        "concat": panels,
+        "columns": picture.across or len(panels),
     }
 
 
@@ -114,8 +115,9 @@ def _bars(mark: Bars, panel: Panel, axes: Layer, colours: Colours) -> list[Layer
 def _lengths(mark: Lengths, panel: Panel, axes: Layer, colours: Colours) -> list[Layer]:
     look = {"type": "bar", "color": colours[mark.tone], "height": mark.thick, "clip": True}
     look |= {"yOffset": mark.shift, "cornerRadiusEnd": 2}
-    rows = [{"n": name, "v": value} for name, value in mark.bars]
-    return [_layer(look, rows, x={"field": "v", **axes["x"]}, y={"field": "n", **axes["y"]})]
+    rows = [{"n": name, "v": value, "z": panel.x.low or 0} for name, value in mark.bars]
+    across = {"x": {"field": "z", **axes["x"]}, "x2": {"field": "v"}}
+    return [_layer(look, rows, **across, y={"field": "n", **axes["y"]})]
 
 
 def _dots(mark: Dots, panel: Panel, axes: Layer, colours: Colours) -> list[Layer]:

@@ -64,7 +64,7 @@ def test_people_read_sentences(folder: Path) -> None:
     done = run(folder, *words, "--kind", "csv", "--override", "homogeneous-groups")
     assert done.returncode == 0
     assert "probabilistic k-anonymity (k = 5)" in done.stdout
-    assert "Registered in people.ledger.\nKeep this screen to yourself" in done.stdout
+    assert "Registered in people.ledger.\nKeep this screen and report.html" in done.stdout
     assert (folder / "o" / "table.csv").exists()
 
 

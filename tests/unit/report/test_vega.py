@@ -38,7 +38,7 @@ MARKS: list[Mark] = [
 
 def layers(*marks: Mark, x: Axis | None = None, y: Axis | None = None) -> list[dict[str, Any]]:
     panel = Panel(marks, x=x or Axis(), y=y or Axis())
-    made: list[dict[str, Any]] = specification(Picture("t", [panel]), LIGHT)["hconcat"][0]["layer"]
+    made: list[dict[str, Any]] = specification(Picture("t", [panel]), LIGHT)["concat"][0]["layer"]
     return made
 
 
@@ -98,6 +98,6 @@ def test_colours_are_those_of_the_theme() -> None:
 
 def test_panels_stand_side_by_side_or_below_each_other() -> None:
     panels = [Panel([Rule(0)]), Panel([Rule(1)], title="b")]
-    assert len(specification(Picture("t", panels), LIGHT)["hconcat"]) == 2
-    assert len(specification(Picture("", panels, below=True), LIGHT)["vconcat"]) == 2
+    assert specification(Picture("t", panels), LIGHT)["columns"] == 2
+    assert specification(Picture("", panels, across=1), LIGHT)["columns"] == 1
     assert "title" not in specification(Picture("", panels), LIGHT)
