@@ -117,12 +117,13 @@ def shares(named: Sequence[tuple[str, float]], told: str, tone: str = "other") -
     return Picture("", [panel], told=told)
 
 
-def group_sizes(sizes: Mapping[int, int], k: int | None) -> Picture:
+def group_sizes(sizes: Mapping[int, int], k: int | None, title: str = "") -> Picture:
     """How many groups have how many units.
 
     Parameters
         sizes: the number of groups of each size.
         k: what is promised; None where nothing of the kind is.
+        title: for a chart that stands alone.
     """
     low, high = min(sizes), max(sizes)
     step = max(1, -(-(high - low + 1) // _MOST_SIZES))
@@ -154,4 +155,4 @@ def group_sizes(sizes: Mapping[int, int], k: int | None) -> Picture:
         height=_HEIGHT,
     )
     told = f"Groups have {shortly(low)} to {shortly(high)} units"
-    return Picture("", [panel], told=told)
+    return Picture(title, [panel], told=told)

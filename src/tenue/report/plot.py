@@ -19,6 +19,15 @@ SUBJECTS = {
     "noise.law.GridLaw": "law:masses",
     "noise.box.law.OptimalBox": "law:box",
     "noise.independent.IndependentLaplace": "law:independent",
+    "prior.belief.Belief": "belief:prior",
+    "mechanism.refinement.points.RefinedPoints": "belief:refined",
+    "mechanism.refinement.density.RefinedDensity": "belief:refined",
+    "estimate.posterior.Posterior": "belief:known",
+    "estimate.refined.Opinion": "belief:known",
+    "query.plan.plan.Plan": "question:plan",
+    "query.answer.Answer": "question:answer",
+    "query.belief.answer.BeliefPlan": "question:belief_plan",
+    "query.belief.answer.Believed": "question:believed",
 }
 """The kinds of objects of the rooms below, each with its file and function in `subject/`."""
 
