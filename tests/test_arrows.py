@@ -46,14 +46,14 @@ FILES = sorted(SOURCE.rglob("*.py"))
 _INSIDE = {
     "command": (
         "help words options ask wording check example_table demo explain init ledger limits "
-        "publish main process"
+        "sweep publish compare main process"
     ),
     "engine": "request watch contract storage sql people source duckdb open",
     "estimate": (
         "laplace_integral likelihood posterior window comparison refined refined_error "
         "single vector"
     ),
-    "evaluate": "verdict certificate code rows value group check pair risk score utility",
+    "evaluate": "verdict certificate code rows value group check pair risk score utility compare",
     "ledger": (
         "amount text composition fact chain row totals dictionaries record proof "
         "transaction contract sqlite given memory statement"
@@ -61,7 +61,7 @@ _INSIDE = {
     "mechanism": "bernstein choose part error individual refinement smooth",
     "microdata": (
         "permute kernels partition table assessment private method certify report leave "
-        "protected_copy release"
+        "protected_copy release sweep"
     ),
     "noise": (
         "criterion enclosure source table exact law joint likelihood box discrete_laplace "
@@ -77,7 +77,10 @@ _INSIDE = {
         "question cells family plan posterior workload release consistent answer certify inquiry "
         "opening read terms write belief explain individual suggest view session"
     ),
-    "report": "theme picture vega svg page chart subject plot figure document measure release",
+    "report": (
+        "theme picture vega svg page chart figure document measure release trade_off subject plot "
+        "write"
+    ),
     "schema": "literal expression column named protocol table file schema",
     "screen": "number page table",
     "sensitivity": (

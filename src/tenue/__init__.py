@@ -28,8 +28,10 @@ if TYPE_CHECKING:
         taxonomy,
     )
     from .errors import Fault, Refused
+    from .evaluate.compare import compare
     from .microdata.private.plan import plan_release
     from .microdata.release import publish
+    from .microdata.sweep import sweep
     from .promise import (
         Approximate,
         Certificate,
@@ -55,9 +57,11 @@ _HOME = {
     "Schema": "schema",
     "TCloseness": "promise",
     "Taxonomy": "taxonomy",
+    "compare": "evaluate.compare",
     "plan_release": "microdata.private.plan",
     "protect": "query.session",
     "publish": "microdata.release",
+    "sweep": "microdata.sweep",
 }
 
 __all__ = [
@@ -73,6 +77,7 @@ __all__ = [
     "TCloseness",
     "Taxonomy",
     "__version__",
+    "compare",
     "errors",
     "estimate",
     "evaluate",
@@ -89,6 +94,7 @@ __all__ = [
     "report",
     "schema",
     "sensitivity",
+    "sweep",
     "taxonomy",
 ]
 

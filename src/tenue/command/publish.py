@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Self
 
 from ..errors import refuse
 from . import options
+from . import sweep as trying
 from .wording import spoken
 from .words import Option, say
 
@@ -29,7 +30,7 @@ PATIENCE = 2.0
 
 def publish(
     schema: options.Schema,
-    method: Annotated[str, Option(help="microaggregate, swap or private.")],
+    method: Annotated[str | None, Option(help="microaggregate, swap or private.")] = None,
     k: Annotated[
         str | None,
         Option(
@@ -89,6 +90,18 @@ def publish(
         bool,
         Option("--public", help="Leave out of report.html what was computed from the original."),
     ] = False,
+    sweep: Annotated[
+        str | None,
+        Option(help="Instead of --method and -k: try several sizes of groups, k=3,5,10,25,50."),
+    ] = None,
+    methods: Annotated[
+        str | None,
+        Option(help="What --sweep tries: microaggregate,swap:by=each-confidential"),
+    ] = None,
+    risk: Annotated[
+        str | None,
+        Option(help="With --sweep: advise what to take if an intruder may link this share."),
+    ] = None,
     comparison: Annotated[
         Path | None,
         Option(help="Where to write, as JSON and for you alone, how it compares to the original."),
@@ -100,14 +113,25 @@ def publish(
     from ..microdata.protected_copy import warnings_of
     from ..microdata.release import plan_of, publish_into
 
+    asked: dict[str, Any] = {"k": _sizes(k), "by": by, "gamma": gamma}
+    asked |= {"l": diversity, "t": closeness, "epsilon": epsilon}
+    asked = {name: value for name, value in asked.items() if value is not None}
+    if sweep is not None:
+        with spoken(), Waiting(steps=4) as waiting:
+            _check_swept(method, k)
+            trying.check_out(out)
+            found = trying.swept(schema, source, sweep, methods, asked, waiting)
+            trying.show(found, risk, out, as_json=as_json)
+        return
     with spoken(), Waiting(steps=4) as waiting:
+        if method is None:
+            raise refuse("command.method-is-not-given")
+        if methods is not None or risk is not None:
+            raise refuse("command.advice-needs-sweep")
         target = _target(out, ledger, kind, replace=replace, preview=preview, public=public)
         _check_comparison(out, comparison)
         if no_register and ledger is not None:
             raise refuse("command.ledger-and-no-register", name=ledger.name)
-        asked: dict[str, Any] = {"k": _sizes(k), "by": by, "gamma": gamma}
-        asked |= {"l": diversity, "t": closeness, "epsilon": epsilon}
-        asked = {name: value for name, value in asked.items() if value is not None}
         asked |= {"schema": schema, "method": method, "override": tuple(override or ())}
         asked["progress"] = waiting
         planned = plan_of(source, **asked) if preview else None
@@ -142,6 +166,12 @@ def publish(
     if release.registered_in is not None:
         say(f"Registered in {options.shown(release.registered_in)}.")
     say(_KEEP_BOTH if kept else _KEEP)
+
+
+def _check_swept(method: str | None, k: str | None) -> None:
+    """A sweep has its own methods and sizes."""
+    if method is not None or k is not None:
+        raise refuse("command.sweep-and-one-release")
 
 
 def _show_plan(plan: ReleasePlan, certificate: Certificate, *, as_json: bool) -> None:

@@ -2,6 +2,7 @@
 
 check                     k, l and t of any table
 risk, utility             all about an original table and its masked version
+compare                   both of them, of a release that anybody made
 record_linkage, within    what an intruder finds again
 sse, correlation_difference, distributions, propensity     what an analyst loses
 likeness                  two tables as wholes, where no row of one is a row of the other
@@ -18,6 +19,7 @@ from ..lazy import lazily
 
 if TYPE_CHECKING:
     from .check import check
+    from .compare import Comparison, compare
     from .pair.correlation import CorrelationDifference, correlation_difference
     from .pair.distribution import Moved, distributions
     from .pair.likeness import Likeness, likeness
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Check",
+    "Comparison",
     "Confidential",
     "CorrelationDifference",
     "Likeness",
@@ -40,6 +43,7 @@ __all__ = [
     "Score",
     "Utility",
     "check",
+    "compare",
     "correlation_difference",
     "distributions",
     "likeness",
@@ -56,6 +60,7 @@ lazily(
     __name__,
     {
         ".check": "check",
+        ".compare": "Comparison compare",
         ".pair.correlation": "CorrelationDifference correlation_difference",
         ".pair.distribution": "Moved distributions",
         ".pair.likeness": "Likeness likeness",

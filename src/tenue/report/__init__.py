@@ -2,6 +2,7 @@
 
 plot                             anything of Tenue as a chart
 Chart                            a chart: PNG, SVG, a page
+write                            the report of a release, a comparison or a sweep, as one page
 Picture, Panel, Axis             what a chart shows, made by hand
 Curve, Bars, Lengths, Dots, Spans, Rule, Band, Cells, Words     what is in a panel
 
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
         Words,
     )
     from .plot import plot
+    from .write import write
 
 __all__ = [
     "Axis",
@@ -47,6 +49,7 @@ __all__ = [
     "Spans",
     "Words",
     "plot",
+    "write",
 ]
 
 lazily(
@@ -55,5 +58,6 @@ lazily(
         ".chart": "Chart",
         ".picture": "Axis Band Bars Cells Curve Dots Lengths Panel Picture Rule Spans Words",
         ".plot": "plot",
+        ".write": "write",
     },
 )

@@ -152,12 +152,14 @@ class Figures:
     """Charts side by side, under one key: which colour is what.
 
     instead: what everybody else sees, of figures for the holder.
+    wide: whether each takes the whole width.
     """
 
     figures: Sequence[Figure]
     holder: bool = False
     key: Sequence[tuple[str, str]] = ()
     instead: Sequence[Figure] = ()
+    wide: bool = False
 
     def public(self) -> Sequence[Block]:
         if not self.holder:
@@ -170,7 +172,8 @@ class Figures:
             f'<span><i class="tone-{tone}"></i>{prose(words)}</span>' for tone, words in self.key
         )
         shown = f'<p class="key">{key}</p>' if key and drawn.charts else ""
-        return f'{shown}<div class="figures">{made}</div>'
+        kind = "figures whole" if self.wide else "figures"
+        return f'{shown}<div class="{kind}">{made}</div>'
 
     def _figure(self, figure: Figure, drawn: Drawn) -> str:
         if drawn.charts:

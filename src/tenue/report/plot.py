@@ -24,6 +24,7 @@ SUBJECTS = {
     "mechanism.refinement.density.RefinedDensity": "belief:refined",
     "estimate.posterior.Posterior": "belief:known",
     "estimate.refined.Opinion": "belief:known",
+    "evaluate.compare.Comparison": "comparison:compared",
     "query.plan.plan.Plan": "question:plan",
     "query.answer.Answer": "question:answer",
     "query.belief.answer.BeliefPlan": "question:belief_plan",

@@ -100,8 +100,10 @@ def _curve(mark: Curve, panel: Panel, axes: Layer, colours: Colours) -> list[Lay
     look |= {"strokeJoin": "round", "interpolate": "step-after" if mark.steps else "linear"}
     if mark.dashed:
         look["strokeDash"] = [6, 4]
-    rows = [{"x": x, "y": y} for x, y in mark.points]
-    return [_layer(look, rows, x={"field": "x", **axes["x"]}, y={"field": "y", **axes["y"]})]
+    rows = [{"x": x, "y": y, "o": place} for place, (x, y) in enumerate(mark.points)]
+    order = {"field": "o", "type": "quantitative"}  # as given, not from left to right
+    across = {"x": {"field": "x", **axes["x"]}, "y": {"field": "y", **axes["y"]}}
+    return [_layer(look, rows, **across, order=order)]
 
 
 def _bars(mark: Bars, panel: Panel, axes: Layer, colours: Colours) -> list[Layer]:
