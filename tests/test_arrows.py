@@ -46,7 +46,7 @@ FILES = sorted(SOURCE.rglob("*.py"))
 _INSIDE = {
     "command": (
         "help words options ask wording check example_table demo explain init ledger limits "
-        "sweep publish compare main process"
+        "measure publish main process"
     ),
     "engine": "request watch contract storage sql people source duckdb open",
     "estimate": (

@@ -11,7 +11,8 @@ from typing import NoReturn
 
 from ..errors import Fault, Refused
 from ..version import VERSION
-from . import ask, check, compare, demo, explain, init, ledger, limits, publish
+from . import ask, check, demo, explain, init, ledger, limits, publish
+from .measure import compare
 from .wording import in_options
 from .words import App
 

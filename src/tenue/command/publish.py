@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Self
 
 from ..errors import refuse
 from . import options
-from . import sweep as trying
+from .measure import sweep as trying
 from .wording import spoken
 from .words import Option, say
 

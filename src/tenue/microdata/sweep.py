@@ -10,7 +10,7 @@ import json
 import math
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -129,7 +129,8 @@ class Sweep:
         grid = Grid(head, rows, holder=True)
         blocks: list[Block] = [Paragraphs([RISK, LOSS], holder=True)]
         if any(one.risk is not None for one in self.trials):
-            figure = Figure(self.picture(), "Each dot is a release; its number is k", grid)
+            caption = "Each dot is a release; its number is k"
+            figure = Figure(replace(self.picture(), title=""), caption, grid)
             blocks.append(Figures([figure], holder=True, wide=True))
         return Section("Risk and utility of other choices", [*blocks, grid])
 

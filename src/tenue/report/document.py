@@ -250,11 +250,12 @@ class Document:
             f'<li><a href="#s{place}">{prose(section.title)}</a></li>'
             for place, section in enumerate(self.sections)
         )
+        nav = f"<nav><ul>{links}</ul></nav>\n" if len(self.sections) > 1 else ""
         body = "".join(
             section.html(drawn, place) + "\n" for place, section in enumerate(self.sections)
         )
         foot = f"<footer><p>{prose(self.foot)}</p></footer>" if self.foot else ""
         return page(
             self.title,
-            f"<header>{head}</header>\n<nav><ul>{links}</ul></nav>\n<main>{body}</main>\n{foot}",
+            f"<header>{head}</header>\n{nav}<main>{body}</main>\n{foot}",
         )

@@ -27,7 +27,10 @@ def trade_off(lines: Mapping[str, Sequence[tuple[int, float, float]]], title: st
         if len(route) > 1:
             marks.insert(0, Curve([(risk, loss) for _, risk, loss in route], tone, width=2))
         _, risk, loss = route[-1]
-        marks.append(Words(name, risk, loss, tone, bold=True, right=9, down=11))
+        if risk > 0.3 * max(risks):  # there is room on the left
+            marks.append(Words(name, risk, loss, tone, bold=True, align="right", right=-10))
+        else:
+            marks.append(Words(name, risk, loss, tone, bold=True, right=4, down=-22))
     panel = Panel(
         marks,
         x=Axis(

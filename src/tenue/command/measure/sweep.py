@@ -6,11 +6,11 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import refuse
-from .words import say
+from ...errors import refuse
+from ..words import say
 
 if TYPE_CHECKING:
-    from ..microdata.sweep import Sweep
+    from ...microdata.sweep import Sweep
 
 _METHODS = "microaggregate,swap"
 FILES = ("report.html", "sweep.json", "sweep.svg")
@@ -31,7 +31,7 @@ def swept(
         methods: written microaggregate,swap:by=each-confidential,t-close:t=2.
         needed: what else was given, for the methods that cannot do without it.
     """
-    from ..microdata.sweep import sweep
+    from ...microdata.sweep import sweep
 
     name, equals, sizes = text.partition("=")
     if name.strip() != "k" or not equals:
@@ -48,7 +48,7 @@ def swept(
 def _asked(text: str, needed: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
     """The methods with their options; one that lacks an option which it needs takes what was given
     for all."""
-    from ..microdata.method.catalogue import METHODS, options_of
+    from ...microdata.method.catalogue import METHODS, options_of
 
     asked = []
     for part in text.split(","):
@@ -81,7 +81,7 @@ def show(found: Sweep, risk: str | None, out: Path | None, *, as_json: bool) -> 
         return
     say(str(found))
     if advice is not None:
-        from ..screen.page import hanging
+        from ...screen.page import hanging
 
         say("\n" + hanging(advice.reason))
     if written:
@@ -90,7 +90,7 @@ def show(found: Sweep, risk: str | None, out: Path | None, *, as_json: bool) -> 
 
 
 def _write(found: Sweep, out: Path) -> list[str]:
-    from ..report.chart import Chart, can_draw
+    from ...report.chart import Chart, can_draw
 
     charts = can_draw() and any(one.risk is not None for one in found.trials)
     texts = {"report.html": found.page(), "sweep.json": found.to_json() + "\n"}

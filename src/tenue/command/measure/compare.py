@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 from typing import Annotated
 
-from .options import AsJson
-from .wording import spoken
-from .words import Argument, Option, say
+from ..options import AsJson
+from ..wording import spoken
+from ..words import Argument, Option, say
 
 
 def compare(
@@ -31,8 +31,8 @@ def compare(
 ) -> None:
     """Measure what a release risks and what it is worth beside its original, whoever made it. Row i
     of both is held to be the same record."""
-    from ..evaluate.compare import compare as compared
-    from ..report.write import write
+    from ...evaluate.compare import compare as compared
+    from ...report.write import write
 
     with spoken():
         found = compared(
