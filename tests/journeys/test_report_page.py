@@ -70,7 +70,8 @@ def test_canaries_stay_text(browser: Browser, pages: dict[str, Path], name: str)
     assert FORMULA[:11] in shown
     handlers = (
         "[...document.querySelectorAll('*')].flatMap(e => [...e.attributes])"
-        ".filter(a => a.name.startsWith('on') || (a.name != 'xmlns' && /^http/.test(a.value))).length"
+        ".filter(a => a.name.startsWith('on') || (a.name != 'xmlns' && /^http/.test(a.value)))"
+        ".length"
     )
     assert page.value(handlers) == 0
 

@@ -32,6 +32,8 @@ SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"
 _LONG_LABEL = 190
 _APART = 60
 """How many pixels lie between two ticks, about."""
+_FEW_NAMES = 8
+"""More names below an axis stand upright."""
 Colours = Mapping[str, str]
 Layer = dict[str, Any]
 
@@ -58,7 +60,7 @@ def _panel(panel: Panel, colours: Colours) -> dict[str, Any]:
     ]
     made: dict[str, Any] = {"width": panel.width, "height": panel.height, "layer": layers}
     if panel.title:
-        made["title"] = {"text": panel.title}
+        made["title"] = {"text": panel.title, "frame": "group"}
     return made
 
 
@@ -76,7 +78,7 @@ def _axis(axis: Axis, field: str, long: int) -> dict[str, Any]:
             shown["domain"] = False
     if axis.names:
         if shown is not None and field == "x":
-            shown["labelAngle"] = -40
+            shown["labelAngle"] = -40 if len(axis.names) <= _FEW_NAMES else -90
         scale: dict[str, Any] = {"domain": list(axis.names)}
         return {"type": "nominal", "axis": shown, "scale": scale, "sort": None}
     scale = {"zero": False, "nice": False}
