@@ -29,8 +29,8 @@ def compare(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Measure what a release risks and what it is worth beside its original, whoever made it. Row i
-    of both is held to be the same record."""
+    """Measure a release made by anyone beside its original. It says what the release risks and what
+    it is worth; row i of both is held to be the same record."""
     from ...evaluate.compare import compare as compared
     from ...report.write import write
 
