@@ -46,7 +46,7 @@ FILES = sorted(SOURCE.rglob("*.py"))
 _INSIDE = {
     "command": (
         "help words options ask wording check example_table demo explain init ledger limits "
-        "publish main process"
+        "measure publish main process"
     ),
     "engine": "request watch contract storage sql people source duckdb open",
     "estimate": (
@@ -54,7 +54,8 @@ _INSIDE = {
         "single vector"
     ),
     "evaluate": (
-        "verdict certificate code rows value group check pair risk generalisation score utility"
+        "verdict certificate code rows value group check pair risk generalisation score utility "
+        "compare"
     ),
     "ledger": (
         "amount text composition fact chain row totals dictionaries record proof "
@@ -62,8 +63,8 @@ _INSIDE = {
     ),
     "mechanism": "bernstein choose part error individual refinement smooth",
     "microdata": (
-        "permute kernels partition table recode bucket assessment private method leave "
-        "protected_copy release"
+        "permute kernels partition table recode bucket assessment private method certify report "
+        "leave protected_copy release sweep"
     ),
     "noise": (
         "criterion enclosure source table exact law joint likelihood box discrete_laplace "
@@ -78,6 +79,10 @@ _INSIDE = {
     "query": (
         "question cells family plan posterior workload release consistent answer certify inquiry "
         "opening read terms write belief explain individual suggest view session"
+    ),
+    "report": (
+        "theme picture vega svg page chart figure document measure release trade_off subject plot "
+        "write"
     ),
     "schema": "literal expression column named protocol table file schema",
     "screen": "number page table",

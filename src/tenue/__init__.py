@@ -22,13 +22,16 @@ if TYPE_CHECKING:
         prior,
         promise,
         query,
+        report,
         schema,
         sensitivity,
         taxonomy,
     )
     from .errors import Fault, Refused
+    from .evaluate.compare import compare
     from .microdata.private.plan import plan_release
     from .microdata.release import publish
+    from .microdata.sweep import sweep
     from .promise import (
         Approximate,
         Certificate,
@@ -54,9 +57,11 @@ _HOME = {
     "Schema": "schema",
     "TCloseness": "promise",
     "Taxonomy": "taxonomy",
+    "compare": "evaluate.compare",
     "plan_release": "microdata.private.plan",
     "protect": "query.session",
     "publish": "microdata.release",
+    "sweep": "microdata.sweep",
 }
 
 __all__ = [
@@ -72,6 +77,7 @@ __all__ = [
     "TCloseness",
     "Taxonomy",
     "__version__",
+    "compare",
     "errors",
     "estimate",
     "evaluate",
@@ -85,8 +91,10 @@ __all__ = [
     "protect",
     "publish",
     "query",
+    "report",
     "schema",
     "sensitivity",
+    "sweep",
     "taxonomy",
 ]
 

@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tenue.microdata.certify import certify
 from tenue.microdata.method.catalogue import chosen_method
 from tenue.microdata.method.generalise import SURVIVORS, Generalise
-from tenue.microdata.protected_copy import certify
 from tenue.microdata.table.cells import Cells
 from tenue.microdata.table.original import Original
 from tenue.noise import Seeded

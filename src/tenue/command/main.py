@@ -12,6 +12,7 @@ from typing import NoReturn
 from ..errors import Fault, Refused
 from ..version import VERSION
 from . import ask, check, demo, explain, init, ledger, limits, publish
+from .measure import compare
 from .wording import in_options
 from .words import App
 
@@ -28,6 +29,7 @@ app.command("ask")(ask.ask)
 app.command("limits")(limits.limits)
 app.command("publish")(publish.publish)
 app.command("check")(check.check)
+app.command("compare")(compare.compare)
 app.add("ledger", ledger.app)
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Self
 
 from ..errors import refuse
 from . import options
+from .measure import sweep as trying
 from .wording import spoken
 from .words import Option, say
 
@@ -17,6 +18,12 @@ if TYPE_CHECKING:
     from ..microdata.private.plan import ReleasePlan
     from ..promise import Certificate
 
+_KEEP = "Keep this screen to yourself: only the files may leave."
+_KEEP_BOTH = (
+    "Keep this screen and report.html to yourself: only the other files may leave. With --public "
+    "the report may leave too."
+)
+
 PATIENCE = 2.0
 """What takes longer, in seconds, shows its step and the time so far."""
 
@@ -24,9 +31,9 @@ PATIENCE = 2.0
 def publish(
     schema: options.Schema,
     method: Annotated[
-        str,
+        str | None,
         Option(help="microaggregate, generalise, swap, anatomy, t-close or private."),
-    ],
+    ] = None,
     k: Annotated[
         str | None,
         Option(
@@ -102,6 +109,22 @@ def publish(
             help="Only measure; private: only plan. Nothing is paid, registered or written.",
         ),
     ] = False,
+    public: Annotated[
+        bool,
+        Option("--public", help="Leave out of report.html what was computed from the original."),
+    ] = False,
+    sweep: Annotated[
+        str | None,
+        Option(help="Instead of --method and -k: try several sizes of groups, k=3,5,10,25,50."),
+    ] = None,
+    methods: Annotated[
+        str | None,
+        Option(help="What --sweep tries: microaggregate,swap:by=each-confidential"),
+    ] = None,
+    risk: Annotated[
+        str | None,
+        Option(help="With --sweep: advise what to take if an intruder may link this share."),
+    ] = None,
     comparison: Annotated[
         Path | None,
         Option(help="Where to write, as JSON and for you alone, how it compares to the original."),
@@ -113,15 +136,26 @@ def publish(
     from ..microdata.protected_copy import warnings_of
     from ..microdata.release import plan_of, publish_into
 
+    asked: dict[str, Any] = {"k": _sizes(k), "by": by, "gamma": gamma}
+    asked |= {"l": diversity, "t": closeness, "epsilon": epsilon, "groups": groups}
+    asked |= {"suppress": suppress, "minimise": minimise, "widths": _widths(widths)}
+    asked = {name: value for name, value in asked.items() if value is not None}
+    if sweep is not None:
+        with spoken(), Waiting(steps=4) as waiting:
+            _check_swept(method, k)
+            trying.check_out(out)
+            found = trying.swept(schema, source, sweep, methods, asked, waiting)
+            trying.show(found, risk, out, as_json=as_json)
+        return
     with spoken(), Waiting(steps=4) as waiting:
-        target = _target(out, ledger, kind, replace=replace, preview=preview)
+        if method is None:
+            raise refuse("command.method-is-not-given")
+        if methods is not None or risk is not None:
+            raise refuse("command.advice-needs-sweep")
+        target = _target(out, ledger, kind, replace=replace, preview=preview, public=public)
         _check_comparison(out, comparison)
         if no_register and ledger is not None:
             raise refuse("command.ledger-and-no-register", name=Path(ledger).name)
-        asked: dict[str, Any] = {"k": _sizes(k), "by": by, "gamma": gamma}
-        asked |= {"l": diversity, "t": closeness, "epsilon": epsilon, "groups": groups}
-        asked |= {"suppress": suppress, "minimise": minimise, "widths": _widths(widths)}
-        asked = {name: value for name, value in asked.items() if value is not None}
         asked |= {"schema": schema, "method": method, "override": tuple(override or ())}
         asked["progress"] = waiting
         planned = plan_of(source, **asked) if preview else None
@@ -151,10 +185,17 @@ def publish(
     if preview:
         say("\nNothing was registered and nothing has left. Keep this screen to yourself.")
         return
-    say(f"\nWrote {', '.join([*manifest['files'], 'manifest.json'])} to {out}.")
+    kept = manifest.get("for_the_holder", [])
+    say(f"\nWrote {', '.join([*manifest['files'], *kept, 'manifest.json'])} to {out}.")
     if release.registered_in is not None:
         say(f"Registered in {options.shown(release.registered_in)}.")
-    say("Keep this screen to yourself: only the files may leave.")
+    say(_KEEP_BOTH if kept else _KEEP)
+
+
+def _check_swept(method: str | None, k: str | None) -> None:
+    """A sweep has its own methods and sizes."""
+    if method is not None or k is not None:
+        raise refuse("command.sweep-and-one-release")
 
 
 def _show_plan(plan: ReleasePlan, certificate: Certificate, *, as_json: bool) -> None:
@@ -174,7 +215,13 @@ def _show_plan(plan: ReleasePlan, certificate: Certificate, *, as_json: bool) ->
 
 
 def _target(
-    out: Path | None, ledger: str | None, kind: str | None, *, replace: bool, preview: bool
+    out: Path | None,
+    ledger: str | None,
+    kind: str | None,
+    *,
+    replace: bool,
+    preview: bool,
+    public: bool,
 ) -> Target | None:
     """Where the release goes; checked before anything is read."""
     from ..microdata.leave.leave import Target
@@ -188,7 +235,7 @@ def _target(
         raise refuse("command.out-is-not-given")
     check_target(out, kind, replace=replace)
     _check_apart(out, ledger)
-    return Target(out, kind, replace)
+    return Target(out, kind, replace, public)
 
 
 def _check_apart(out: Path, ledger: str | None) -> None:

@@ -2,6 +2,7 @@
 
 check                     k, l and t of any table
 risk, utility             all about an original table and its masked version
+compare                   both of them, of a release that anybody made
 record_linkage, within    what an intruder finds again
 sse, correlation_difference, distributions, propensity     what an analyst loses
 discernibility, average_class_size, ncp     what generalising lost
@@ -19,6 +20,7 @@ from ..lazy import lazily
 
 if TYPE_CHECKING:
     from .check import check
+    from .compare import Comparison, compare
     from .generalisation import average_class_size, discernibility, ncp
     from .pair.correlation import CorrelationDifference, correlation_difference
     from .pair.distribution import Moved, distributions
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Check",
+    "Comparison",
     "Confidential",
     "CorrelationDifference",
     "Likeness",
@@ -43,6 +46,7 @@ __all__ = [
     "Utility",
     "average_class_size",
     "check",
+    "compare",
     "correlation_difference",
     "discernibility",
     "distributions",
@@ -61,6 +65,7 @@ lazily(
     __name__,
     {
         ".check": "check",
+        ".compare": "Comparison compare",
         ".generalisation": "average_class_size discernibility ncp",
         ".pair.correlation": "CorrelationDifference correlation_difference",
         ".pair.distribution": "Moved distributions",

@@ -24,6 +24,7 @@ from ..number import flag
 from ..promise import Certificate
 from ..schema import Schema
 from ..schema.schema import given_schema
+from .certify import certify
 from .kernels import compilation_told
 from .leave.departure import Departure, Preview
 from .leave.leave import (
@@ -39,7 +40,8 @@ from .leave.mark import marks_of
 from .method.catalogue import chosen_method, takes_options
 from .permute import shuffled
 from .private.plan import ReleasePlan
-from .protected_copy import Leaving, Release, certify
+from .protected_copy import Leaving, Release, leave_for
+from .report import Shown
 from .table.cells import Cells
 from .table.original import kind_of, native, open_original
 
@@ -194,6 +196,7 @@ def publish_into(
         before, after = (_table(cells, described) for cells in (beside.cells, made.cells))
         way.verify(after, beside.persons)
         harm, use, told = way.assess(before, after, SYSTEM, beside, made)
+        shown = Shown.of(way, before, after, beside, made)
         tell("certificate")
         kind = kind_of(given)
         joined = _mixed(after)
@@ -205,7 +208,7 @@ def publish_into(
         certificate = certify(way, registered=books is not None, seal=seal, preview=preview)
         registered = None if kept is None else Registration(kept, way, marks, seal)
         departure = Departure(tables, certificate, kind, registered, repeatable=way.repeatable)
-        published = Leaving.of(way, joined, tables, frame, frames)
+        published = Leaving.of(way, joined, tables, frame, frames, shown)
         if preview:
             departure, published = Preview(certificate), published.without_rows()
         release = Release(
@@ -216,7 +219,7 @@ def publish_into(
             _published=published,
             _departure=departure,
         )
-        manifest = {} if target is None else departure.to_folder(target)
+        manifest = {} if target is None else leave_for(release, target)
     return release, manifest
 
 

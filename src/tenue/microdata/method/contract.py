@@ -86,6 +86,8 @@ class Method(abc.ABC):
     """Whether columns keep the source's types, which may follow from rows; else the schema's."""
     repeatable: ClassVar[bool] = False
     """Whether a second release of a table reveals no more than both of their prices."""
+    report_compares: ClassVar[bool] = True
+    """Whether its report shows the release beside the original; else only what may leave."""
     step: ClassVar[str] = "partition and publish"
     """What whoever waits is told while it makes the table."""
 
@@ -293,6 +295,14 @@ class Method(abc.ABC):
     def group_steps(self, original: Original, made: Published) -> Iterable[Step]:
         """What the history says of groups, where there are any."""
         return ()
+
+    def group_sizes(self, original: Original, made: Published) -> Mapping[str, Numbers]:
+        """How many units each group has; by confidential column where each has its own groups."""
+        sizes = {n: np.bincount(original.of_persons(one)) for n, one in made.groups.items()}
+        labels = list(made.groups.values())
+        if len(labels) > 1 and all(np.array_equal(one, labels[0]) for one in labels[1:]):
+            return {"": next(iter(sizes.values()))}
+        return sizes
 
     def instead_of_k(self, check: Check) -> str | None:
         """What to say of look-alikes where k, l and t measure nothing that is promised."""

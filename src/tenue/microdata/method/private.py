@@ -61,6 +61,7 @@ class Private(Method):
     reads_all: ClassVar[bool] = True
     stored_types: ClassVar[bool] = False
     repeatable: ClassVar[bool] = True
+    report_compares: ClassVar[bool] = False
     step: ClassVar[str] = "draw"
 
     epsilon: Fraction

@@ -15,9 +15,9 @@ import pytest
 
 import tenue as tn
 from tenue.errors import Fault, InvalidArgument, InvalidSchema, Refused, Unreachable
+from tenue.microdata.certify import certify
 from tenue.microdata.method.catalogue import chosen_method
 from tenue.microdata.method.generalise import ENDS, LEFT_OUT, LOOKED, Generalise
-from tenue.microdata.protected_copy import certify
 from tenue.microdata.recode.multidimensional import multidimensional, runs_of
 from tenue.microdata.recode.need import Need
 from tenue.microdata.recode.scale import scale_of

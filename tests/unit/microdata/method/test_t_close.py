@@ -287,7 +287,8 @@ def test_saved_files_are_measured_by_check(tmp_path: Path) -> None:
     release.save(tmp_path / "out", kind="csv")
     names = {path.name for path in (tmp_path / "out").iterdir()}
     assert names == {
-        *("quasi_identifiers.csv", "confidential.csv", "certificate.json", "manifest.json")
+        *("quasi_identifiers.csv", "confidential.csv", "certificate.json", "manifest.json"),
+        "report.html",
     }
     file = tmp_path / "out" / "confidential.csv"
     options: dict[str, Any] = {"quasi_identifiers": ["group"], "confidential": ["income", "ill"]}
