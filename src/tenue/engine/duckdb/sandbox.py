@@ -47,6 +47,19 @@ def settings(scratch: Scratch) -> dict[str, str | bool | int | float | list[str]
     return {**SETTINGS, "temp_directory": folder, "secret_directory": folder}
 
 
+def limited(scratch: Scratch, memory: int) -> dict[str, str | bool | int | float | list[str]]:
+    """The same for a database that holds at most so many bytes and puts the rest into the folder.
+
+    Not encrypted: DuckDB cannot encrypt what it spills without an extension that is not there. Only
+    its owner can enter the folder, and it is removed.
+    """
+    return {
+        **settings(scratch),
+        "memory_limit": f"{memory}B",
+        "temp_file_encryption": False,
+    }
+
+
 def _lock(connection: duckdb.DuckDBPyConnection) -> None:
     connection.execute("SET enable_external_access = false")
     connection.execute("SET lock_configuration = true")
@@ -72,6 +85,10 @@ class Store(Protocol):
         """The rows of a SELECT, as an Arrow table."""
         ...
 
+    def batches(self, sql: str, size: int) -> pyarrow.RecordBatchReader:
+        """The rows of a SELECT, at most so many at a time."""
+        ...
+
     def close(self) -> None:
         """Lets go of everything."""
         ...
@@ -85,6 +102,7 @@ class Sandbox:
         source: Files | Database | Frame,
         wanted: Mapping[str, str],
         separator: str | None = None,
+        memory: int | None = None,
     ) -> None:
         import duckdb
 
@@ -93,7 +111,8 @@ class Sandbox:
         scratch = Scratch()
         self._opened.callback(scratch.close)
         try:
-            self._connection = duckdb.connect(":memory:", config=settings(scratch))
+            config = settings(scratch) if memory is None else limited(scratch, memory)
+            self._connection = duckdb.connect(":memory:", config=config)
             self._opened.callback(self._connection.close)
             readable = prepare(self._connection, source, wanted, separator)
             self._connection.execute(f"SET allowed_paths = [{listed(readable.paths)}]")
@@ -123,6 +142,10 @@ class Sandbox:
     def arrow(self, sql: str) -> pyarrow.Table:
         """The rows of a SELECT, as an Arrow table."""
         return self._connection.sql(sql).to_arrow_table()
+
+    def batches(self, sql: str, size: int) -> pyarrow.RecordBatchReader:
+        """The rows of a SELECT, as they are found."""
+        return self._connection.sql(sql).to_arrow_reader(size)
 
     def close(self) -> None:
         """Closes the database and removes what it put on disk."""
@@ -154,6 +177,12 @@ class Borrowed:
         found = self._relation.query(_RELATION, sql)
         assert found is not None  # noqa: S101 - every SELECT has a result
         return found.to_arrow_table()
+
+    def batches(self, sql: str, size: int) -> pyarrow.RecordBatchReader:
+        """The rows of a SELECT, as they are found."""
+        found = self._relation.query(_RELATION, sql)
+        assert found is not None  # noqa: S101 - every SELECT has a result
+        return found.to_arrow_reader(size)
 
     def close(self) -> None:
         """Leaves the connection to its holder."""
