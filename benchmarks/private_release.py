@@ -65,19 +65,16 @@ class Subject:
     made: Made
     domain: Domain
     places: Places
-    kinds: dict[str, object]
 
     @classmethod
     def of(cls, made: Made) -> Subject:
         schema = tn.Schema.from_dict(made.schema)
         original = read_original(made.table, schema)
         domain = Domain.of(schema)
-        kinds = {name: cells.type for name, cells in original.cells.items()}
-        return cls(made, domain, domain.places(original, SYSTEM), kinds)
+        return cls(made, domain, domain.places(original.cells, SYSTEM))
 
     def table(self, places: Places) -> pa.Table:
-        cells = self.domain.cells(places, self.kinds)
-        return pa.table({name: column.to_arrow() for name, column in cells.items()})
+        return self.domain.table(places)
 
 
 def plain_noise(subject: Subject, epsilon: Fraction) -> Places:

@@ -46,6 +46,13 @@ def publish(
             "columns, copula, network or microaggregation; if not given, what suits the table."
         ),
     ] = None,
+    memory: Annotated[
+        str | None,
+        Option(
+            help="Bytes that private may hold of a table, 1 GiB if not given; a file that would "
+            "need more is read in passes."
+        ),
+    ] = None,
     diversity: Annotated[
         str | None,
         Option("-l", "--l", help="Different values in each group, at least; groups grow for it."),
@@ -96,7 +103,7 @@ def publish(
         if no_register and ledger is not None:
             raise refuse("command.ledger-and-no-register", name=ledger.name)
         asked: dict[str, Any] = {"k": _sizes(k), "by": by, "gamma": gamma}
-        asked |= {"l": diversity, "t": closeness, "epsilon": epsilon}
+        asked |= {"l": diversity, "t": closeness, "epsilon": epsilon, "memory": memory}
         asked = {name: value for name, value in asked.items() if value is not None}
         asked |= {"schema": schema, "method": method, "override": tuple(override or ())}
         asked["progress"] = waiting

@@ -10,10 +10,13 @@ from typing import TYPE_CHECKING
 from ..schema import Table
 from .contract import Engine, Numbers, Ordered, Passes
 from .duckdb.engine import DuckDB
+from .duckdb.scratch import Scratch
 from .source.location import Database, Files, Relation, locate
 
 if TYPE_CHECKING:
     from .duckdb.rows import Load
+
+__all__ = ["Scratch", "keep_rows", "open_engine", "open_ordered", "open_table"]
 
 
 def open_engine(

@@ -6,6 +6,7 @@ at a time, so that what it holds in memory does not grow with the table.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -24,6 +25,9 @@ from .scratch import Scratch
 if TYPE_CHECKING:
     import pyarrow
 
+_MERGE = 1 << 24
+"""Runs that lie on disk are merged with a block of each in memory: there are about as many as the
+table is larger than memory, so that memory must be at least √(table · this)."""
 _KINDS = (np.uint8, np.uint16, np.uint32, np.int64)
 
 
@@ -40,7 +44,7 @@ def keep(
     Parameters
         fill: is given what takes a batch: a row for each row, a column for each column.
         sizes: the numbers of column j are at least 0 and below `sizes[j]`.
-        memory: how many bytes sorting may hold.
+        memory: how many bytes sorting may hold; more for a table that is very much larger.
         batch: how many rows are read at a time.
     """
     scratch = Scratch()
@@ -134,18 +138,20 @@ class OnDisk:
     def sort(self, key: Callable[[Numbers], Sequence[Numbers]]) -> Iterator[Sequence[Numbers]]:
         """The keys, sorted by DuckDB, which puts on disk what does not fit."""
         import duckdb
+        import pyarrow
 
+        keys = (key(batch) for batch in self._batches())
+        first = next(keys)
+        memory = max(self._place.memory, math.isqrt(_MERGE * 8 * len(first) * self.rows))
         try:
-            with duckdb.connect(
-                ":memory:", config=limited(self._place.scratch, self._place.memory)
-            ) as connection:
-                connection.register("keys", _reader(key(batch) for batch in self._batches()))
+            with duckdb.connect(":memory:", config=limited(self._place.scratch, memory)) as sorter:
+                sorter.register("keys", _reader(first, keys))
                 # by all columns, so that equal keys are equal rows
-                sorted_ = connection.sql("SELECT * FROM keys ORDER BY ALL")
-                for batch in sorted_.to_arrow_reader(self._place.batch):
+                found = sorter.sql("SELECT * FROM keys ORDER BY ALL")
+                for batch in found.to_arrow_reader(self._place.batch):
                     yield [column.to_numpy() for column in batch.columns]
                 return
-        except duckdb.Error:
+        except (duckdb.Error, pyarrow.ArrowException, OSError):
             pass
         # raised out of reach of the error above, which may quote a value
         raise EngineFault(FAULT)
@@ -168,10 +174,11 @@ class OnDisk:
             yield made
 
 
-def _reader(keys: Iterator[Sequence[Numbers]]) -> pyarrow.RecordBatchReader:
+def _reader(
+    first: Sequence[Numbers], keys: Iterator[Sequence[Numbers]]
+) -> pyarrow.RecordBatchReader:
     import pyarrow as pa
 
-    first = next(keys)
     schema = pa.schema([(f"k{j}", pa.int64()) for j in range(len(first))])
     batches = (pa.record_batch(list(columns), schema=schema) for columns in chain([first], keys))
     return pa.RecordBatchReader.from_batches(schema, batches)

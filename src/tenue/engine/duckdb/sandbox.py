@@ -8,6 +8,7 @@ encrypted, to a private folder that is removed (`scratch.py`).
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, Protocol
@@ -36,6 +37,7 @@ SETTINGS: dict[str, str | bool | int | float | list[str]] = {
     "temp_file_encryption": True,
 }
 """What every database of ours is opened with."""
+_MEMORY_OF_A_THREAD = 1 << 28
 _RELATION = "tenue_source"
 _HANDED = "handed"
 _GATHERED = "gathered"
@@ -56,6 +58,7 @@ def limited(scratch: Scratch, memory: int) -> dict[str, str | bool | int | float
     return {
         **settings(scratch),
         "memory_limit": f"{memory}B",
+        "threads": min(os.cpu_count() or 1, max(1, memory // _MEMORY_OF_A_THREAD)),
         "temp_file_encryption": False,
     }
 

@@ -21,7 +21,7 @@ from ...engine.held import Held
 from ...noise.source import Source
 from .domain import Domain, Places
 
-CELLS = 1 << 22
+CELLS = 1 << 21
 """Values of a block: so many are drawn together."""
 
 
