@@ -22,7 +22,7 @@ from ..permute import shuffled
 from .counts import MOVED, Counts, Weights, fitted, noisy, uniforms
 from .domain import Axis
 from .growth import Line, grown
-from .tree import SPLITS, interval_error, tree_error
+from .tree import SPLITS, interval_error, tree_error, tree_least
 from .tree_loss import SplitLaw
 
 _FEW = 20
@@ -134,6 +134,11 @@ def has_counts(axis: Axis, rows: int, epsilon: Fraction) -> bool:
     if axis.held <= _FEW or (not axis.ordered and axis.held <= _MOST):
         return True
     return axis.held <= _MORE and rows * epsilon >= _ROWS_A_PLACE * axis.held
+
+
+def least_epsilon(axis: Axis, rows: int, epsilon: Fraction) -> Fraction:
+    """`Synthesis.least_epsilon` of one column."""
+    return epsilon if has_counts(axis, rows, epsilon) else tree_least(epsilon)
 
 
 def margin_error(axis: Axis, rows: int, epsilon: Fraction) -> float:

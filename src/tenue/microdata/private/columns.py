@@ -12,7 +12,7 @@ import numpy as np
 from ...engine.contract import Passes
 from ...noise.source import Source
 from ...screen.number import exactly
-from .column import Margin, has_counts, margin_error, private_margin, shares
+from .column import Margin, has_counts, least_epsilon, margin_error, private_margin, shares
 from .domain import Domain, Places
 from .synthesis import Synthesis
 
@@ -55,6 +55,10 @@ class Columns(Synthesis):
         return margins_error(self.domain, self.rows, self.epsilon)
 
     @property
+    def least_epsilon(self) -> Fraction:
+        return margins_least(self.domain, self.rows, self.epsilon)
+
+    @property
     def parameters(self) -> Mapping[str, str]:
         return margin_parameters(self.domain, self.rows, self.epsilon)
 
@@ -88,6 +92,12 @@ def margins_error(domain: Domain, rows: int, epsilon: Fraction) -> float:
     """`Synthesis.expected_error` of columns that share this budget."""
     pairs = zip(domain.axes, budgets(domain, epsilon), strict=True)
     return float(np.mean([margin_error(axis, rows, budget) for axis, budget in pairs]))
+
+
+def margins_least(domain: Domain, rows: int, epsilon: Fraction) -> Fraction:
+    """`Synthesis.least_epsilon` of columns that share this budget."""
+    pairs = zip(domain.axes, budgets(domain, epsilon), strict=True)
+    return min(least_epsilon(axis, rows, budget) for axis, budget in pairs)
 
 
 def margin_parameters(domain: Domain, rows: int, epsilon: Fraction) -> dict[str, str]:

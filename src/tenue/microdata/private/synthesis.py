@@ -97,6 +97,11 @@ class Synthesis(abc.ABC):
         """
 
     @property
+    def least_epsilon(self) -> Fraction:
+        """The smallest part of epsilon that any one noise is drawn for, or less."""
+        return self.epsilon
+
+    @property
     def parameters(self) -> Mapping[str, str]:
         """What the certificate states, each in a sentence: budgets, scales, numbers of
         cells; nothing of the rows."""

@@ -76,6 +76,10 @@ class Tree(Synthesis):
         return tree_error(self.lines, self.rows, self.epsilon)
 
     @property
+    def least_epsilon(self) -> Fraction:
+        return tree_least(self.epsilon)
+
+    @property
     def parameters(self) -> Mapping[str, str]:
         counts = DiscreteLaplace(sensitivity=MOVED, epsilon=(1 - SPLITS) * self.epsilon)
         return {
@@ -107,6 +111,11 @@ def weighed(
     boxes, counts = grown(records, lines, law, source)
     released = noisy(counts, (1 - SPLITS) * epsilon, source)
     return boxes, fitted(released, max(records.rows, 1))
+
+
+def tree_least(epsilon: Fraction) -> Fraction:
+    """`Synthesis.least_epsilon` of a tree: no decision has less than a quarter of its part."""
+    return SPLITS * epsilon / 4
 
 
 def tree_error(lines: Sequence[Line], rows: int, epsilon: Fraction) -> float:

@@ -23,7 +23,7 @@ from ....errors import refuse
 from ....noise.source import Source
 from ....screen.number import exactly, many
 from ..column import Margin
-from ..columns import columns_text, margins_error, private_margins
+from ..columns import columns_text, margins_error, margins_least, private_margins
 from ..counts import Counts, Weights, noisy, uniforms
 from ..domain import Domain, Places
 from ..synthesis import Synthesis
@@ -83,6 +83,11 @@ class Copula(Synthesis):
     @property
     def limits(self) -> Sequence[str]:
         return ("Of how columns depend on each other, only one correlation of each two is kept.",)
+
+    @property
+    def least_epsilon(self) -> Fraction:
+        columns = margins_least(self.domain, self.rows, self.epsilon * COLUMNS)
+        return min(columns, self.epsilon * PAIRS)
 
     @property
     def expected_error(self) -> float:

@@ -23,7 +23,7 @@ from ....mechanism.choose.score import HighScore
 from ....noise.source import Source
 from ....screen.number import many
 from ..column import Margin
-from ..columns import columns_text, margins_error, private_margins
+from ..columns import columns_text, margins_error, margins_least, private_margins
 from ..counts import MOVED, Counts, fitted, noisy
 from ..domain import Domain, Places
 from ..synthesis import Synthesis
@@ -99,6 +99,11 @@ class Network(Synthesis):
             "Columns depend on each other through tables of two or three of them only, in groups "
             "of values.",
         )
+
+    @property
+    def least_epsilon(self) -> Fraction:
+        columns = margins_least(self.domain, self.rows, self.epsilon * COLUMNS)
+        return min(columns, self.choice_epsilon, self.table_epsilon)
 
     @property
     def expected_error(self) -> float:

@@ -20,12 +20,12 @@ from ....noise.source import Source
 from ....screen.number import many
 from ...permute import shuffled
 from ..column import Margin
-from ..columns import margin_parameters, margins_error, private_margins
+from ..columns import margin_parameters, margins_error, margins_least, private_margins
 from ..counts import Weights, apportioned, uniforms
 from ..domain import Domain, Places
 from ..growth import Boxes, Line
 from ..synthesis import Drawing, Synthesis
-from ..tree import weighed
+from ..tree import tree_least, weighed
 from .pair_tables import PairTables
 
 Joint = Literal["tree", "pair-tables"]
@@ -101,6 +101,13 @@ class TwoStage(Synthesis):
         with records.map(ranks, [_RANKS] * len(lines)) as ranked:
             boxes, weights = weighed(ranked, lines, self.joint_epsilon, source)
         return Ranked(boxes, weights, margins)
+
+    @property
+    def least_epsilon(self) -> Fraction:
+        columns = margins_least(self.domain, self.rows, self.margins_epsilon)
+        if self.joint == "tree":
+            return min(columns, tree_least(self.joint_epsilon))
+        return min(columns, self.pairs.choosing or self.pairs.counting, self.pairs.counting)
 
     @property
     def expected_error(self) -> float:
