@@ -19,7 +19,7 @@ import numpy as np
 
 from ...errors import EngineFault
 from ..contract import FAULT, Numbers
-from .sandbox import limited
+from .sandbox import limited, quiet
 from .scratch import Scratch
 
 if TYPE_CHECKING:
@@ -145,6 +145,7 @@ class OnDisk:
         memory = max(self._place.memory, math.isqrt(_MERGE * 8 * len(first) * self.rows))
         try:
             with duckdb.connect(":memory:", config=limited(self._place.scratch, memory)) as sorter:
+                quiet(sorter)
                 sorter.register("keys", _reader(first, keys))
                 # by all columns, so that equal keys are equal rows
                 found = sorter.sql("SELECT * FROM keys ORDER BY ALL")

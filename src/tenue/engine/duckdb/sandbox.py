@@ -63,6 +63,11 @@ def limited(scratch: Scratch, memory: int) -> dict[str, str | bool | int | float
     }
 
 
+def quiet(connection: duckdb.DuckDBPyConnection) -> None:
+    """Keeps DuckDB from drawing a bar on standard output, where a program may read our answer."""
+    connection.execute("SET enable_progress_bar = false")
+
+
 def _lock(connection: duckdb.DuckDBPyConnection) -> None:
     connection.execute("SET enable_external_access = false")
     connection.execute("SET lock_configuration = true")
@@ -117,6 +122,7 @@ class Sandbox:
             config = settings(scratch) if memory is None else limited(scratch, memory)
             self._connection = duckdb.connect(":memory:", config=config)
             self._opened.callback(self._connection.close)
+            quiet(self._connection)
             readable = prepare(self._connection, source, wanted, separator)
             self._connection.execute(f"SET allowed_paths = [{listed(readable.paths)}]")
             _lock(self._connection)
