@@ -58,6 +58,13 @@ def publish(
             "microaggregation; if not given, what suits the table."
         ),
     ] = None,
+    memory: Annotated[
+        str | None,
+        Option(
+            help="Bytes that private may hold of a table, 1 GiB if not given; a file that would "
+            "need more is read in passes."
+        ),
+    ] = None,
     diversity: Annotated[
         str | None,
         Option("-l", "--l", help="Different values in each group, at least; groups grow for it."),
@@ -138,7 +145,12 @@ def publish(
 
     asked: dict[str, Any] = {"k": _sizes(k), "by": by, "gamma": gamma}
     asked |= {"l": diversity, "t": closeness, "epsilon": epsilon, "groups": groups}
-    asked |= {"suppress": suppress, "minimise": minimise, "widths": _widths(widths)}
+    asked |= {
+        "memory": memory,
+        "suppress": suppress,
+        "minimise": minimise,
+        "widths": _widths(widths),
+    }
     asked = {name: value for name, value in asked.items() if value is not None}
     if sweep is not None:
         with spoken(), Waiting(steps=4) as waiting:

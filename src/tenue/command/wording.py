@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from ..errors import InvalidArgument, Refused
 
 _LONG = (
-    "by confidential epsilon gamma groups kind l ledger method minimise most override quantiles "
-    "quasi_identifiers schema suppress t unit widths"
+    "by confidential epsilon gamma groups kind l ledger memory method minimise most override "
+    "quantiles quasi_identifiers schema suppress t unit widths"
 )
 _OPTIONS = {"k": "-k", **{name: f"--{name.replace('_', '-')}" for name in _LONG.split()}}
 _NAME = "|".join(_OPTIONS)

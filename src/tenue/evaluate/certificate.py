@@ -78,6 +78,11 @@ class Beside:
     rows: int | None = None
     columns: tuple[str, ...] = ()
 
+    @property
+    def drawn(self) -> bool:
+        """Whether it says that no row is anybody's, so that no column has a role."""
+        return self.certificate is not None and isinstance(self.certificate.promise, Pure)
+
 
 def certificate_beside(path: Path) -> Beside | None:
     """The certificate beside a file; it speaks for it only if a manifest names the bytes of both.

@@ -29,6 +29,7 @@ from .leave.leave import Target, digest_of
 from .leave.save import Report
 from .method.contract import Method
 from .report import Shown, report_of, title_of
+from .table.written import WrittenTable
 
 if TYPE_CHECKING:
     from ..evaluate import Check, Likeness, Risk, Utility
@@ -59,6 +60,7 @@ class Leaving:
     tables: what is saved, by name: mostly one, with all columns.
     frame, frames: the one table, and several, as the kind of data frame that came in.
     shown: what a report draws.
+    stored: the one table, if it lies in a file.
     """
 
     method: Method
@@ -69,6 +71,7 @@ class Leaving:
     frame: Any
     frames: Mapping[str, Any]
     shown: Shown
+    stored: WrittenTable | None = None
 
     @classmethod
     def of(
@@ -86,6 +89,16 @@ class Leaving:
         alone = telling(loose)
         return cls(method, joined.num_rows, columns, alone, tables, frame, frames, shown)
 
+    @classmethod
+    def on_disk(cls, method: Method, table: WrittenTable) -> Self:
+        """Of a table that lies in a file."""
+        columns = tuple(table.column_names)
+        return cls(method, table.num_rows, columns, {}, {"table": table}, None, {}, Shown(), table)
+
+    def handed_out(self) -> Any:
+        """The table as the caller gets it; one that lies in a file is read."""
+        return self.frame if self.stored is None else self.stored.read()
+
     def without_rows(self) -> Self:
         """What a preview keeps: nothing that could be handed out."""
         return with_fields(self, tables={}, frame=None, frames={})
@@ -97,7 +110,8 @@ class Release:
     first handed out or saved: looking at the rest, or printing it, registers nothing.
 
     table: the rows that may leave, as the kind of data frame that came in. It is the caller's own:
-        what `save` writes and `digest` stands for is a copy that changes to it do not touch.
+        what `save` writes and `digest` stands for is a copy that changes to it do not touch. One
+        that was too large to be held lies in a file until it is asked for here, which reads it all.
     tables: what `save` writes, by name: the table, or several whose columns it has side by side.
     certificate: what is promised, and what is not; it may leave too.
     risk, utility: what the original and the release have to do with each other. They were computed
@@ -116,12 +130,12 @@ class Release:
     @property
     def table(self) -> Any:
         self._departure.to_caller()
-        return self._published.frame
+        return self._published.handed_out()
 
     @property
     def tables(self) -> Mapping[str, Any]:
         self._departure.to_caller()
-        return self._published.frames or {"table": self._published.frame}
+        return self._published.frames or {"table": self._published.handed_out()}
 
     @property
     def left(self) -> bool:

@@ -120,12 +120,16 @@ def publish(
             "average-class-size" (`tn.evaluate` has each).
         widths: for "full-domain", the widths of a column's intervals, each a multiple of the one
             before: {"age": [5, 10, 20]}. If none are stated they double, from the bounds.
+        memory: how many bytes of a stored table may be held to make a "private" one. A table that
+            would need more is read in passes and drawn in blocks, with the same promise; which is
+            done follows from the numbers of rows and columns.
         ledger: where the release is registered, so that a second one of the table is refused: a
             ledger or its path. None for the one of the table, as for questions (`protect`); a table
             and a schema in no file are then not registered. False for none at all. It is
             registered when its table is first handed out or saved.
         override: "second-release" or "homogeneous-groups", to insist; recorded in the certificate.
-        progress: is told the name of each step when it begins.
+        progress: is told the name of each step when it begins; of a table that is read in passes
+            also how far the step has come, in brackets.
         preview: only measure. Nothing is registered, and `table` and `save` are refused. A method
             that has a price cannot be measured without paying: see `tn.plan_release`.
 
@@ -180,42 +184,53 @@ def publish_into(
             check_first(kept.known, way)
         tell("read")
         given = source if source is not None else described.location
-        with open_original(given, described) as table:
+        kind, marks, on_disk = kind_of(given), tuple[str, ...](), None
+        with open_original(given, described, way.memory) as table:
             way = way.sized(table.rows)
             with paid(books, way):
-                read = table.read(all_values=way.reads_all)
-                marks = () if kept is None else marks_of(given, read, described.name)
-                if kept is not None and kept.known is not None:
-                    check_rows(kept.known, way, marks)
-                original = way.prepare(read, SYSTEM)
-                tell(way.step)
-                with _compilation_told(progress, way.step):
-                    made = way.publish(original, SYSTEM)
-        tell("evaluate")
-        beside = made.of(original)
-        before, after = (_table(cells, described) for cells in (beside.cells, made.cells))
-        way.verify(after, beside.persons)
-        harm, use, told = way.assess(before, after, SYSTEM, beside, made)
-        shown = Shown.of(way, before, after, beside, made)
-        tell("certificate")
-        kind = kind_of(given)
-        joined = _mixed(after)
-        frame = native(joined, given, kind, typed=way.stored_types)
-        several = {name: _mixed(table) for name, table in made.tables.items()}
-        frames = {name: native(table, given, kind) for name, table in several.items()}
-        tables = several or {"table": joined}
+                if way.in_passes(table):
+                    on_disk = way.stream(table, SYSTEM, tell)
+                else:
+                    read = table.read(all_values=way.reads_all)
+                    marks = () if kept is None else marks_of(given, read, described.name)
+                    if kept is not None and kept.known is not None:
+                        check_rows(kept.known, way, marks)
+                    original = way.prepare(read, SYSTEM)
+                    tell(way.step)
+                    with _compilation_told(progress, way.step):
+                        made = way.publish(original, SYSTEM)
+        if on_disk is not None:
+            (harm, use, _), history = on_disk.assessment, on_disk.history
+            tell("certificate")
+            published = Leaving.on_disk(way, on_disk.table)
+        else:
+            tell("evaluate")
+            beside = made.of(original)
+            before, after = (_table(cells, described) for cells in (beside.cells, made.cells))
+            way.verify(after, beside.persons)
+            harm, use, told = way.assess(before, after, SYSTEM, beside, made)
+            shown = Shown.of(way, before, after, beside, made)
+            history = way.history(read, original, made) + told
+            tell("certificate")
+            joined = _mixed(after)
+            frame = native(joined, given, kind, typed=way.stored_types)
+            several = {name: _mixed(table) for name, table in made.tables.items()}
+            frames = {name: native(table, given, kind) for name, table in several.items()}
+            tables = several or {"table": joined}
+            published = Leaving.of(way, joined, tables, frame, frames, shown)
         seal = "" if books is None else books.made().seal(described.digest)
         certificate = certify(way, registered=books is not None, seal=seal, preview=preview)
         registered = None if kept is None else Registration(kept, way, marks, seal)
-        departure = Departure(tables, certificate, kind, registered, repeatable=way.repeatable)
-        published = Leaving.of(way, joined, tables, frame, frames, shown)
+        departure = Departure(
+            published.tables, certificate, kind, registered, repeatable=way.repeatable
+        )
         if preview:
             departure, published = Preview(certificate), published.without_rows()
         release = Release(
             certificate=certificate,
             risk=harm,
             utility=use,
-            history=way.history(read, original, made) + told,
+            history=history,
             _published=published,
             _departure=departure,
         )

@@ -311,8 +311,25 @@ def digest_of(tables: Mapping[str, Any], certificate: Certificate) -> str:
     for name, table in tables.items():
         if len(tables) > 1:
             found.update(name.encode() + b"\0")
-        sink = pyarrow.BufferOutputStream()
-        with pyarrow.ipc.new_stream(sink, table.schema) as writer:
-            writer.write_table(table.combine_chunks())
-        found.update(sink.getvalue())
+        whole = table.combine_chunks()
+        sink = pyarrow.PythonFile(_Hashed(found), mode="w")
+        with pyarrow.ipc.new_stream(sink, whole.schema) as writer:
+            for piece in whole.to_batches():
+                writer.write_batch(piece)
     return found.hexdigest()
+
+
+class _Hashed:
+    """A file whose bytes are hashed and not kept."""
+
+    closed = False
+
+    def __init__(self, found: hashlib._Hash) -> None:
+        self._found = found
+
+    def write(self, data: bytes) -> int:
+        self._found.update(data)
+        return len(data)
+
+    def flush(self) -> None:
+        """Nothing is held back."""

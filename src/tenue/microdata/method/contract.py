@@ -8,7 +8,7 @@ method leaves out here is done as for all the others.
 from __future__ import annotations
 
 import abc
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -24,7 +24,8 @@ from ...schema.literal import key
 from ..assessment import Assessment, Step, assessed
 from ..permute import shuffled
 from ..table.cells import Cells, Numbers
-from ..table.original import Original
+from ..table.original import Original, Validated
+from ..table.written import WrittenTable
 
 if TYPE_CHECKING:
     from ...evaluate import Check, Risk
@@ -58,6 +59,15 @@ class Published:
     def of(self, original: Original) -> Original:
         """The rows of the original that are beside those that leave."""
         return original if self.rows is None else original.take(self.rows)
+
+
+@dataclass(frozen=True, eq=False)
+class OnDisk:
+    """What a method made of a table that it read in passes, and what its holder is told."""
+
+    table: WrittenTable
+    assessment: Assessment
+    history: tuple[Step, ...]
 
 
 @dataclass(frozen=True)
@@ -114,6 +124,15 @@ class Method(abc.ABC):
         if words and not known:
             raise refuse("microdata.nothing-to-insist-on", method=cls.name)
         return frozenset(one_of(word, "override", known) for word in words)
+
+    @property
+    def memory(self) -> int | None:
+        """How many bytes may be held of the table that is read; None for all that there are."""
+        return None
+
+    def in_passes(self, table: Validated) -> bool:
+        """Whether the table is read in passes, for it would not fit; by public facts alone."""
+        return False
 
     def sized(self, rows: int) -> Self:
         """The method for a table of so many rows; refused if it does not suit them.
@@ -220,6 +239,10 @@ class Method(abc.ABC):
     def publish(self, original: Original, source: Source) -> Published:
         """The table after the method; refused if that would tell what it must not."""
 
+    def stream(self, table: Validated, source: Source, tell: Callable[[str], None]) -> OnDisk:
+        """The same for a table that is read in passes."""
+        raise Fault(f"{self.name} holds the whole table")
+
     @abc.abstractmethod
     def verify(self, table: Any, persons: Numbers | None) -> None:
         """Measures what was promised once more, on the Arrow table; a `Fault` if it does not hold.
@@ -276,21 +299,17 @@ class Method(abc.ABC):
 
     def history(self, read: Original, original: Original, made: Published) -> tuple[Step, ...]:
         """The steps from the table as it was read to the table as it leaves."""
-        text = f"{read.size} rows, {len(read.cells)} columns that are no identifiers"
-        steps = [Step("read", text)]
-        for name, many in read.beyond.items():
-            if many:
-                values = "1 value" if many == 1 else f"{many} values"
-                text = f"{values} of `{name}` beyond the declared bounds became the nearest bound"
-                steps.append(Step("clamped", text))
+        steps = read_steps(read.size, len(read.cells), read.beyond)
         if read.size > original.size:
             text = f"{read.size - original.size} rows with a missing value in "
             steps.append(Step("left out", text + ", ".join(self.compared)))
         steps += self.group_steps(made.of(original), made)
-        steps += made.steps
-        steps.append(Step("publish", f"{self.label}: {', '.join(self.changed)}"))
-        steps.extend(Step("insisted on", word) for word in sorted(self.override))
-        return tuple(steps)
+        return (*steps, *made.steps, *self.publish_steps())
+
+    def publish_steps(self) -> list[Step]:
+        """How the history ends."""
+        steps = [Step("publish", f"{self.label}: {', '.join(self.changed)}")]
+        return steps + [Step("insisted on", word) for word in sorted(self.override)]
 
     def group_steps(self, original: Original, made: Published) -> Iterable[Step]:
         """What the history says of groups, where there are any."""
@@ -315,6 +334,17 @@ class Method(abc.ABC):
     def warnings(self, risk: Risk | None) -> list[str]:
         """What the holder should think about before the release leaves."""
         return []
+
+
+def read_steps(rows: int, columns: int, beyond: Mapping[str, int]) -> list[Step]:
+    """How the history begins: what was read, and what of it lay beyond its bounds."""
+    steps = [Step("read", f"{rows} rows, {columns} columns that are no identifiers")]
+    for name, many in beyond.items():
+        if many:
+            values = "1 value" if many == 1 else f"{many} values"
+            text = f"{values} of `{name}` beyond the declared bounds became the nearest bound"
+            steps.append(Step("clamped", text))
+    return steps
 
 
 def one_of(given: object, name: str, known: Collection[str]) -> str:

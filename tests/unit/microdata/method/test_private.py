@@ -279,7 +279,7 @@ def test_the_certificate_is_a_function_of_public_facts() -> None:
 
 def test_a_broken_way_never_leaves(monkeypatch: pytest.MonkeyPatch) -> None:
     books = Memory()
-    monkeypatch.setattr(Domain, "cells", lambda self, places, kinds: {})
+    monkeypatch.setattr(Domain, "cells", lambda self, places: {})
     with pytest.raises((Fault, KeyError, IndexError)):
         publish(books)
     assert books.balance("people").spent == 1
