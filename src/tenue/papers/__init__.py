@@ -1,0 +1,1 @@
+"""Every table and figure of the papers, computed again beside the printed one."""
