@@ -47,7 +47,7 @@ TABLE_5_5 = {
 
 def quality(_: Data) -> list[Cell]:
     cells = []
-    for name, (variance, inside, refined, size, core) in TABLE_5_5.items():
+    for name, (variance, inside, refined, size, held) in TABLE_5_5.items():
         epsilon = LN2 if name == "ln 2" else name
         row, law, ours = f"ε = {name}", Laplace(sensitivity=1, epsilon=epsilon), uniform(epsilon)
         low, high = core(ours)
@@ -64,7 +64,7 @@ def quality(_: Data) -> list[Cell]:
             ),
             met(row, "refined, variance", refined[0], ours.variance, right=refined[1]),
             met(row, "refined, size of the core", size[0], high - low, right=size[1]),
-            met(row, "refined, P(core)", core[0], within, right=core[1]),
+            met(row, "refined, P(core)", held[0], within, right=held[1]),
             beside(
                 row,
                 "Laplace, sensitivity ½",
