@@ -11,7 +11,7 @@ from ..cell import Cell, amended, beside, claimed, met
 from ..data import Data
 from ..exhibit import beyond, figure, table
 from ..figure import Figure, Panel, Series, between, curve, panels
-from .figures import LN2, PLACES, height, uniform
+from .figures import LN2, PLACES, core, height, uniform
 
 TABLE_5_5 = {
     "0.1": (
