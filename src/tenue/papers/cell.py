@@ -158,6 +158,38 @@ def unmet(
     return Cell(row, column, printed, ours, away, verdict, because)
 
 
+FAR = 6.0
+"""A random number that is farther from the right one, in standard deviations, is wrong."""
+NEAR = 4.0
+"""A printed one that is farther from it has another reason than chance."""
+
+
+def drawn(
+    row: str,
+    column: str,
+    printed: str,
+    ours: float,
+    *,
+    right: float | None,
+    ours_by: float,
+    theirs_by: float,
+    because: str,
+) -> Cell:
+    """A number that depends on draws, in the paper and here.
+
+    right: the mean of many runs made elsewhere; None if there are none.
+    ours_by: the standard deviation of ours − right; theirs_by: of ours − printed.
+    because: why the print may differ beyond chance.
+    """
+    if right is not None and abs(ours - right) > FAR * ours_by + PRECISE * abs(right):
+        away = ours - float(printed)
+        return Cell(row, column, printed, ours, away, Verdict.DIFFERENT, f"Expected {right:.6g}.")
+    within = NEAR * theirs_by + half_digit(printed)
+    if abs(ours - float(printed)) <= within:
+        return met(row, column, printed, ours, within=within)
+    return unmet(row, column, printed, ours, because=because)
+
+
 def missing(files: tuple[str, ...]) -> Cell:
     """Stands for all cells of a table whose data is not here."""
     named = " and ".join(files)
