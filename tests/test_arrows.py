@@ -76,6 +76,7 @@ _INSIDE = {
         "question cells family plan posterior workload release consistent answer certify inquiry "
         "opening read terms write belief explain individual suggest view session"
     ),
+    "report": "theme picture vega svg page chart subject plot",
     "schema": "literal expression column named protocol table file schema",
     "screen": "number page table",
     "sensitivity": (

@@ -20,6 +20,7 @@ ROOMS = (
     "prior",
     "promise",
     "query",
+    "report",
     "schema",
     "sensitivity",
     "taxonomy",
