@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -35,8 +35,15 @@ class Data:
         given = os.environ.get(FOLDER) if folder is None else folder
         self.folder = None if given in (None, "") else Path(str(given))
         self.made_up = made_up
+        self._kept: dict[str, Any] = {}
         if self.folder is not None and not self.folder.is_dir():
             raise refuse("papers.no-folder", folder=self.folder)
+
+    def kept(self, name: str, make: Callable[[], Any]) -> Any:
+        """Something made of the tables, made once."""
+        if name not in self._kept:
+            self._kept[name] = make()
+        return self._kept[name]
 
     def lacking(self, needs: Iterable[str]) -> tuple[str, ...]:
         """Those of the files that are not here."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..exhibit import Chapter
-from . import tables
+from . import adult, figures, sound, tables
 
 CHAPTER = Chapter(
     id="private",
@@ -16,5 +16,12 @@ CHAPTER = Chapter(
     "still.",
     never="Never as printed: one record can change every group, so the printed noise costs many "
     "times the ε it names. Never with domains read off the data.",
-    exhibits=(*tables.EXHIBITS, *tables.ERRATA),
+    exhibits=(
+        *tables.EXHIBITS,
+        *adult.EXHIBITS,
+        *sound.EXHIBITS,
+        *figures.EXHIBITS,
+        *sound.ERRATA,
+        *tables.ERRATA,
+    ),
 )
