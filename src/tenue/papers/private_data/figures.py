@@ -220,7 +220,7 @@ def over_k(curves: Curves) -> Figure:
     return panels(
         drawn(1, "squared error (SSE)"),
         drawn(2, "record linkage (%)"),
-        caption="Groups pay until they are too coarse. At its ε the printed noise promises nothing.",
+        caption="Groups pay until they are too coarse. The printed noise promises nothing.",
     )
 
 

@@ -155,16 +155,6 @@ def means(data: Data) -> list[Cell]:
             for place, column in enumerate(FOUR):
                 found = moved(columns.values, tables, statistic, place)[0]
                 cells.append(beside(f"{statistic} of {column}", name, found))
-    total = {name: sum(float(c.ours or 0) for c in cells if c.column == name) for name in WAYS}
-    cells.append(
-        claimed(
-            "all eight",
-            "two-stage / chain",
-            "smaller is better",
-            total["two-stage"] / total["chain"],
-            holds=total["two-stage"] < total["chain"],
-        )
-    )
     return cells
 
 
