@@ -8,6 +8,7 @@ from ...evaluate import likeness
 from ...microdata import ordered
 from ...microdata.private.plan import plan_release
 from ...noise import Laplace
+from ...schema import Schema
 from ...sensitivity import chain
 from ..cell import Cell, beside, claimed, refuted
 from ..data import CENSUS, Columns, Data, Table
@@ -81,7 +82,11 @@ def scales(_: Data) -> list[Cell]:
         other = float(chain.separate(columns, groups)) / k
         cells += [
             claimed(
-                row, "Hilbert order", f"{hilbert:g}", ours, holds=abs(ours / hilbert - 1) < 0.01
+                row,
+                "Hilbert order",
+                f"at most {hilbert:g}",
+                ours,
+                holds=0.9 < ours / hilbert < 1.01,
             ),
             claimed(
                 row,
@@ -139,10 +144,9 @@ def _printed(columns: Columns, epsilon: str) -> list[Table]:
 
 
 def _sliced(columns: Columns, tables: list[Table]) -> float:
-    found = [
-        likeness(columns.arrow(), columns.replaced(t).arrow(), schema()).sliced for t in tables
-    ]
-    return float(np.mean([one or 0.0 for one in found]))
+    declared, original = Schema.from_dict(schema()), columns.arrow()
+    found = [likeness(original, columns.replaced(one).arrow(), declared) for one in tables]
+    return float(np.mean([one.sliced or 0.0 for one in found]))
 
 
 def means(data: Data) -> list[Cell]:
