@@ -1,1 +1,41 @@
 """Every table and figure of the papers, computed again beside the printed one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..lazy import lazily
+
+if TYPE_CHECKING:
+    from .catalogue import CHAPTERS, exhibits
+    from .cell import Cell, Verdict
+    from .data import Data
+    from .exhibit import Chapter, Exhibit, Shown
+    from .figure import Figure
+    from .reproduce import Book, reproduce
+
+__all__ = [
+    "CHAPTERS",
+    "Book",
+    "Cell",
+    "Chapter",
+    "Data",
+    "Exhibit",
+    "Figure",
+    "Shown",
+    "Verdict",
+    "exhibits",
+    "reproduce",
+]
+
+lazily(
+    __name__,
+    {
+        ".catalogue": "CHAPTERS exhibits",
+        ".cell": "Cell Verdict",
+        ".data": "Data",
+        ".exhibit": "Chapter Exhibit Shown",
+        ".figure": "Figure",
+        ".reproduce": "Book reproduce",
+    },
+)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from ..frozen import dataclass
 
-Mark = Literal["line", "step", "bar", "point", "area", "dashed", "rule", "cross"]
+if TYPE_CHECKING:
+    from ..report.picture import Picture
+
+Mark = Literal["line", "dashed", "step", "bar", "point", "cross", "rule"]
 Points = tuple[tuple[float, float], ...]
 
 
@@ -16,8 +19,8 @@ Points = tuple[tuple[float, float], ...]
 class Series:
     """One curve, or the points of one group.
 
-    mark: "line", "dashed", "step" (the height holds until the next point), "area" (a step that is
-        filled), "bar", "point", "cross", or "rule" (a vertical line at each x).
+    mark: "line", "dashed", "step" (the height holds until the next point), "bar", "point",
+        "cross", or "rule" (a vertical line at each x).
     """
 
     name: str
@@ -47,6 +50,12 @@ class Figure:
 
     panels: tuple[Panel, ...]
     caption: str
+
+    def picture(self) -> Picture:
+        """As `tn.report.plot` draws it."""
+        from .draw import picture
+
+        return picture(self)
 
     def to_dict(self) -> dict[str, Any]:
         return {
