@@ -12,6 +12,7 @@ from typing import NoReturn
 from ..errors import Fault, Refused
 from ..version import VERSION
 from . import ask, check, demo, explain, init, ledger, limits, publish
+from .papers import verb as papers
 from .wording import in_options
 from .words import App
 
@@ -23,12 +24,13 @@ app.command("ask")(ask.ask)
 app.command("limits")(limits.limits)
 app.command("publish")(publish.publish)
 app.command("check")(check.check)
+app.command("papers")(papers.papers)
 app.add("ledger", ledger.app)
 
 
 def main() -> None:
-    """Exit codes: 0 done, 2 refused, 1 our fault; 3 of `check`, not as required. Nobody sees a
-    traceback for a mistake."""
+    """Exit codes: 0 done, 2 refused, 1 our fault; 3 of `check` and `papers`, not as required. Nobody
+    sees a traceback for a mistake."""
     as_json = "--json" in sys.argv
     gc.set_threshold(100_000)  # what is loaded stays: looking through it took a tenth of a question
     try:

@@ -75,10 +75,11 @@ def _grid(cells: Sequence[Cell], rows: list[str], columns: list[str], notes: dic
 
 
 def _in_grid(cell: Cell, notes: dict[str, int]) -> str:
-    word, sign = WORDS[cell.verdict], SIGNS[cell.verdict]
+    word = WORDS[cell.verdict]
     printed = "" if cell.printed is None else f"<small>{escaped(cell.printed)}</small>"
     ours = f"<span>{escaped(written(cell))}{_mark(cell, notes)}</span>"
-    return f'<td class="{word}" title="{cell.verdict.value}"><i aria-hidden="true">{sign}</i>{ours}{printed}</td>'
+    sign = f'<i aria-hidden="true">{SIGNS[cell.verdict]}</i>'
+    return f'<td class="{word}" title="{cell.verdict.value}">{sign}{ours}{printed}</td>'
 
 
 def _list(cells: Sequence[Cell], notes: dict[str, int]) -> str:
