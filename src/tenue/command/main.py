@@ -29,7 +29,7 @@ app.add("ledger", ledger.app)
 
 
 def main() -> None:
-    """Exit codes: 0 done, 2 refused, 1 our fault; 3 of `check` and `papers`, not as required. Nobody
+    """Exit codes: 0 done, 2 refused, 1 our fault; 3 of `check` and `papers`, not as wanted. Nobody
     sees a traceback for a mistake."""
     as_json = "--json" in sys.argv
     gc.set_threshold(100_000)  # what is loaded stays: looking through it took a tenth of a question
