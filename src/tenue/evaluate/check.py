@@ -88,14 +88,17 @@ def check_groups(
     schema: Table,
     persons: NDArray[np.int64] | None = None,
     confidential: Iterable[str] | None = None,
+    quasi_identifiers: Iterable[str] | None = None,
 ) -> Check:
     """k, l and t alone, without a look at other columns: what a release is measured by.
 
     Parameters
         persons: whose each row is, as numbers from 0, where no column of the table names them.
+        confidential, quasi_identifiers: columns, instead of those that have these roles; a table
+            that says which rows are a group has its column instead of quasi-identifiers.
     """
     codes = None if persons is None else Codes(persons, int(persons.max()) + 1)
-    return _checked(open_rows(table), schema, None, confidential, None, codes)
+    return _checked(open_rows(table), schema, quasi_identifiers, confidential, None, codes)
 
 
 def _checked(

@@ -79,6 +79,8 @@ class Grouped(Method):
 
     ways: ClassVar[Mapping[str, GroupWay]]
     overrides = (HOMOGENEOUS,)
+    one_partition: ClassVar[bool] = False
+    """Whether one partition holds for all columns whatever forms it."""
 
     by: str
     k: Mapping[str, int] = field(default_factory=dict)
@@ -131,8 +133,8 @@ class Grouped(Method):
         names = self.confidential
         if not isinstance(k, Mapping):
             size = whole(k, "k", least=2)
-            return {EVERY: size} if self.way.similar else dict.fromkeys(names, size)
-        if self.way.similar:
+            return {EVERY: size} if self.shared else dict.fromkeys(names, size)
+        if self.shared:
             raise refuse("microdata.k-is-given-for-single-columns")
         known = {column.lower(): column for column in names}
         given = {str(column).lower(): size for column, size in k.items()}
@@ -149,6 +151,11 @@ class Grouped(Method):
     @property
     def way(self) -> GroupWay:
         return self.ways[self.by]
+
+    @property
+    def shared(self) -> bool:
+        """Whether one partition holds for all columns."""
+        return self.way.similar or self.one_partition
 
     @property
     def label(self) -> str:
@@ -205,10 +212,10 @@ class Grouped(Method):
         """The sizes of groups; and, always, how many tell the one value that all members have."""
         for name, labels in made.groups.items():
             sizes = np.bincount(original.of_persons(labels))
-            of = "" if self.way.similar else f" of {name}"
+            of = "" if self.shared else f" of {name}"
             text = f"{sizes.size} groups{of}, {sizes.min()} to {sizes.max()} units in each"
             yield Step("partition", text)
-            if self.way.similar:
+            if self.shared:
                 break
         for name in self.confidential:
             labels = made.groups[name if name in made.groups else EVERY]
