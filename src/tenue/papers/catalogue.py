@@ -8,6 +8,7 @@ from functools import cache
 
 from ..errors import refuse
 from .bayes.chapter import CHAPTER as BAYES
+from .closeness.chapter import CHAPTER as CLOSENESS
 from .exhibit import Chapter, Exhibit
 from .individual.chapter import CHAPTER as INDIVIDUAL
 from .optimal_noise.chapter import CHAPTER as OPTIMAL_NOISE
@@ -22,6 +23,7 @@ CHAPTERS: tuple[Chapter, ...] = (
     BAYES,
     SWAPPING,
     PRIVATE_DATA,
+    CLOSENESS,
 )
 
 
