@@ -87,7 +87,7 @@ def _legend(given: Panel, tones: dict[str, str], width: int) -> list[Mark]:
             rows.append([])
         rows[-1].append(name)
     marks: list[Mark] = []
-    shown = rows if len(names) > 1 else []
+    shown = rows if 1 < len(names) <= len(SERIES) else []
     for i, row in enumerate(shown):
         right = 0.0
         for name in row:

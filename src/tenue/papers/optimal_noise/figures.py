@@ -137,16 +137,18 @@ def interval_cells(_: Data) -> list[Cell]:
 
 def diamond(second: float) -> Figure:
     """The differences of neighbours, and where Laplace noise loses no more than ε."""
-    reach = 1 + second
-    box = ((-1, -second), (1, -second), (1, second), (-1, second), (-1, -second))
-    round_it = ((reach, 0), (0, reach), (-reach, 0), (0, -reach), (reach, 0))
+    reach, side = 1 + second, 1 - 1e-9  # lines are drawn from left to right
+    box = ((-1.0, -second), (-side, second), (side, second), (1.0, -second))
+    floor = ((-1.0, -second), (1.0, -second))
+    halves = [((-reach, 0.0), (0.0, sign * reach), (reach, 0.0)) for sign in (1, -1)]
     panel = Panel(
         f"Sensitivities 1 and {second:g}",
         "first answer",
         "second answer",
         (
-            Series("differences of neighbours", tuple(box), "line"),
-            Series("protected by Laplace noise", tuple(round_it), "dashed"),
+            Series("differences of neighbours", box),
+            Series("differences of neighbours", floor),
+            *(Series("protected by Laplace noise", half, "dashed") for half in halves),
         ),
         square=True,
     )
