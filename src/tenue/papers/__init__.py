@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from .catalogue import CHAPTERS, exhibits
     from .cell import Cell, Verdict
     from .data import Data
+    from .draw import picture
     from .exhibit import Chapter, Exhibit, Shown
     from .figure import Figure
     from .reproduce import Book, reproduce
@@ -25,6 +26,7 @@ __all__ = [
     "Shown",
     "Verdict",
     "exhibits",
+    "picture",
     "reproduce",
 ]
 
@@ -35,6 +37,7 @@ lazily(
         ".cell": "Cell Verdict",
         ".data": "Data",
         ".exhibit": "Chapter Exhibit Shown",
+        ".draw": "picture",
         ".figure": "Figure",
         ".reproduce": "Book reproduce",
     },

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from ..frozen import dataclass
-
-if TYPE_CHECKING:
-    from ..report.picture import Picture
 
 Mark = Literal["line", "dashed", "step", "bar", "point", "cross", "rule"]
 Points = tuple[tuple[float, float], ...]
@@ -50,12 +47,6 @@ class Figure:
 
     panels: tuple[Panel, ...]
     caption: str
-
-    def picture(self) -> Picture:
-        """As `tn.report.plot` draws it."""
-        from .draw import picture
-
-        return picture(self)
 
     def to_dict(self) -> dict[str, Any]:
         return {

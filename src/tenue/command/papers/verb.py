@@ -41,7 +41,8 @@ def papers(
     if listed:
         _list(chosen(only), as_json)
         return
-    from ...papers.reproduce import one_exhibit, reproduce
+    from ...papers.outcome import one_exhibit
+    from ...papers.reproduce import reproduce
 
     with spoken():
         book = reproduce(only, data=data, stand_in=stand_in, progress=None if as_json else line())

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ...screen.table import escaped
 from ..cell import Cell, Verdict
-from ..reproduce import written
+from ..outcome import written
 
 WORDS = {
     Verdict.EQUAL: "equal",
@@ -46,7 +46,7 @@ def cells_html(cells: Sequence[Cell]) -> str:
     grid = fits and unique and len(columns) > 1
     table = _grid(cells, rows, columns, notes) if grid else _list(cells, notes)
     body = f'<div class="scroll">{table}</div>{_notes(notes)}'
-    if len(rows) if grid else len(cells) <= _LONG:
+    if (len(rows) if grid else len(cells)) <= _LONG:
         return body
     return f"<details><summary>All {len(cells)} cells</summary>{body}</details>"
 

@@ -18,7 +18,7 @@ from ...report.page import sheet
 from ...screen.table import escaped
 from ..cell import Verdict
 from ..exhibit import Chapter, Shown
-from ..reproduce import Book, tally
+from ..outcome import Outcome, tally
 from .cells import WORDS, cells_html, chip
 
 _HERE = Path(__file__).parent
@@ -70,7 +70,7 @@ def file_of(chapter: Chapter) -> str:
     return f"{chapter.id}.html"
 
 
-def navigation(book: Book, here: str) -> str:
+def navigation(book: Outcome, here: str) -> str:
     """All pages, and the search of this one."""
     pages = [(INDEX, "Contents")]
     pages += [
@@ -118,7 +118,7 @@ def _searched(shown: Shown) -> str:
 
 
 def chapter_html(
-    book: Book, chapter: Chapter, shown: Sequence[Shown], place: int, drawings: Drawings
+    book: Outcome, chapter: Chapter, shown: Sequence[Shown], place: int, drawings: Drawings
 ) -> str:
     told = (
         f"<p class='lead'><b>The idea.</b> {escaped(chapter.idea)} <b>What it buys.</b> "
@@ -138,7 +138,7 @@ def chapter_html(
 _NOTHING = "<p id='nothing' hidden>Nothing on this page has these words.</p>"
 
 
-def _made_up(book: Book) -> str:
+def _made_up(book: Outcome) -> str:
     if not book.made_up:
         return ""
     return (
@@ -153,13 +153,14 @@ def summary(shown: Sequence[Shown]) -> str:
     words = "".join(
         f"<li>{chip(verdict)} {counted[verdict]}</li>" for verdict in Verdict if counted[verdict]
     )
-    return f"<ul class='summary'>{words}</ul>"
+    key = "<li class='key'>In tables: ours, and small below it the print.</li>"
+    return f"<ul class='summary'>{words}{key}</ul>"
 
 
 # -- contents and errata ---------------------------------------------------------------------------
 
 
-def index_html(book: Book) -> str:
+def index_html(book: Outcome) -> str:
     parts = []
     for place, (chapter, shown) in enumerate(book.chapters(), 1):
         rows = "".join(
@@ -185,7 +186,7 @@ def index_html(book: Book) -> str:
     return whole("The papers, again", body, navigation(book, INDEX))
 
 
-def _errata(book: Book) -> list[tuple[Chapter, Shown]]:
+def _errata(book: Outcome) -> list[tuple[Chapter, Shown]]:
     return [
         (chapter, one)
         for chapter, shown in book.chapters()
@@ -194,7 +195,7 @@ def _errata(book: Book) -> list[tuple[Chapter, Shown]]:
     ]
 
 
-def errata_html(book: Book) -> str | None:
+def errata_html(book: Outcome) -> str | None:
     """All errata on one page, each with its check; None if there are none."""
     found = _errata(book)
     if not found:

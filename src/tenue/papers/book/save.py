@@ -7,14 +7,14 @@ from pathlib import Path
 from ...errors import refuse
 from ...report.chart import Chart, can_draw
 from ..draw import picture, pictures
-from ..reproduce import Book
+from ..outcome import Outcome
 from .page import ERRATA, INDEX, Drawings, chapter_html, errata_html, file_of, index_html
 
 NUMBERS = "papers.json"
 FIGURES = "figures"
 
 
-def save(book: Book, folder: Path) -> list[str]:
+def save(book: Outcome, folder: Path) -> list[str]:
     """The names of the files that were written; without the extra that draws, no figures."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -23,7 +23,7 @@ def save(book: Book, folder: Path) -> list[str]:
         raise refuse("papers.cannot-be-written", folder=folder) from None
 
 
-def _written(book: Book, folder: Path) -> list[str]:
+def _written(book: Outcome, folder: Path) -> list[str]:
     names = []
 
     def write(name: str, content: str | bytes) -> None:
@@ -50,7 +50,7 @@ def _written(book: Book, folder: Path) -> list[str]:
     return names
 
 
-def drawn(book: Book) -> Drawings:
+def drawn(book: Outcome) -> Drawings:
     """The panels of every figure, for a page that sets the colours."""
     if not can_draw():
         return {}
