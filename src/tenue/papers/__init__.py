@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ..lazy import lazily
 
 if TYPE_CHECKING:
-    from .catalogue import CHAPTERS, exhibits
+    from .catalogue import exhibits
     from .cell import Cell, Verdict
     from .data import Data
     from .draw import picture
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from .reproduce import Book, reproduce
 
 __all__ = [
-    "CHAPTERS",
     "Book",
     "Cell",
     "Chapter",
@@ -33,7 +32,7 @@ __all__ = [
 lazily(
     __name__,
     {
-        ".catalogue": "CHAPTERS exhibits",
+        ".catalogue": "exhibits",
         ".cell": "Cell Verdict",
         ".data": "Data",
         ".exhibit": "Chapter Exhibit Shown",
