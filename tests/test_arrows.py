@@ -60,7 +60,8 @@ _INSIDE = {
     ),
     "mechanism": "bernstein choose part error individual refinement smooth",
     "microdata": (
-        "permute kernels partition table assessment private method leave protected_copy release"
+        "permute kernels partition table bucket assessment private method leave protected_copy "
+        "release"
     ),
     "noise": (
         "criterion enclosure source table exact law joint likelihood box discrete_laplace "

@@ -23,7 +23,7 @@ PATIENCE = 2.0
 
 def publish(
     schema: options.Schema,
-    method: Annotated[str, Option(help="microaggregate, swap or private.")],
+    method: Annotated[str, Option(help="microaggregate, swap, anatomy, t-close or private.")],
     k: Annotated[
         str | None,
         Option(
@@ -42,8 +42,9 @@ def publish(
         Option(
             help="How groups are formed. microaggregate: mdav, or v-mdav if people form clusters. "
             "swap: quasi-identifiers; each-confidential, which moves numbers and dates least; "
-            "other-attributes, which fits values to all other columns. private: tree, two-stage, "
-            "columns, copula, network or microaggregation; if not given, what suits the table."
+            "other-attributes, which fits values to all other columns. anatomy: quasi-identifiers "
+            "or confidential. private: tree, two-stage, columns, copula, network or "
+            "microaggregation; if not given, what suits the table."
         ),
     ] = None,
     diversity: Annotated[
@@ -53,8 +54,15 @@ def publish(
     closeness: Annotated[
         str | None,
         Option(
-            "-t", "--t", help="Earth mover's distance of a group from the table, at most: 0 to 1."
+            "-t",
+            "--t",
+            help="How far a group may be from the table. t-close: a ratio of shares, from 1 up. "
+            "Others: an earth mover's distance, 0 to 1.",
         ),
+    ] = None,
+    groups: Annotated[
+        str | None,
+        Option(help="t-close: shown, as two linked tables, or hidden, as one; shown if not given."),
     ] = None,
     gamma: Annotated[str | None, Option(help="The gain factor of v-mdav.")] = None,
     source: Annotated[str | None, Option(help="The table, instead of the schema's.")] = None,
@@ -96,7 +104,7 @@ def publish(
         if no_register and ledger is not None:
             raise refuse("command.ledger-and-no-register", name=ledger.name)
         asked: dict[str, Any] = {"k": _sizes(k), "by": by, "gamma": gamma}
-        asked |= {"l": diversity, "t": closeness, "epsilon": epsilon}
+        asked |= {"l": diversity, "t": closeness, "epsilon": epsilon, "groups": groups}
         asked = {name: value for name, value in asked.items() if value is not None}
         asked |= {"schema": schema, "method": method, "override": tuple(override or ())}
         asked["progress"] = waiting

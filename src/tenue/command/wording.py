@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from ..errors import InvalidArgument, Refused
 
 _LONG = (
-    "by confidential epsilon gamma kind l ledger method most override quantiles quasi_identifiers "
-    "schema t unit"
+    "by confidential epsilon gamma groups kind l ledger method most override quantiles "
+    "quasi_identifiers schema t unit"
 )
 _OPTIONS = {"k": "-k", **{name: f"--{name.replace('_', '-')}" for name in _LONG.split()}}
 _NAME = "|".join(_OPTIONS)

@@ -66,7 +66,11 @@ def publish(
         at most 1/k, for whoever holds the records of a group to be equally likely anybody's in it.
         The value itself may be the same for all of a group, and is then known; and whoever learns
         from the release how columns relate puts more values back than that (`risk.rematched`).
-        Both count units, not rows.
+        "anatomy": the same of the records of a group, in two tables that are linked by group.
+        "t-close": in every group of at least `k` units each bucket of a confidential column is at
+        most `t` times as frequent, or as rare, as in the table. It says nothing against whoever
+        knows more of people than these shares, and is not differential privacy.
+        All of these count units, not rows.
         "private": the table is epsilon-differentially private when one record takes any other
         value; how many rows there are is public. Rows are drawn, and none is anybody's. `epsilon`
         is debited before a row is read; `tn.plan_release` says before what will be done.
@@ -79,8 +83,10 @@ def publish(
         source: the table: a path, a data frame or a connection; None for the schema's own source.
         schema: a `Schema`, or the path of its file; the roles of the columns decide what is done.
         method: "microaggregate" (centres of groups of similar people instead of their
-            quasi-identifiers), "swap" (confidential values change places inside such groups) or
-            "private" (a table drawn from noisy numbers).
+            quasi-identifiers), "swap" (confidential values change places inside such groups),
+            "anatomy" (quasi-identifiers and confidential values in two tables that are linked by
+            group), "t-close" (likewise, with values in buckets) or "private" (a table drawn from
+            noisy numbers).
         epsilon: what "private" may cost.
         k: the least number of units in a group. For "private", rows in a cluster, which asks for
             microaggregation. For a swap in which each column has its own groups,
@@ -90,13 +96,17 @@ def publish(
             "quasi-identifiers" (MDAV-SWAP), "each-confidential" (IR-SWAP: similar values of the
             column itself; none for columns without order) or "other-attributes" (all other columns,
             in turn: values then stay plausible beside them, and whoever knows a confidential column
-            may learn about others from who shared a group). None for the first. "private": "tree",
+            may learn about others from who shared a group). "anatomy": "quasi-identifiers" or
+            "confidential" (similar confidential values). None for the first. "private": "tree",
             "two-stage", "columns", "copula", "network" or "microaggregation"; None for what suits
             the number of rows, epsilon and the types of columns.
         l, t: groups grow until each has at least l different values, or is within earth mover's
             distance t of the table, in each sensitive column, or each confidential one if none is
             declared sensitive. For t they are formed from strata of such a column where that keeps
             similar people closer together. How groups were made tells something of their members.
+            For "t-close", `t` is not a distance from 0 to 1 but a ratio of shares, at least 1.
+        groups: "shown" or "hidden". Hidden groups of "t-close" leave as one table, in which the
+            buckets of a group have changed places.
         gamma: the gain factor of "v-mdav".
         ledger: where the release is registered, so that a second one of the table is refused: a
             ledger or its path. None for the one of the table, as for questions (`protect`); a table
@@ -108,7 +118,7 @@ def publish(
             that has a price cannot be measured without paying: see `tn.plan_release`.
 
     Source
-        Thesis, section 2.8 and chapter 3, corrected where a docstring of the method says so.
+        Thesis, section 2.8 and chapters 3 and 7, corrected where a docstring of the method says so.
     """
     return publish_into(
         None,

@@ -270,3 +270,50 @@ def test_nobody_watching_sees_no_bar(monkeypatch: pytest.MonkeyPatch) -> None:
         waiting._show()
         waiting("read")
         assert waiting._bar is None
+
+
+def test_two_linked_tables_are_written(folder: Path) -> None:
+    done = run(folder, "--method", "t-close", "-t", "2", "-k", "10", "--out", "out", "--json")
+    assert done.returncode == 0
+    told = json.loads(done.stdout)
+    assert told["certificate"]["promise"] == {"kind": "t-closeness", "t": "2"}
+    assert sorted(told["manifest"]["tables"]) == ["confidential", "quasi_identifiers"]
+    assert (folder / "out" / "confidential.parquet").exists()
+    shown = pq.read_table(folder / "out" / "quasi_identifiers.parquet")
+    assert shown.column_names == ["age", "job", "sex", "note", "group"]
+
+
+def test_hidden_groups_are_one_table(folder: Path) -> None:
+    words = ("--method", "t-close", "-t", "2", "-k", "10", "--groups", "hidden", "--out", "out")
+    done = run(folder, *words)
+    assert done.returncode == 0
+    assert "groups: hidden" in done.stdout
+    assert "Wrote table.parquet, certificate.json, manifest.json to out." in done.stdout
+    assert "group" not in pq.read_table(folder / "out" / "table.parquet").column_names
+
+
+def test_anatomy_says_by_what_groups_are_formed(folder: Path) -> None:
+    done = run(folder, "--method", "anatomy", "-k", "10", "--preview")
+    assert done.returncode == 0
+    assert "by: quasi-identifiers" in done.stdout
+    done = run(folder, "--method", "anatomy", "-k", "10", "--by", "confidential", "--preview")
+    assert done.returncode == 2
+    assert "Use --by quasi-identifiers" in " ".join(done.stderr.split())
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--method", "t-close", "-t", "0.2", "-k", "5"), "--method microaggregate"),
+        (("--method", "microaggregate", "-t", "2", "-k", "5"), "--method t-close"),
+        (("--method", "t-close", "-k", "5"), "needs --t"),
+        (("--method", "swap", "-k", "5", "--groups", "hidden"), "--groups is given with"),
+        (("--method", "t-close", "-t", "2", "-k", "5", "--groups", "x"), "--groups is 'x'"),
+    ],
+)
+def test_a_t_of_the_other_kind_is_explained(
+    folder: Path, words: tuple[str, ...], said: str
+) -> None:
+    done = run(folder, *words, "--preview")
+    assert done.returncode == 2
+    assert said in " ".join(done.stderr.split())

@@ -2,8 +2,8 @@
 
 The intervals of numbers and dates fill the declared domain without a gap. Their outer ends are the
 declared bounds and their inner ends lie half-way between values, so that no end is the value of a
-person. Categories are cut depth first in their taxonomy; those that no row has belong to the bucket
-before them.
+person where the grid leaves room between two values. Categories are cut depth first in their
+taxonomy; those that no row has belong to the bucket before them.
 """
 
 from __future__ import annotations

@@ -24,7 +24,8 @@ _FINE = 1 << 10
 
 
 def positions(cells: Sequence[Cells], persons: Numbers | None = None) -> Matrix:
-    """Where each unit lies, in whole steps: columns divided by the width of their domain.
+    """Where each unit lies: columns divided by the width of their domain, in whole steps, as fine
+    as the widest of them allows.
 
     A category with a taxonomy lies at its place depth first.
     """
@@ -39,7 +40,10 @@ def positions(cells: Sequence[Cells], persons: Numbers | None = None) -> Matrix:
             found.append(line[:, np.newaxis])
         else:
             found.append(records.coordinates)
-    return np.floor(np.concatenate(found, axis=1) * _STEPS).astype(np.int64)
+    where = np.concatenate(found, axis=1)
+    where -= where.min(axis=0)
+    widest = float(where.max())
+    return np.floor(where / (widest or 1.0) * _STEPS).astype(np.int64)
 
 
 def filled(where: Matrix, buckets: Numbers, counts: Matrix) -> Numbers:

@@ -73,9 +73,11 @@ INFORMED = (
     "nobody guesses a bucket rightly with probability {none}, one who knows all but two with "
     "{two}, one who knows all but one with 1."
 )
-WITHIN = (
-    "Groups are not shown, but were formed by confidential columns too: whoever finds out who "
-    "shares a group learns what its people have among them."
+FORMED = (
+    "Groups are formed by confidential values too: each takes, from every bucket, people who are "
+    "close in their quasi-identifiers. Whoever knows the method learns from who shares a group, "
+    "and who does not though close, which buckets fit whom; in small tables he is certain of some. "
+    "Nothing is promised against him."
 )
 
 
@@ -243,9 +245,7 @@ class TClose(Method):
         size = sum(counts)
         guesses = [shortly(float(right_guess(counts, known)), 2) for known in (0, size - 2)]
         limits.append(INFORMED.format(size=size, none=guesses[0], two=guesses[1]))
-        if self.groups == HIDDEN:
-            limits.append(WITHIN)
-        return [*limits, LEARNED, PRESENCE, GUESS]
+        return [*limits, FORMED, LEARNED, PRESENCE, GUESS]
 
     def instead_of_k(self, check: Check) -> str:
         return standing_alone(check.quasi_identifiers, check.unique_share)
