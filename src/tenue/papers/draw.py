@@ -19,8 +19,7 @@ _CORE = 0.8
 
 def picture(figure: Figure) -> Picture:
     """All panels in one drawing, for a file of its own."""
-    drawn = [panel(one) for one in figure.panels]
-    return Picture("", drawn, told=figure.caption, below=len(drawn) > 2)
+    return Picture("", [panel(one) for one in figure.panels], told=figure.caption)
 
 
 def pictures(figure: Figure) -> list[Picture]:

@@ -38,7 +38,6 @@ def test_many_groups_have_no_legend() -> None:
 def test_panels_are_one_drawing_or_several() -> None:
     figure = panels(*(Panel(t, "x", "y", (LINE,)) for t in "abc"), caption="c")
     assert len(picture(figure).panels) == 3
-    assert picture(figure).below
     assert [one.told for one in pictures(figure)] == ["a", "b", "c"]
     rule = panel(Panel("", "x", "y", (LINE, Series("at", ((0.5, 0.0),), "rule"))))
     assert any(isinstance(mark, Rule) and mark.at == 0.5 for mark in rule.marks)

@@ -185,6 +185,8 @@ def scale(_: Data) -> list[Cell]:
     right = Laplace(sensitivity=2, epsilon="0.5").loss(2)
     turned = 2 / 0.25  # Δ divided by the scale ε/Δ = 0.25
     own = DiscreteLaplace(sensitivity=2, epsilon="0.5").loss(2)
+    law = Laplace(sensitivity=2, epsilon=1)  # e^(−|x|/Δ), over the factor ε/(2Δ) of the print
+    mass = 0.5 / (2 * 2) / float(law.pdf(0.0))
     return [
         refuted(
             "scale ε/Δ",
@@ -192,10 +194,18 @@ def scale(_: Data) -> list[Cell]:
             "0.5",
             turned,
             fails=turned > 10 * right,
-            because="The loss of Laplace noise is the shift over its scale, so the scale is "
-            "Δ/ε; the inverse loses Δ²/ε.",
+            because="The loss of Laplace noise is the shift over its scale, so the scale is Δ/ε; "
+            "the inverse loses Δ²/ε.",
         ),
         claimed("scale Δ/ε", "loss, Δ = 2, ε = 0.5", "0.5", right, holds=right == own == 0.5),
+        refuted(
+            "density ε/(2Δ)·e^(−|x|/Δ)",
+            "total mass, ε = 0.5",
+            "1",
+            mass,
+            fails=mass == 0.5,
+            because="The exponent has lost its ε (thesis, section 2): it is −ε|x|/Δ.",
+        ),
     ]
 
 
@@ -239,7 +249,7 @@ EXHIBITS = (
     erratum(
         "err.scale",
         "The scale of Laplace noise, turned over",
-        "Proposition 1; thesis, section 4.3",
+        "Proposition 1",
         scale,
     ),
 )
