@@ -55,7 +55,7 @@ def error_figure(n: int, over: str) -> Figure:
         log_y=True,
         reverse_x=over != "noise",
     )
-    return panels(panel, caption="The Bayes estimate cannot be worse than knowing p alone.")
+    return panels(panel, caption="The error levels off near what knowing p alone gives.")
 
 
 def error_run(n: int, epsilon: str) -> float:

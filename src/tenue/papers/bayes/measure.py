@@ -9,7 +9,7 @@ from functools import cache
 from ...estimate import Comparison, compare
 from ...noise import Laplace, Seeded
 from ...prior import Binomial
-from ..cell import Cell, beside, claimed
+from ..cell import Cell, claimed
 
 RUNS = 100_000
 SHARE = "0.3"
@@ -51,14 +51,4 @@ def _agrees(
 ) -> Cell:
     row = f"n = {n}, ε = {epsilon}" + ("" if share == SHARE else f", p = {share}")
     holds = abs(whole - run) <= FAR * deviation
-    remark = f"Exact: {whole:.6g}."
-    return claimed(row, f"{what}, {RUNS:,} runs", "as simulated", run, holds=holds, remark=remark)
-
-
-def known(n: int, epsilon: str, right: str | None, closer: str | None) -> list[Cell]:
-    """Exact numbers, compared with those computed elsewhere where there are any."""
-    row, found = f"n = {n}, ε = {epsilon}", exact(n, epsilon)
-    return [
-        beside(row, "average error, exact", found.bayes_error, right=right),
-        beside(row, "P(closer), exact", found.closer, right=closer),
-    ]
+    return claimed(row, f"{what}, {RUNS:,} runs", "as simulated", run, holds=holds)

@@ -101,11 +101,15 @@ def exhibit_html(shown: Shown, number: str, drawings: Sequence[str]) -> str:
     )
     note = f"<p class='note'>{escaped(exhibit.note)}</p>" if exhibit.note else ""
     counts = escaped(tally(shown.cells))
+    kind = KINDS[exhibit.kind]
+    where = (
+        exhibit.source if kind.lower() in exhibit.source.lower() else f"{kind} · {exhibit.source}"
+    )
     return (
         f'<section class="exhibit" id="{exhibit.id}" data-text="{_searched(shown)}">'
         f'<header><span class="number">{number}</span><h3>{escaped(exhibit.title)}</h3>'
         f"{chip(shown.verdict)}</header>"
-        f'<p class="source">{KINDS[exhibit.kind]} · {escaped(exhibit.source)} · '
+        f'<p class="source">{escaped(where)} · '
         f"<code>{exhibit.id}</code> · {counts}</p>"
         f"{note}<div class='panels'>{drawn}</div>{caption}{cells_html(shown.cells)}</section>"
     )

@@ -98,7 +98,7 @@ def medians(data: Data) -> list[Cell]:
                 "iDP much better",
                 found["worst table"] / max(found["individual"], 1.0),
                 holds=found["individual"] <= found["smooth, γ = 3"] <= found["worst table"],
-                remark="Selection is differentially private, and at the same price hardly worse."
+                remark="Selection is differentially private at the same price."
                 if found["selection"] < found["smooth, γ = 3"]
                 else "",
             )
