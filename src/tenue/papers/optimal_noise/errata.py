@@ -83,6 +83,8 @@ def shells(_: Data) -> list[Cell]:
 
 EXHIBITS = (
     erratum("err.exponent", "Theorem 1: the exponent is off by one", "Theorem 1", exponent),
-    erratum("err.criteria", "Optimal under one criterion is not under all", "4.1", one_criterion),
+    erratum(
+        "err.criteria", "Optimal under one criterion is not under all", "section 4.1", one_criterion
+    ),
     erratum("err.shells", "Theorem 3 subtracts one shell too few", "Theorem 3", shells),
 )
