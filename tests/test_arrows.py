@@ -46,7 +46,7 @@ FILES = sorted(SOURCE.rglob("*.py"))
 _INSIDE = {
     "command": (
         "help words options ask wording check example_table demo explain init ledger limits "
-        "measure publish main process"
+        "measure papers publish main process"
     ),
     "engine": "request watch contract held storage sql people source duckdb open",
     "estimate": (
@@ -71,6 +71,10 @@ _INSIDE = {
         "heavy_tail laplace_sum independent laplace optimal_steps optimal"
     ),
     "order": "hilbert category key",
+    "papers": (
+        "cell figure data printed exhibit draw stand_in optimal_noise refinement individual bayes "
+        "swapping private_data closeness catalogue outcome book reproduce"
+    ),
     "prior": (
         "belief draw finite mass categorical lattice points counts density joint distance "
         "histogram uniform normal text"

@@ -40,6 +40,7 @@ HELP = (
     ("limits",),
     ("publish",),
     ("check",),
+    ("papers",),
     ("ledger",),
     ("ledger", "show"),
     ("ledger", "verify"),

@@ -17,6 +17,7 @@ ROOMS = (
     "mechanism",
     "microdata",
     "noise",
+    "papers",
     "prior",
     "promise",
     "query",
