@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from ..estimate.posterior import Posterior
     from .consistent.table import Consistent, Raw
     from .release import Released
+    from .workload.plan import Workload
 
 
 @dataclass(frozen=True, repr=False)
@@ -374,10 +375,17 @@ class Answers(list[Answer]):
     saved: the share of the variance saved, against asking one by one at the same total price.
     """
 
-    def __init__(self, answers: Sequence[Answer], price: Fraction, saved: float) -> None:
+    def __init__(
+        self,
+        answers: Sequence[Answer],
+        price: Fraction,
+        saved: float,
+        workload: Workload | None = None,
+    ) -> None:
         super().__init__(answers)
         self.price = price
         self.saved = saved
+        self._workload = workload
 
     def consistent(self) -> list[Consistent]:
         """The answers made whole and not negative, for free; and where one is the total of another,

@@ -41,7 +41,7 @@ from .write.question import render
 if TYPE_CHECKING:
     from .belief.answer import BeliefPlan, Believed
     from .suggest.suggestion import Suggestion
-    from .workload.batch import Batch
+    from .workload.plan import Workload
 
 T = TypeVar("T")
 
@@ -310,7 +310,7 @@ class Session:
                 their outputs then has.
             minimise, accuracy, key, fresh: as in `ask`.
         """
-        from .workload.batch import plan_batch
+        from .workload.plan import plan_workload
 
         allow_without_protocol(self.schema, "ask_many")
         if not isinstance(questions, list | tuple) or not all(
@@ -320,8 +320,8 @@ class Session:
         parsed = [parse(sql, self.schema) for sql in questions]
         texts = [render(question, self.schema) for question in parsed]
 
-        def batch_for(price: int) -> Batch:
-            return plan_batch(parsed, texts, self.schema, price, minimise)
+        def batch_for(price: int) -> Workload:
+            return plan_workload(parsed, texts, self.schema, price, minimise)
 
         price = price_for(
             epsilon,

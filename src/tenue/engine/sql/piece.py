@@ -1,8 +1,9 @@
-"""The piece of a column's domain that a row is in: one comparison for each halving of the domain."""
+"""The piece of a column's domain that a row is in."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from ...schema import Boolean, Bounded, Category
 from ..request import Pieces
@@ -36,7 +37,7 @@ def _of_steps(starts: Sequence[int], steps: Whole) -> str:
     if len(inside) < 2:
         return _halved(inside, below, steps.sql)
     width = inside[1] - inside[0]
-    if any(b - a != width for a, b in zip(inside, inside[1:], strict=False)):
+    if any(b - a != width for a, b in pairwise(inside)):
         return _halved(inside, below, steps.sql)
     within = steps.clamp(inside[0] - 1, inside[-1])
     # the lowest piece may be wider than the others: it is where the quotient would be negative

@@ -1,0 +1,189 @@
+"""The best strategy for every block, and the share of the price that each gets, without rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..question import Aggregate, Question
+from .atom import atoms_of
+from .block import Block, Quantity, make_block
+from .grid import Grid
+from .layout import Layout
+from .runs import Reals
+from .strategy.contract import Candidate, of_levels
+from .strategy.grouped import grouped
+from .strategy.level import Level
+from .strategy.line import lines
+from .strategy.marginal import Marginals, choose_marginals
+from .strategy.tables import TableRows, TableStrategy
+
+SAME = 1 + 1e-6
+"""Prices are whole billionths: two ways at the same price may differ by that little."""
+_MOST_COLUMNS = 7
+_MOST_TABLES = 10
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What decides the price: nano for all blocks, how rows may change, how many a person has."""
+
+    nano: int
+    replace: bool
+    rows_per_unit: int
+
+
+@dataclass(frozen=True, eq=False)
+class _Judged:
+    """A candidate with the errors of all rows, in parts of what they may be, at a price of 1."""
+
+    candidate: Candidate
+    errors: Reals
+
+    @property
+    def need(self) -> float:
+        """The price at which no row is worse than it may be."""
+        return float(np.sqrt(self.errors.max(initial=0)))
+
+    @property
+    def total(self) -> float:
+        return float(self.errors.sum())
+
+
+def blocks_for(
+    layout: Layout,
+    grid: Grid,
+    questions: Sequence[Question],
+    alone: Mapping[tuple[int, Aggregate], float],
+    setting: Setting,
+    *,
+    bounded: bool,
+) -> list[Block] | None:
+    """The blocks of a layout at their best; None if some have no strategy.
+
+    Parameters
+        alone: the variance of each question's aggregates, asked alone.
+        bounded: whether no answer may be worse than that.
+    """
+    every = {need.question for needs in layout.needs.values() for need in needs}
+    epsilon = setting.nano / 1e9
+    chosen: dict[Quantity, _Judged] = {}
+    for quantity, needs in layout.needs.items():
+        # what a block of counts costs under replace is at most twice; it is proved when it is made
+        scale = quantity.span * setting.rows_per_unit * (2 if setting.replace else 1)
+        allowed = layout.allowed(quantity, alone) / scale**2
+        part = epsilon * len({need.question for need in needs}) / len(every)
+        judged = [
+            _Judged(one, _errors(one) / allowed)
+            for one in _candidates(layout, quantity, grid, questions, allowed * part**2, bounded)
+        ]
+        if not judged:
+            return None
+        fitting = [one for one in judged if one.need <= part * SAME] if bounded else judged
+        chosen[quantity] = min(fitting or judged, key=lambda one: one.total)
+    shares = _shares([(one.total, one.need) for one in chosen.values()], epsilon, bounded=bounded)
+    left, made = setting.nano, []
+    for place, (quantity, one) in enumerate(chosen.items()):
+        nano = left if place == len(chosen) - 1 else int(setting.nano * shares[place])
+        left -= nano
+        made.append(
+            make_block(
+                quantity,
+                layout.slices(quantity),
+                one.candidate,
+                nano,
+                replace=setting.replace,
+                rows_per_unit=setting.rows_per_unit,
+            )
+        )
+    return made
+
+
+def _errors(one: Candidate) -> Reals:
+    heights = one.strategy.heights
+    noise = [2 * (h / p) ** 2 for h, p in zip(heights, one.prices, strict=True)]
+    return one.strategy.estimator(noise).variances(one.rows)
+
+
+def _shares(blocks: Sequence[tuple[float, float]], epsilon: float, *, bounded: bool) -> list[float]:
+    """The parts of the price with the least Σ total/price², none below its need if that fits."""
+    totals = np.array([max(total, 1e-300) for total, _ in blocks])
+    least = np.array([need for _, need in blocks]) / epsilon
+    if not bounded or least.sum() >= 1:
+        least = np.zeros(len(blocks))
+    fixed = np.zeros(len(blocks), dtype=np.bool_)
+    for _ in range(len(blocks) + 1):
+        free = np.where(fixed, 0, np.cbrt(totals))
+        left = 1 - least[fixed].sum()
+        shares = np.where(fixed, least, left * free / max(free.sum(), 1e-300))
+        low = (shares < least) & ~fixed
+        if not low.any():
+            break
+        fixed |= low
+    return [float(share) for share in shares / shares.sum()]
+
+
+def _candidates(
+    layout: Layout,
+    quantity: Quantity,
+    grid: Grid,
+    questions: Sequence[Question],
+    allowed: Reals,
+    bounded: bool,
+) -> list[Candidate]:
+    slices = layout.slices(quantity)
+    found = []
+    tables = _tables(grid, questions, layout, quantity, allowed, bounded)
+    if tables is not None:
+        found.append(tables)
+    atoms = atoms_of(grid, questions, slices)
+    if atoms is None:
+        return found
+    rows, labels = atoms.rows, atoms.labels
+    found.append(of_levels("atoms", [Level.leaves(atoms.many)], [1.0], rows, labels))
+    if atoms.line:
+        for name, (levels, prices) in lines(rows, allowed):
+            found.append(of_levels(name, levels, prices, rows, labels))
+    of = layout.questions(quantity)
+    for name, (levels, prices) in grouped(rows, of, allowed, bounded=bounded):
+        found.append(of_levels(name, levels, prices, rows, labels))
+    return found
+
+
+def _tables(
+    grid: Grid,
+    questions: Sequence[Question],
+    layout: Layout,
+    quantity: Quantity,
+    allowed: Reals,
+    bounded: bool,
+) -> Candidate | None:
+    """Marginals, where every question is a table of the same rows by some of the columns."""
+    slices = layout.slices(quantity)
+    asked = [questions[one.question] for one in slices]
+    columns = len(grid.axes)
+    sets = [frozenset(grid.axis(key.column) for key in q.keys) for q in asked]
+    if not 2 <= columns <= _MOST_COLUMNS or len(set(sets)) > _MOST_TABLES or len(set(sets)) < 2:
+        return None
+    plain = all(
+        q.where == grid.where and len(s) == len(q.keys) and not one.present
+        for q, s, one in zip(asked, sets, slices, strict=True)
+    )
+    whole = all(key.cells == grid.shape[grid.axis(key.column)] - 1 for q in asked for key in q.keys)
+    if not plain or not whole:
+        return None
+    sizes = tuple(axis.key.cells - (not axis.may_miss) for axis in grid.axes)
+    table = Marginals(sizes)
+    orders = tuple(tuple(grid.axis(key.column) for key in q.keys) for q in asked)
+    rows = TableRows(table, orders, tuple(tuple(key.cells for key in q.keys) for q in asked))
+    starts = rows.offsets[:-1]
+    cells = np.diff(rows.offsets).astype(np.float64)
+    prices = choose_marginals(table, sets, allowed[starts], cells / cells.sum(), bounded=bounded)
+    total = sum(prices.values())
+    strategy = TableStrategy("marginals", table, tuple(prices))
+    every = np.full(grid.cells, -1)
+    kept = every.reshape(grid.shape)[tuple(map(slice, sizes))]
+    kept[...] = np.arange(kept.size).reshape(kept.shape)
+    return Candidate(strategy, tuple(p / total for p in prices.values()), rows, every)
