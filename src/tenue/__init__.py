@@ -38,6 +38,7 @@ if TYPE_CHECKING:
         Pure,
         TCloseness,
     )
+    from .query import workload
     from .query.session import protect
     from .schema import Schema
     from .taxonomy import Taxonomy
@@ -57,6 +58,7 @@ _HOME = {
     "plan_release": "microdata.private.plan",
     "protect": "query.session",
     "publish": "microdata.release",
+    "workload": "query",
 }
 
 __all__ = [
@@ -88,6 +90,7 @@ __all__ = [
     "schema",
     "sensitivity",
     "taxonomy",
+    "workload",
 ]
 
 _ROOMS = [name for name in __all__ if name not in _HOME and name != "__version__"]

@@ -130,7 +130,7 @@ def inquire_many(workload: Workload, schema: Schema, seal: str = "") -> Inquiry[
         nano=workload.nano,
         identity=identity_of(
             *(plan_identity(plan, schema) for plan in plans),
-            *((workload.chosen.name,) if workload.blocks else ()),
+            *(block.digest for block in workload.blocks),
         ),
         asked="; ".join(plan.sql for plan in plans),
         draw=lambda engine: release_many(workload, engine, schema).to_bytes(),

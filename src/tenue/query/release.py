@@ -130,17 +130,21 @@ def release_many(
     )
     if not workload.blocks:
         return ReleasedMany((), apart)
-    request = workload.request
+    measured = measured_cells(workload.request, engine)
+    drawn = (block.release(measured, source) for block in workload.blocks)
+    blocks = tuple(tuple(tuple(map(tuple, side)) for side in block) for block in drawn)
+    return ReleasedMany(blocks, apart)
+
+
+def measured_cells(request: Request, engine: Engine) -> dict[int, dict[Measure, int]]:
+    """The measures of every cell with rows, by its number: the last key runs fastest."""
     shape = tuple(key.cells for key in request.keys)
-    measured = {
+    return {
         int(np.ravel_multi_index(cell, shape)) if shape else 0: dict(
             zip(request.measures, values, strict=True)
         )
         for cell, values in engine.measure(request).items()
     }
-    drawn = (block.release(measured, source) for block in workload.blocks)
-    blocks = tuple(tuple(tuple(map(tuple, side)) for side in block) for block in drawn)
-    return ReleasedMany(blocks, apart)
 
 
 def _boxed(workload: Workload, engine: Engine, source: Source) -> dict[int, Released]:

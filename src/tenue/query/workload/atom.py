@@ -14,7 +14,7 @@ import numpy as np
 from ...frozen import dataclass as frozen_dataclass
 from ..question import Question
 from .grid import Grid
-from .runs import Places, Runs
+from .strategy.runs import Places, Runs
 
 MOST_ATOMS = 4096
 MOST_IN_A_LINE = 10_000

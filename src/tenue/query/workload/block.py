@@ -14,6 +14,7 @@ that can cost, and every law has so much less. A person is that many rows, one a
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -30,10 +31,11 @@ from ...noise.source import Source
 from ...number import NANO
 from ...screen.number import exactly
 from .atom import Slice
-from .runs import Reals
 from .strategy.contract import Candidate, Rows, Strategy
 from .strategy.least_squares import Estimator
+from .strategy.runs import Reals
 
+_PARTS = 1 << 14
 FINE = 1 << 20
 """Estimates are whole multiples of 1/FINE steps, so that answers add up exactly."""
 
@@ -115,6 +117,14 @@ class Block:
     def epsilon(self) -> Fraction:
         return Fraction(self.nano, NANO)
 
+    @property
+    def digest(self) -> str:
+        """A name for what is released: two blocks that share it are read alike."""
+        said = repr((self.quantity, self.slices, self.prices, self.nano, self.swap))
+        more = f"{self.rows_per_unit} {self.strategy.name} {self.strategy.digest}"
+        labels = hashlib.sha256(self.labels.astype(np.int64).tobytes()).hexdigest()
+        return hashlib.sha256(f"{said} {more} {labels}".encode()).hexdigest()
+
     @cached_property
     def laws(self) -> tuple[DiscreteLaplace, ...]:
         """The noise of each level."""
@@ -151,27 +161,31 @@ class Block:
         """The first row of each slice."""
         return [0, *np.cumsum([one.cells for one in self.slices]).tolist()]
 
-    def release(
-        self, measured: Mapping[int, Mapping[Measure, int]], source: Source
-    ) -> list[list[list[int]]]:
-        """For each side and level, its answers with noise.
+    def truth(self, measured: Mapping[int, Mapping[Measure, int]]) -> list[list[list[int]]]:
+        """For each side and level its true answers.
 
         measured: the measures of each cell of the grid that has rows.
         """
         many = 1 + int(self.labels.max())
-        truth = [[0] * many for _ in range(self.quantity.many)]
-        for cell, found in measured.items():
+        found = [[0] * many for _ in range(self.quantity.many)]
+        for cell, numbers in measured.items():
             atom = self.labels[cell]
             if atom >= 0:
-                for side, value in enumerate(self.quantity.sides(found)):
-                    truth[side][atom] += value
+                for side, value in enumerate(self.quantity.sides(numbers)):
+                    found[side][atom] += value
+        return [self.strategy.answers(side) for side in found]
+
+    def release(
+        self, measured: Mapping[int, Mapping[Measure, int]], source: Source
+    ) -> list[list[list[int]]]:
+        """The same with noise: all that leaves."""
         return [
             [
                 [value + extra for value, extra in zip(level, noise, strict=True)]
-                for level, law in zip(self.strategy.answers(side), self.laws, strict=True)
+                for level, law in zip(side, self.laws, strict=True)
                 for noise in [law.steps(len(level), source).tolist()]
             ]
-            for side in truth
+            for side in self.truth(measured)
         ]
 
     def estimates(self, released: Sequence[Sequence[Sequence[int]]]) -> list[list[int]]:
@@ -200,8 +214,10 @@ def make_block(
     rows_per_unit: int,
 ) -> Block:
     """The block at a price: prices of levels rounded down until they are proved to fit."""
-    wanted = np.array(chosen.prices)
-    scale = float(nano)
+    # few digits, so that the same questions have the same strategy wherever they are planned
+    wanted = np.maximum(np.floor(np.array(chosen.prices) * _PARTS), 1) / _PARTS
+    top, bottom = chosen.strategy.largest_cost([int(price * _PARTS) for price in wanted])
+    scale = nano * _PARTS * bottom / top
     for _ in range(8):
         prices = tuple(max(0, int(price * scale)) for price in wanted)
         top, bottom = chosen.strategy.largest_cost(prices)

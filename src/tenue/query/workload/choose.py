@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -12,16 +12,17 @@ from .atom import atoms_of
 from .block import Block, Quantity, make_block
 from .grid import Grid
 from .layout import Layout
-from .runs import Reals
 from .strategy.contract import Candidate, of_levels
 from .strategy.grouped import grouped
 from .strategy.level import Level
-from .strategy.line import lines
+from .strategy.line import Weighted, lines, sampled
 from .strategy.marginal import Marginals, choose_marginals
+from .strategy.runs import Reals, Runs
 from .strategy.tables import TableRows, TableStrategy
 
 SAME = 1 + 1e-6
 """Prices are whole billionths: two ways at the same price may differ by that little."""
+_PARTS = 1 << 12
 _MOST_COLUMNS = 7
 _MOST_TABLES = 10
 
@@ -82,11 +83,12 @@ def blocks_for(
         if not judged:
             return None
         fitting = [one for one in judged if one.need <= part * SAME] if bounded else judged
-        chosen[quantity] = min(fitting or judged, key=lambda one: one.total)
+        chosen[quantity] = min(fitting or judged, key=lambda one: float(f"{one.total:.6g}"))
     shares = _shares([(one.total, one.need) for one in chosen.values()], epsilon, bounded=bounded)
     left, made = setting.nano, []
     for place, (quantity, one) in enumerate(chosen.items()):
-        nano = left if place == len(chosen) - 1 else int(setting.nano * shares[place])
+        part = int(shares[place] * _PARTS) / _PARTS
+        nano = left if place == len(chosen) - 1 else int(setting.nano * part)
         left -= nano
         made.append(
             make_block(
@@ -99,6 +101,37 @@ def blocks_for(
             )
         )
     return made
+
+
+def line_block(
+    layout: Layout,
+    grid: Grid,
+    question: Question,
+    declared: Callable[[int], Runs],
+    setting: Setting,
+) -> Block:
+    """The cells of a histogram, released in the way that is best for what is added up from them.
+
+    declared: that, over so many cells.
+    """
+    ((quantity, _),) = layout.needs.items()
+    slices = layout.slices(quantity)
+    atoms = atoms_of(grid, [question], slices)
+    assert atoms is not None  # noqa: S101 - the cells of a histogram are at most its atoms
+    target = declared(atoms.many)
+    leaves: Weighted = (Level.leaves(atoms.many),), (1.0,)
+    ways = [("atoms", leaves), *lines(target, np.ones(len(target)))]
+    some = sampled(target)
+    judged = []
+    for name, (levels, prices) in ways:
+        one = of_levels(name, levels, prices, some, atoms.labels)
+        judged.append((float(_errors(one).mean()), replace(one, rows=atoms.rows)))
+    best = min(judged, key=lambda pair: pair[0])[1]
+    return make_block(
+        *(quantity, slices, best, setting.nano),
+        replace=setting.replace,
+        rows_per_unit=setting.rows_per_unit,
+    )
 
 
 def _errors(one: Candidate) -> Reals:

@@ -36,7 +36,7 @@ from ...engine.sql.steps import first_step, last_step
 from ...schema import Bounded, Category, Column, Schema
 from ..cells import key_labels
 from ..question import Question
-from .runs import Places
+from .strategy.runs import Places
 
 Truth = NDArray[np.bool_]
 
@@ -89,7 +89,11 @@ class Grid:
         """The pieces of the only axis that a question is about, from the first up to the last, if
         it asks for one range of that column and nothing else."""
         asked = question.where
-        if len(self.axes) != 1 or question.keys or not isinstance(asked, Within):
+        if len(self.axes) != 1 or question.keys:
+            return None
+        if asked is None or asked == self.where:
+            return 0, self.cells - (not self.axes[0].may_miss)
+        if not isinstance(asked, Within):
             return None
         column = self.axes[0].column
         assert isinstance(column, Bounded)  # noqa: S101 - only such columns have ranges
@@ -107,7 +111,7 @@ class Grid:
 
         present: a column of which the question counts values only.
         """
-        found = np.zeros(self.shape, dtype=np.int64)
+        found = np.where(self._possible, 0, -1)
         for key in question.keys:
             cells = self._along(
                 key.column, _cells_of(key, self.axes[self.axis(key.column)], self.schema)
@@ -120,6 +124,16 @@ class Grid:
             there = [sample is not None for sample in self.axes[self.axis(present)].samples]
             found = np.where(self._along(present, np.array(there)), found, -1)
         return np.broadcast_to(found, self.shape).ravel()
+
+    @cached_property
+    def _possible(self) -> Truth:
+        """Which cells a row may be in: nowhere is missing what is never missing."""
+        found = np.ones(self.shape, dtype=np.bool_)
+        for axis in self.axes:
+            if not axis.may_miss:
+                there = np.array([sample is not None for sample in axis.samples])
+                found &= self._along(axis.column.name, there)
+        return found
 
     def _along(self, column: str, values: NDArray[Any]) -> NDArray[Any]:
         place = self.axis(column)

@@ -19,7 +19,7 @@ from ..question import Aggregate, Question
 from .atom import Slice
 from .block import FINE, Quantity
 from .reading import Components, Estimated, EstimatedMean
-from .runs import Places, Reals
+from .strategy.runs import Places, Reals
 
 ROWS = Quantity("rows")
 

@@ -34,7 +34,8 @@ from ..question import Aggregate, Output, Question
 from .alone import Alone
 from .block import Block
 from .box import Boxed, boxes
-from .choose import SAME, Setting, blocks_for
+from .choose import SAME, Setting, blocks_for, line_block
+from .declare import MOST_VALUES, Line
 from .disjoint import all_disjoint
 from .grid import Grid, grid_of
 from .layout import Layout, is_linear, layouts, readings
@@ -134,9 +135,33 @@ def plan_workload(
     linear = [n for n, q in enumerate(questions) if not alone.free[n] and is_linear(q)]
     linear = [n for n in linear if not _rows_public(questions[n], alone, n)]
     ways = [apart, *_beside(alone), *_boxed(alone), *_strategies(alone, linear, nano)]
-    least = min(ways, key=lambda way: way.mean)
-    chosen = min((way for way in ways if way.fair), key=lambda way: way.mean) if fair else least
+    least = min(ways, key=_order)
+    chosen = min((way for way in ways if way.fair), key=_order) if fair else least
     return _made(alone, ways, chosen, least, linear)
+
+
+def plan_line(declared: Line, question: Question, text: str, schema: Schema, nano: int) -> Workload:
+    """A histogram whose noise is shaped to the thresholds or ranges that are added up from it."""
+    if question.cells > MOST_VALUES:
+        name = declared.column
+        raise refuse(
+            "query.declared-has-many-cells", name=name, many=question.cells, most=MOST_VALUES
+        )
+    check_limited(schema)
+    alone = Alone([question], [text], schema, nano, VARIANCE)
+    (layout,) = layouts({0: question}, schema)
+    grid = grid_of([question], (), schema)
+    assert grid is not None  # noqa: S101 - bins of one column are few
+    setting = _setting(alone, nano)
+    block = line_block(layout, grid, question, declared.rows, setting)
+    way = Way(block.strategy.name, 1.0, 1.0, blocks=(block,), layout=layout, grid=grid)
+    return _made(alone, [way], way, way, [0])
+
+
+def _setting(alone: Alone, price: int) -> Setting:
+    schema = alone.schema
+    rows = 1 if schema.unit == RECORD else schema.rows_per_unit or 1
+    return Setting(price, schema.neighbours == "replace", rows)
 
 
 def _made(
@@ -154,6 +179,11 @@ def _made(
     else:
         plans = tuple(alone.plan(n) for n in numbers)
     return Workload(alone, tuple(ways), chosen, least, alone.nano, plans, components)
+
+
+def _order(way: Way) -> float:
+    """The mean to few digits: rounding shall not decide between ways that are as good."""
+    return float(f"{way.mean:.6g}")
 
 
 def _rows_public(question: Question, alone: Alone, number: int) -> bool:
@@ -214,8 +244,7 @@ def _strategies(alone: Alone, linear: Sequence[int], nano: int) -> list[Way]:
     schema, questions = alone.schema, alone.questions
     paying = alone.free.count(False)
     price = nano if len(linear) == paying else alone.share * len(linear)
-    rows = 1 if schema.unit == RECORD else schema.rows_per_unit or 1
-    setting = Setting(price, schema.neighbours == "replace", rows)
+    setting = _setting(alone, price)
     found = []
     bars = {(n, a): v for n in linear for a, v in alone.variances(n).items()}
     asked = {n: questions[n] for n in linear}

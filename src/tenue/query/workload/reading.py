@@ -19,8 +19,8 @@ from ...frozen import dataclass
 from ...mechanism.error import Error, Term
 from ..family.reading import Additive, Interval, Linear, Noisy, Parts
 from .block import FINE, Block
-from .runs import Reals
-from .tail import LaplaceCombination
+from .strategy.runs import Reals
+from .strategy.tail import LaplaceCombination
 
 _CLOSE = 2.0**-24
 

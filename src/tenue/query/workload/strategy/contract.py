@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from ..runs import Runs
 from .least_squares import Estimator, least_squares
 from .level import Level, largest_cost, swap_cost
+from .runs import Runs
 
 _MOST_SWAPS = 30_000_000
 
@@ -41,6 +41,11 @@ class Strategy(ABC):
     @abstractmethod
     def answers(self, truth: Sequence[int]) -> list[list[int]]:
         """The true answers of each level, exactly, from the true numbers of all atoms."""
+
+    @property
+    @abstractmethod
+    def digest(self) -> str:
+        """A name for its rows: strategies that share it release the same."""
 
     @abstractmethod
     def largest_cost(self, prices: Sequence[int]) -> tuple[int, int]:
@@ -70,6 +75,10 @@ class AtomStrategy(Strategy):
     @property
     def lengths(self) -> tuple[int, ...]:  # type: ignore[override]
         return tuple(len(level) for level in self.levels)
+
+    @property
+    def digest(self) -> str:
+        return " ".join(level.digest for level in self.levels)
 
     def answers(self, truth: Sequence[int]) -> list[list[int]]:
         return [level.answers(truth) for level in self.levels]

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..runs import Reals
+from .runs import Reals
 
 Errors = Callable[[Reals], tuple[Reals, Callable[[Reals], Reals]]]
 """Given the prices of levels: the error of each answer relative to what it may be, and for weights

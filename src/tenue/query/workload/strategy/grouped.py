@@ -10,11 +10,11 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from ..runs import Places, Reals, Runs
 from .descent import descend
 from .least_squares import least_squares
 from .level import Level
 from .line import Weighted
+from .runs import Places, Reals, Runs
 
 _MOST_LEVELS = 24
 _MOST_ATOMS = 160

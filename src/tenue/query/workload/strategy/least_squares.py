@@ -12,8 +12,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ..runs import Reals, Runs
 from .level import Level
+from .runs import Reals, Runs
 
 _PART = 2048
 _NOTHING = 1e-11

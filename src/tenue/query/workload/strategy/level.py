@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,7 +10,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ..runs import Places, Reals
+from .runs import Places, Reals
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +42,14 @@ class Level:
             np.concatenate([atoms for atoms, _ in rows]).astype(np.int64),
             np.concatenate([values for _, values in rows]).astype(np.int64),
         )
+
+    @cached_property
+    def digest(self) -> str:
+        """A name for its rows."""
+        parts = (np.ascontiguousarray(x, dtype=np.int64) for x in (self.offsets, self.atoms))
+        rows = hashlib.sha256(b"".join(part.tobytes() for part in parts))
+        rows.update(np.ascontiguousarray(self.values, dtype=np.int64).tobytes())
+        return rows.hexdigest()
 
     def __len__(self) -> int:
         return len(self.offsets) - 1

@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from ..runs import Places, Reals, Runs
 from .least_squares import least_squares
 from .level import Level
+from .runs import Places, Reals, Runs
 
 FEWEST = 6
 """Fewer atoms are as well off one by one."""
@@ -96,8 +96,7 @@ def lines(rows: Runs, allowed: Reals) -> list[tuple[str, Weighted]]:
     atoms = rows.atoms
     if atoms < FEWEST:
         return []
-    chosen = np.unique(np.linspace(0, len(rows) - 1, _SAMPLED).astype(np.int64))
-    some, bars = _picked(rows, chosen), allowed[chosen]
+    some, bars = sampled(rows), allowed[_chosen(rows)]
 
     def error(one: Weighted | None) -> float:
         if one is None:
@@ -118,7 +117,13 @@ def lines(rows: Runs, allowed: Reals) -> list[tuple[str, Weighted]]:
     return found
 
 
-def _picked(rows: Runs, chosen: Places) -> Runs:
+def _chosen(rows: Runs) -> Places:
+    return np.unique(np.linspace(0, len(rows) - 1, _SAMPLED).astype(np.int64))
+
+
+def sampled(rows: Runs) -> Runs:
+    """Some of the rows, by which strategies are compared."""
+    chosen = _chosen(rows)
     runs = [np.arange(rows.offsets[i], rows.offsets[i + 1]) for i in chosen]
     offsets = np.concatenate([[0], np.cumsum([len(run) for run in runs])]).astype(np.int64)
     every = np.concatenate(runs)

@@ -16,8 +16,8 @@ from itertools import combinations
 
 import numpy as np
 
-from ..runs import Reals
 from .descent import descend
+from .runs import Reals
 
 Columns = frozenset[int]
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from ..runs import Reals
 from .contract import Strategy
 from .marginal import Columns, Marginals
+from .runs import Reals
 
 _EXACT = 2.0**62
 
@@ -81,6 +81,10 @@ class TableStrategy(Strategy):
     @property
     def lengths(self) -> tuple[int, ...]:  # type: ignore[override]
         return tuple(self.table.cells(columns) for columns in self.released)
+
+    @property
+    def digest(self) -> str:
+        return f"{self.table.sizes} {[sorted(columns) for columns in self.released]}"
 
     def answers(self, truth: Sequence[int]) -> list[list[int]]:
         exact = sum(map(abs, truth)) < _EXACT
