@@ -22,6 +22,7 @@ from .strategy.tables import TableRows, TableStrategy
 
 SAME = 1 + 1e-6
 """Prices are whole billionths: two ways at the same price may differ by that little."""
+_SMALLEST = 1e-300
 _PARTS = 1 << 12
 _MOST_COLUMNS = 7
 _MOST_TABLES = 10
@@ -74,7 +75,7 @@ def blocks_for(
     for quantity, needs in layout.needs.items():
         # what a block of counts costs under replace is at most twice; it is proved when it is made
         scale = quantity.span * setting.rows_per_unit * (2 if setting.replace else 1)
-        allowed = layout.allowed(quantity, alone) / scale**2
+        allowed = _smooth(layout.allowed(quantity, alone)) / scale**2
         part = epsilon * len({need.question for need in needs}) / len(every)
         judged = [
             _Judged(one, _errors(one) / allowed)
@@ -101,6 +102,13 @@ def blocks_for(
             )
         )
     return made
+
+
+def _smooth(variances: Reals) -> Reals:
+    """Those of continuous Laplace noise of the same loss: strategies are compared by these, which
+    fall with the square of the price however large it is."""
+    loss = 2 * np.arcsinh(1 / np.sqrt(2 * np.maximum(variances, _SMALLEST)))
+    return np.asarray(2 / loss**2)
 
 
 def line_block(

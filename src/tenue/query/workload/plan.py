@@ -46,6 +46,7 @@ MOST_QUESTIONS = 10_000
 MEAN = "mean"
 """What `minimise` says for the least mean error, whichever answers are worse than alone."""
 _FEW = 100
+_SMALLEST = 1e-300
 
 
 @dataclass(frozen=True, eq=False)
@@ -275,7 +276,7 @@ def _way(
         starts = dict(zip(block.slices, block.offsets, strict=False))
         for need in layout.needs[block.quantity]:
             own = block.variances[starts[need.slice] :][: need.slice.cells] * float(need.factor)
-            ratio = own / bars[need.question, need.aggregate]
+            ratio = own / max(bars[need.question, need.aggregate], _SMALLEST)
             total, cells = total + float(ratio.sum()), cells + len(ratio)
             worst = max(worst, float(ratio.max()))
     others = [n for n in range(len(alone.questions)) if n not in {q for q, _ in bars}]

@@ -125,14 +125,8 @@ def test_a_batch_is_charged_once_and_kept(data: Session) -> None:
 
 
 def test_refusals_cost_nothing(data: Session) -> None:
-    wrong: list[Any] = [
-        "SELECT COUNT(*) FROM t",
-        [],
-        [3],
-        ["SELECT nothing FROM t"],
-        counts(1) * 10_001,
-    ]
-    for questions in wrong:
+    wrong: list[Any] = ["SELECT COUNT(*) FROM t", [], [3], ["SELECT nothing FROM t"]]
+    for questions in [*wrong, counts(1) * 10_001]:
         with pytest.raises(Refused):
             data.ask_many(questions, epsilon=1)
     with pytest.raises(OverBudget):
