@@ -227,11 +227,7 @@ def make_block(
     if min(prices) < 1:
         shares = len(prices)
         raise refuse("query.epsilon-shared", fraction=exactly(Fraction(nano, NANO)), shares=shares)
-    swap = Fraction(1)
-    if replace:
-        top, bottom = chosen.strategy.largest_cost(prices)
-        more, under = chosen.strategy.swap_cost(prices) if quantity.kind == "rows" else (0, 1)
-        swap = Fraction(more * bottom, under * top) if more else Fraction(2)
+    swap = swap_of(chosen.strategy, quantity, prices) if replace else Fraction(1)
     return Block(
         quantity,
         tuple(slices),
@@ -240,6 +236,19 @@ def make_block(
         chosen.labels,
         prices,
         nano,
-        max(swap, Fraction(1)),
+        swap,
         rows_per_unit,
     )
+
+
+def swap_of(strategy: Strategy, quantity: Quantity, prices: Sequence[int]) -> Fraction:
+    """How much more it can cost to replace a row than to add one: from 1 to 2.
+
+    A row that leaves for the outside costs as much as one that is added. Sums may change within
+    one atom too, so that nothing less than twice is proved for them.
+    """
+    if quantity.kind != "rows":
+        return Fraction(2)
+    top, bottom = strategy.largest_cost(prices)
+    more, under = strategy.swap_cost(prices)
+    return max(Fraction(more * bottom, under * top), Fraction(1))

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..question import Aggregate, Question
 from .atom import atoms_of
-from .block import Block, Quantity, make_block
+from .block import Block, Quantity, make_block, swap_of
 from .grid import Grid
 from .layout import Layout
 from .strategy.contract import Candidate, of_levels
@@ -73,13 +73,13 @@ def blocks_for(
     epsilon = setting.nano / 1e9
     chosen: dict[Quantity, _Judged] = {}
     for quantity, needs in layout.needs.items():
-        # what a block of counts costs under replace is at most twice; it is proved when it is made
-        scale = quantity.span * setting.rows_per_unit * (2 if setting.replace else 1)
+        scale = quantity.span * setting.rows_per_unit
         allowed = _smooth(layout.allowed(quantity, alone)) / scale**2
         part = epsilon * len({need.question for need in needs}) / len(every)
+        given = (layout, quantity, grid, questions, allowed * part**2, bounded, setting.replace)
         judged = [
-            _Judged(one, _errors(one) / allowed)
-            for one in _candidates(layout, quantity, grid, questions, allowed * part**2, bounded)
+            _Judged(one, _errors(one) * _swap(one, quantity, setting) ** 2 / allowed)
+            for one in _candidates(*given)
         ]
         if not judged:
             return None
@@ -102,6 +102,13 @@ def blocks_for(
             )
         )
     return made
+
+
+def _swap(one: Candidate, quantity: Quantity, setting: Setting) -> float:
+    """How much more it costs to replace a row than to add one."""
+    if not setting.replace:
+        return 1.0
+    return float(swap_of(one.strategy, quantity, [max(1, int(p * 2**14)) for p in one.prices]))
 
 
 def _smooth(variances: Reals) -> Reals:
@@ -173,10 +180,12 @@ def _candidates(
     questions: Sequence[Question],
     allowed: Reals,
     bounded: bool,
+    replaced: bool = False,
 ) -> list[Candidate]:
     slices = layout.slices(quantity)
     found = []
-    tables = _tables(grid, questions, layout, quantity, allowed, bounded)
+    half = allowed / (4 if replaced else 1)  # where a replaced row costs twice an added one
+    tables = _tables(grid, questions, layout, quantity, half, bounded)
     if tables is not None:
         found.append(tables)
     atoms = atoms_of(grid, questions, slices)
@@ -185,10 +194,12 @@ def _candidates(
     rows, labels = atoms.rows, atoms.labels
     found.append(of_levels("atoms", [Level.leaves(atoms.many)], [1.0], rows, labels))
     if atoms.line:
-        for name, (levels, prices) in lines(rows, allowed):
+        for name, (levels, prices) in lines(rows, half):
             found.append(of_levels(name, levels, prices, rows, labels))
     of = layout.questions(quantity)
-    for name, (levels, prices) in grouped(rows, of, allowed, bounded=bounded):
+    pairs = replaced and quantity.kind == "rows"
+    bars = allowed if pairs else half
+    for name, (levels, prices) in grouped(rows, of, bars, bounded=bounded, replace=pairs):
         found.append(of_levels(name, levels, prices, rows, labels))
     return found
 

@@ -24,7 +24,7 @@ _LEAST = 0.004
 
 
 def grouped(
-    rows: Runs, questions: Places, allowed: Reals, *, bounded: bool
+    rows: Runs, questions: Places, allowed: Reals, *, bounded: bool, replace: bool = False
 ) -> list[tuple[str, Weighted]]:
     """Atoms and questions, at the prices with the least mean error.
 
@@ -32,14 +32,16 @@ def grouped(
         questions: the number of the question that each row belongs to.
         allowed: the variance that each row's answer may have.
         bounded: whether none may have more.
+        replace: whether a row may leave one atom for another, or for the outside.
     """
     levels = _levels(rows, questions)
     if len(levels) < 2 or len(levels) > _MOST_LEVELS + 1:
         return []
     if rows.atoms <= _MOST_ATOMS:
-        prices = _descended(rows, levels, allowed, bounded=bounded)
+        costs = _swaps(levels) if replace else _costs(levels)
+        prices = _descended(rows, levels, costs, allowed, bounded=bounded)
     elif sum(len(level) for level in levels[1:]) <= _MOST_ROWS:
-        prices = _balanced(rows, levels, allowed, bounded=bounded)
+        prices = _balanced(rows, levels, allowed / (4 if replace else 1), bounded=bounded)
     else:
         return []
     kept = [(level, p) for level, p in zip(levels, prices, strict=True) if p >= _LEAST]
@@ -63,8 +65,21 @@ def _costs(levels: Sequence[Level]) -> Reals:
     return np.array([level.column_sums / level.height for level in levels])
 
 
-def _descended(rows: Runs, levels: Sequence[Level], allowed: Reals, *, bounded: bool) -> Reals:
-    asked, costs = rows.dense(), _costs(levels)
+def _swaps(levels: Sequence[Level]) -> Reals:
+    """What each level costs for each pair of atoms, and for each atom and the outside."""
+    one, other = np.triu_indices(levels[0].many, 1)
+    found = []
+    for level in levels:
+        table = level.dense()
+        between = np.abs(table[:, one] - table[:, other]).sum(axis=0)
+        found.append(np.concatenate([between, level.column_sums]) / level.height)
+    return np.array(found)
+
+
+def _descended(
+    rows: Runs, levels: Sequence[Level], costs: Reals, allowed: Reals, *, bounded: bool
+) -> Reals:
+    asked = rows.dense()
     heights = np.array([level.height for level in levels], dtype=np.float64)
     squares = np.array([(level.dense().T @ level.dense()).ravel() for level in levels])
     shape = rows.atoms, rows.atoms

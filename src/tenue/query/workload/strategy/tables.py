@@ -94,6 +94,12 @@ class TableStrategy(Strategy):
     def largest_cost(self, prices: Sequence[int]) -> tuple[int, int]:
         return sum(prices), 1
 
+    def swap_cost(self, prices: Sequence[int]) -> tuple[int, int]:
+        """Two rows differ in every marginal at most; the grand total knows the outside only."""
+        pairs = zip(self.released, prices, strict=True)
+        between = sum(2 * price for columns, price in pairs if columns)
+        return max(between, sum(prices)), 1
+
     def estimator(self, variances: Sequence[float]) -> TableEstimator:
         return TableEstimator(self, tuple(variances))
 
