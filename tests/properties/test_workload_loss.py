@@ -173,6 +173,8 @@ def test_every_family_is_among_them() -> None:
             workload.alone.questions,
             way.layout.allowed(block.quantity, _bars(workload)),
             False,
+            False,
+            {},
         )
     }
     assert seen >= set(FAMILIES) - {"tree"}

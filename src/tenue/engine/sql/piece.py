@@ -5,10 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from ...schema import Boolean, Bounded, Category
+from ...schema import Boolean, Bounded, Category, Column
 from ..request import Pieces
 from .logical import Logical, unfit
+from .steps import first_step, last_step
 from .whole import Whole, integer
+
+
+def is_quick(key: Pieces, column: Column) -> bool:
+    """Whether the piece of each row is quick to compute: a quotient, or one comparison."""
+    if not isinstance(column, Bounded):
+        return False
+    inside = [s for s in key.starts if first_step(column) < s <= last_step(column)]
+    return len(inside) < 2 or _width(inside) is not None
 
 
 def piece(key: Pieces, logical: Logical) -> str:
@@ -17,10 +26,16 @@ def piece(key: Pieces, logical: Logical) -> str:
     Where pieces are equally wide it is a quotient; else a tree of comparisons, whose depth is the
     logarithm of their number.
     """
+    return piece_of(key, logical, logical.value(logical.column(key.column).name))
+
+
+def piece_of(key: Pieces, logical: Logical, name: str) -> str:
+    """The same, given the name of the column's logical value."""
     column = logical.column(key.column)
-    name, missing = logical.value(column.name), key.cells - 1
+    missing = key.cells - 1
     if isinstance(column, Bounded):
-        found = _of_steps(key.starts, logical.steps(column))
+        steps = Whole(name, first_step(column), last_step(column), logical.dialect)
+        found = _of_steps(key.starts, steps)
     elif isinstance(column, Category):
         found = _of_classes(key.classes, name)
     elif isinstance(column, Boolean):
@@ -31,13 +46,19 @@ def piece(key: Pieces, logical: Logical) -> str:
     return f"CASE WHEN {name} IS NULL THEN {missing} ELSE {found} END"
 
 
+def _width(starts: Sequence[int]) -> int | None:
+    """How wide pieces are, if all are alike."""
+    width = starts[1] - starts[0]
+    return width if all(b - a == width for a, b in pairwise(starts)) else None
+
+
 def _of_steps(starts: Sequence[int], steps: Whole) -> str:
     inside = [start for start in starts if steps.low < start <= steps.high]
     below = sum(start <= steps.low for start in starts)
     if len(inside) < 2:
         return _halved(inside, below, steps.sql)
-    width = inside[1] - inside[0]
-    if any(b - a != width for a, b in pairwise(inside)):
+    width = _width(inside)
+    if width is None:
         return _halved(inside, below, steps.sql)
     within = steps.clamp(inside[0] - 1, inside[-1])
     # the lowest piece may be wider than the others: it is where the quotient would be negative

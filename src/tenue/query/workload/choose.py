@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..question import Aggregate, Question
-from .atom import atoms_of
+from .atom import Atoms, Slice, atoms_of
 from .block import Block, Quantity, make_block, swap_of
 from .grid import Grid
 from .layout import Layout
@@ -26,6 +26,10 @@ _SMALLEST = 1e-300
 _PARTS = 1 << 12
 _MOST_COLUMNS = 7
 _MOST_TABLES = 10
+
+
+Known = dict[Quantity, tuple[Atoms | None, list[Candidate]]]
+"""The atoms of a layout's blocks, and their plain strategies."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +64,7 @@ def blocks_for(
     questions: Sequence[Question],
     alone: Mapping[tuple[int, Aggregate], float],
     setting: Setting,
+    known: Known,
     *,
     bounded: bool,
 ) -> list[Block] | None:
@@ -67,6 +72,7 @@ def blocks_for(
 
     Parameters
         alone: the variance of each question's aggregates, asked alone.
+        known: what was found for the same layout before; it is added to.
         bounded: whether no answer may be worse than that.
     """
     every = {need.question for needs in layout.needs.values() for need in needs}
@@ -76,10 +82,12 @@ def blocks_for(
         scale = quantity.span * setting.rows_per_unit
         allowed = _smooth(layout.allowed(quantity, alone)) / scale**2
         part = epsilon * len({need.question for need in needs}) / len(every)
-        given = (layout, quantity, grid, questions, allowed * part**2, bounded, setting.replace)
+        bars, replaced = allowed * part**2, setting.replace
         judged = [
             _Judged(one, _errors(one) * _swap(one, quantity, setting) ** 2 / allowed)
-            for one in _candidates(*given)
+            for one in _candidates(
+                layout, quantity, grid, questions, bars, bounded, replaced, known
+            )
         ]
         if not judged:
             return None
@@ -180,7 +188,8 @@ def _candidates(
     questions: Sequence[Question],
     allowed: Reals,
     bounded: bool,
-    replaced: bool = False,
+    replaced: bool,
+    known: Known,
 ) -> list[Candidate]:
     slices = layout.slices(quantity)
     found = []
@@ -188,20 +197,33 @@ def _candidates(
     tables = _tables(grid, questions, layout, quantity, half, bounded)
     if tables is not None:
         found.append(tables)
-    atoms = atoms_of(grid, questions, slices)
+    if quantity not in known:
+        known[quantity] = _plain(grid, questions, slices, half)
+    atoms, plain = known[quantity]
     if atoms is None:
         return found
     rows, labels = atoms.rows, atoms.labels
-    found.append(of_levels("atoms", [Level.leaves(atoms.many)], [1.0], rows, labels))
-    if atoms.line:
-        for name, (levels, prices) in lines(rows, half):
-            found.append(of_levels(name, levels, prices, rows, labels))
+    found += plain
     of = layout.questions(quantity)
     pairs = replaced and quantity.kind == "rows"
     bars = allowed if pairs else half
     for name, (levels, prices) in grouped(rows, of, bars, bounded=bounded, replace=pairs):
         found.append(of_levels(name, levels, prices, rows, labels))
     return found
+
+
+def _plain(
+    grid: Grid, questions: Sequence[Question], slices: Sequence[Slice], allowed: Reals
+) -> tuple[Atoms | None, list[Candidate]]:
+    """The atoms, and strategies that are the same whether or not some answer may be worse."""
+    atoms = atoms_of(grid, questions, slices)
+    if atoms is None:
+        return None, []
+    rows, labels = atoms.rows, atoms.labels
+    found = [of_levels("atoms", [Level.leaves(atoms.many)], [1.0], rows, labels)]
+    for name, (levels, prices) in lines(rows, allowed) if atoms.line else ():
+        found.append(of_levels(name, levels, prices, rows, labels))
+    return atoms, found
 
 
 def _tables(

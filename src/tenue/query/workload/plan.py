@@ -34,7 +34,7 @@ from ..question import Aggregate, Output, Question
 from .alone import Alone
 from .block import Block
 from .box import Boxed, boxes
-from .choose import SAME, Setting, blocks_for, line_block
+from .choose import SAME, Known, Setting, blocks_for, line_block
 from .declare import MOST_VALUES, Line
 from .disjoint import all_disjoint
 from .grid import Grid, grid_of
@@ -254,9 +254,10 @@ def _strategies(alone: Alone, linear: Sequence[int], nano: int) -> list[Way]:
         grid = grid_of([questions[n] for n in linear], present, schema)
         if grid is None:
             continue
+        known: Known = {}
         for bounded in (True, False):
             try:
-                blocks = blocks_for(layout, grid, questions, bars, setting, bounded=bounded)
+                blocks = blocks_for(layout, grid, questions, bars, setting, known, bounded=bounded)
             except Refused:  # too little to be shared among levels
                 continue
             if blocks is not None:
@@ -279,7 +280,8 @@ def _way(
             ratio = own / max(bars[need.question, need.aggregate], _SMALLEST)
             total, cells = total + float(ratio.sum()), cells + len(ratio)
             worst = max(worst, float(ratio.max()))
-    others = [n for n in range(len(alone.questions)) if n not in {q for q, _ in bars}]
+    shared = {number for number, _ in bars}
+    others = [n for n in range(len(alone.questions)) if n not in shared]
     own_cells = sum(alone.questions[n].cells * len(alone.questions[n].aggregates()) for n in others)
     name = " and ".join(dict.fromkeys(block.strategy.name for block in blocks))
     mean = (total + own_cells) / max(cells + own_cells, 1)

@@ -109,7 +109,7 @@ def lines(rows: Runs, allowed: Reals) -> list[tuple[str, Weighted]]:
     tree = min((one for one in _trees(atoms)), key=error, default=None)
     if tree is not None:
         found.append(("tree", tree))
-    effort = 40 if atoms <= 400 else 14 if atoms <= 2500 else 6
+    effort = 40 if atoms <= 400 else 14 if atoms <= _TREES else 3
     starts = sorted(_starts(atoms), key=lambda one: error(one.made(atoms)))
     tents = _nearby(starts[0], lambda one: error(one.made(atoms)), effort).made(atoms)
     if tents is not None:
@@ -147,7 +147,8 @@ def _starts(atoms: int) -> Sequence[_Tents]:
         (True, 0.9 * atoms**0.65, 1.6 * third, 0.5 * atoms**0.87),
         (False, 0.62 * atoms**0.66, 1.1 * third, 0.45 * atoms**0.81),
     ):
-        found.append(_Tents((max(2.0, one),), (0.8,), (0.5,), merged))
+        if atoms <= _TREES:
+            found.append(_Tents((max(2.0, one),), (0.8,), (0.5,), merged))
         if atoms > 60:
             widths = max(2.0, near), max(3.0, far)
             found.append(_Tents(widths, (0.9, 0.75), (0.33, 0.33), merged))
