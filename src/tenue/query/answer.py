@@ -39,6 +39,10 @@ if TYPE_CHECKING:
     from .workload.plan import Workload
 
 
+_MOST_SHOWN = 40
+"""How many of the answers that were asked together are shown."""
+
+
 @dataclass(frozen=True, repr=False)
 class Answer:
     """What an analyst gets.
@@ -445,14 +449,19 @@ class Answers(list[Answer]):
         return make_consistent([one._raw for one in self])
 
     def _repr_html_(self) -> str:
-        note = self._note("ε = ")
-        asked = [f"<p><code>{escaped(one.plan.sql)}</code></p>" for one in self]
-        found = [text + one._repr_html_() for text, one in zip(asked, self, strict=True)]
-        return "".join(found) + f"<p>{escaped(note)}</p>"
+        found = [
+            f"<p><code>{escaped(one.plan.sql)}</code></p>{one._repr_html_()}"
+            for one in self[:_MOST_SHOWN]
+        ]
+        return "".join([*found, *(f"<p>{escaped(note)}</p>" for note in self._notes("ε = "))])
 
     def __str__(self) -> str:
-        note = self._note("epsilon ")
-        return "\n\n".join([*(f"{one.plan.sql}\n{one}" for one in self), note])
+        shown = (f"{one.plan.sql}\n{one}" for one in self[:_MOST_SHOWN])
+        return "\n\n".join([*shown, *self._notes("epsilon ")])
+
+    def _notes(self, word: str) -> list[str]:
+        more = len(self) - _MOST_SHOWN
+        return [*([f"… and {more:,} answers more"] if more > 0 else []), self._note(word)]
 
     def _note(self, word: str) -> str:
         return (

@@ -63,7 +63,9 @@ def test_what_no_question_is_about_is_in_no_atom() -> None:
 
 def test_too_many_atoms_are_none() -> None:
     texts = [
-        f"SELECT COUNT(*) FROM t WHERE x = {k} AND pay = {j}" for k in range(40) for j in range(50)
+        f"SELECT COUNT(*) FROM t WHERE x = {k} AND pay = {j}"  # noqa: S608
+        for k in range(40)
+        for j in range(50)
     ]
     texts += [f"SELECT COUNT(*) FROM t WHERE y = {k} AND pay < 9" for k in range(-3, 6)]  # noqa: S608
     texts += [f"SELECT COUNT(*) FROM t WHERE y > {k}" for k in range(-3, 6)]  # noqa: S608

@@ -63,3 +63,14 @@ def test_many_alike_terms_are_close_to_normal() -> None:
 def test_no_noise_has_no_width() -> None:
     none = LaplaceCombination(np.zeros(3), np.ones(3))
     assert none.half_width(Fraction(1, 2)) == none.variance == none.mean_absolute_error == 0
+
+
+def test_small_terms_are_bounded_apart_and_change_little() -> None:
+    weights = np.concatenate([np.linspace(1, 2, 20), np.geomspace(1e-6, 1e-9, 500)])
+    rates = np.full(520, 0.3)
+    both = LaplaceCombination(weights, rates)
+    main, rest = both._apart
+    assert rest is not None
+    assert main.variance + rest.variance == pytest.approx(both.variance)
+    large = LaplaceCombination(weights[:20], rates[:20]).half_width(Fraction(19, 20))
+    assert large <= both.half_width(Fraction(19, 20)) <= 1.002 * large
