@@ -6,28 +6,45 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from ...errors import refuse
 from ...number import Number, exact, fraction_of_one
+from ...schema import Schema
 from ...screen.number import plain, readable, shortly
 from ..cells import cell_labels
-from ..family.reading import SHOWN_LEVEL, Linear
+from ..family.reading import SHOWN_LEVEL, Noisy
+from ..plan.plan import Plan
 from ..question import Output
 from .block import FINE
-from .reading import Components, Estimated, combination_of
+from .reading import Components, Estimated, EstimatedMean, combination_of
 from .strategy.runs import Reals
 from .strategy.tail import LaplaceCombination
-
-if TYPE_CHECKING:
-    from ..answer import Answer
 
 Key = int | tuple[Any, ...]
 """The number of an answer; or that, the values of its keys, and the name of an output."""
 
 MOST_IN_COVARIANCE = 2_000
+
+
+class Cells(Protocol):
+    """What left for a question: the numbers of each of its cells."""
+
+    @property
+    def cells(self) -> Sequence[Noisy]: ...
+
+
+class Answer(Protocol):
+    """What a combination needs of an answer."""
+
+    @property
+    def plan(self) -> Plan: ...
+    @property
+    def schema(self) -> Schema: ...
+    @property
+    def released(self) -> Cells: ...
 
 
 @dataclass(frozen=True, repr=False)
@@ -157,7 +174,7 @@ def _found(answers: Sequence[Answer], key: object) -> _Cell:
         raise refuse("query.combine-names-no-cell", key=str(key)[:60], names=", ".join(outputs))
     reading = answer.plan.readings[outputs.index(str(alias))]
     if not isinstance(reading, Estimated):
-        if isinstance(reading, Linear):
-            raise refuse("query.answers-share-no-strategy")
-        raise refuse("query.combine-needs-linear")
+        if isinstance(reading, EstimatedMean):
+            raise refuse("query.combine-needs-linear")
+        raise refuse("query.answers-share-no-strategy")
     return _Cell(answer, reading, labels.index(place))
