@@ -24,13 +24,14 @@ from tenue.engine.request import (
     Any_,
     Bin,
     Calendar,
+    CellKey,
     ContributionRequest,
     Group,
-    Key,
     Measure,
     Missing,
     Not,
     People,
+    Pieces,
     Predicate,
     RankRequest,
     Request,
@@ -174,7 +175,7 @@ class OracleEngine:
             return None if missing else (type(value).__name__, value)
         return self.value(name, row)
 
-    def _rows(self, where: Predicate | None, keys: Sequence[Key]) -> list[Placed]:
+    def _rows(self, where: Predicate | None, keys: Sequence[CellKey]) -> list[Placed]:
         found = []
         for row in self.rows:
             if where is not None and self._holds(where, row) is not True:
@@ -267,8 +268,12 @@ class OracleEngine:
             return column.categories[value] in predicate.values
         return bool(value) in predicate.values
 
-    def _cell(self, key: Key, row: Row) -> int | None:
+    def _cell(self, key: CellKey, row: Row) -> int | None:
         value = self.value(key.column, row)
+        if isinstance(key, Pieces):
+            if value is None:
+                return key.cells - 1
+            return key.classes[value] if key.classes else sum(s <= value for s in key.starts)
         if value is None or isinstance(key, Group):
             return value
         if isinstance(key, Bin):

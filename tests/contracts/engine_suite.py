@@ -25,6 +25,7 @@ from tenue.engine.request import (
     Missing,
     Not,
     People,
+    Pieces,
     RankRequest,
     Request,
     Window,
@@ -167,6 +168,22 @@ class Counts:
             assert by_part == {(place,): (places.count(place),) for place in places}
         by_hour = engine.measure(Request((ROWS_OF,), keys=(Calendar("seen", "hour", 438288, 25),)))
         assert by_hour == {(0,): (3,), (5,): (1,), (24,): (1,)}
+
+    def test_pieces_hold_every_row_once(self, opened: Opened) -> None:
+        engine = opened(ROWS)
+        asked = (ROWS_OF, Measure("total", "age"))
+        by_age = engine.measure(Request(asked, keys=(Pieces("age", 5, starts=(20, 21, 40)),)))
+        assert by_age == {(0,): (1, 10), (1,): (1, 20), (2,): (1, 30), (3,): (2, 141), (4,): (1, 0)}
+        even = engine.measure(
+            Request((ROWS_OF,), keys=(Pieces("age", 6, starts=(20, 30, 40, 50)),))
+        )
+        assert even == {(0,): (1,), (1,): (1,), (2,): (1,), (3,): (1,), (4,): (1,), (5,): (1,)}
+        by_sex = engine.measure(
+            Request((ROWS_OF,), keys=(Pieces("sex", 3, classes=(1, 0, 1)), Group("member", 2)))
+        )
+        assert by_sex == {(1, 1): (2,), (0, 0): (1,), (1, 0): (1,), (2, 1): (1,)}
+        by_truth = engine.measure(Request((ROWS_OF,), keys=(Pieces("member", 3, classes=(1, 0)),)))
+        assert by_truth == {(0,): (3,), (1,): (2,), (2,): (1,)}
 
     def test_predicates_know_three_truths(self, opened: Opened) -> None:
         engine = opened(ROWS)

@@ -103,7 +103,26 @@ class Calendar:
     cells: int
 
 
+@dataclass(frozen=True)
+class Pieces:
+    """Cells that are pieces of one column's domain: every row is in one of them, and in one only.
+
+    Rows without a value are in the last cell. The others are in the cell that the value decides.
+
+    starts: for a bounded column, the first step of every piece but the lowest, in increasing order:
+        cell = how many of them are at most the steps.
+    classes: for a category or boolean, the cell of each declared category, or of False and True.
+    """
+
+    column: str
+    cells: int
+    starts: tuple[int, ...] = ()
+    classes: tuple[int, ...] = ()
+
+
 Key = Group | Bin | Calendar
+"""What a question may group by: a row may be in no cell."""
+CellKey = Key | Pieces
 
 
 @dataclass(frozen=True)
@@ -173,7 +192,7 @@ class Request:
 
     measures: tuple[Measure, ...]
     where: Predicate | None = None
-    keys: tuple[Key, ...] = ()
+    keys: tuple[CellKey, ...] = ()
     people: People | None = None
 
 
@@ -204,7 +223,7 @@ class RankRequest:
     column: str
     windows: tuple[Window, ...]
     where: Predicate | None = None
-    keys: tuple[Key, ...] = ()
+    keys: tuple[CellKey, ...] = ()
     people: People | None = None
 
 
@@ -241,4 +260,4 @@ class ContributionRequest:
     first: int
     last: int
     where: Predicate | None = None
-    keys: tuple[Key, ...] = ()
+    keys: tuple[CellKey, ...] = ()

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from ..errors import refuse
 from ..frozen import dataclass
 from ..number import Number as Given
-from ..number import fraction_of_one
+from ..number import exact, fraction_of_one
 from ..promise import Certificate
+from ..schema import Number as NumberColumn
 from ..schema import Schema
 from ..screen.number import exactly, plain, readable, shortly
 from ..screen.page import notes, sentence
@@ -24,6 +26,8 @@ from .plan.plan import Plan
 from .question import Aggregate, KeyOutput, Output
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
     import pandas as pd
     import polars as pl
     import pyarrow as pa
@@ -31,6 +35,12 @@ if TYPE_CHECKING:
     from ..estimate.posterior import Posterior
     from .consistent.table import Consistent, Raw
     from .release import Released
+    from .workload.combine import Combination
+    from .workload.plan import Workload
+
+
+_MOST_SHOWN = 40
+"""How many of the answers that were asked together are shown."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -388,10 +398,62 @@ class Answers(list[Answer]):
     saved: the share of the variance saved, against asking one by one at the same total price.
     """
 
-    def __init__(self, answers: Sequence[Answer], price: Fraction, saved: float) -> None:
+    def __init__(
+        self,
+        answers: Sequence[Answer],
+        price: Fraction,
+        saved: float,
+        workload: Workload | None = None,
+    ) -> None:
         super().__init__(answers)
         self.price = price
         self.saved = saved
+        self._workload = workload
+
+    @property
+    def covariance(self) -> npt.NDArray[np.float64]:
+        """How the errors of all counts and sums hang together, before a row is read.
+
+        A row and a column for each answer, for each of its cells, for each of its outputs, in the
+        order in which they are asked for. Refused where answers have no joint law.
+        """
+        from .workload.combine import covariance
+
+        return covariance(self)
+
+    def combine(self, coefficients: Mapping[Any, Given]) -> Combination:
+        """A weighted sum of counts and sums of this call, with its own interval, for free.
+
+        Parameters
+            coefficients: numbers, by the number of an answer, from 0; in an answer with groups by
+                the number and the values of its keys: {(1, "f"): 1, 0: -1}; the name of an output
+                comes last if there are several. Choose them before you see the answers: the
+                interval of the most striking of many sums is no honest one.
+        """
+        from .workload.combine import combine
+
+        return combine(self, coefficients)
+
+    def between(self, low: Given, high: Given) -> Combination:
+        """How many rows are in the bins that start from `low` to `high`, for one histogram."""
+        return self.combine(dict.fromkeys(self._bins(low, high), 1))
+
+    def up_to(self, high: Given) -> Combination:
+        """How many rows are in the bins that start at `high` or below, for one histogram."""
+        return self.combine(dict.fromkeys(self._bins(None, high), 1))
+
+    def _bins(self, low: Given | None, high: Given) -> list[tuple[int, Any]]:
+        keys = self[0].plan.question.keys if len(self) == 1 else ()
+        if len(keys) != 1 or not isinstance(self[0].schema.column(keys[0].column), NumberColumn):
+            raise refuse("query.declared-only")
+        first = None if low is None else exact(low, "low")
+        last = exact(high, "high")
+        labels = [plain(label) for (label,) in cell_labels(self[0].plan.question, self[0].schema)]
+        within = [(0, x) for x in labels if (first is None or first <= x) and x <= last]
+        if not within:
+            name = keys[0].column
+            raise refuse("query.declared-is-not-a-range", low=low, high=high, name=name)
+        return within
 
     def consistent(self) -> list[Consistent]:
         """The answers made whole and not negative, for free; and where one is the total of another,
@@ -401,14 +463,19 @@ class Answers(list[Answer]):
         return make_consistent([one._raw for one in self])
 
     def _repr_html_(self) -> str:
-        note = self._note("ε = ")
-        asked = [f"<p><code>{escaped(one.plan.sql)}</code></p>" for one in self]
-        found = [text + one._repr_html_() for text, one in zip(asked, self, strict=True)]
-        return "".join(found) + f"<p>{escaped(note)}</p>"
+        found = [
+            f"<p><code>{escaped(one.plan.sql)}</code></p>{one._repr_html_()}"
+            for one in self[:_MOST_SHOWN]
+        ]
+        return "".join([*found, *(f"<p>{escaped(note)}</p>" for note in self._notes("ε = "))])
 
     def __str__(self) -> str:
-        note = self._note("epsilon ")
-        return "\n\n".join([*(f"{one.plan.sql}\n{one}" for one in self), note])
+        shown = (f"{one.plan.sql}\n{one}" for one in self[:_MOST_SHOWN])
+        return "\n\n".join([*shown, *self._notes("epsilon ")])
+
+    def _notes(self, word: str) -> list[str]:
+        more = len(self) - _MOST_SHOWN
+        return [*([f"… and {more:,} answers more"] if more > 0 else []), self._note(word)]
 
     def _note(self, word: str) -> str:
         return (

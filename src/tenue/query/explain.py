@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from ..errors import refuse
 from ..schema import Schema
 from .belief.protocol import allow_without_protocol, plan_fixed_noise
 from .plan.accuracy import epsilon_for
@@ -14,7 +16,10 @@ from .terms import Terms, price_for
 from .write.question import render
 
 if TYPE_CHECKING:
+    from ..number import Number
     from .belief.answer import BeliefPlan
+    from .workload.declare import Declared
+    from .workload.explain import WorkloadPlan
 
 
 def explain(sql: str, schema: Schema, terms: Terms) -> Plan | BeliefPlan:
@@ -52,4 +57,36 @@ def plan_for(sql: str, schema: Schema, terms: Terms) -> Plan:
         interval=terms.interval,
         mechanism=terms.mechanism,
         measure_cut=terms.measure_cut,
+    )
+
+
+def explain_many(
+    questions: Sequence[str] | Declared,
+    schema: Schema,
+    epsilon: Number | None,
+    minimise: object,
+    accuracy: object,
+) -> WorkloadPlan:
+    """parse → plan → choose, for several questions at one price; reads no rows."""
+    from .workload.declare import Line, Tables
+    from .workload.explain import WorkloadPlan, least_price_of_many
+    from .workload.plan import MOST_QUESTIONS, plan_line, plan_workload
+
+    given = questions.texts(schema) if isinstance(questions, Line | Tables) else questions
+    if not isinstance(given, list | tuple) or not all(isinstance(q, str) for q in given):
+        raise refuse("query.questions-is-not-list-of-texts")
+    if not 1 <= len(given) <= MOST_QUESTIONS:
+        raise refuse("query.questions-asked", many=len(given), most_questions=MOST_QUESTIONS)
+    parsed = [parse(sql, schema) for sql in given]
+    texts = [render(question, schema) for question in parsed]
+
+    def planned(price: int) -> WorkloadPlan:
+        if isinstance(questions, Line):
+            workload = plan_line(questions, parsed[0], texts[0], schema, price)
+        else:
+            workload = plan_workload(parsed, texts, schema, price, minimise)
+        return WorkloadPlan(workload, schema)
+
+    return planned(
+        price_for(epsilon, accuracy, lambda wanted: least_price_of_many(wanted, planned))
     )

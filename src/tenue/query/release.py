@@ -28,7 +28,7 @@ from .plan.plan import Plan
 from .question import Question
 
 if TYPE_CHECKING:
-    from .workload.batch import Batch
+    from .workload.plan import Workload
 
 _NOBODY = Profile(0, ())
 
@@ -61,15 +61,6 @@ class Released:
         cells = tuple(tuple(tuple(part) for part in cell) for cell in given["cells"])
         return cls(cells, given["rows"], tuple(given.get("above", ())))
 
-    @staticmethod
-    def list_to_bytes(several: Sequence[Released]) -> bytes:
-        """What left for a batch of questions."""
-        return json.dumps([one._to_dict() for one in several]).encode()
-
-    @classmethod
-    def list_from_bytes(cls, stored: bytes) -> list[Released]:
-        return [cls._from_dict(given) for given in json.loads(stored)]
-
 
 def release(plan: Plan, engine: Engine, schema: Schema, source: Source = SYSTEM) -> Released:
     """The noisy numbers of every declared cell, whether or not rows are in it."""
@@ -97,27 +88,79 @@ def _drawn(draws: Sequence[Draw], rows: _Rows, source: Source) -> list[list[int]
     ]
 
 
-def release_batch(batch: Batch, engine: Engine, schema: Schema, source: Source = SYSTEM) -> bytes:
-    """What leaves for all questions of a batch, ready to be stored."""
-    noise = batch.together
-    if noise is None:
-        found = [release(plan, engine, schema, source) for plan in batch.plans]
-        return Released.list_to_bytes(found)
+@dataclass(frozen=True)
+class ReleasedMany:
+    """What left for many questions.
+
+    blocks: for each block, side and level the noisy answers of the strategy, from which the answers
+        of questions are estimated. apart: what left for each of the other questions.
+    """
+
+    blocks: tuple[tuple[tuple[tuple[int, ...], ...], ...], ...]
+    apart: tuple[Released | None, ...]
+
+    def to_bytes(self) -> bytes:
+        apart = [None if one is None else one._to_dict() for one in self.apart]
+        return json.dumps({"workload": 1, "blocks": self.blocks, "apart": apart}).encode()
+
+    @classmethod
+    def from_bytes(cls, stored: bytes) -> ReleasedMany:
+        found = json.loads(stored)
+        if isinstance(found, list):  # as it was stored before there were blocks
+            return cls((), tuple(Released._from_dict(one) for one in found))
+        blocks = tuple(
+            tuple(tuple(tuple(level) for level in side) for side in block)
+            for block in found["blocks"]
+        )
+        apart = (None if one is None else Released._from_dict(one) for one in found["apart"])
+        return cls(blocks, tuple(apart))
+
+
+def release_many(
+    workload: Workload, engine: Engine, schema: Schema, source: Source = SYSTEM
+) -> ReleasedMany:
+    """What leaves for all questions of a workload; the rows of its blocks are read once."""
     require_safe(source)
-    atoms = {
-        number: atoms_of(_Rows(batch.plans[number], engine).measured[0])
-        for number in set(batch.owners)
+    boxed = _boxed(workload, engine, source)
+    apart = tuple(
+        None
+        if number in workload.shared
+        else boxed.get(number) or release(plan, engine, schema, source)
+        for number, plan in enumerate(workload.plans)
+    )
+    if not workload.blocks:
+        return ReleasedMany((), apart)
+    measured = measured_cells(workload.request, engine)
+    drawn = (block.release(measured, source) for block in workload.blocks)
+    blocks = tuple(tuple(tuple(map(tuple, side)) for side in block) for block in drawn)
+    return ReleasedMany(blocks, apart)
+
+
+def measured_cells(request: Request, engine: Engine) -> dict[int, dict[Measure, int]]:
+    """The measures of every cell with rows, by its number: the last key runs fastest."""
+    shape = tuple(key.cells for key in request.keys)
+    return {
+        int(np.ravel_multi_index(cell, shape)) if shape else 0: dict(
+            zip(request.measures, values, strict=True)
+        )
+        for cell, values in engine.measure(request).items()
     }
-    pairs = zip(noise.components, batch.owners, strict=True)
+
+
+def _boxed(workload: Workload, engine: Engine, source: Source) -> dict[int, Released]:
+    """What leaves for questions that share the noise of a box, by number."""
+    noise = workload.together
+    if noise is None:
+        return {}
+    atoms = {
+        number: atoms_of(_Rows(workload.plans[number], engine).measured[0])
+        for number in set(workload.owners)
+    }
+    pairs = zip(noise.components, workload.owners, strict=True)
     truth = [component.of(atoms[owner]) for component, owner in pairs]
     (drawn,) = noise.draw(1, source)
     noisy = tuple(value + extra for value, extra in zip(truth, drawn, strict=True))
-    return Released.list_to_bytes(
-        [
-            Released(((noisy,),)) if number in atoms else release(plan, engine, schema, source)
-            for number, plan in enumerate(batch.plans)
-        ]
-    )
+    return {number: Released(((noisy,),)) for number in atoms}
 
 
 def true_numbers(question: Question, engine: Engine, schema: Schema) -> Atoms:

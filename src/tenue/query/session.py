@@ -28,20 +28,18 @@ from ..schema.schema import given_schema
 from .answer import Answer, Answers
 from .belief.person import unit_in_words
 from .belief.protocol import allow_without_protocol, priced_by
-from .explain import explain, plan_for
+from .explain import explain, explain_many, plan_for
 from .inquiry import Inquiry, inquire, inquire_many
 from .opening import Opening, refuse_other_rows
-from .plan.accuracy import least_price
 from .plan.plan import Plan
-from .read.parse import parse
-from .terms import Terms, price_for
+from .terms import Terms
 from .view import html_view, text_view
-from .write.question import render
 
 if TYPE_CHECKING:
     from .belief.answer import BeliefPlan, Believed
     from .suggest.suggestion import Suggestion
-    from .workload.batch import Batch
+    from .workload.declare import Declared
+    from .workload.explain import WorkloadPlan
 
 T = TypeVar("T")
 
@@ -290,9 +288,23 @@ class Session:
         return self._settled(found, key, fresh)
 
     @checked_call
+    def explain_many(
+        self,
+        questions: Sequence[str] | Declared,
+        *,
+        epsilon: Number | None = None,
+        minimise: object = "variance",
+        accuracy: object = None,
+    ) -> WorkloadPlan:
+        """Every way to answer several questions at one price, with the mean and the largest error,
+        and what each answer would cost alone. Reads no rows, costs nothing. As in `ask_many`."""
+        allow_without_protocol(self.schema, "explain_many")
+        return explain_many(questions, self.schema, epsilon, minimise, accuracy)
+
+    @checked_call
     def ask_many(
         self,
-        questions: Sequence[str],
+        questions: Sequence[str] | Declared,
         *,
         epsilon: Number | None = None,
         minimise: object = "variance",
@@ -302,34 +314,23 @@ class Session:
     ) -> Answers:
         """The private answers to several questions, at one price for all of them.
 
-        The answers share one noise where that is better, so they are never worse than asked one by
-        one at the same total; `.saved` says by how much the variance fell.
+        Counts, sums and means are read off numbers that are released in their place where that is
+        better, so that totals are the sums of their parts. No answer is worse than asked alone at
+        an equal share of the price; `.saved` says by how much the variance fell.
 
         Parameters
-            epsilon: what all of them may cost together; or give `accuracy`, which every one of
-                their outputs then has.
-            minimise, accuracy, key, fresh: as in `ask`.
+            questions: up to 10,000 texts in SQL; or a declared workload, such as
+                `tn.workload.ranges("age")`.
+            epsilon: what all of them may cost together; or give `accuracy`.
+            minimise: as in `ask`, or "mean": the least mean error, though some answer may then be
+                worse than alone.
+            accuracy: ("interval", level, reach) for the widest of their intervals, or
+                ("mean-interval", level, reach) for the mean of all.
+            key, fresh: as in `ask`.
         """
-        from .workload.batch import plan_batch
-
         allow_without_protocol(self.schema, "ask_many")
-        if not isinstance(questions, list | tuple) or not all(
-            isinstance(q, str) for q in questions
-        ):
-            raise refuse("query.questions-is-not-list-of-texts")
-        parsed = [parse(sql, self.schema) for sql in questions]
-        texts = [render(question, self.schema) for question in parsed]
-
-        def batch_for(price: int) -> Batch:
-            return plan_batch(parsed, texts, self.schema, price, minimise)
-
-        price = price_for(
-            epsilon,
-            accuracy,
-            lambda wanted: least_price(wanted, self.schema, lambda price: batch_for(price).plans),
-        )
-        batch = batch_for(price)
-        return self._settled(inquire_many(batch, self.schema, self._seal), key, fresh)
+        plan = explain_many(questions, self.schema, epsilon, minimise, accuracy)
+        return self._settled(inquire_many(plan.workload, self.schema, self._seal), key, fresh)
 
     @checked_call
     def suggest_limits(

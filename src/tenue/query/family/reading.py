@@ -241,11 +241,14 @@ class Linear(Additive):
                 place = (t.part, t.component)
                 weights[place] = weights.get(place, Fraction(0)) + factor * t.weight
         merged = tuple(Term(p, c, w) for (p, c), w in weights.items() if w)
-        return Linear(merged, self.constant + sign * other.constant)
+        # a constant takes over where the other's error comes from
+        whose = self if self.terms else other
+        constant = self.constant + sign * other.constant
+        return replace(whose, terms=merged, constant=constant, grid=None)
 
     def _times(self, factor: Fraction) -> Linear:
         terms = tuple(Term(t.part, t.component, t.weight * factor) for t in self.terms)
-        return Linear(terms, self.constant * factor)
+        return replace(self, terms=terms, constant=self.constant * factor, grid=None)
 
 
 @dataclass(frozen=True)
