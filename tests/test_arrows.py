@@ -48,7 +48,7 @@ _INSIDE = {
         "help words options ask wording check example_table demo explain init ledger limits "
         "publish main process"
     ),
-    "engine": "request watch contract storage sql people source duckdb open",
+    "engine": "predicate formula request watch contract storage sql people source duckdb open",
     "estimate": (
         "laplace_integral likelihood posterior window comparison refined refined_error "
         "single vector"
@@ -73,8 +73,8 @@ _INSIDE = {
     ),
     "promise": "promise certificate",
     "query": (
-        "question cells family plan posterior workload release consistent answer certify inquiry "
-        "opening read terms write belief explain individual suggest view session"
+        "question computed cells family plan posterior workload release consistent answer certify "
+        "inquiry opening read terms write belief explain individual suggest view session"
     ),
     "schema": "literal expression column named protocol table file schema",
     "screen": "number page table",

@@ -20,59 +20,22 @@ from __future__ import annotations
 from typing import Literal
 
 from ..frozen import dataclass
-
-
-@dataclass(frozen=True)
-class Within:
-    """first ≤ the column's steps ≤ last; either end may be open. first > last holds for no row."""
-
-    column: str
-    first: int | None
-    last: int | None
-
-
-@dataclass(frozen=True)
-class Among:
-    """The category or boolean is one of these; booleans are True and False."""
-
-    column: str
-    values: tuple[str | bool, ...]
-
-
-@dataclass(frozen=True)
-class Missing:
-    """The value is missing."""
-
-    column: str
-
-
-@dataclass(frozen=True)
-class Not:
-    """SQL's NOT: unknown stays unknown."""
-
-    part: Predicate
-
-
-@dataclass(frozen=True)
-class All:
-    """SQL's AND."""
-
-    parts: tuple[Predicate, ...]
-
-
-@dataclass(frozen=True)
-class Any_:  # noqa: N801 - `Any` is taken by typing
-    """SQL's OR."""
-
-    parts: tuple[Predicate, ...]
-
-
-Predicate = Within | Among | Missing | Not | All | Any_
+from .formula import Computed
+from .predicate import All as All
+from .predicate import Among as Among
+from .predicate import Any_ as Any_
+from .predicate import Missing as Missing
+from .predicate import Not as Not
+from .predicate import Predicate as Predicate
+from .predicate import Within as Within
 
 
 @dataclass(frozen=True)
 class Group:
-    """Cells by category or boolean: cell i is the i-th declared category; False is 0, True is 1."""
+    """Cells by category or boolean: cell i is the i-th declared category; False is 0, True is 1.
+
+    Of a computed column cell i is where its steps are i.
+    """
 
     column: str
     cells: int
@@ -168,13 +131,15 @@ class People:
 class Request:
     """The whole numbers of each cell, over the rows for which `where` is true.
 
-    A row whose key is missing is in no cell. Without keys there is one cell.
+    A row whose key is missing is in no cell. Without keys there is one cell. Whatever names a
+    column may name one of `computed`, too, whose steps count from zero.
     """
 
     measures: tuple[Measure, ...]
     where: Predicate | None = None
     keys: tuple[Key, ...] = ()
     people: People | None = None
+    computed: tuple[Computed, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -206,6 +171,7 @@ class RankRequest:
     where: Predicate | None = None
     keys: tuple[Key, ...] = ()
     people: People | None = None
+    computed: tuple[Computed, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -242,3 +208,4 @@ class ContributionRequest:
     last: int
     where: Predicate | None = None
     keys: tuple[Key, ...] = ()
+    computed: tuple[Computed, ...] = ()

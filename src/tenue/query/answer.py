@@ -17,6 +17,7 @@ from ..screen.number import exactly, plain, readable, shortly
 from ..screen.page import notes, sentence
 from ..screen.table import escaped, html_table, text_table
 from .cells import Cell, Row, arranged, cell_labels, shaped
+from .computed import seen_by
 from .family.reading import Interval, Reading
 from .family.registry import FAMILY_OF
 from .plan.limit import NOT_COVERED, Limit
@@ -88,7 +89,8 @@ class Answer:
         """A chosen day, second or category as such; anything else as it is."""
         asked = output.expression
         if isinstance(asked, Aggregate) and isinstance(value, Fraction):
-            return FAMILY_OF[asked.kind].as_held(asked, value, self.schema)  # type: ignore[no-any-return]
+            seen = seen_by(self.plan.question, self.schema)
+            return FAMILY_OF[asked.kind].as_held(asked, value, seen)  # type: ignore[no-any-return]
         return value
 
     def rank_error(self, level: Given) -> Any:

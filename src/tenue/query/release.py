@@ -21,6 +21,7 @@ from ..frozen import dataclass
 from ..mechanism.part import Atoms
 from ..noise.source import SYSTEM, Source, require_safe
 from ..schema import Schema
+from .computed import asked_of
 from .family.draw import Draw
 from .family.noise import atoms_of, component_of, measures_of
 from .plan.people import kept_rows
@@ -123,7 +124,9 @@ def release_batch(batch: Batch, engine: Engine, schema: Schema, source: Source =
 def true_numbers(question: Question, engine: Engine, schema: Schema) -> Atoms:
     """The exact numbers that a question's counts, sums and means are made of; it has no groups."""
     measures = measures_of(component_of(aggregate) for aggregate in question.aggregates())
-    request = Request(measures, question.where, question.keys, kept_rows(schema))
+    request = Request(
+        measures, question.where, question.keys, kept_rows(schema), asked_of(question)
+    )
     values = engine.measure(request).get((), (0,) * len(measures))
     return atoms_of(dict(zip(measures, values, strict=True)))
 
@@ -160,7 +163,10 @@ class _Rows:
             windows = [w for draw in self._draws for w in draw.windows.get(column, ())]
             asked = self._request
             found = self._engine.ranks(
-                RankRequest(column, tuple(windows), asked.where, asked.keys, asked.people)
+                RankRequest(
+                    *(column, tuple(windows), asked.where, asked.keys, asked.people),
+                    computed=asked.computed,
+                )
             )
             self._ranks[column] = [found.get(place, _NOBODY) for place in self.places]
         return self._ranks[column]

@@ -17,9 +17,10 @@ from ...errors import refuse
 from ...frozen import dataclass
 from ...schema import Bounded, Category
 from ..contract import Cells
-from ..request import Group, Measure, People, Request
+from ..request import Group, Key, Measure, People, Request
 from ..storage import Fixed, Floating, Integer, Text, Written
 from .cell import stored_cell
+from .formula import logical_table
 from .logical import Logical, Stored, unfit
 from .predicate import truth
 from .product import product
@@ -50,7 +51,7 @@ class Statement:
 
 def write(request: Request, table: Stored) -> Statement:
     """The SELECT that answers a request without people."""
-    sql = _of_rows(request, Logical(table))
+    sql = _of_rows(request, logical_table(request, table))
     return Statement(sql, len(request.keys), len(request.measures))
 
 
@@ -98,9 +99,13 @@ def _of_rows(request: Request, logical: Logical) -> str:
     outputs = [f"{key} AS k{i}" for i, key in enumerate(keys)] + measures(request, logical)
     where = None if request.where is None else truth(request.where, logical)
     sql = logical.select(outputs, where) + group_by(len(keys))
-    if any(isinstance(key, Group) for key in request.keys):
+    if any(_by_stored_value(key, logical) for key in request.keys):
         sql = _numbered(sql, request, logical)
     return sql
+
+
+def _by_stored_value(key: Key, logical: Logical) -> bool:
+    return isinstance(key, Group) and not logical.is_computed(key.column)
 
 
 def group_by(keys: int) -> str:
@@ -111,7 +116,7 @@ def group_by(keys: int) -> str:
 def _numbered(sql: str, request: Request, logical: Logical) -> str:
     """The same groups by category number, of which several stored values may share one."""
     outputs = [
-        logical.number(key.column, f"k{i}") if isinstance(key, Group) else f"k{i}"
+        logical.number(key.column, f"k{i}") if _by_stored_value(key, logical) else f"k{i}"
         for i, key in enumerate(request.keys)
     ]
     outputs += [logical.dialect.total(f"m{i}") for i in range(len(request.measures))]

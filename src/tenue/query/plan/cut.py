@@ -101,7 +101,7 @@ class CutCount:
         found = engine.contributions(
             ContributionRequest(
                 *(limit.measured, request.people.unit, (_EVERYBODY,), first, first + 1),
-                *(request.where, request.keys),
+                *(request.where, request.keys, request.computed),
             )
         )
         above = sum(count for value, _, count in found.values if value > first)

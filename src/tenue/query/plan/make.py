@@ -18,6 +18,7 @@ from ...noise.criterion import Criterion, criterion
 from ...number import Number as NumberGiven
 from ...number import fraction_of_one
 from ...schema import Bounded, Category, Number, Schema
+from ..computed import asked_of, seen_by
 from ..family.reading import Reading, fold
 from ..family.registry import FAMILIES
 from ..family.strategy import Range, Setting, Span, Strategy, score_of, sizes
@@ -129,7 +130,8 @@ class _Asking:
             raise _unknown(mechanism, candidates)
         if within is not None:
             cells = question.cells
-            limits = {i: set(limits_of(found[i], schema, people, cells)) for i in named}
+            seen = seen_by(question, schema)
+            limits = {i: set(limits_of(found[i], seen, people, cells)) for i in named}
             named = [i for i in named if limits[i] <= set(within)] or named
         best = min(named, key=lambda i: (not found[i].preferred, candidates[i].score))
         return build_plan(
@@ -174,7 +176,7 @@ def build_plan(
     needed = tuple(dict.fromkeys(measures))
     for measure in needed:
         if measure.kind == "moment":  # refused now, from the bounds, and not after the debit
-            check_product(measure.factors, schema.columns)
+            check_product(measure.factors, seen_by(question, schema).columns)
     return Plan(
         question=question,
         sql=sql,
@@ -185,11 +187,11 @@ def build_plan(
         candidates=tuple(candidates) or (chosen,),
         chosen=chosen,
         strategy=strategy,
-        request=Request(needed, question.where, question.keys, people),
+        request=Request(needed, question.where, question.keys, people, asked_of(question)),
         readings=tuple([fold(o.expression, strategy.readings) for o in _outputs(question)]),
         needs_row_count=any(reading.needs_row_count for reading in strategy.readings.values()),
         interval=interval,
-        limits=limits_of(strategy, schema, people, question.cells),
+        limits=limits_of(strategy, seen_by(question, schema), people, question.cells),
     )
 
 
@@ -230,7 +232,7 @@ def _unknown(mechanism: object, candidates: Sequence[Candidate]) -> Refused:
 
 def setting_of(question: Question, schema: Schema, people: People | None) -> Setting:
     """What decides the price, if so much is kept of each person."""
-    aggregates, cells = question.aggregates(), question.cells
+    schema, aggregates, cells = seen_by(question, schema), question.aggregates(), question.cells
     asked = {name for a in aggregates for name in (a.column, a.other)}
     columns = list(schema.columns.values())
     ranges, spans = {}, {}

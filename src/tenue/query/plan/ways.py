@@ -18,7 +18,7 @@ from ...number import NANO, Number, fraction_of_one
 from ..family.contract import Block
 from ..family.registry import FAMILIES, FAMILY_OF
 from ..family.strategy import Setting, Strategy, merged, no_worse, score_of, sizes, split
-from ..question import Aggregate, Arithmetic, Expression, Output, Question
+from ..question import Aggregate, Applied, Arithmetic, Expression, Output, Question
 
 _SUREST = 1 - Fraction(1, 10**9)
 """Selections cut their scores where less than that is left to miss."""
@@ -64,6 +64,8 @@ def levels_for(question: Question, interval: Number) -> Mapping[Aggregate, Fract
         if isinstance(expression, Arithmetic):
             walk(expression.left, outside / 2)
             walk(expression.right, outside / 2)
+        elif isinstance(expression, Applied):
+            walk(expression.of, outside)
         elif isinstance(expression, Aggregate) and FAMILY_OF[expression.kind].buys_intervals:
             found[expression] = max(found.get(expression, level), 1 - outside)
 

@@ -39,6 +39,8 @@ class Selected:
     def usual_name(self) -> str:
         """What it is called if the question gives no name."""
         short = _short(self.column or "")
+        if self.key is not None and self.key.column.startswith("("):
+            return f"group_{short}"
         if isinstance(self.key, Bin):
             return f"bin_{short}"
         if isinstance(self.key, Calendar):
@@ -129,6 +131,10 @@ def _selected(tree: Tree, node: exp.Expr, scope: Scope) -> Selected:
 def _grouped(
     tree: Tree, group: exp.Expr | None, selected: tuple[Selected, ...], scope: Scope
 ) -> Iterator[Key]:
+    if group is not None and group.args.get("all"):
+        tree.read(group, "all")
+        yield from (entry.key for entry in selected if entry.key is not None)
+        return
     for node in tree.listed(group) if group is not None else ():
         node = tree.unwrap(node)
         at = place(tree, node, len(selected))

@@ -9,10 +9,11 @@ tree (`spelling.py`).
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 from ...errors import InvalidQuestion
 from ...schema import Schema, Table
-from ..question import Question
+from ..question import Question, used_columns
 from .logic import written
 from .output import name_outputs, read_keys, read_selected
 from .postprocess import Afterwards
@@ -72,7 +73,7 @@ def _question(tree: Tree, schema: Table) -> Question:
     keys = read_keys(tree, group, selected, scope)
     outputs = name_outputs(selected, keys)
     afterwards = Afterwards(tree, scope, outputs, keys)
-    return Question(
+    question = Question(
         table=schema.name,
         outputs=outputs,
         keys=keys,
@@ -81,3 +82,5 @@ def _question(tree: Tree, schema: Table) -> Question:
         order=afterwards.read_order(order),
         limit=afterwards.read_limit(limit, math.prod(key.cells for key in keys)),
     )
+    computed = used_columns(question, tree.computed)
+    return replace(question, computed=computed) if computed else question

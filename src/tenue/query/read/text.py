@@ -39,8 +39,10 @@ WORDS = {
     *(T.WITH, T.SELECT, T.ALIAS, T.FROM, T.WHERE, T.GROUP_BY, T.HAVING),
     *(T.ORDER_BY, T.ASC, T.DESC, T.LIMIT),
     *(T.AND, T.OR, T.NOT, T.BETWEEN, T.IN, T.LIKE, T.IS, T.NULL, T.TRUE, T.FALSE),
+    *(T.CASE, T.WHEN, T.THEN, T.ELSE, T.END, T.FILTER),
 }
 """The words of SQL a question may have; DATE and TIMESTAMP only before a text."""
+_NUMBER_TYPES = {T.INT, T.BIGINT, T.DOUBLE, T.FLOAT, T.DECIMAL}
 _PREFIXES = {T.NOT, T.DASH, T.PLUS}
 _ENDS_RUN = _NAMES | _VALUES | {T.L_PAREN, T.R_PAREN, T.COMMA}
 NEEDS_QUOTES = {"LAMBDA", *DIALECT.parser_class.NO_PAREN_FUNCTION_PARSERS}
@@ -132,7 +134,7 @@ def _refuse_unknown(tokens: list[Token], declared: set[str]) -> None:
     around = zip([None, None, *tokens], [None, *tokens], tokens, [*tokens[1:], None], strict=False)
     for function, before, token, after in around:
         bare = token.token_type not in (T.IDENTIFIER, T.STRING)
-        if bare and token.text.upper() in NEEDS_QUOTES:
+        if bare and token.text.upper() in NEEDS_QUOTES and token.token_type is not T.CASE:
             raise refuse_word(token.text)
         if token.token_type in known:
             continue
@@ -140,6 +142,10 @@ def _refuse_unknown(tokens: list[Token], declared: set[str]) -> None:
         counted = function and before and f"{function.text}{before.text}".upper() == "COUNT("
         if token.token_type is T.DISTINCT and counted:
             continue  # what it counts is looked at where it is read
+        if token.token_type is T.ALL and before and before.token_type is T.GROUP_BY:
+            continue
+        if token.token_type in _NUMBER_TYPES and before and before.token_type is T.ALIAS:
+            continue  # a type after CAST(… AS, or a name that is read as one
         is_name = token.token_type in DIALECT.parser_class.ID_VAR_TOKENS
         if token.token_type in _TYPES and follows is T.STRING:
             continue
@@ -154,9 +160,9 @@ def _refuse_size(tokens: list[Token]) -> None:
     run = prefixes = 0
     for token in tokens:
         kind = token.token_type
-        if kind is T.L_PAREN:
+        if kind in (T.L_PAREN, T.CASE):
             levels.append(levels[-1] + 1 + prefixes)
-        elif kind is T.R_PAREN and len(levels) > 1:
+        elif kind in (T.R_PAREN, T.END) and len(levels) > 1:
             levels.pop()
         prefixes = prefixes + 1 if kind in _PREFIXES else 0
         run = 0 if kind in _ENDS_RUN else run + 1

@@ -12,6 +12,7 @@ from typing import Any
 
 from sqlglot import exp
 
+from ..question import ComputedColumn
 from .unsupported import refuse_part, unreadable
 
 
@@ -19,6 +20,8 @@ class Tree:
     """A tree, and which of its nodes were read.
 
     called: the functions as the text names them, in upper case; sqlglot may rename them.
+    computed: the columns that are computed somewhere in it, by their names.
+    conditions: how many comparisons were read.
 
     Example
         >>> import sqlglot
@@ -31,6 +34,8 @@ class Tree:
     def __init__(self, root: exp.Expr, called: Sequence[str] = ()) -> None:
         self.root = root
         self.called = called
+        self.computed: dict[str, ComputedColumn] = {}
+        self.conditions = 0
         self._read: set[int] = set()
 
     def read(self, node: exp.Expr, *names: str) -> tuple[Any, ...]:

@@ -8,9 +8,11 @@ from __future__ import annotations
 from fractions import Fraction
 
 from ...engine.request import Bin, Calendar, Key
-from ...schema import Bounded, Datetime, Table
+from ...schema import Bounded, Datetime, Schema, Table
+from ..computed import seen_by
 from ..question import (
     Aggregate,
+    Applied,
     Arithmetic,
     Comparison,
     Constant,
@@ -22,12 +24,12 @@ from ..question import (
 from ..read.aggregate import needs_parentheses
 from ..read.grouping import SECONDS_PER_DAY
 from ..read.literal import sql_name, sql_number, sql_text, sql_value
-from .where import render_where
+from ..read.row.where import render_where
 
 _ZERO = Constant(Fraction(0))
 
 
-def render(question: Question, schema: Table) -> str:
+def render(question: Question, schema: Schema) -> str:
     """One SQL text for the question, which `parse` reads as the same question.
 
     Example
@@ -39,6 +41,7 @@ def render(question: Question, schema: Table) -> str:
         >>> render(parse("select avg(INCOME) from census where not 7 <= income", schema), schema)
         'SELECT AVG(income) AS avg_income FROM census WHERE income <= 6'
     """
+    schema = seen_by(question, schema)
     keys = [_key(key, schema) for key in question.keys]
     columns = {
         output.alias: keys[output.key]
@@ -77,7 +80,9 @@ def _named(text: str, alias: str) -> str:
 
 
 def _key(key: Key, schema: Table) -> str:
-    name, column = sql_name(key.column), schema.column(key.column)
+    name, column = _column(key.column), schema.column(key.column)
+    if key.column.startswith("("):
+        return name
     if isinstance(key, Calendar):
         return f"DATE_TRUNC('{key.part}', {name})"
     if isinstance(key, Bin) and isinstance(column, Bounded):
@@ -90,6 +95,9 @@ def _expression(expression: Expression, unit: str) -> str:
         return _aggregate(expression, unit)
     if isinstance(expression, Constant):
         return sql_number(expression.value)
+    if isinstance(expression, Applied):
+        inside, number = _expression(expression.of, unit), sql_number(expression.number)
+        return f"{expression.function.upper()}({inside}, {number})"
     right = _expression(expression.right, unit)
     if isinstance(expression.right, Arithmetic) or right.startswith("-"):
         right = f"({right})"
@@ -104,10 +112,15 @@ def _expression(expression: Expression, unit: str) -> str:
 def _aggregate(aggregate: Aggregate, unit: str) -> str:
     if aggregate.kind == "units":
         return f"COUNT(DISTINCT {sql_name(unit)})"
-    columns = [sql_name(name) for name in (aggregate.column, aggregate.other) if name is not None]
+    columns = [_column(name) for name in (aggregate.column, aggregate.other) if name is not None]
     if aggregate.name == "QUANTILE" and aggregate.q is not None:
         columns.append(sql_number(aggregate.q))
     return f"{aggregate.name}({', '.join(columns) or '*'})"
+
+
+def _column(name: str) -> str:
+    """A declared column, or the text of a computed one, which is its name in parentheses."""
+    return name[1:-1] if name.startswith("(") else sql_name(name)
 
 
 def _comparison(

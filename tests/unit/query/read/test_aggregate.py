@@ -100,7 +100,7 @@ def test_a_misspelled_function_gets_a_hint(text: str, hint: str) -> None:
     assert refused(f"SELECT {text} FROM census", "function").fix == f"Did you mean `{hint}`?"  # noqa: S608
 
 
-@pytest.mark.parametrize("name", ["sex", "employed", "date", "seen"])
+@pytest.mark.parametrize("name", ["sex", "date", "seen"])
 @pytest.mark.parametrize("function", ["SUM", "AVG"])
 def test_sums_are_of_numbers(function: str, name: str) -> None:
     refusal = refused(f"SELECT {function}({name}) FROM census", "type")  # noqa: S608

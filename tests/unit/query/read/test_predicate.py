@@ -96,9 +96,10 @@ def test_refusals_say_what_stands_in_the_way() -> None:
         "3 > 2": "A condition is about constants only.",
         "(age > 3) = TRUE": "A condition stands inside another comparison.",
         "age": "`age` stands alone as a condition.",
+        "age IS TRUE": "`age` stands alone as a condition.",
     }
     for condition, sentence in what.items():
         assert refused_where(condition, "condition").what == sentence
     refused_where("age > (SELECT 3)", "subquery")
     refused_where("age IN (SELECT 3)", "subquery")
-    refused_where("employed IS TRUE", "is-true")
+    refused_where("employed IS UNKNOWN", "is-true")

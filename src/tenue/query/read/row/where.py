@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...engine.request import All, Among, Any_, Missing, Not, Predicate, Within
-from ...errors import refuse
-from ...schema import Bounded, Category, Table
-from ..read.literal import sql_name, sql_text, sql_value
-from ..read.logic import origin
+from ....engine.request import All, Among, Any_, Missing, Not, Predicate, Within
+from ....errors import refuse
+from ....schema import Bounded, Category, Table
+from ..literal import sql_name, sql_text, sql_value
+from ..logic import origin
 
 
 def render_where(predicate: Predicate, schema: Table) -> str:
