@@ -10,6 +10,7 @@ import math
 import random
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
@@ -35,9 +36,11 @@ from tenue.engine.request import (
     Predicate,
     RankRequest,
     Request,
+    Units,
+    UnitValue,
     Within,
 )
-from tenue.schema import Boolean, Category, Column, Date, Datetime, Identifier, Number, Table
+from tenue.schema import Boolean, Category, Column, Date, Datetime, Identifier, Named, Number, Table
 from tenue.schema.expression import Constant, Name, Negative, Operation, Tree
 
 __all__ = ["OracleEngine"]
@@ -82,6 +85,8 @@ class OracleEngine:
         return found[:2]
 
     def measure(self, request: Request) -> Cells:
+        if request.units is not None:
+            return self._persons(request.units).measure(replace(request, units=None))
         self.formulas = {one.name: one.formula for one in request.computed}
         found = placed = self._rows(request.where, request.keys)
         by_unit = any(measure.kind in BY_UNIT for measure in request.measures)
@@ -107,6 +112,8 @@ class OracleEngine:
         }
 
     def ranks(self, request: RankRequest) -> Profiles:
+        if request.units is not None:
+            return self._persons(request.units).ranks(replace(request, units=None))
         self.formulas = {one.name: one.formula for one in request.computed}
         found = [
             (key, row)
@@ -149,6 +156,47 @@ class OracleEngine:
             }[asked.kind]()
             numbers.append(min(max(number, request.first), request.last))
         return _profile(numbers, request)
+
+    def _persons(self, units: Units) -> OracleEngine:
+        """The same on a table that has one row for each unit."""
+        self.formulas = {one.name: one.formula for one in units.computed}
+        own: dict[Any, list[Row]] = {}
+        for _, row in self._rows(units.where, ()):
+            unit = self.unit(units.unit, row)
+            if unit is not None:
+                own.setdefault(unit, []).append(row)
+        table = [
+            {value.name: self._of_unit(value, rows) for value in units.values}
+            for rows in own.values()
+        ]
+        columns = [
+            Number(
+                name=value.name,
+                role="other",
+                low=Fraction(value.low),
+                high=Fraction(value.high),
+                grid=Fraction(1),
+            )
+            for value in units.values
+        ]
+        named = Named((column.name, column) for column in columns)
+        return OracleEngine(replace(self.schema, columns=named), table)
+
+    def _of_unit(self, value: UnitValue, rows: list[Row]) -> int | None:
+        steps = [] if value.column is None else [self.value(value.column, row) for row in rows]
+        there = [step for step in steps if step is not None]
+        if value.kind in ("rows", "present"):
+            found = len(rows) if value.kind == "rows" else len(there)
+        elif not there:
+            return None
+        else:
+            found = {
+                "total": sum(there),
+                "least": min(there),
+                "largest": max(there),
+                "mean": math.floor(Fraction(sum(there), len(there)) + HALF),
+            }[value.kind]
+        return min(max(found, value.low), value.high)
 
     def column_steps(self, *columns: str) -> np.ndarray:
         found = [[self.value(name, row) for name in columns] for row in self.rows]

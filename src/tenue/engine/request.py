@@ -128,11 +128,41 @@ class People:
 
 
 @dataclass(frozen=True)
+class UnitValue:
+    """One whole number of a unit's own rows, cut to `low` and `high`.
+
+    rows, present: how many rows; how many have the column.
+    total, least, largest: of the column's steps. mean: of them, rounded half up to a step.
+    A unit without any value of the column has none of the last four.
+    """
+
+    name: str
+    kind: Literal["rows", "present", "total", "least", "largest", "mean"]
+    column: str | None
+    low: int
+    high: int
+
+
+@dataclass(frozen=True)
+class Units:
+    """A table with one row for each unit that has a row for which `where` is true.
+
+    Its columns are `values`, and no others; all rows of a unit count.
+    """
+
+    unit: str
+    values: tuple[UnitValue, ...]
+    where: Predicate | None = None
+    computed: tuple[Computed, ...] = ()
+
+
+@dataclass(frozen=True)
 class Request:
     """The whole numbers of each cell, over the rows for which `where` is true.
 
     A row whose key is missing is in no cell. Without keys there is one cell. Whatever names a
-    column may name one of `computed`, too, whose steps count from zero.
+    column may name one of `computed`, too, whose steps count from zero. With `units` all of it is
+    about the table of units.
     """
 
     measures: tuple[Measure, ...]
@@ -140,6 +170,7 @@ class Request:
     keys: tuple[Key, ...] = ()
     people: People | None = None
     computed: tuple[Computed, ...] = ()
+    units: Units | None = None
 
 
 @dataclass(frozen=True)
@@ -172,6 +203,7 @@ class RankRequest:
     keys: tuple[Key, ...] = ()
     people: People | None = None
     computed: tuple[Computed, ...] = ()
+    units: Units | None = None
 
 
 @dataclass(frozen=True)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
+from fractions import Fraction
 
 from ..engine.formula import Computed, DateField, Ends, Steps, check_range, leaf_ends, never_missing
-from ..schema import Category, Column, Named, Number, Schema, Table
+from ..engine.request import Bin, Group, Key
+from ..schema import Bounded, Category, Column, Named, Number, Schema, Table
 from ..taxonomy import Taxonomy
-from .question import ComputedColumn, Question
+from .question import ComputedColumn, Persons, Question
 
 
 def column_of(computed: ComputedColumn, table: Table) -> Column:
@@ -41,17 +44,45 @@ def column_of(computed: ComputedColumn, table: Table) -> Column:
     )
 
 
+def person_columns(persons: Persons) -> Named[Column]:
+    """The columns of a table that has one row for each person."""
+    found = []
+    for value, grid in zip(persons.units.values, persons.grids, strict=True):
+        ends = value.low * grid, value.high * grid
+        never = Fraction(0) if value.kind in ("rows", "present") else None
+        column = Number(
+            name=value.name, role="other", low=ends[0], high=ends[1], grid=grid, missing=never
+        )
+        found.append((value.name, column))
+    return Named(found)
+
+
 def seen_by(question: Question, schema: Schema) -> Schema:
-    """The schema with the columns that the question computes."""
-    if not question.computed:
+    """The schema with the columns that the question computes, of rows or of persons."""
+    if not question.computed and question.persons is None:
         return schema
     table = schema
-    for computed in question.computed:
-        entry = (computed.name, column_of(computed, table))
-        table = replace(table, columns=Named([*table.columns.items(), entry]))
-    return table
+    if question.persons is not None:
+        table = replace(table, columns=person_columns(question.persons))
+    return with_columns(table, question.computed)
+
+
+def with_columns(schema: Schema, several: Iterable[ComputedColumn]) -> Schema:
+    """The schema with computed columns, each of which may be made of those before it."""
+    for computed in several:
+        entry = (computed.name, column_of(computed, schema))
+        schema = replace(schema, columns=Named([*schema.columns.items(), entry]))
+    return schema
 
 
 def asked_of(question: Question) -> tuple[Computed, ...]:
     """What an engine is asked to compute."""
     return tuple(Computed(one.name, one.formula) for one in question.computed)
+
+
+def every_value(column: Column) -> Key:
+    """The key that tells all values of a column apart."""
+    if isinstance(column, Bounded):
+        low = int(column.low / column.grid) if isinstance(column, Number) else 0
+        return Bin(column.name, 1, low, column.steps + 1)
+    return Group(column.name, len(column.categories) if isinstance(column, Category) else 2)

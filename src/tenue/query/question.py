@@ -14,7 +14,7 @@ from typing import Literal
 
 from ..engine.formula import Formula, columns_of
 from ..engine.predicate import columns_in
-from ..engine.request import Key, Predicate
+from ..engine.request import Key, Predicate, Units
 from ..frozen import dataclass
 
 
@@ -46,7 +46,7 @@ class Aggregate:
         """The SQL function."""
         if self.kind == "quantile":
             return "MEDIAN" if self.q == Fraction(1, 2) else "QUANTILE"
-        return "COUNT" if self.kind == "units" else self.kind.upper()
+        return "COUNT" if self.kind in ("units", "distinct") else self.kind.upper()
 
 
 @dataclass(frozen=True)
@@ -137,6 +137,20 @@ class ComputedColumn:
 
 
 @dataclass(frozen=True)
+class Persons:
+    """The table that a question is about where it has one row for each person.
+
+    units: the values of each person, in whole steps.
+    grids: what a step of each value is.
+    computed: the columns that are computed of their rows.
+    """
+
+    units: Units
+    grids: tuple[Fraction, ...]
+    computed: tuple[ComputedColumn, ...] = ()
+
+
+@dataclass(frozen=True)
 class Question:
     """What is asked of one table.
 
@@ -146,6 +160,7 @@ class Question:
     having, order, limit: what is done with the private answer, at no price. `having` is a
         conjunction.
     computed: the columns that the question computes, which it names like declared ones.
+    persons: the table of persons that it is about; None if it is about rows.
     """
 
     table: str
@@ -156,6 +171,7 @@ class Question:
     order: tuple[Order, ...] = ()
     limit: int | None = None
     computed: tuple[ComputedColumn, ...] = ()
+    persons: Persons | None = None
 
     def __repr__(self) -> str:
         # `canonical` is made of this: a question keeps its text when there is more to ask
@@ -205,7 +221,7 @@ class Question:
         return next(named, ())
 
 
-_LATER = ("computed",)
+_LATER = ("computed", "persons")
 """Parts that questions did not have at first."""
 
 

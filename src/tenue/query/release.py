@@ -6,6 +6,7 @@ engine → true whole numbers of every declared cell → noise or selection → 
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -16,12 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..engine.contract import Engine, Profile
-from ..engine.request import Group, Measure, RankRequest, Request
+from ..engine.request import Group, Key, Measure, RankRequest, Request
 from ..frozen import dataclass
 from ..mechanism.part import Atoms
 from ..noise.source import SYSTEM, Source, require_safe
 from ..schema import Schema
-from .computed import asked_of
+from .computed import asked_of, every_value, seen_by
 from .family.draw import Draw
 from .family.noise import atoms_of, component_of, measures_of
 from .plan.people import kept_rows
@@ -75,7 +76,7 @@ class Released:
 def release(plan: Plan, engine: Engine, schema: Schema, source: Source = SYSTEM) -> Released:
     """The noisy numbers of every declared cell, whether or not rows are in it."""
     require_safe(source)
-    rows = _Rows(plan, engine)
+    rows = _Rows(plan, engine, schema)
     draws = plan.strategy.draws
     drawn = [_drawn([draw], rows, source) for draw in draws if not draw.chosen]
     if together := [draw for draw in draws if draw.chosen]:
@@ -106,7 +107,7 @@ def release_batch(batch: Batch, engine: Engine, schema: Schema, source: Source =
         return Released.list_to_bytes(found)
     require_safe(source)
     atoms = {
-        number: atoms_of(_Rows(batch.plans[number], engine).measured[0])
+        number: atoms_of(_Rows(batch.plans[number], engine, schema).measured[0])
         for number in set(batch.owners)
     }
     pairs = zip(noise.components, batch.owners, strict=True)
@@ -137,12 +138,14 @@ class _Rows:
     places: the numbers of the keys of every declared cell; the last key runs fastest.
     """
 
-    def __init__(self, plan: Plan, engine: Engine) -> None:
+    def __init__(self, plan: Plan, engine: Engine, schema: Schema) -> None:
         self._draws = plan.strategy.draws
         self._request = plan.request
         self._engine = engine
         self._ranks: dict[str, list[Profile]] = {}
         self._votes: dict[str, list[list[int]]] = {}
+        self._distinct: dict[str, list[int]] = {}
+        self._columns = seen_by(plan.question, schema).columns
         self.places = list(product(*(range(key.cells) for key in plan.request.keys)))
 
     @cached_property
@@ -166,6 +169,7 @@ class _Rows:
                 RankRequest(
                     *(column, tuple(windows), asked.where, asked.keys, asked.people),
                     computed=asked.computed,
+                    units=asked.units,
                 )
             )
             self._ranks[column] = [found.get(place, _NOBODY) for place in self.places]
@@ -174,18 +178,28 @@ class _Rows:
     def votes(self, column: str, categories: int) -> list[list[int]]:
         if column not in self._votes:
             keys = (*self._request.keys, Group(column, categories))
-            people = self._request.people
-            if people is not None:
-                # a limit of groups would cut categories; the price of a vote is by rows alone
-                people = replace(people, groups=None)
-            found = self._engine.measure(
-                replace(self._request, measures=(Measure("rows"),), keys=keys, people=people)
-            )
+            found = self._engine.measure(self._by_value(keys))
             self._votes[column] = [
                 [found.get((*place, number), (0,))[0] for number in range(categories)]
                 for place in self.places
             ]
         return self._votes[column]
+
+    def distinct(self, column: str) -> list[int]:
+        if column not in self._distinct:
+            keys = (*self._request.keys, every_value(self._columns[column]))
+            found = self._engine.measure(self._by_value(keys))
+            counts = Counter(place[:-1] for place, (rows,) in found.items() if rows)
+            self._distinct[column] = [counts[place] for place in self.places]
+        return self._distinct[column]
+
+    def _by_value(self, keys: tuple[Key, ...]) -> Request:
+        """How many rows there are in each cell of the keys, the last of which is a value."""
+        people = self._request.people
+        if people is not None:
+            # a limit of groups would cut values; the price is by rows alone
+            people = replace(people, groups=None)
+        return replace(self._request, measures=(Measure("rows"),), keys=keys, people=people)
 
     def steps(self, column: str) -> NDArray[np.int64]:
         return self._engine.column_steps(column)[:, 0]

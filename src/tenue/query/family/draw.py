@@ -32,6 +32,10 @@ class Rows(Protocol):
         """How many rows have each category."""
         ...
 
+    def distinct(self, column: str) -> Sequence[int]:
+        """How many different values of the column there are."""
+        ...
+
     def steps(self, column: str) -> NDArray[np.int64]:
         """All values of a column without groups, in increasing order."""
         ...

@@ -123,7 +123,7 @@ def cut_count(
 
     nano: the whole price.
     """
-    if not limits:
+    if not limits or any(limit.measured is None for limit in limits):
         raise refuse("query.nothing-can-be-cut")
     paid = int(nano * share)
     if not 0 < paid < nano:

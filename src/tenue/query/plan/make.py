@@ -24,7 +24,7 @@ from ..family.registry import FAMILIES
 from ..family.strategy import Range, Setting, Span, Strategy, score_of, sizes
 from ..question import Aggregate, Output, Question
 from .cut import cut_count
-from .limit import Limit, limits_of
+from .limit import Limit, limits_of, person_limits
 from .people import check_limited, spares, ways_to_keep
 from .plan import DECLARED, Candidate, Plan
 from .ways import levels_for, strategies
@@ -50,7 +50,8 @@ def make_plan(
     beside: others are answered for the same price, about rows that cannot be the same: the
         question is one cell of several.
     """
-    check_limited(schema)
+    if question.persons is None:
+        check_limited(schema)
     share = None if measure_cut is None else fraction_of_one(measure_cut, "measure_cut")
     answered = nano if share is None else nano - int(nano * share)
     asking = _Asking(question, schema, answered, criterion(minimise), sql, beside, interval)
@@ -187,11 +188,15 @@ def build_plan(
         candidates=tuple(candidates) or (chosen,),
         chosen=chosen,
         strategy=strategy,
-        request=Request(needed, question.where, question.keys, people, asked_of(question)),
+        request=Request(
+            *(needed, question.where, question.keys, people, asked_of(question)),
+            units=None if question.persons is None else question.persons.units,
+        ),
         readings=tuple([fold(o.expression, strategy.readings) for o in _outputs(question)]),
         needs_row_count=any(reading.needs_row_count for reading in strategy.readings.values()),
         interval=interval,
-        limits=limits_of(strategy, seen_by(question, schema), people, question.cells),
+        limits=person_limits(question.persons, schema)
+        or limits_of(strategy, seen_by(question, schema), people, question.cells),
     )
 
 
@@ -199,7 +204,8 @@ def candidates_for(
     found: Sequence[Strategy], question: Question, schema: Schema, wanted: Criterion
 ) -> list[Candidate]:
     """What a plan says of each way, before a row is read."""
-    rows = schema.rows if not question.keys and question.where is None else None
+    whole = not question.keys and question.where is None and question.persons is None
+    rows = schema.rows if whole else None
     outputs = _outputs(question)
     candidates = []
     for one in found:
@@ -255,6 +261,6 @@ def setting_of(question: Question, schema: Schema, people: People | None) -> Set
         categories={c.name: len(c.categories) for c in columns if isinstance(c, Category)},
         rows_per_unit=1 if people is None else people.rows,
         groups_per_unit=None if people is None else people.groups,
-        persons=people is not None,
+        persons=people is not None or question.persons is not None,
         cells=cells,
     )

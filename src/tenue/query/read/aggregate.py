@@ -14,18 +14,19 @@ from typing import Literal
 from sqlglot import exp
 
 from ...errors import Refused, nearest, refuse
-from ...schema import Number
+from ...schema import Bounded, Number
 from ...schema.literal import show
 from ...schema.table import RECORD
 from ..family.contract import Function
+from ..family.distinct import MOST_VALUES
 from ..family.registry import FAMILY_OF, SQL_FUNCTIONS
 from ..question import Aggregate, Applied, Arithmetic, Constant, Expression
 from .constant import Constant as Constant_
 from .constant import limited, read_constant
 from .logic import Rows, written
-from .predicate import Conditions
+from .predicate import Conditions, known_columns
 from .row.operand import taken
-from .row.value import computed_column, where_true
+from .row.value import computed_column, is_column, is_computed, where_true
 from .scope import Scope, find_column, read_name, read_reference
 from .tree import Tree
 from .unsupported import MOST_NESTED, list_words, refuse_word, too_deep
@@ -229,9 +230,7 @@ def _aggregate(
             rows = _count(tree, scope, AGGREGATES[exp.Count], only)
             return rows if function.rows else _computed("*", rows, Constant(value))
     if type(this) is exp.Distinct:
-        if only is not None:
-            raise refuse("query.filter-beside", name=function.name, of="DISTINCT")
-        return _units(tree, this, scope, function)
+        return _distinct(tree, this, scope, function, only)
     column = taken(tree, this, scope, function, only)
     if function.columns == 2:
         other = taken(tree, rest[0], scope, function)
@@ -255,7 +254,7 @@ def _count(tree: Tree, scope: Scope, function: Function, only: Rows | None) -> A
     """How many rows there are, or are left by FILTER."""
     if only is None:
         return Aggregate(function.kind)
-    left = where_true(written(only, scope.schema.columns))
+    left = where_true(written(only, known_columns(tree, scope)))
     return Aggregate(function.kind, computed_column(tree, left, scope).name)
 
 
@@ -290,18 +289,25 @@ def _share(tree: Tree, node: exp.Expr | None, function: Function) -> Fraction:
     raise refuse("query.not-given-number-between-0", name=function.name, many=len(str(_FINEST)) - 1)
 
 
-def _units(tree: Tree, node: exp.Expr, scope: Scope, function: Function) -> Aggregate:
-    """COUNT(DISTINCT unit): the only thing that may be asked of what names people."""
+def _distinct(
+    tree: Tree, node: exp.Expr, scope: Scope, function: Function, only: Rows | None
+) -> Aggregate:
+    """COUNT(DISTINCT column); of the unit, the only thing that may be asked of who is named."""
     found = tree.listed(node)
-    unit = scope.schema.unit
-    if function.rows and unit != RECORD and len(found) == 1:
-        column = tree.unwrap(found[0])
-        if type(column) is exp.Column and type(column.this) is exp.Identifier:
-            named = read_name(tree, read_reference(tree, column, scope))
-            known = scope.columns.get(named)
-            if known is not None and known.name.lower() == unit.lower():
-                return Aggregate("units")
-    raise refuse_word("DISTINCT")
+    if not function.rows or len(found) != 1:
+        raise refuse_word("DISTINCT")
+    counted, unit = tree.unwrap(found[0]), scope.schema.unit
+    if unit != RECORD and only is None and is_column(counted):
+        named = read_name(tree, read_reference(tree, counted, scope))
+        known = scope.columns.get(named)
+        if known is not None and known.name.lower() == unit.lower():
+            return Aggregate("units")
+    if only is not None or not (is_column(counted) or is_computed(counted)):
+        raise refuse("query.filter-beside", name=function.name, of="DISTINCT")
+    column = taken(tree, counted, scope, function)
+    if isinstance(column, Bounded) and column.steps >= MOST_VALUES:
+        raise refuse("query.too-many-values", name=column.name, most=MOST_VALUES)
+    return Aggregate("distinct", column.name)
 
 
 def _computed(

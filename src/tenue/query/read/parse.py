@@ -17,7 +17,7 @@ from ..question import Question, used_columns
 from .logic import written
 from .output import name_outputs, read_keys, read_selected
 from .postprocess import Afterwards
-from .predicate import Conditions
+from .predicate import Conditions, known_columns
 from .source import read_source
 from .spelling import refuse_lost
 from .text import called_in, read_tokens, read_tree, refuse_apart
@@ -77,10 +77,10 @@ def _question(tree: Tree, schema: Table) -> Question:
         table=schema.name,
         outputs=outputs,
         keys=keys,
-        where=None if scope.rows is None else written(scope.rows, schema.columns),
+        where=None if scope.rows is None else written(scope.rows, known_columns(tree, scope)),
         having=afterwards.read_having(having),
         order=afterwards.read_order(order),
         limit=afterwards.read_limit(limit, math.prod(key.cells for key in keys)),
     )
     computed = used_columns(question, tree.computed)
-    return replace(question, computed=computed) if computed else question
+    return replace(question, computed=computed, persons=scope.persons)

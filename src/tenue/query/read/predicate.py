@@ -9,7 +9,7 @@ steps · grid, in days or seconds).
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import Literal
 
@@ -56,7 +56,7 @@ class Conditions:
 
     def read_condition(self, node: exp.Expr, scope: Scope) -> Predicate:
         """The predicate that a condition is."""
-        return written(self._rows(node, scope), scope.schema.columns)
+        return written(self._rows(node, scope), known_columns(self._tree, scope))
 
     def read_where(self, where: exp.Expr | None, scope: Scope) -> Rows | None:
         """The rows that a WHERE keeps; None for all."""
@@ -96,6 +96,11 @@ class Conditions:
         node = self._tree.unwrap(node)
         if type(node) is exp.Column and type(node.this) is exp.Identifier:
             return find_column(self._tree, node, scope)
+        from .row.value import condition_column
+
+        column = condition_column(self._tree, node, scope)
+        if column is not None:
+            return column
         refuse_unquoted(node, scope)
         raise _not_a_condition(node)
 
@@ -171,6 +176,11 @@ class Conditions:
             raise refuse("query.stands-alone-as-condition", name=column.name)
         there = held(column, (int(value is True), int(value is True)))
         return several(True, [there, Absent(column.name, absent=False)])
+
+
+def known_columns(tree: Tree, scope: Scope) -> Mapping[str, Column]:
+    """The columns that conditions may name: declared ones, and those that were computed."""
+    return {**scope.schema.columns, **tree.columns}
 
 
 def chain(tree: Tree, node: exp.Expr, kind: type[exp.Expr]) -> list[exp.Expr]:

@@ -11,6 +11,7 @@ from ...frozen import dataclass
 from ...schema import Column, Identifier, Named, Table
 from ...schema.literal import show
 from ...schema.named import is_column_name
+from ..question import Persons
 from .logic import Rows, several
 from .tree import Tree
 
@@ -22,12 +23,14 @@ class Scope:
     title: the name that may stand before a column's, as in t.income.
     columns: the declared columns by the names they have here.
     rows: which rows are left; None for all.
+    persons: the table of persons that the rows are, if they are persons.
     """
 
     schema: Table
     title: str | None
     columns: Named[Column]
     rows: Rows | None = None
+    persons: Persons | None = None
 
     def named(self, title: str | None) -> Scope:
         """The same under another title."""

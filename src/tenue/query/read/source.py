@@ -14,6 +14,8 @@ from ...errors import nearest, refuse
 from ...schema import Column, Named, Table
 from ...schema.literal import show
 from .predicate import Conditions
+from .row.person import persons_scope
+from .row.value import computed_column, is_computed, read_value
 from .scope import Scope, find_column, read_alias, read_name, read_reference, start
 from .tree import Tree
 
@@ -65,9 +67,11 @@ def _folded(tree: Tree, conditions: Conditions, known: _Known, select: exp.Expr)
     """The scope that a CTE or a derived table offers."""
     if type(select) is not exp.Select:
         raise refuse("query.derived-table-is-not-select")
-    chosen, from_, where = tree.read(select, "expressions", "from_", "where")
+    chosen, from_, where, group = tree.read(select, "expressions", "from_", "where", "group")
     inner = _from(tree, conditions, known, from_)
     left = inner.among(conditions.read_where(where, inner))
+    if group is not None:
+        return persons_scope(tree, chosen or [], group, left)
     columns: dict[str, tuple[str, Column]] = {}
     for expression in chosen:
         for name, column in _projected(tree, expression, inner):
@@ -76,7 +80,7 @@ def _folded(tree: Tree, conditions: Conditions, known: _Known, select: exp.Expr)
             columns[name.lower()] = name, column
     if not columns:
         raise refuse("query.derived-table-has-no-columns")
-    return Scope(inner.schema, None, Named(columns.values()), left.rows)
+    return Scope(inner.schema, None, Named(columns.values()), left.rows, inner.persons)
 
 
 def _projected(tree: Tree, node: exp.Expr, scope: Scope) -> Iterator[tuple[str, Column]]:
@@ -86,6 +90,10 @@ def _projected(tree: Tree, node: exp.Expr, scope: Scope) -> Iterator[tuple[str, 
     if type(node) is exp.Column and type(node.this) is exp.Identifier:
         column = find_column(tree, node, scope)
         yield node.name if alias is None else read_alias(tree, alias), column
+        return
+    if is_computed(node) and alias is not None:
+        amount = read_value(tree, node, scope)
+        yield read_alias(tree, alias), computed_column(tree, amount, scope)
         return
     if type(node) is exp.Column and type(node.this) is exp.Star:
         node = read_reference(tree, node, scope)

@@ -12,6 +12,7 @@ from typing import Any
 
 from sqlglot import exp
 
+from ...schema import Column
 from ..question import ComputedColumn
 from .unsupported import refuse_part, unreadable
 
@@ -20,7 +21,7 @@ class Tree:
     """A tree, and which of its nodes were read.
 
     called: the functions as the text names them, in upper case; sqlglot may rename them.
-    computed: the columns that are computed somewhere in it, by their names.
+    computed, columns: what is computed somewhere in it, by name, and the columns that this is.
     conditions: how many comparisons were read.
 
     Example
@@ -35,6 +36,7 @@ class Tree:
         self.root = root
         self.called = called
         self.computed: dict[str, ComputedColumn] = {}
+        self.columns: dict[str, Column] = {}
         self.conditions = 0
         self._read: set[int] = set()
 

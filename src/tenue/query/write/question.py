@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from ...engine.request import Bin, Calendar, Key
 from ...schema import Bounded, Datetime, Schema, Table
-from ..computed import seen_by
+from ..computed import seen_by, with_columns
 from ..question import (
     Aggregate,
     Applied,
@@ -19,6 +19,7 @@ from ..question import (
     Expression,
     KeyOutput,
     Order,
+    Persons,
     Question,
 )
 from ..read.aggregate import needs_parentheses
@@ -41,6 +42,9 @@ def render(question: Question, schema: Schema) -> str:
         >>> render(parse("select avg(INCOME) from census where not 7 <= income", schema), schema)
         'SELECT AVG(income) AS avg_income FROM census WHERE income <= 6'
     """
+    source = sql_name(question.table)
+    if question.persons is not None:
+        source = _persons(question.persons, source, schema)
     schema = seen_by(question, schema)
     keys = [_key(key, schema) for key in question.keys]
     columns = {
@@ -51,7 +55,7 @@ def render(question: Question, schema: Schema) -> str:
     }
     clauses = [
         "SELECT " + ", ".join(_named(text, alias) for alias, text in columns.items()),
-        f"FROM {sql_name(question.table)}",
+        f"FROM {source}",
     ]
     if question.where is not None:
         clauses.append(f"WHERE {render_where(question.where, schema)}")
@@ -66,6 +70,22 @@ def render(question: Question, schema: Schema) -> str:
     if question.limit is not None:
         clauses.append(f"LIMIT {question.limit}")
     return " ".join(clauses)
+
+
+_FUNCTIONS = {"total": "SUM", "least": "MIN", "largest": "MAX", "mean": "AVG"}
+
+
+def _persons(persons: Persons, table: str, schema: Schema) -> str:
+    """The derived table that has one row for each person."""
+    units, unit = persons.units, sql_name(schema.unit)
+    schema = with_columns(schema, persons.computed)
+    values = [
+        f"{_FUNCTIONS.get(value.kind, 'COUNT')}({_column(value.column) if value.column else '*'})"
+        f" AS {sql_name(value.name)}"
+        for value in units.values
+    ]
+    where = "" if units.where is None else f" WHERE {render_where(units.where, schema)}"
+    return f"(SELECT {', '.join([unit, *values])} FROM {table}{where} GROUP BY {unit})"  # noqa: S608
 
 
 def _order(order: Order, aliases: list[str]) -> str:
@@ -112,6 +132,8 @@ def _expression(expression: Expression, unit: str) -> str:
 def _aggregate(aggregate: Aggregate, unit: str) -> str:
     if aggregate.kind == "units":
         return f"COUNT(DISTINCT {sql_name(unit)})"
+    if aggregate.kind == "distinct":
+        return f"COUNT(DISTINCT {_column(aggregate.column or '')})"
     columns = [_column(name) for name in (aggregate.column, aggregate.other) if name is not None]
     if aggregate.name == "QUANTILE" and aggregate.q is not None:
         columns.append(sql_number(aggregate.q))

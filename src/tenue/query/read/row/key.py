@@ -21,7 +21,7 @@ from ..literal import sql_number, sql_text
 from ..scope import Scope
 from ..tree import Tree
 from .amount import Amount
-from .value import computed_column, is_computed, read_cases, read_value
+from .value import computed_column, is_computed, read_cases, read_value, visible
 from .where import render_where
 
 
@@ -87,7 +87,8 @@ def _labels(tree: Tree, node: exp.Expr, scope: Scope) -> Group:
         raise refuse("query.case-mixes-types")
     chosen = tuple((when, Sum(labels[label])) for when, label in made)
     formula = Choice(chosen, None if last is None else Sum(labels[last]))
-    texts = [f"WHEN {render_where(w, scope.schema)} THEN {_text(label)}" for w, label in made]
+    table = visible(tree, scope)
+    texts = [f"WHEN {render_where(w, table)} THEN {_text(label)}" for w, label in made]
     texts += [] if last is None else [f"ELSE {_text(last)}"]
     name = f"(CASE {' '.join(texts)} END)"
     tree.computed[name] = ComputedColumn(name, formula, labels=tuple(labels))

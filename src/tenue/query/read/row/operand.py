@@ -8,6 +8,7 @@ from ....errors import refuse
 from ....schema import Boolean, Bounded, Category, Column, Number
 from ...family.contract import Function
 from ..logic import Absent, Rows, several, written
+from ..predicate import known_columns
 from ..scope import Scope, find_column, refuse_unquoted
 from ..tree import Tree
 from .amount import Amount
@@ -36,7 +37,7 @@ def taken(
         column = _fitting(column, function)
     if only is not None and function.rows and not isinstance(column, Number):
         there = several(True, [only, Absent(column.name, absent=False)])
-        return computed_column(tree, where_true(written(there, scope.schema.columns)), scope)
+        return computed_column(tree, where_true(written(there, known_columns(tree, scope))), scope)
     if only is not None and not as_number and not isinstance(column, Number):
         raise refuse("query.filter-beside", name=function.name, of=f"a {column.type}")
     if as_number or only is not None:
@@ -51,7 +52,7 @@ def _valued(
     if amount.number is not None:
         raise refuse("query.aggregate-of-constant", name=function.name)
     if only is not None:
-        amount = where_true(written(only, scope.schema.columns), amount)
+        amount = where_true(written(only, known_columns(tree, scope)), amount)
     return computed_column(tree, amount, scope)
 
 

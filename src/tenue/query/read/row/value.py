@@ -6,6 +6,7 @@ FLOOR, CEIL and fields of dates. Everything is exact, and nothing that a row hol
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 from sqlglot import exp
@@ -13,11 +14,11 @@ from sqlglot import exp
 from ....engine.formula import FIELDS, Steps, check_range, leaf_ends
 from ....engine.predicate import Among, Predicate
 from ....errors import Refused, nearest, refuse
-from ....schema import Boolean, Column, Date, Datetime, Number
+from ....schema import Boolean, Column, Date, Datetime, Named, Number, Table
 from ....schema.literal import show
 from ...question import ComputedColumn
 from ..constant import limited, read_constant
-from ..predicate import Conditions, compared_with
+from ..predicate import Conditions, compared_with, known_columns
 from ..scope import Scope, find_column, refuse_unquoted
 from ..tree import Tree
 from ..unsupported import list_words, too_deep
@@ -79,10 +80,27 @@ def computed_column(tree: Tree, amount: Amount, scope: Scope) -> Number:
         if isinstance(column, Number) and column.grid == amount.grid:
             return column
     low, high = check_range(amount.formula, lambda leaf: leaf_ends(table.column(leaf.column), leaf))
-    name = name_of(amount, table)
+    name = name_of(amount, visible(tree, scope))
     tree.computed[name] = ComputedColumn(name, amount.formula, amount.grid)
     ends = low * amount.grid, high * amount.grid
-    return Number(name=name, role="other", low=ends[0], high=ends[1], grid=amount.grid)
+    column = Number(name=name, role="other", low=ends[0], high=ends[1], grid=amount.grid)
+    tree.columns[name] = column
+    return column
+
+
+def visible(tree: Tree, scope: Scope) -> Table:
+    """The table with the columns that were computed so far, which conditions may name."""
+    if not tree.columns:
+        return scope.schema
+    return replace(scope.schema, columns=Named(known_columns(tree, scope).items()))
+
+
+def condition_column(tree: Tree, node: exp.Expr, scope: Scope) -> Column | None:
+    """The column that a condition is about where it computes something; None if it does not."""
+    if not is_computed(node) or not any(node.find_all(exp.Column)):
+        return None
+    amount = read_value(tree, node, scope)
+    return None if amount.number is not None else computed_column(tree, amount, scope)
 
 
 def where_true(condition: Predicate, amount: Amount = _ONE) -> Amount:
