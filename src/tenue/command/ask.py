@@ -18,6 +18,7 @@ def ask(
     interval: options.Interval = None,
     mechanism: options.Mechanism = None,
     measure_cut: options.MeasureCut = None,
+    clip: options.Clip = None,
     ledger: Annotated[
         Path | None, Option(help="The ledger's file; beside the table if not given.")
     ] = None,
@@ -43,6 +44,7 @@ def ask(
             interval=interval,
             mechanism=mechanism,
             measure_cut=measure_cut,
+            clip=clip,
             key=key,
             fresh=fresh,
             prior=options.prior_of(prior),

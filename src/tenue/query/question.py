@@ -46,7 +46,8 @@ class Aggregate:
         """The SQL function."""
         if self.kind == "quantile":
             return "MEDIAN" if self.q == Fraction(1, 2) else "QUANTILE"
-        return "COUNT" if self.kind in ("units", "distinct") else self.kind.upper()
+        named = {"units": "COUNT", "distinct": "COUNT"}
+        return named.get(self.kind, self.kind.removeprefix("clipped_").upper())
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..engine.contract import Engine, Profile
-from ..engine.request import Group, Key, Measure, RankRequest, Request
+from ..engine.formula import Computed
+from ..engine.request import Group, Key, Measure, RankRequest, Request, Window
 from ..frozen import dataclass
 from ..mechanism.part import Atoms
 from ..noise.source import SYSTEM, Source, require_safe
@@ -200,6 +201,24 @@ class _Rows:
             # a limit of groups would cut values; the price is by rows alone
             people = replace(people, groups=None)
         return replace(self._request, measures=(Measure("rows"),), keys=keys, people=people)
+
+    def overall(self, computed: Computed, window: Window) -> Profile:
+        asked = self._request
+        several = (*asked.computed, computed)
+        found = self._engine.ranks(
+            RankRequest(
+                *(computed.name, (window,), asked.where, (), asked.people),
+                computed=several,
+                units=asked.units,
+            )
+        )
+        return found.get((), _NOBODY)
+
+    def totals(self, computed: Computed) -> list[tuple[int, int]]:
+        measures = (Measure("present", computed.name), Measure("total", computed.name))
+        several = (*self._request.computed, computed)
+        found = self._engine.measure(replace(self._request, measures=measures, computed=several))
+        return [found.get(place, (0, 0)) for place in self.places]  # type: ignore[misc]
 
     def steps(self, column: str) -> NDArray[np.int64]:
         return self._engine.column_steps(column)[:, 0]

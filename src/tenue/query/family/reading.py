@@ -137,6 +137,10 @@ class Reading(abc.ABC):
         """
         return reach(value, interval(SHOWN_LEVEL))
 
+    def remark(self, alias: str, noisy: Noisy) -> str:
+        """What an answer says of the output besides."""
+        return ""
+
     def combined(self, operator: str, other: Reading) -> Reading:
         """An operation with another output on the right."""
         return Combined(operator, self, other)
@@ -266,6 +270,9 @@ class Combined(Reading):
     def untold(self) -> str:  # type: ignore[override]
         return self.left.untold or self.right.untold
 
+    def remark(self, alias: str, noisy: Noisy) -> str:
+        return self.left.remark(alias, noisy) or self.right.remark(alias, noisy)
+
     def value(self, noisy: Noisy, rows: int | None) -> Fraction | None:
         left, right = self.left.value(noisy, rows), self.right.value(noisy, rows)
         if left is None or right is None:
@@ -309,6 +316,9 @@ class AppliedReading(Reading):
 
     def refuse_accuracy(self) -> Refused:
         return refuse("query.error-of-function-depends-on")
+
+    def remark(self, alias: str, noisy: Noisy) -> str:
+        return self.of.remark(alias, noisy)
 
     def value(self, noisy: Noisy, rows: int | None) -> Fraction | None:
         value = self.of.value(noisy, rows)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .additive import ADDITIVE
+from .clip import CLIP
 from .contract import Family, Function
 from .distinct import DISTINCT
 from .mode import MODE
@@ -10,7 +11,7 @@ from .moments import MOMENTS
 from .rank import RANK
 from .smooth import SMOOTH
 
-FAMILIES: tuple[Family, ...] = (ADDITIVE, DISTINCT, MOMENTS, RANK, MODE, SMOOTH)
+FAMILIES: tuple[Family, ...] = (ADDITIVE, DISTINCT, CLIP, MOMENTS, RANK, MODE, SMOOTH)
 """In the order in which their draws stand in an answer."""
 
 FAMILY_OF: dict[str, Family] = {kind: family for family in FAMILIES for kind in family.kinds}
