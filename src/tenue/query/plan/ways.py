@@ -151,7 +151,8 @@ class _Asking:
         needed = 1.0
         if yardstick is not None:
             found = sizes(shared, self.wanted)
-            needed = min(1.0, max(size / yardstick[a] for a, size in found.items()))
+            ratios = [size / yardstick[a] for a, size in found.items() if yardstick[a] > 0]
+            needed = min(1.0, max(ratios, default=1.0))
         weights = [usual * needed, *[float(each * NANO)] * blocks]
         share, *rest = (int(self.nano * weight / sum(weights)) for weight in weights)
         return share, Fraction(rest[0], NANO)

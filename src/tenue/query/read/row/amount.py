@@ -57,7 +57,8 @@ def added(amounts: Iterable[Amount]) -> Amount:
                 total += weight
             else:
                 weights[part] = weights.get(part, Fraction(0)) + weight
-    found = sorted(((part, w) for part, w in weights.items() if w), key=lambda term: repr(term[0]))
+    # what cancels stays, with weight 0: where it is missing, so is the sum
+    found = sorted(weights.items(), key=lambda term: repr(term[0]))
     if not found:
         return constant(total)
     grid = coarsest([total, *(weight for _, weight in found)])
@@ -82,8 +83,11 @@ def multiplied(left: Amount, right: Amount) -> Amount:
 
 def scaled(amount: Amount, factor: Fraction) -> Amount:
     """The product with a number."""
-    if amount.number is not None or not factor:
-        return constant((amount.number or Fraction(0)) * factor)
+    if amount.number is not None:
+        return constant(amount.number * factor)
+    if not factor:
+        parts = [part for _, part in _terms(amount) if part is not None]
+        return Amount(Fraction(1), Sum(0, tuple((0, part) for part in parts)))
     if factor > 0:
         return Amount(amount.grid * factor, amount.formula)
     return Amount(amount.grid * -factor, _times(amount.formula, -1))

@@ -59,9 +59,10 @@ def _choice(formula: Choice, grid: Fraction, schema: Table) -> str:
 def _sum(formula: Sum, grid: Fraction, schema: Table) -> str:
     text = ""
     for weight, part in formula.terms:
-        term = _text(part, grid * abs(weight), schema)
-        if isinstance(part, Choice):
+        term = _text(part, grid * abs(weight) if weight else _own_grid(part, schema), schema)
+        if isinstance(part, Choice) or not weight:
             term = _in_parentheses(term)
+        term = term if weight else f"0 * {term}"
         sign = "-" if weight < 0 else ""
         text = f"{text} {sign or '+'} {term}" if text else f"{sign}{term}"
     number = formula.constant * grid
@@ -87,7 +88,7 @@ def _own_grid(formula: Formula, schema: Table) -> Fraction:
             return column.grid
     if isinstance(formula, Sum):
         ((weight, part), *_) = formula.terms
-        return _own_grid(part, schema) / abs(weight)
+        return _own_grid(part, schema) / (abs(weight) or 1)
     return Fraction(1)
 
 

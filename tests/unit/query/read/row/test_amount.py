@@ -34,9 +34,13 @@ def test_sums_live_on_the_coarsest_grid_that_holds_all_parts() -> None:
     )
 
 
-def test_what_cancels_is_gone() -> None:
-    assert added([X, Y, scaled(X, F(-1))]) == Y
-    assert added([X, scaled(X, F(-1))]).number == 0
+def test_what_cancels_still_decides_what_is_missing() -> None:
+    both = added([X, Y, scaled(X, F(-1))])
+    assert both == Amount(F(3), Sum(0, ((0, Steps("x")), (1, Steps("y")))))
+    assert (
+        scaled(X, F(0)) == added([X, scaled(X, F(-1))]) == Amount(F(1), Sum(0, ((0, Steps("x")),)))
+    )
+    assert scaled(constant(F(3)), F(0)).number == 0
     assert scaled(scaled(X, F(-1)), F(-1)) == X
     assert added([X, X]) == scaled(X, F(2))
 
@@ -46,7 +50,6 @@ def test_grids_of_factors_multiply_and_signs_stand_outside() -> None:
     assert multiplied(X, Y) == multiplied(Y, X) == both
     assert multiplied(scaled(X, F(-1)), Y) == scaled(both, F(-1))
     assert multiplied(scaled(X, F(-1)), scaled(Y, F(-1))) == both
-    assert multiplied(X, constant(F(0))).number == 0
 
 
 def test_a_choice_lives_on_the_grid_of_all_that_may_be_chosen() -> None:

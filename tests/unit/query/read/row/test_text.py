@@ -20,6 +20,8 @@ TEXTS = [
     "3 * FLOOR(rate) - age",
     "EXTRACT(year FROM born) - EXTRACT(month FROM date)",
     "EXTRACT(hour FROM seen) * age",
+    "age - age + income",
+    "0 * (CASE WHEN employed = TRUE THEN 1 END) + age",
     "(CASE WHEN employed = TRUE THEN 1 END) - age",
 ]
 
