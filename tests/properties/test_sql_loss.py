@@ -12,6 +12,7 @@ import itertools
 import math
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -315,3 +316,16 @@ def test_a_cut_for_one_row_where_a_person_has_two() -> None:
     selection = dataclasses.replace(clip.selection, epsilon=clip.choosing)
     wrong = changed(plan, dataclasses.replace(clip, selection=selection, rows_per_unit=1))
     assert worst(wrong, given, "replace", 2, FEWER, FEW[:1]) > PRICE * CLOSE
+
+
+def test_an_inner_join_whose_rows_are_taken_as_public(tmp_path: Path) -> None:
+    (tmp_path / "place.csv").write_text("g,name\nu,here\n")
+    place = {"source": "place.csv", "key": "g", "columns": ["name"]}
+    stated = schema("replace").to_dict() | {"lookups": {"place": place}}
+    given = Schema.from_dict(stated, folder=tmp_path)
+    plan = planned("SELECT SUM(y) FROM t JOIN place USING (g)", given)
+    assert worst(plan, given, "replace", 1, ROWS) <= PRICE * CLOSE
+    public = planned("SELECT SUM(y) FROM t LEFT JOIN place USING (g)", given)
+    assert worst(public, given, "replace", 1, ROWS) <= PRICE * CLOSE
+    wrong = dataclasses.replace(public, request=plan.request)  # the noise of a public n
+    assert worst(wrong, given, "replace", 1, ROWS) > PRICE * CLOSE

@@ -63,11 +63,12 @@ def parse(sql: str, schema: Schema) -> Question:
 
 
 def _question(tree: Tree, schema: Table) -> Question:
-    with_, select, from_, where, group, having, order, limit = tree.read(
-        tree.root, "with_", "expressions", "from_", "where", "group", "having", "order", "limit"
+    with_, select, from_, joins, where, group, having, order, limit = tree.read(
+        *(tree.root, "with_", "expressions", "from_", "joins"),
+        *("where", "group", "having", "order", "limit"),
     )
     conditions = Conditions(tree)
-    scope = read_source(tree, conditions, schema, from_, with_)
+    scope = read_source(tree, conditions, schema, from_, with_, joins)
     scope = scope.among(conditions.read_where(where, scope))
     selected = read_selected(tree, select or [], scope)
     keys = read_keys(tree, group, selected, scope)

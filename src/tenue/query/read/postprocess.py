@@ -23,7 +23,7 @@ from .constant import Constant, instant, read_constant, refuse_value
 from .grouping import SECONDS_PER_DAY, is_key, read_key
 from .output import place
 from .predicate import COMPARISONS, FLIPPED, Operator, chain, find_categories
-from .scope import Scope, read_name, read_reference
+from .scope import Scope, find_column, read_name, read_reference
 from .tree import Tree
 
 _MOST_COMPARISONS = 100
@@ -173,6 +173,8 @@ class Afterwards:
     def _find_name(self, node: exp.Expr, aliases_first: bool) -> KeyOutput | Output:
         name = read_name(self.tree, read_reference(self.tree, node, self.scope))
         column = self.scope.columns.get(name)
+        if node.args.get("table") is not None:
+            column = find_column(self.tree, node, self.scope)
         by_column = [
             output
             for output in self.outputs

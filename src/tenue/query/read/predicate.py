@@ -96,9 +96,11 @@ class Conditions:
         node = self._tree.unwrap(node)
         if type(node) is exp.Column and type(node.this) is exp.Identifier:
             return find_column(self._tree, node, scope)
+        from .row.key import labelled_column
         from .row.value import condition_column
 
-        column = condition_column(self._tree, node, scope)
+        column: Column | None = labelled_column(self._tree, node, scope)
+        column = column or condition_column(self._tree, node, scope)
         if column is not None:
             return column
         refuse_unquoted(node, scope)

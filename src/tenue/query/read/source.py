@@ -14,6 +14,7 @@ from ...errors import nearest, refuse
 from ...schema import Column, Named, Table
 from ...schema.literal import show
 from .predicate import Conditions
+from .row.joined import join
 from .row.person import persons_scope
 from .row.value import computed_column, is_computed, read_value
 from .scope import Scope, find_column, read_alias, read_name, read_reference, start
@@ -24,9 +25,14 @@ _Known = Mapping[str, Scope]
 
 
 def read_source(
-    tree: Tree, conditions: Conditions, schema: Table, from_: exp.Expr, with_: exp.Expr | None
+    tree: Tree,
+    conditions: Conditions,
+    schema: Table,
+    from_: exp.Expr,
+    with_: exp.Expr | None,
+    joins: list[exp.Expr] | None = None,
 ) -> Scope:
-    """The scope of the outermost SELECT, whose FROM and WITH these are."""
+    """The scope of the outermost SELECT, whose FROM, JOINs and WITH these are."""
     known: dict[str, Scope] = {schema.name.lower(): start(schema)}
     defined: set[str] = set()
     for cte in tree.listed(with_) if with_ is not None else ():
@@ -36,7 +42,7 @@ def read_source(
             raise refuse("query.is-defined-twice", name=show(name))
         defined.add(name.lower())
         known[name.lower()] = _folded(tree, conditions, known, select).named(name)
-    return _from(tree, conditions, known, from_)
+    return join(tree, _from(tree, conditions, known, from_), joins or [])
 
 
 def _title(tree: Tree, alias: exp.Expr | None) -> str | None:
@@ -67,8 +73,10 @@ def _folded(tree: Tree, conditions: Conditions, known: _Known, select: exp.Expr)
     """The scope that a CTE or a derived table offers."""
     if type(select) is not exp.Select:
         raise refuse("query.derived-table-is-not-select")
-    chosen, from_, where, group = tree.read(select, "expressions", "from_", "where", "group")
-    inner = _from(tree, conditions, known, from_)
+    chosen, from_, where, group, joins = tree.read(
+        select, "expressions", "from_", "where", "group", "joins"
+    )
+    inner = join(tree, _from(tree, conditions, known, from_), joins or [])
     left = inner.among(conditions.read_where(where, inner))
     if group is not None:
         return persons_scope(tree, chosen or [], group, left)

@@ -124,6 +124,17 @@ def _in_text(tokens: Iterable[Token]) -> Iterator[tuple[Token, tuple[_Item, ...]
         open_ = kind in _OPEN
 
 
+def _of_join(node: exp.Expr) -> Iterator[TokenType | None]:
+    yield T.JOIN
+    for key, words in (("side", {"LEFT": T.LEFT}), ("kind", {"INNER": T.INNER, "OUTER": T.OUTER})):
+        if node.args.get(key):
+            yield words.get(node.args[key])
+    if node.args.get("using"):
+        yield T.USING
+    if node.args.get("on"):
+        yield T.ON
+
+
 def _in_tree(tree: exp.Expr) -> Iterator[_Item]:
     for node in tree.walk():
         kind = type(node)
@@ -149,6 +160,8 @@ def _in_tree(tree: exp.Expr) -> Iterator[_Item]:
             yield from (("name", word) for word in ("within", "group"))
         elif kind is exp.Distinct:
             yield "sign", T.DISTINCT
+        elif kind is exp.Join:
+            yield from (("sign", sign) for sign in _of_join(node))
         elif kind is exp.Extract:
             yield from (("name", "extract"), ("sign", T.FROM))
         elif kind is exp.Case and node.args.get("default") is not None:

@@ -42,6 +42,8 @@ WORDS = {
     *(T.CASE, T.WHEN, T.THEN, T.ELSE, T.END, T.FILTER),
 }
 """The words of SQL a question may have; DATE and TIMESTAMP only before a text."""
+JOINS = {T.JOIN, T.INNER, T.LEFT, T.OUTER, T.USING, T.ON}
+"""The words of a join, where the schema has lookups to join."""
 _NUMBER_TYPES = {T.INT, T.BIGINT, T.DOUBLE, T.FLOAT, T.DECIMAL}
 _PREFIXES = {T.NOT, T.DASH, T.PLUS}
 _ENDS_RUN = _NAMES | _VALUES | {T.L_PAREN, T.R_PAREN, T.COMMA}
@@ -68,7 +70,8 @@ def read_tokens(sql: str, schema: Table) -> list[Token]:
     while tokens and tokens[-1].token_type is T.SEMICOLON:
         tokens.pop()
     _refuse_other_statements(tokens)
-    _refuse_unknown(tokens, {schema.name.lower(), *(name.lower() for name in schema.columns)})
+    declared = {schema.name, *schema.columns, *schema.lookups}
+    _refuse_unknown(tokens, {name.lower() for name in declared}, joins=bool(schema.lookups))
     _refuse_size(tokens)
     _refuse_odd_numbers(tokens, sql)
     return tokens
@@ -129,7 +132,7 @@ def _refuse_other_statements(tokens: list[Token]) -> None:
         raise refuse("query.text-has-several-statements")
 
 
-def _refuse_unknown(tokens: list[Token], declared: set[str]) -> None:
+def _refuse_unknown(tokens: list[Token], declared: set[str], *, joins: bool) -> None:
     known = _VALUES | _NAMES | SIGNS | WORDS
     around = zip([None, None, *tokens], [None, *tokens], tokens, [*tokens[1:], None], strict=False)
     for function, before, token, after in around:
@@ -143,6 +146,8 @@ def _refuse_unknown(tokens: list[Token], declared: set[str]) -> None:
         if token.token_type is T.DISTINCT and counted:
             continue  # what it counts is looked at where it is read
         if token.token_type is T.ALL and before and before.token_type is T.GROUP_BY:
+            continue
+        if joins and token.token_type in JOINS:
             continue
         if token.token_type in _NUMBER_TYPES and before and before.token_type is T.ALIAS:
             continue  # a type after CAST(… AS, or a name that is read as one

@@ -6,6 +6,7 @@ nothing is computed, such as one for which no condition of a CASE is true, is in
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 
 from sqlglot import exp
@@ -14,7 +15,8 @@ from ....engine.formula import Choice, Quotient, Steps, Sum
 from ....engine.predicate import Predicate
 from ....engine.request import Bin, Group
 from ....errors import refuse
-from ....schema import Number, Table
+from ....schema import Category, Number, Table
+from ....taxonomy import Taxonomy
 from ...question import ComputedColumn, Label
 from ..constant import read_constant
 from ..literal import sql_number, sql_text
@@ -87,12 +89,33 @@ def _labels(tree: Tree, node: exp.Expr, scope: Scope) -> Group:
         raise refuse("query.case-mixes-types")
     chosen = tuple((when, Sum(labels[label])) for when, label in made)
     formula = Choice(chosen, None if last is None else Sum(labels[last]))
-    table = visible(tree, scope)
-    texts = [f"WHEN {render_where(w, table)} THEN {_text(label)}" for w, label in made]
-    texts += [] if last is None else [f"ELSE {_text(last)}"]
-    name = f"(CASE {' '.join(texts)} END)"
+    name = labelled_name(tree, scope, made, last)
     tree.computed[name] = ComputedColumn(name, formula, labels=tuple(labels))
     return Group(name, len(labels))
+
+
+def labelled_name(
+    tree: Tree, scope: Scope, cases: Sequence[tuple[Predicate, Label]], last: Label | None
+) -> str:
+    """The name of a computed column that chooses between names: its text in parentheses."""
+    table = visible(tree, scope)
+    texts = [f"WHEN {render_where(when, table)} THEN {_text(label)}" for when, label in cases]
+    texts += [] if last is None else [f"ELSE {_text(last)}"]
+    return f"(CASE {' '.join(texts)} END)"
+
+
+def labelled_column(tree: Tree, node: exp.Expr, scope: Scope) -> Category | None:
+    """The category that a CASE between texts is, for a condition; None if it is none."""
+    if not isinstance(node, exp.Case) or not _labelled(node):
+        return None
+    key = _labels(tree, node, scope)
+    labels = tree.computed[key.column].labels
+    if not all(isinstance(label, str) for label in labels):
+        return None
+    words = tuple(map(str, labels))
+    column = Category(name=key.column, role="other", taxonomy=Taxonomy.flat(words), stated=words)
+    tree.columns[key.column] = column
+    return column
 
 
 def _label(tree: Tree, node: exp.Expr) -> Label:

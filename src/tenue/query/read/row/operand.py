@@ -12,6 +12,7 @@ from ..predicate import known_columns
 from ..scope import Scope, find_column, refuse_unquoted
 from ..tree import Tree
 from .amount import Amount
+from .key import labelled_column
 from .value import amount_of, computed_column, is_computed, read_value, where_true
 
 
@@ -23,6 +24,9 @@ def taken(
     only: the rows that FILTER leaves; in the others the column is missing.
     """
     node = None if node is None else tree.unwrap(node)
+    named = None if node is None or only is not None else labelled_column(tree, node, scope)
+    if named is not None:
+        return _fitting(named, function)
     if is_computed(node):
         column: Column = _valued(tree, read_value(tree, node, scope), scope, function, only)  # type: ignore[arg-type]
         return _fitting(column, function)

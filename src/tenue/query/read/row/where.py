@@ -37,7 +37,12 @@ def _parts(predicate: All | Any_, schema: Table) -> Iterator[tuple[type[Predicat
     lists: dict[str, list[int]] = {}
     for part in predicate.parts:
         inner = part.part if isinstance(part, Not) else part
-        if type(part) is kind and isinstance(inner, Within) and _is_one(inner):
+        if (
+            type(part) is kind
+            and isinstance(inner, Within)
+            and _is_one(inner)
+            and not isinstance(schema.column(inner.column), Category)
+        ):
             lists.setdefault(inner.column, []).append(inner.first or 0)
         else:
             yield type(part), render_where(part, schema)
@@ -50,7 +55,17 @@ def _parts(predicate: All | Any_, schema: Table) -> Iterator[tuple[type[Predicat
             yield kind, f"{column_text(name)} {'NOT ' * (kind is Not)}IN ({values})"
 
 
+def _labels(within: Within, column: Category) -> str:
+    """A condition on a computed category, whose numbers are the places of its names."""
+    name, first, last = column_text(within.column), within.first or 0, within.last or 0
+    words = [sql_text(word) for word in column.categories[first : last + 1]]
+    return f"{name} IN ({', '.join(words)})" if words and first <= last else f"{name} LIKE ''"
+
+
 def _within(within: Within, schema: Table) -> str:
+    stated = schema.column(within.column)
+    if isinstance(stated, Category):
+        return _labels(within, stated)
     column, name = _bounded(within.column, schema), column_text(within.column)
     low, high = sql_value(column, column.low), sql_value(column, column.high)
     if within.first is None and within.last is None:
