@@ -74,7 +74,7 @@ _INSIDE = {
     "promise": "promise certificate",
     "query": (
         "question computed cells family plan posterior workload release consistent answer certify "
-        "inquiry opening read terms write belief explain individual suggest view session"
+        "inquiry opening read coarse terms write belief explain individual suggest view session"
     ),
     "schema": "literal expression column named lookup protocol table file schema",
     "screen": "number page table",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from ..errors import refuse
 from ..schema import Schema
 from .belief.protocol import allow_without_protocol, plan_fixed_noise
+from .coarse import planned_coarsely
 from .family.clip import CLIPPED
 from .plan.accuracy import epsilon_for
 from .plan.make import make_plan
@@ -74,13 +75,17 @@ def plan_for(sql: str, schema: Schema, terms: Terms) -> Plan:
             measure_cut=terms.measure_cut,
         ),
     )
-    return make_plan(
-        question,
-        schema,
-        price,
-        terms.minimise,
-        text,
-        interval=terms.interval,
-        mechanism=terms.mechanism,
-        measure_cut=terms.measure_cut,
-    )
+
+    def make(asked: Question) -> Plan:
+        return make_plan(
+            asked,
+            schema,
+            price,
+            terms.minimise,
+            text if asked is question else render(asked, schema),
+            interval=terms.interval,
+            mechanism=terms.mechanism,
+            measure_cut=terms.measure_cut,
+        )
+
+    return planned_coarsely(question, schema, make)

@@ -333,6 +333,118 @@ SELECT COUNT() FROM {t}
 SELECT COUNT FROM {t}
 """
 
+INSIDE = """
+error('seen')
+1 / ({n} - 17)
+{n} / {n}
+{n} % 0
+{n} // 0
+{n} ** 99
+CAST({n} AS TINYINT)
+{n}::TINYINT
+TRY_CAST({n} AS DATE)
+SQRT(-{n})
+EXP({n})
+LN({n})
+POWER({n}, 9999)
+getenv('HOME')
+sleep({n})
+md5({n})
+random()
+nextval('s')
+(SELECT 1)
+(SELECT COUNT(*) FROM {t})
+(SELECT MAX({n}) FROM {t})
+{n} IN (SELECT 1)
+EXISTS (SELECT 1)
+REGEXP_MATCHES('aaaa', '(a+)+b')
+REPEAT('x', 1000000)
+rowid
+current_setting('memory_limit')
+ROW_NUMBER() OVER ()
+LAG({n}) OVER (ORDER BY {n})
+LIST({n})
+[{n}]
+{n}.x
+COLUMNS(*)
+:secret
+?
+""".strip().splitlines()
+"""Attacks that may stand where something is computed of a row."""
+
+AROUND = """
+SELECT SUM({n} + <X>) FROM {t}
+SELECT SUM({n} * <X>) FROM {t}
+SELECT SUM(CASE WHEN {n} > 1 THEN <X> ELSE 0 END) FROM {t}
+SELECT SUM(CASE WHEN <X> > 3 THEN 1 ELSE 0 END) FROM {t}
+SELECT COUNT(*) FILTER (WHERE <X> > 3) FROM {t}
+SELECT AVG({n}) FILTER (WHERE {n} = <X>) FROM {t}
+SELECT CASE WHEN {n} > <X> THEN 'a' ELSE 'b' END, COUNT(*) FROM {t} GROUP BY 1
+SELECT FLOOR(<X> / 10), COUNT(*) FROM {t} GROUP BY ALL
+SELECT COALESCE({n}, <X>), COUNT(*) FROM {t} GROUP BY 1
+SELECT WIDTH_BUCKET(<X>, 0, 9, 3), COUNT(*) FROM {t} GROUP BY 1
+SELECT EXTRACT(year FROM <X>), COUNT(*) FROM {t} GROUP BY 1
+SELECT COUNT(DISTINCT <X>) FROM {t}
+SELECT ROUND(SUM({n}), <X>) FROM {t}
+SELECT COALESCE(SUM({n}), <X>) FROM {t}
+SELECT SUM(v) FROM (SELECT {n} + <X> AS v FROM {t})
+SELECT COUNT(*) FROM {t} WHERE {n} * 2 > <X>
+""".strip().splitlines()
+
+COMPUTED = """
+SELECT SUM(CASE WHEN {n} = 17 THEN 'x' ELSE 'y' END) FROM {t}
+SELECT SUM(CASE WHEN {n} = 17 THEN 1 ELSE NULL END + NULL) FROM {t}
+SELECT SUM(CASE WHEN 1 = 1 THEN {n} END) FROM {t}
+SELECT SUM(CASE {n} WHEN {n} THEN 1 END) FROM {t}
+SELECT SUM(CASE WHEN SUM({n}) > 3 THEN 1 END) FROM {t}
+SELECT CASE WHEN COUNT(*) > 712344 THEN 1 ELSE 0 END FROM {t}
+SELECT SUM({n} * 1e-300 + 1e300) FROM {t}
+SELECT SUM({n} * {n} * {n} * {n} * {n} * {n} * {n} * {n} * 1e-90 + 1) FROM {t}
+SELECT MIN({n} + 1, 3) FROM {t}
+SELECT MAX({n} + 1, 3) FROM {t}
+SELECT COUNT({n} + 1, {n}) FROM {t}
+SELECT SUM(DISTINCT {n} + 1) FROM {t}
+SELECT SUM({n} + 1 ORDER BY {n}) FROM {t}
+SELECT SUM({n} + 1) FILTER ({n} > 3) FROM {t}
+SELECT SUM({n}) FILTER (WHERE {n} > 3) FILTER (WHERE {n} > 4) FROM {t}
+SELECT SUM({n}) FILTER (WHERE {n} > 3) OVER () FROM {t}
+SELECT COUNT(*) FILTER (WHERE COUNT(*) > 3) FROM {t}
+SELECT COUNT(DISTINCT {n}) OVER () FROM {t}
+SELECT COUNT(DISTINCT {n}) FILTER (WHERE {n} = 17) FROM {t}
+SELECT {n} + 1 FROM {t}
+SELECT {n} * 2, {n} FROM {t} GROUP BY ALL
+SELECT CASE WHEN {n} > 3 THEN {n} END FROM {t}
+SELECT FLOOR({n}) FROM {t} LIMIT 1
+SELECT ROUND({n}, 2) FROM {t}
+SELECT ROUND({n}, 2), COUNT(*) FROM {t} GROUP BY 1
+SELECT CAST({n} AS INTEGER) FROM {t}
+SELECT CAST(SUM({n}) AS VARCHAR) FROM {t}
+SELECT CAST(SUM({n}) AS INTEGER[]) FROM {t}
+SELECT CAST(SUM({n}) AS DATE) FROM {t}
+SELECT TRY_CAST(SUM({n}) AS INTEGER) FROM {t}
+SELECT SUM({n})::INTEGER FROM {t}
+SELECT NULLIF({n}, 17) FROM {t}
+SELECT COALESCE({n}, {n}) FROM {t}
+SELECT ROUND(SUM({n}), 2, 3) FROM {t}
+SELECT ROUND(SUM({n}), 1e9) FROM {t}
+SELECT COUNT(*) FROM {t} GROUP BY ALL, ALL
+SELECT BIN({n}, 10), COUNT(*) FROM {t} GROUP BY ALL ORDER BY ALL
+SELECT AVG(v) FROM (SELECT {n}, SUM({n}) AS v FROM {t} GROUP BY {n})
+SELECT AVG(v) FROM (SELECT SUM({n}) AS v FROM {t} GROUP BY ALL)
+SELECT AVG(v) FROM (SELECT rowid, SUM({n}) AS v FROM {t} GROUP BY rowid)
+SELECT v FROM (SELECT {n} + 1 AS v FROM {t})
+SELECT v, COUNT(*) FROM (SELECT {n} * 1 AS v FROM {t}) GROUP BY v
+SELECT COUNT(*) FROM {t} JOIN read_csv('/etc/passwd') AS r ON TRUE
+SELECT COUNT(*) FROM {t} JOIN '/etc/passwd' AS r USING ({n})
+SELECT COUNT(*) FROM {t} LEFT JOIN duckdb_tables() AS r ON TRUE
+SELECT COUNT(*) FROM {t} JOIN {t} AS u ON {t}.{n} = u.{n}
+SELECT EXTRACT(epoch FROM {n}), COUNT(*) FROM {t} GROUP BY 1
+SELECT WIDTH_BUCKET({n}, 0, 9, 1000000000), COUNT(*) FROM {t} GROUP BY 1
+SELECT WIDTH_BUCKET({n}, [1, 2, 3]), COUNT(*) FROM {t} GROUP BY 1
+"""
+COMPUTED += "\n".join(around.replace("<X>", inside) for around in AROUND for inside in INSIDE)
+COMPUTED += "\n"
+
 GROUPS = {
     name: [
         text.strip() for text in block.replace("\n ", "\x00").strip().split("\n") if text.strip()
@@ -347,6 +459,7 @@ GROUPS = {
         "more than one table": MORE_THAN_ONE_TABLE,
         "several statements": SEVERAL_STATEMENTS,
         "passed over by the parser": PASSED_OVER_BY_THE_PARSER,
+        "computed of a row": COMPUTED,
     }.items()
 }
 
