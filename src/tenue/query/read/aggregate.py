@@ -48,14 +48,14 @@ FUNCTIONS = (*_NAMES, "PERCENTILE_CONT", "QUANTILE_CONT", "BIN", "DATE_TRUNC")
 _KEYS_INSTEAD = {
     **{
         part: f"Write DATE_TRUNC('{part.lower()}', column) in SELECT and GROUP BY"
-        for part in ("YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "HOUR")
+        for part in ("WEEK", "DAY")
     },
     **dict.fromkeys(
-        ("EXTRACT", "DATE_PART", "STRFTIME", "TO_CHAR"),
+        ("STRFTIME", "TO_CHAR"),
         "Write DATE_TRUNC('month', column) in SELECT and GROUP BY",
     ),
     **dict.fromkeys(
-        ("ROUND", "FLOOR", "CEIL", "CEILING", "TRUNC", "WIDTH_BUCKET"),
+        ("ROUND", "TRUNC"),
         "Write BIN(column, width) in SELECT and GROUP BY",
     ),
 }

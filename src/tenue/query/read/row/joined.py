@@ -15,7 +15,7 @@ from sqlglot import exp
 
 from ....engine.formula import Choice, Sum
 from ....engine.predicate import Among
-from ....errors import nearest, refuse
+from ....errors import Refused, nearest, refuse
 from ....schema import Category, Column, Named
 from ....schema.literal import show
 from ....schema.lookup import Cell, Lookup
@@ -25,6 +25,7 @@ from ..logic import held
 from ..predicate import find_categories
 from ..scope import Scope, find_column, read_alias, read_name
 from ..tree import Tree
+from ..unsupported import refuse_word
 from .amount import chosen, constant
 from .key import labelled_name
 from .value import computed_column, is_column
@@ -137,6 +138,10 @@ def _recoded(tree: Tree, scope: Scope, column: Category, groups: dict[Cell, list
     return tree.columns[name]
 
 
-def _refused(scope: Scope) -> Exception:
+def _refused(scope: Scope) -> Refused:
     names = list(scope.schema.lookups)
-    return refuse("query.join-of-private", nearest=nearest("", names) if names else "There is none")
+    return (
+        refuse("query.join-of-private", nearest=nearest("", names))
+        if names
+        else refuse_word("JOIN")
+    )

@@ -68,11 +68,15 @@ def _plain_bin(amount: Amount, table: Table) -> Bin | None:
 
 
 def _labelled(node: exp.Case) -> bool:
-    """Whether CASE chooses between constants."""
+    """Whether CASE chooses between constants; NULL after ELSE is as good as no ELSE."""
     results = [one.args.get("true") for one in node.args["ifs"]]
-    results.append(node.args.get("default"))
-    plain = (exp.Literal, exp.Boolean, exp.Neg, exp.Null)
-    return all(result is None or type(result) in plain for result in results)
+    default = node.args.get("default")
+    results += [] if default is None or type(default) is exp.Null else [default]
+    return all(
+        isinstance(result, exp.Literal | exp.Boolean)
+        or (type(result) is exp.Neg and type(result.this) is exp.Literal)
+        for result in results
+    )
 
 
 def _labels(tree: Tree, node: exp.Expr, scope: Scope) -> Group:

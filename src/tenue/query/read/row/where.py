@@ -41,7 +41,7 @@ def _parts(predicate: All | Any_, schema: Table) -> Iterator[tuple[type[Predicat
             type(part) is kind
             and isinstance(inner, Within)
             and _is_one(inner)
-            and not isinstance(schema.column(inner.column), Category)
+            and not _is_label(inner, schema)
         ):
             lists.setdefault(inner.column, []).append(inner.first or 0)
         else:
@@ -55,17 +55,23 @@ def _parts(predicate: All | Any_, schema: Table) -> Iterator[tuple[type[Predicat
             yield kind, f"{column_text(name)} {'NOT ' * (kind is Not)}IN ({values})"
 
 
-def _labels(within: Within, column: Category) -> str:
-    """A condition on a computed category, whose numbers are the places of its names."""
+def _is_label(within: Within, schema: Table) -> bool:
+    """Whether a condition is on a computed category, whose numbers are the places of its names."""
+    name = within.column
+    return name.startswith("(") and isinstance(schema.column(name), Category)
+
+
+def _labels(within: Within, schema: Table) -> str:
     name, first, last = column_text(within.column), within.first or 0, within.last or 0
-    words = [sql_text(word) for word in column.categories[first : last + 1]]
+    column = schema.column(within.column)
+    names = column.categories if isinstance(column, Category) else ()
+    words = [sql_text(word) for word in names[first : last + 1]]
     return f"{name} IN ({', '.join(words)})" if words and first <= last else f"{name} LIKE ''"
 
 
 def _within(within: Within, schema: Table) -> str:
-    stated = schema.column(within.column)
-    if isinstance(stated, Category):
-        return _labels(within, stated)
+    if _is_label(within, schema):
+        return _labels(within, schema)
     column, name = _bounded(within.column, schema), column_text(within.column)
     low, high = sql_value(column, column.low), sql_value(column, column.high)
     if within.first is None and within.last is None:

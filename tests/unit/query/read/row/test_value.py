@@ -96,7 +96,7 @@ def test_fields_of_dates_are_numbers() -> None:
         ("SQRT(age)", "aggregate"),
         ("age + SQRT(age)", "computed"),
         ("age + 'x'", "computed"),
-        ("CASE WHEN age > 3 THEN 'x' ELSE 'y' END", "computed"),
+        ("CASE WHEN age > 3 THEN 'x' ELSE 'y' END", "type"),
         ("CASE WHEN age > 3 THEN NULL ELSE 1 END", "computed"),
         ("age + (age > 3)", "computed"),
         ("sex + 1", "type"),
