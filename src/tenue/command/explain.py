@@ -18,6 +18,7 @@ def explain(
     interval: options.Interval = None,
     mechanism: options.Mechanism = None,
     measure_cut: options.MeasureCut = None,
+    clip: options.Clip = None,
     prior: options.Prior = None,
     delta: options.Delta = None,
     as_json: options.AsJson = False,
@@ -49,6 +50,7 @@ def explain(
         interval=interval,
         mechanism=mechanism,
         measure_cut=measure_cut,
+        clip=clip,
         prior=options.prior_of(prior),
         delta=delta,
     )

@@ -46,6 +46,10 @@ MeasureCut = Annotated[
     str | None,
     Option("--measure-cut", help="0.1 buys how many persons are above a limit, with part of it."),
 ]
+Clip = Annotated[
+    str | None,
+    Option("--clip", help="auto: cut SUM and AVG above at a value chosen in private; may bias."),
+]
 _QUOTES = ("'", '"')
 NEW_LEDGER = "A new ledger was made: {path}. Keep it; never start another for the same people."
 Ledger = Annotated[

@@ -19,6 +19,7 @@ from ..screen.number import exactly, plain, readable, shortly
 from ..screen.page import notes, sentence
 from ..screen.table import escaped, html_table, text_table
 from .cells import Cell, Row, arranged, cell_labels, shaped
+from .computed import seen_by
 from .family.reading import Interval, Reading
 from .family.registry import FAMILY_OF
 from .plan.limit import NOT_COVERED, Limit
@@ -98,7 +99,8 @@ class Answer:
         """A chosen day, second or category as such; anything else as it is."""
         asked = output.expression
         if isinstance(asked, Aggregate) and isinstance(value, Fraction):
-            return FAMILY_OF[asked.kind].as_held(asked, value, self.schema)  # type: ignore[no-any-return]
+            seen = seen_by(self.plan.question, self.schema)
+            return FAMILY_OF[asked.kind].as_held(asked, value, seen)  # type: ignore[no-any-return]
         return value
 
     def rank_error(self, level: Given) -> Any:
@@ -294,6 +296,7 @@ class Answer:
             "rank_95": json.loads(json.dumps(self.rank_error(Fraction(19, 20)), default=str)),
             "interval_bought": self._bought(),
             "limits": [limit.to_dict() for limit in self.limits],
+            **({"remarks": remarks} if (remarks := self._remarks()) else {}),
             "price": exactly(self.price),
             "replayed": self.replayed,
             "mechanism": self.plan.chosen.mechanism,
@@ -355,9 +358,22 @@ class Answer:
         """
         words = self._cut_in_words
         cut = [sentence(f"{words}; {NOT_COVERED}.")] if words else []
+        cut += self._remarks()
         if self.plan.cut is not None:
             cut.append("Who is above a limit bounds how many persons were cut, not how many rows.")
         return [*cut, f"{self._of_noise(blanks)}\n{self._cost(word)}"]
+
+    def _remarks(self) -> list[str]:
+        """What the readings say of each output besides; the same in every cell."""
+        cells = self.released.cells
+        if not cells:
+            return []
+        said = (
+            reading.remark(output.alias, cells[0])
+            for output, reading in self._columns
+            if reading is not None
+        )
+        return list(filter(None, said))
 
     def _cost(self, word: str) -> str:
         shared = f" for {self.together} answers together" if self.together > 1 else ""
@@ -372,7 +388,7 @@ class Answer:
         caveats += [reading.caveat for reading in self.plan.readings]
         if caveat := next(filter(None, caveats), ""):
             return caveat
-        of = "Of what counts, the" if self.limits else "The"
+        of = "Of what counts, the" if self.limits or self._remarks() else "The"
         note = f"{of} true answer is within ± with a probability of at least 95 %."
         if self.plan.interval is not None:
             bought = shortly(float(self.plan.interval_epsilon))

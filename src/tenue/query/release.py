@@ -6,6 +6,7 @@ engine → true whole numbers of every declared cell → noise or selection → 
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -16,11 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..engine.contract import Engine, Profile
-from ..engine.request import Group, Measure, RankRequest, Request
+from ..engine.formula import Computed
+from ..engine.request import CellKey, Group, Measure, RankRequest, Request, Window
 from ..frozen import dataclass
 from ..mechanism.part import Atoms
 from ..noise.source import SYSTEM, Source, require_safe
 from ..schema import Schema
+from .computed import asked_of, every_value, seen_by
 from .family.draw import Draw
 from .family.noise import atoms_of, component_of, measures_of
 from .plan.people import kept_rows
@@ -65,7 +68,7 @@ class Released:
 def release(plan: Plan, engine: Engine, schema: Schema, source: Source = SYSTEM) -> Released:
     """The noisy numbers of every declared cell, whether or not rows are in it."""
     require_safe(source)
-    rows = _Rows(plan, engine)
+    rows = _Rows(plan, engine, schema)
     draws = plan.strategy.draws
     drawn = [_drawn([draw], rows, source) for draw in draws if not draw.chosen]
     if together := [draw for draw in draws if draw.chosen]:
@@ -121,7 +124,7 @@ def release_many(
 ) -> ReleasedMany:
     """What leaves for all questions of a workload; the rows of its blocks are read once."""
     require_safe(source)
-    boxed = _boxed(workload, engine, source)
+    boxed = _boxed(workload, engine, schema, source)
     apart = tuple(
         None
         if number in workload.shared
@@ -147,13 +150,15 @@ def measured_cells(request: Request, engine: Engine) -> dict[int, dict[Measure, 
     }
 
 
-def _boxed(workload: Workload, engine: Engine, source: Source) -> dict[int, Released]:
+def _boxed(
+    workload: Workload, engine: Engine, schema: Schema, source: Source
+) -> dict[int, Released]:
     """What leaves for questions that share the noise of a box, by number."""
     noise = workload.together
     if noise is None:
         return {}
     atoms = {
-        number: atoms_of(_Rows(workload.plans[number], engine).measured[0])
+        number: atoms_of(_Rows(workload.plans[number], engine, schema).measured[0])
         for number in set(workload.owners)
     }
     pairs = zip(noise.components, workload.owners, strict=True)
@@ -166,7 +171,9 @@ def _boxed(workload: Workload, engine: Engine, source: Source) -> dict[int, Rele
 def true_numbers(question: Question, engine: Engine, schema: Schema) -> Atoms:
     """The exact numbers that a question's counts, sums and means are made of; it has no groups."""
     measures = measures_of(component_of(aggregate) for aggregate in question.aggregates())
-    request = Request(measures, question.where, question.keys, kept_rows(schema))
+    request = Request(
+        measures, question.where, question.keys, kept_rows(schema), asked_of(question)
+    )
     values = engine.measure(request).get((), (0,) * len(measures))
     return atoms_of(dict(zip(measures, values, strict=True)))
 
@@ -177,12 +184,14 @@ class _Rows:
     places: the numbers of the keys of every declared cell; the last key runs fastest.
     """
 
-    def __init__(self, plan: Plan, engine: Engine) -> None:
+    def __init__(self, plan: Plan, engine: Engine, schema: Schema) -> None:
         self._draws = plan.strategy.draws
         self._request = plan.request
         self._engine = engine
         self._ranks: dict[str, list[Profile]] = {}
         self._votes: dict[str, list[list[int]]] = {}
+        self._distinct: dict[str, list[int]] = {}
+        self._columns = seen_by(plan.question, schema).columns
         self.places = list(product(*(range(key.cells) for key in plan.request.keys)))
 
     @cached_property
@@ -203,7 +212,11 @@ class _Rows:
             windows = [w for draw in self._draws for w in draw.windows.get(column, ())]
             asked = self._request
             found = self._engine.ranks(
-                RankRequest(column, tuple(windows), asked.where, asked.keys, asked.people)
+                RankRequest(
+                    *(column, tuple(windows), asked.where, asked.keys, asked.people),
+                    computed=asked.computed,
+                    units=asked.units,
+                )
             )
             self._ranks[column] = [found.get(place, _NOBODY) for place in self.places]
         return self._ranks[column]
@@ -211,18 +224,46 @@ class _Rows:
     def votes(self, column: str, categories: int) -> list[list[int]]:
         if column not in self._votes:
             keys = (*self._request.keys, Group(column, categories))
-            people = self._request.people
-            if people is not None:
-                # a limit of groups would cut categories; the price of a vote is by rows alone
-                people = replace(people, groups=None)
-            found = self._engine.measure(
-                replace(self._request, measures=(Measure("rows"),), keys=keys, people=people)
-            )
+            found = self._engine.measure(self._by_value(keys))
             self._votes[column] = [
                 [found.get((*place, number), (0,))[0] for number in range(categories)]
                 for place in self.places
             ]
         return self._votes[column]
+
+    def distinct(self, column: str) -> list[int]:
+        if column not in self._distinct:
+            keys = (*self._request.keys, every_value(self._columns[column]))
+            found = self._engine.measure(self._by_value(keys))
+            counts = Counter(place[:-1] for place, (rows,) in found.items() if rows)
+            self._distinct[column] = [counts[place] for place in self.places]
+        return self._distinct[column]
+
+    def _by_value(self, keys: tuple[CellKey, ...]) -> Request:
+        """How many rows there are in each cell of the keys, the last of which is a value."""
+        people = self._request.people
+        if people is not None:
+            # a limit of groups would cut values; the price is by rows alone
+            people = replace(people, groups=None)
+        return replace(self._request, measures=(Measure("rows"),), keys=keys, people=people)
+
+    def overall(self, computed: Computed, window: Window) -> Profile:
+        asked = self._request
+        several = (*asked.computed, computed)
+        found = self._engine.ranks(
+            RankRequest(
+                *(computed.name, (window,), asked.where, (), asked.people),
+                computed=several,
+                units=asked.units,
+            )
+        )
+        return found.get((), _NOBODY)
+
+    def totals(self, computed: Computed) -> list[tuple[int, int]]:
+        measures = (Measure("present", computed.name), Measure("total", computed.name))
+        several = (*self._request.computed, computed)
+        found = self._engine.measure(replace(self._request, measures=measures, computed=several))
+        return [found.get(place, (0, 0)) for place in self.places]  # type: ignore[misc]
 
     def steps(self, column: str) -> NDArray[np.int64]:
         return self._engine.column_steps(column)[:, 0]

@@ -37,6 +37,7 @@ from .view import html_view, text_view
 
 if TYPE_CHECKING:
     from .belief.answer import BeliefPlan, Believed
+    from .suggest.bounds import BoundsSuggestion
     from .suggest.suggestion import Suggestion
     from .workload.declare import Declared
     from .workload.explain import WorkloadPlan
@@ -206,6 +207,7 @@ class Session:
         interval: Number | None = None,
         mechanism: str | None = None,
         measure_cut: Number | None = None,
+        clip: str | None = None,
         delta: Number | None = None,
     ) -> Plan | BeliefPlan:
         """Every admissible mechanism with its expected error and price. Reads no rows, costs
@@ -218,6 +220,7 @@ class Session:
             interval=interval,
             mechanism=mechanism,
             measure_cut=measure_cut,
+            clip=clip,
             delta=delta,
         )
         return explain(sql, self.schema, terms)
@@ -237,6 +240,7 @@ class Session:
         interval: Number | None = None,
         mechanism: str | None = None,
         measure_cut: Number | None = None,
+        clip: str | None = None,
         delta: Number | None = None,
     ) -> Answer | Believed:
         """The private answer to a question.
@@ -259,6 +263,9 @@ class Session:
             mechanism: the name of a candidate of `explain`; None for the one with the least error.
             measure_cut: a share such as 0.1: so much of epsilon buys how many persons are above the
                 limits of the answer; `answer.limits` has it. It bounds persons cut, not rows.
+            clip: "auto": part of epsilon chooses, in private, a value at which SUM and AVG are cut
+                above, for skewed columns whose bounds are far from most values. The answer says
+                the cut. What is cut off may bias it, and no interval covers that.
             delta: lets refinement move a little more mass; paid from the budget's delta.
         """
         terms = Terms(
@@ -269,6 +276,7 @@ class Session:
             interval=interval,
             mechanism=mechanism,
             measure_cut=measure_cut,
+            clip=clip,
             delta=delta,
             individual=individual,
         )
@@ -367,6 +375,25 @@ class Session:
             self.schema, epsilon=epsilon, by=by, column=column, quantiles=quantiles, most=most
         )
         return self._settled(inquire_limits(plan, self.schema, column, self._seal), key, fresh)
+
+    @checked_call
+    def suggest_bounds(
+        self, column: str, *, epsilon: Number, key: str | None = None, fresh: bool = False
+    ) -> BoundsSuggestion:
+        """Narrower bounds for a number of the schema, from private quantiles of all its values.
+
+        The bounds that the schema declares stay the frame: a suggestion lies inside them.
+
+        Parameters
+            column: the number.
+            epsilon: what it may cost; every quantile has an equal part of it.
+            key, fresh: as in `ask`.
+        """
+        from .suggest.bounds import question_of, suggest
+
+        allow_without_protocol(self.schema, "suggest_bounds")
+        answer = self.ask(question_of(self.schema, column), epsilon=epsilon, key=key, fresh=fresh)
+        return suggest(self.schema, column, answer)  # type: ignore[arg-type]
 
     def _planned(self, sql: str, terms: Terms) -> Inquiry[Answer]:
         """read → plan, from the schema alone; kept for when the same is asked again."""

@@ -18,7 +18,7 @@ _DAY_ZERO = date(1970, 1, 1).toordinal()
 def stored_cell(key: CellKey, logical: Logical) -> str:
     """The SQL of a cell's number, or for a `Group` that of the stored value; NULL in no cell."""
     column = logical.column(key.column)
-    if not isinstance(key, Group):
+    if not isinstance(key, Group) or logical.is_computed(key.column):
         return cell(key, logical)
     if not isinstance(column, Category | Boolean):
         raise unfit(column, "has no declared cells")
@@ -29,7 +29,7 @@ def cell(key: CellKey, logical: Logical) -> str:
     """The SQL of a cell's number; NULL in no cell."""
     column = logical.column(key.column)
     if isinstance(key, Group):
-        if not isinstance(column, Category | Boolean):
+        if not isinstance(column, Category | Boolean) and not logical.is_computed(key.column):
             raise unfit(column, "has no declared cells")
         return f"CAST({logical.value(column.name)} AS INTEGER)"
     if isinstance(key, Pieces):

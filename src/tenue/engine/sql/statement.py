@@ -18,9 +18,10 @@ from ...errors import refuse
 from ...frozen import dataclass
 from ...schema import Bounded, Category
 from ..contract import Cells
-from ..request import Group, Measure, People, Pieces, Request
+from ..request import CellKey, Group, Measure, People, Pieces, Request
 from ..storage import Fixed, Floating, Integer, Text, Written
 from .cell import stored_cell
+from .formula import logical_table
 from .logical import Logical, Stored, unfit
 from .piece import is_quick, piece_of
 from .predicate import truth
@@ -53,7 +54,7 @@ class Statement:
 
 def write(request: Request, table: Stored) -> Statement:
     """The SELECT that answers a request without people."""
-    sql = _of_rows(request, Logical(table))
+    sql = _of_rows(request, logical_table(request, table))
     return Statement(sql, len(request.keys), len(request.measures))
 
 
@@ -105,9 +106,13 @@ def _of_rows(request: Request, logical: Logical) -> str:
     outputs = [f"{key} AS k{i}" for i, key in enumerate(keys)] + measures(request, logical)
     where = None if request.where is None else truth(request.where, logical)
     sql = logical.select(outputs, where) + group_by(len(keys))
-    if late or any(isinstance(key, Group) for key in request.keys):
+    if late or any(_by_stored_value(key, logical) for key in request.keys):
         sql = _numbered(sql, request, logical, late)
     return sql
+
+
+def _by_stored_value(key: CellKey, logical: Logical) -> bool:
+    return isinstance(key, Group) and not logical.is_computed(key.column)
 
 
 def _late(request: Request, logical: Logical) -> set[int]:
@@ -133,10 +138,10 @@ def _numbered(sql: str, request: Request, logical: Logical, late: set[int]) -> s
     for i, key in enumerate(request.keys):
         if i in late and isinstance(key, Pieces):
             outputs.append(piece_of(key, logical, f"k{i}"))
+        elif _by_stored_value(key, logical):
+            outputs.append(logical.number(key.column, f"k{i}"))
         else:
-            outputs.append(
-                logical.number(key.column, f"k{i}") if isinstance(key, Group) else f"k{i}"
-            )
+            outputs.append(f"k{i}")
     outputs += [logical.dialect.total(f"m{i}") for i in range(len(request.measures))]
     rows = logical.dialect.nested(sql)
     return f"SELECT {', '.join(outputs)} FROM {rows}{group_by(len(request.keys))}"  # noqa: S608

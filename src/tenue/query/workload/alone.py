@@ -36,7 +36,10 @@ class Alone:
 
     def _like(self, question: Question, nano: int) -> Plan:
         """A plan of the same errors: they depend on what is asked, not on which rows."""
-        kind = question.aggregates(), question.keys and question.cells, question.where is None, nano
+        kind = (
+            *(question.aggregates(), question.keys and question.cells, question.where is None),
+            *(question.computed, question.persons, nano),
+        )
         if kind not in self._plans:
             self._plans[kind] = make_plan(question, self.schema, nano, self.wanted)
         return self._plans[kind]

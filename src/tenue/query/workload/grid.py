@@ -223,6 +223,8 @@ def _starts(cut: Predicate | Key, column: Column, schema: Schema) -> Iterator[in
             yield cut.first
         if cut.last is not None:
             yield cut.last + 1
+    elif isinstance(cut, Group):  # of a computed column, which has a step for each of its names
+        yield from range(cut.cells + 1)
     elif isinstance(cut, Bin):
         yield from ((cut.first + i) * cut.width for i in range(cut.cells + 1))
     elif isinstance(cut, Calendar) and isinstance(column, Bounded):
@@ -254,7 +256,7 @@ def _holds(predicate: Within | Among | Missing, column: Column, sample: int | No
 
 def _cells_of(key: Key, axis: Axis, schema: Schema) -> Places:
     """The key's cell of each piece; −1 where rows are in none."""
-    if isinstance(key, Group):
+    if isinstance(key, Group) and not isinstance(axis.column, Bounded):
         found = [-1 if sample is None else sample for sample in axis.samples]
         return np.array(found)
     starts = list(_starts(key, axis.column, schema))

@@ -25,10 +25,18 @@ ROWS = Quantity("rows")
 
 
 def is_linear(question: Question) -> bool:
-    """Whether a question has nothing but counts, sums and means of columns."""
+    """Whether a question has nothing but counts, sums and means of columns of rows.
+
+    One value of each person is not linear in rows: it is cut to its bounds.
+    """
     aggregates = question.aggregates()
-    return bool(aggregates) and all(
-        a.kind in ("count", "sum", "avg") and a == Aggregate(a.kind, a.column) for a in aggregates
+    return (
+        bool(aggregates)
+        and question.persons is None
+        and all(
+            a.kind in ("count", "sum", "avg") and a == Aggregate(a.kind, a.column)
+            for a in aggregates
+        )
     )
 
 

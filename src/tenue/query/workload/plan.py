@@ -17,12 +17,14 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 
+from ...engine.formula import Computed
 from ...engine.request import All, Any_, Missing, Not, People, Predicate, Request
 from ...errors import Refused, refuse
 from ...noise.criterion import VARIANCE, criterion
 from ...number import NANO
 from ...schema import Schema
 from ...schema.table import RECORD
+from ..computed import computed_by, engine_columns, seen_together
 from ..family.noise import SumNoise, is_atom
 from ..family.reading import fold
 from ..family.strategy import Strategy, sizes
@@ -30,7 +32,7 @@ from ..plan.limit import Limit, row_limit
 from ..plan.make import make_plan
 from ..plan.people import check_limited
 from ..plan.plan import Candidate, Plan
-from ..question import Aggregate, Output, Question
+from ..question import Aggregate, ComputedColumn, Output, Question
 from .alone import Alone
 from .block import Block
 from .box import Boxed, boxes
@@ -54,6 +56,7 @@ class Way:
     """One way to answer all questions.
 
     mean, worst: the variance of an answer in parts of that alone, over all cells.
+    computed: the columns that the questions of the blocks compute.
     """
 
     name: str
@@ -64,6 +67,14 @@ class Way:
     blocks: tuple[Block, ...] = ()
     layout: Layout | None = None
     grid: Grid | None = None
+    computed: tuple[Computed, ...] = ()
+
+    @property
+    def shared(self) -> tuple[int, ...]:
+        """The numbers of the questions that are read off the blocks."""
+        if self.layout is None:
+            return ()
+        return tuple(sorted({n.question for needs in self.layout.needs.values() for n in needs}))
 
     @property
     def fair(self) -> bool:
@@ -112,7 +123,7 @@ class Workload:
     @cached_property
     def request(self) -> Request:
         """What the engine measures for the blocks: every cell of their grid."""
-        return _request(self.alone, self.shared, self.chosen)
+        return _request(self.alone, self.chosen)
 
 
 def plan_workload(
@@ -125,7 +136,8 @@ def plan_workload(
     """The best way to answer all questions at a total price of `nano`."""
     if not 1 <= len(questions) <= MOST_QUESTIONS:
         raise refuse("query.questions-asked", many=len(questions), most_questions=MOST_QUESTIONS)
-    check_limited(schema)
+    if any(question.persons is None for question in questions):
+        check_limited(schema)
     fair = minimise != MEAN
     wanted = criterion(minimise) if fair else VARIANCE
     alone = Alone(questions, texts, schema, nano, wanted)
@@ -133,12 +145,10 @@ def plan_workload(
     if all(alone.free):
         plans = tuple(alone.plan(number) for number in range(len(questions)))
         return Workload(alone, (apart,), apart, apart, 0, plans)
-    linear = [n for n, q in enumerate(questions) if not alone.free[n] and is_linear(q)]
-    linear = [n for n in linear if not _rows_public(questions[n], alone, n)]
-    ways = [apart, *_beside(alone), *_boxed(alone), *_strategies(alone, linear, nano)]
+    ways = [apart, *_beside(alone), *_boxed(alone), *_strategies(alone, nano)]
     least = min(ways, key=_order)
     chosen = min((way for way in ways if way.fair), key=_order) if fair else least
-    return _made(alone, ways, chosen, least, linear)
+    return _made(alone, ways, chosen, least)
 
 
 def plan_line(declared: Line, question: Question, text: str, schema: Schema, nano: int) -> Workload:
@@ -156,7 +166,7 @@ def plan_line(declared: Line, question: Question, text: str, schema: Schema, nan
     setting = _setting(alone, nano)
     block = line_block(layout, grid, question, declared.rows, setting)
     way = Way(block.strategy.name, 1.0, 1.0, blocks=(block,), layout=layout, grid=grid)
-    return _made(alone, [way], way, way, [0])
+    return _made(alone, [way], way, way)
 
 
 def _setting(alone: Alone, price: int) -> Setting:
@@ -165,9 +175,7 @@ def _setting(alone: Alone, price: int) -> Setting:
     return Setting(price, schema.neighbours == "replace", rows)
 
 
-def _made(
-    alone: Alone, ways: Sequence[Way], chosen: Way, least: Way, linear: Sequence[int]
-) -> Workload:
+def _made(alone: Alone, ways: Sequence[Way], chosen: Way, least: Way) -> Workload:
     numbers, components = range(len(alone.questions)), dict[int, Components]()
     if chosen.beside is not None:
         plans = chosen.beside
@@ -175,7 +183,7 @@ def _made(
         boxed = chosen.boxed.plans
         plans = tuple(boxed[n] if n in boxed else alone.plan(n) for n in numbers)
     elif chosen.blocks:
-        made, components = _estimated_plans(alone, linear, chosen)
+        made, components = _estimated_plans(alone, chosen)
         plans = tuple(made[n] if n in made else alone.plan(n) for n in numbers)
     else:
         plans = tuple(alone.plan(n) for n in numbers)
@@ -214,7 +222,8 @@ def _beside(alone: Alone) -> list[Way]:
     questions, schema = alone.questions, alone.schema
     if schema.unit != RECORD or not 2 <= len(questions) <= _FEW or any(q.keys for q in questions):
         return []
-    if not all_disjoint([q.where for q in questions]):
+    together, _ = computed_by(dict(enumerate(questions)))
+    if len(together) < len(questions) or not all_disjoint([q.where for q in questions]):
         return []
     plans = tuple(
         make_plan(q, schema, alone.nano, alone.wanted, text, beside=True)
@@ -238,11 +247,28 @@ def _boxed(alone: Alone) -> list[Way]:
     return [replace(_judged(one.noise.name, alone, dict(one.plans)), boxed=one) for one in found]
 
 
-def _strategies(alone: Alone, linear: Sequence[int], nano: int) -> list[Way]:
-    """Strategies for all linear questions: at the least mean, and with none worse than alone."""
+def _strategies(alone: Alone, nano: int) -> list[Way]:
+    """Strategies for all linear questions: at the least mean, and with none worse than alone.
+
+    If what they compute makes too many cells, for those that compute nothing.
+    """
+    questions = alone.questions
+    linear = {n: q for n, q in enumerate(questions) if not alone.free[n] and is_linear(q)}
+    linear = {n: q for n, q in linear.items() if not _rows_public(q, alone, n)}
+    together, computed = computed_by(linear)
+    found = _strategies_for(alone, together, computed, nano)
+    if not found and computed:
+        plain = [n for n in together if not questions[n].computed]
+        found = _strategies_for(alone, plain, [], nano)
+    return found
+
+
+def _strategies_for(
+    alone: Alone, linear: Sequence[int], computed: Sequence[ComputedColumn], nano: int
+) -> list[Way]:
     if len(linear) < 2:
         return []
-    schema, questions = alone.schema, alone.questions
+    schema, questions = seen_together(computed, alone.schema), alone.questions
     paying = alone.free.count(False)
     price = nano if len(linear) == paying else alone.share * len(linear)
     setting = _setting(alone, price)
@@ -261,7 +287,8 @@ def _strategies(alone: Alone, linear: Sequence[int], nano: int) -> list[Way]:
             except Refused:  # too little to be shared among levels
                 continue
             if blocks is not None:
-                found.append(_way(blocks, layout, grid, alone, bars))
+                way = _way(blocks, layout, grid, alone, bars)
+                found.append(replace(way, computed=engine_columns(computed)))
     return found
 
 
@@ -291,14 +318,12 @@ def _way(
 # -- plans of what is read off blocks --------------------------------------------------------------
 
 
-def _estimated_plans(
-    alone: Alone, shared: Sequence[int], way: Way
-) -> tuple[dict[int, Plan], dict[int, Components]]:
-    assert way.layout is not None  # noqa: S101 - blocks come with their layout
-    schema, blocks = alone.schema, way.blocks
+def _estimated_plans(alone: Alone, way: Way) -> tuple[dict[int, Plan], dict[int, Components]]:
+    assert way.layout is not None and way.grid is not None  # noqa: S101, PT018 - blocks come with both
+    schema, seen, blocks = alone.schema, way.grid.schema, way.blocks
     price = sum(block.nano for block in blocks)
     noise = noise_of(blocks, Fraction(price, NANO))
-    request, limits = _request(alone, shared, way), _limits(schema)
+    request, limits = _request(alone, way), _limits(schema)
     places = {block.quantity: number for number, block in enumerate(blocks)}
     slices = {
         (number, one): place
@@ -315,11 +340,11 @@ def _estimated_plans(
             at += [(number, slices[number, need.slice], side) for side in range(quantity.many)]
     found, where = {}, {}
     chosen = Candidate(noise.name, Fraction(price, NANO), (), 0.0)
-    for number in shared:
+    for number in way.shared:
         question = alone.questions[number]
         components = Components(blocks, tuple(parts[number]), question.cells)
         where[number] = components
-        read = readings(question, components, needs[number], schema)  # type: ignore[arg-type]
+        read = readings(question, components, needs[number], seen)  # type: ignore[arg-type]
         outputs = [output for output in question.outputs if isinstance(output, Output)]
         found[number] = Plan(
             question=question,
@@ -351,15 +376,16 @@ def _people(schema: Schema) -> People | None:
     return People(schema.unit, schema.rows_per_unit or 1, None)
 
 
-def _request(alone: Alone, shared: Sequence[int], way: Way) -> Request:
+def _request(alone: Alone, way: Way) -> Request:
     assert way.grid is not None  # noqa: S101 - blocks come with their grid
     measures = dict.fromkeys(m for block in way.blocks for m in block.quantity.measures)
     where, people = way.grid.where, _people(alone.schema)
     if people is not None:
         # rows that no question is about use up no limit
-        asked = [_rows_of(alone.questions[number], alone.schema) for number in shared]
+        asked = [_rows_of(alone.questions[number], way.grid.schema) for number in way.shared]
         where = None if None in asked else Any_(tuple(dict.fromkeys(a for a in asked if a)))
-    return Request(tuple(measures), where, tuple(axis.key for axis in way.grid.axes), people)
+    keys = tuple(axis.key for axis in way.grid.axes)
+    return Request(tuple(measures), where, keys, people, way.computed)
 
 
 def _rows_of(question: Question, schema: Schema) -> Predicate | None:
