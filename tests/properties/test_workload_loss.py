@@ -89,8 +89,7 @@ Shift = list[tuple[Fraction, int]]
 
 def moved(workload: Workload, way: Way, row: Row, described: Schema) -> Shift:
     """By how much one row moves everything that leaves, each with the loss of one step."""
-    shared = [n for n in range(len(workload.alone.questions)) if not workload.alone.free[n]]
-    request = _request(workload.alone, shared, way)
+    request = _request(workload.alone, way)
     engine = OracleEngine(described, [{"x": row[0], "c": row[1], "who": "w"}])
     measured = measured_cells(request, engine)
     return [

@@ -40,7 +40,7 @@ def ask(
         "mechanism": mechanism,
         "delta": delta,
     }
-    others |= {"measure_cut": measure_cut, "individual": individual}
+    others |= {"measure_cut": measure_cut, "clip": clip, "individual": individual}
     options.one_or_file(sql, file, others)
     if file is not None:
         questions = options.questions_in(file)

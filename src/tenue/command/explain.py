@@ -36,7 +36,7 @@ def explain(
         "mechanism": mechanism,
         "delta": delta,
     }
-    options.one_or_file(sql, file, others | {"measure_cut": measure_cut})
+    options.one_or_file(sql, file, others | {"measure_cut": measure_cut, "clip": clip})
     if file is not None:
         given = (options.minimise_of(minimise), options.accuracy_of(accuracy))
         many = explain_many(options.questions_in(file), Schema.load(schema), epsilon, *given)

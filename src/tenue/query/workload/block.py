@@ -15,6 +15,7 @@ that can cost, and every law has so much less. A person is that many rows, one a
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -36,6 +37,9 @@ from .strategy.least_squares import Estimator
 from .strategy.runs import Reals
 
 _PARTS = 1 << 14
+_MOST_RATE = 100.0
+_LEAST_VARIANCE = 1 / (2 * math.sinh(_MOST_RATE / 2) ** 2)
+"""Errors are told as if no law had less noise than that, which is none: floats hold no less."""
 FINE = 1 << 20
 """Estimates are whole multiples of 1/FINE steps, so that answers add up exactly."""
 
@@ -137,7 +141,7 @@ class Block:
 
     @cached_property
     def estimator(self) -> Estimator:
-        return self.strategy.estimator([law.variance for law in self.laws])
+        return self.strategy.estimator([max(law.variance, _LEAST_VARIANCE) for law in self.laws])
 
     @cached_property
     def variances(self) -> Reals:
@@ -146,10 +150,13 @@ class Block:
 
     @cached_property
     def rates(self) -> Reals:
-        """The loss of each released number for each step, over all levels."""
+        """The loss of each released number for each step, over all levels; at most `_MOST_RATE`."""
         pairs = zip(self.laws, self.strategy.lengths, strict=True)
         return np.concatenate(
-            [np.full(many, float(law.epsilon / law.sensitivity)) for law, many in pairs]
+            [
+                np.full(many, min(float(law.epsilon / law.sensitivity), _MOST_RATE))
+                for law, many in pairs
+            ]
         )
 
     def weights(self, place: int) -> Reals:

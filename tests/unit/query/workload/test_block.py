@@ -63,3 +63,14 @@ def test_what_is_released_is_whole_and_estimates_are_near() -> None:
 def test_other_prices_have_another_name() -> None:
     one, other = planned(*thresholds()).blocks[0], planned(*thresholds(29)).blocks[0]
     assert one.digest == planned(*thresholds()).blocks[0].digest != other.digest
+
+
+def test_the_largest_price_leaves_errors_that_floats_hold() -> None:
+    """Mutant: weights 1/variance of noise whose variance is 0 in floats."""
+    chosen = planned(*thresholds(), nano=10_000 * 10**9)
+    assert any(way.blocks for way in chosen.ways)
+    for block in (block for way in chosen.ways for block in way.blocks):
+        atoms = list(range(1 + int(block.labels.max())))
+        (found,) = block.estimates([block.strategy.answers(atoms)])
+        assert found == [FINE * total for total in block.rows.whole_sums(atoms)]
+        assert 0 < block.variances.max() < 1e-30
