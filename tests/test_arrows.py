@@ -48,7 +48,9 @@ _INSIDE = {
         "help words options ask wording check example_table demo explain init ledger limits "
         "measure papers publish main process"
     ),
-    "engine": "request watch contract held storage sql people source duckdb open",
+    "engine": (
+        "predicate formula request watch contract held storage sql people source duckdb open"
+    ),
     "estimate": (
         "laplace_integral likelihood posterior window comparison refined refined_error "
         "single vector"
@@ -81,14 +83,14 @@ _INSIDE = {
     ),
     "promise": "promise certificate",
     "query": (
-        "question cells family plan posterior workload release consistent answer certify inquiry "
-        "opening read terms write belief explain individual suggest view session"
+        "question computed cells family plan posterior workload release consistent answer certify "
+        "inquiry opening read coarse terms write belief explain individual suggest view session"
     ),
     "report": (
         "theme picture vega svg page chart figure document measure release trade_off subject plot "
         "write"
     ),
-    "schema": "literal expression column named protocol table file schema",
+    "schema": "literal expression column named lookup protocol table file schema",
     "screen": "number page table",
     "sensitivity": (
         "admissible chain column order_statistic pair parameters local window smooth worst_case"
