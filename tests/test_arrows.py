@@ -48,7 +48,7 @@ _INSIDE = {
         "help words options ask wording check example_table demo explain init ledger limits "
         "publish main process"
     ),
-    "engine": "request watch contract storage sql people source duckdb open",
+    "engine": "request watch contract storage sql people source duckdb postgres open",
     "estimate": (
         "laplace_integral likelihood posterior window comparison refined refined_error "
         "single vector"

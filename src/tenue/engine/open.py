@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ..schema import Table
 from .contract import Engine, Ordered
 from .duckdb.engine import DuckDB
-from .source.location import Database, Files, Relation, locate
+from .source.location import Database, Files, Relation, Server, locate
 
 if TYPE_CHECKING:
     from .duckdb.rows import Load
@@ -24,17 +24,27 @@ def open_engine(source: object, schema: Table, folder: Path | None = None) -> En
 
     Parameters
         source: a path or pattern of .csv, .tsv, .parquet, .json, .jsonl files; a folder of
-            .parquet files; `duckdb://file#table`; a data frame of pandas, polars, pyarrow or
+            .parquet files; `duckdb://file#table`; `postgresql://user@host/database#table`; a data
+            frame of pandas, polars, pyarrow or
             anything with the Arrow PyCapsule interface; a DuckDB connection, whose table of the
             schema's name is read; a DuckDB relation.
         schema: what is declared about the table.
         folder: where a relative path starts; None for the working folder.
     """
-    return DuckDB(locate(source, schema.name, folder), schema)
+    found = locate(source, schema.name, folder)
+    if isinstance(found, Server):
+        from .postgres.engine import Postgres
+
+        return Postgres(found, schema)
+    return DuckDB(found, schema)
 
 
-def open_table(source: Files | Database | Relation) -> tuple[tuple[str, ...], Load]:
+def open_table(source: Files | Database | Relation | Server) -> tuple[tuple[str, ...], Load]:
     """The columns of a table without a schema, and how they are read; refused if it is none."""
+    if isinstance(source, Server):
+        from .postgres.whole import open_table as open_in_server
+
+        return open_in_server(source)
     from .duckdb.rows import open_whole
 
     return open_whole(source)

@@ -14,7 +14,7 @@ from ...noise.source import SYSTEM
 from ...schema import Category, Column, Identifier, Number, Table
 from ..contract import FAULT, Cells, Profile, Profiles, Rows, Validated
 from ..request import ContributionRequest, RankRequest, Request
-from ..source.location import Relation, Source, names_of, paths_of
+from ..source.location import Local, Relation, names_of, paths_of
 from ..sql.logical import Held, Logical, Stored
 from ..sql.statement import write, write_counts, write_lookup
 from ..storage import read_as
@@ -45,7 +45,7 @@ class DuckDB:
     own connection, which must not be used elsewhere while a question runs.
     """
 
-    def __init__(self, source: Source, schema: Table) -> None:
+    def __init__(self, source: Local, schema: Table) -> None:
         self._unit = schema.unit.lower()
         self._lock = threading.Lock()
         self._bench: Bench | None = None
@@ -144,7 +144,7 @@ class DuckDB:
         from ..people.measure import Place
 
         reader = Reader(store.run, store.arrow)
-        return Place(self._table, reader, self._opened_bench, SYSTEM)
+        return Place(self._table, reader, self._opened_bench, DUCKDB, SYSTEM)
 
     def _opened_bench(self) -> Bench:
         self._bench = self._bench or Bench()

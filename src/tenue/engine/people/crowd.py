@@ -85,6 +85,7 @@ def crowd(
     where: Predicate | None,
     keys: Sequence[Key],
     columns: Sequence[str],
+    bench: Dialect | None = None,
 ) -> Crowd:
     """The rows that are somebody's and in a cell.
 
@@ -94,6 +95,7 @@ def crowd(
         where: which rows there are at all.
         keys: what makes a cell.
         columns: what is measured.
+        bench: how SQL is spelled where the chosen rows are measured; as the table's if None.
     """
     _limits(people)
     unit, dialect = logical.column(people.unit), logical.dialect
@@ -111,7 +113,7 @@ def crowd(
         if isinstance(column, Bounded):
             ends = first_step(column), last_step(column)
             handed.append(f"CAST({value} AS {_signed(*ends, dialect)}) AS {value}")
-            taken.append(f"CAST({value} AS {dialect.holding(*ends)}) AS {value}")
+            taken.append(f"CAST({value} AS {(bench or dialect).holding(*ends)}) AS {value}")
         else:
             handed.append(value)
             taken.append(value)

@@ -45,6 +45,7 @@ class Dialect(ABC):
         divide: the sign of the quotient of whole numbers that are not negative, rounded down.
         alias: what follows a SELECT in brackets after FROM.
         fails: whether a double that overflows, or underflows, is an error.
+        bit: the type that a boolean becomes as a number; the narrowest if none is said.
     """
 
     long: str
@@ -57,6 +58,7 @@ class Dialect(ABC):
     divide: str
     alias: str = ""
     fails: bool = False
+    bit: str = ""
     signed: tuple[tuple[int, str], ...] = ()
     unsigned: tuple[tuple[int, str], ...] = ()
 
@@ -86,6 +88,10 @@ class Dialect(ABC):
     def nested(self, sql: str) -> str:
         """A SELECT, as it stands after FROM."""
         return f"({sql}){self.alias}"
+
+    def quotient(self, value: str, divisor: int, kind: str) -> str:
+        """A whole number of this kind, not negative, by one above 0, rounded down."""
+        return f"({value} {self.divide} {divisor})"
 
     def total(self, value: str) -> str:
         """The exact sum of whole numbers, however large."""

@@ -71,7 +71,7 @@ def number_stages(column: Number, stored: Storage, dialect: Dialect) -> list[Sta
     if isinstance(stored, Fixed):
         return _fixed(column, stored, dialect)
     if isinstance(stored, Truth):
-        kind = dict(dialect.signed).get(8, dialect.long)
+        kind = dialect.bit or dict(dialect.signed).get(8, dialect.long)
         bit = Integer(kind, 0, 1)
         return [lambda name: f"CAST({name} AS {kind})", *_integer(column, bit, dialect)]
     if isinstance(stored, Nothing):

@@ -39,15 +39,22 @@ def given_address(given: object) -> Address:
         >>> str(given_address("postgresql://ann@db.example/books"))
         'postgresql://ann@db.example/books#tenue_ledger'
     """
-    from psycopg import ProgrammingError
-    from psycopg.conninfo import conninfo_to_dict
-
     if not isinstance(given, str) or not is_address(given):
         raise refuse("ledger.is-no-postgresql-address")
     server, fragment = urldefrag(given)
     schema = unquote(fragment) or USUAL
     if not schema.isprintable() or len(schema.encode()) > _LONGEST or schema.startswith("pg_"):
         raise refuse("ledger.is-no-name-of-a-schema", most=_LONGEST)
+    return Address(without_password(server), schema)
+
+
+def without_password(server: str) -> str:
+    """The address of a database; refused if libpq does not read it, or if it holds a password."""
+    try:
+        from psycopg import ProgrammingError
+        from psycopg.conninfo import conninfo_to_dict
+    except ImportError:
+        raise refuse("ledger.postgresql-needs-psycopg") from None
     try:
         parts = conninfo_to_dict(server)
     except ProgrammingError:  # its words may quote what was meant as a password
@@ -56,4 +63,4 @@ def given_address(given: object) -> Address:
         raise refuse("ledger.is-no-postgresql-address")
     if "password" in parts or "passfile" in parts:
         raise refuse("ledger.address-holds-password")
-    return Address(server, schema)
+    return server
