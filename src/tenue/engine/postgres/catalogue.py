@@ -9,7 +9,7 @@ from .dialect import POSTGRES, storage
 from .session import Snapshot
 
 _TABLES = """
-SELECT c.oid, n.nspname, c.relname, c.relkind::text,
+SELECT c.oid, (SELECT oid FROM pg_database WHERE datname = current_database()),
     has_table_privilege(c.oid, 'SELECT') OR has_any_column_privilege(c.oid, 'SELECT')
 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND c.relname = %s AND n.nspname = ANY(%s)
@@ -31,11 +31,18 @@ class Found:
     sql: its name in full, in quotes.
     columns: those that may be read, and how each is stored.
     types: how the server names each type.
+    place: by what the catalogue knows it.
     """
 
     sql: str
     columns: tuple[tuple[str, Storage], ...]
     types: tuple[tuple[str, str], ...]
+    place: str
+
+    @property
+    def words(self) -> str:
+        """Place and columns, in words."""
+        return "\n".join([self.place, *(f"{name} {kind}" for name, kind in self.types)])
 
 
 def find_table(state: Snapshot, name: tuple[str, ...]) -> Found:
@@ -47,7 +54,7 @@ def find_table(state: Snapshot, name: tuple[str, ...]) -> Found:
     rows = state.find(_TABLES, (table, [schema]))
     if not rows:
         raise refuse("engine.server-has-no-table", schema=schema, table=table)
-    ((oid, _, _, _, readable),) = rows
+    ((oid, database, readable),) = rows
     if not readable:
         raise refuse("engine.grant-is-missing", schema=schema, table=table)
     columns = [row[:3] for row in state.find(_COLUMNS, (oid,)) if row[3]]
@@ -55,4 +62,5 @@ def find_table(state: Snapshot, name: tuple[str, ...]) -> Found:
         f"{POSTGRES.quoted(schema)}.{POSTGRES.quoted(table)}",
         tuple((one, storage(kind, enumeration=enum)) for one, kind, enum in columns),
         tuple((one, kind) for one, kind, _ in columns),
+        f"{database} {oid} {schema}.{table}",
     )

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from contextlib import suppress
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,10 +21,11 @@ from ..source.location import Server
 from ..sql.logical import Held, Logical, Stored
 from ..sql.statement import write, write_counts, write_lookup
 from ..storage import read_as
-from ..watch import Watched
+from ..watch import Known
 from .catalogue import Found as FoundTable
 from .catalogue import find_table
 from .dialect import POSTGRES
+from .mark import InServer
 from .session import Session, Snapshot
 
 if TYPE_CHECKING:
@@ -48,20 +50,21 @@ class Postgres:
         schema: what is declared about the table.
     """
 
-    files: Watched | None = None
-
     def __init__(self, source: Server, schema: Table) -> None:
         self._unit = schema.unit.lower()
         self._lock = threading.Lock()
         self._bench: Bench | None = None
         self._session: Session | None = Session(source.address, TIMEOUT)
         try:
+            self._name = source.table
             with self._session.snapshot() as state:
-                found = find_table(state, source.table)
+                found = find_table(state, self._name)
             held = {column.name.lower(): _held(column, found) for column in _stored(schema)}
             self._table = Stored(found.sql, held, schema.columns, POSTGRES)
             self._found = found
             self._check()
+            how = "\n".join(f"{column.name} {column.type}" for column in _stored(schema))
+            self.files: Known | None = InServer(found.sql, self._described, how)
         except BaseException:
             self.close()
             raise
@@ -70,7 +73,8 @@ class Postgres:
         """Reads every row once, in the way in which every question reads them."""
         from .rows import validate
 
-        return self._with_state(lambda state: validate(self._table, state))
+        digest = "" if self.files is None else self.files.digest()
+        return self._with_state(lambda state: validate(self._table, state, digest))
 
     def measure(self, request: Request) -> Cells:
         """The measures of every cell that has rows."""
@@ -124,6 +128,12 @@ class Postgres:
             if self._bench is not None:
                 self._bench.close()
             self._session = self._bench = None
+
+    def _described(self) -> str:
+        """What the catalogue says of the table now; nothing if it is gone."""
+        with suppress(Refused):
+            return self._with_state(lambda state: find_table(state, self._name).words)
+        return ""
 
     def _people(self, state: Snapshot) -> Place:
         from ..people.crowd import Reader
@@ -188,8 +198,3 @@ def _held(column: Column, table: FoundTable) -> Held:
             words = POSTGRES.words(column.categories) if isinstance(column, Category) else ""
             return Held(column, name, read_as(column, stored), words)
     raise refuse("engine.source-has-no-column", column=column.name)
-
-
-def opened(address: str) -> Any:
-    """A session for whoever looks at a server without a schema."""
-    return Session(address, TIMEOUT)

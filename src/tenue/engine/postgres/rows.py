@@ -19,8 +19,12 @@ if TYPE_CHECKING:
     import pyarrow
 
 
-def validate(table: Stored, state: Snapshot) -> Validated:
-    """Reads every declared column of every row; what is found is for the holder alone."""
+def validate(table: Stored, state: Snapshot, digest: str) -> Validated:
+    """Reads every declared column of every row; what is found is for the holder alone.
+
+    Parameters
+        digest: by what the table is known again.
+    """
     logical = _unfilled(table)
     columns = [held.column for held in logical.table.held.values()]
     doubts, fractions = {}, {}
@@ -37,7 +41,9 @@ def validate(table: Stored, state: Snapshot) -> Validated:
         logical.select(["COUNT(*)", *doubts.values(), *fractions.values()])
     )
     unreadable, beyond_grid = found[: len(doubts)], found[len(doubts) :]
-    return Validated(rows, _above_zero(doubts, unreadable), _above_zero(fractions, beyond_grid))
+    return Validated(
+        rows, _above_zero(doubts, unreadable), _above_zero(fractions, beyond_grid), digest
+    )
 
 
 def read_rows(table: Stored, found: Found, state: Snapshot) -> Rows:
