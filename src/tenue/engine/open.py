@@ -12,6 +12,7 @@ from .duckdb.engine import DuckDB
 from .source.location import Database, Files, Relation, Server, locate
 
 if TYPE_CHECKING:
+    from .duckdb.describe import Described
     from .duckdb.rows import Load
 
 
@@ -48,6 +49,18 @@ def open_table(source: Files | Database | Relation | Server) -> tuple[tuple[str,
     from .duckdb.rows import open_whole
 
     return open_whole(source)
+
+
+def describe_table(source: object, *, values: bool = False) -> list[Described]:
+    """The columns of a table without a schema; with `values`, also what its rows hold."""
+    from .duckdb.describe import describe
+
+    found = locate(source, "table")
+    if isinstance(found, Server):
+        from .postgres.whole import describe as describe_in_server
+
+        return describe_in_server(found, values=values)
+    return describe(source, values=values)
 
 
 def open_ordered(

@@ -1,4 +1,5 @@
-"""A table of a server as Arrow columns, without a schema, for those who evaluate it."""
+"""A table of a server as Arrow columns, without a schema: for those who evaluate it, and for the
+draft of one."""
 
 from __future__ import annotations
 
@@ -8,9 +9,10 @@ from typing import TYPE_CHECKING
 import psycopg
 
 from ...errors import refuse
+from ..duckdb.describe import LOOKED_AT, Described, describe_arrow
 from ..source.location import Server
-from ..storage import Fixed, Text, Written
-from .catalogue import find_table
+from ..storage import Fixed, Opaque, Text, Written
+from .catalogue import Found, find_table
 from .dialect import POSTGRES
 from .session import Session
 
@@ -31,18 +33,36 @@ def open_table(
     with session.snapshot() as state:
         found = find_table(state, source.table)
     session.close()
-    stored = dict(found.columns)
+    read = _reader(source, found)
+    return tuple(name for name, _ in found.columns), lambda names: read(names, None)
+
+
+def describe(source: Server, *, values: bool) -> list[Described]:
+    """The columns of a table or view; with `values`, also what its rows hold."""
+    session = Session(source.address, _TIMEOUT)
+    with session.snapshot() as state:
+        found = find_table(state, source.table)
+    session.close()
+    names = [name for name, stored in found.columns if not isinstance(stored, Opaque)]
+    read = _reader(source, found)
+    return describe_arrow(read(names, LOOKED_AT), read(names, None) if values else None)
+
+
+def _reader(source: Server, found: Found) -> Callable[[Sequence[str], int | None], pyarrow.Table]:
+    """What gives the columns of these names, of so many rows or of all."""
+    stored, types = dict(found.columns), dict(found.types)
 
     def chosen(name: str) -> str:
         own = POSTGRES.quoted(name)
-        if isinstance(stored[name], Fixed) or dict(found.types)[name] == "numeric":
+        if isinstance(stored[name], Fixed) or types[name].startswith("numeric"):
             return f"CAST({own} AS {POSTGRES.double}) AS {own}"
         if isinstance(stored[name], Text | Written):
             return f"CAST({own} AS {POSTGRES.text}) AS {own}"
         return own
 
-    def load(names: Sequence[str]) -> pyarrow.Table:
+    def load(names: Sequence[str], most: int | None) -> pyarrow.Table:
         sql = f"SELECT {', '.join(map(chosen, names))} FROM {found.sql}"  # noqa: S608
+        sql += "" if most is None else f" LIMIT {most}"
         again = Session(source.address, _TIMEOUT)
         try:
             with again.snapshot() as state:
@@ -54,4 +74,4 @@ def open_table(
         # raised out of reach of the error above, which may quote a row
         raise refuse("engine.rows-could-not-be-read")
 
-    return tuple(name for name, _ in found.columns), load
+    return load
