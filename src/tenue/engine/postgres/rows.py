@@ -155,7 +155,8 @@ def _beyond_times(column: Date | Datetime, stored: Storage, raw: str) -> str:
     return f"COALESCE({value} < {first} OR {value} > {last}, FALSE)"
 
 
-def _arrow_type(stored: Storage, name: str) -> pyarrow.DataType:
+def _arrow_type(stored: Storage, name: str) -> pyarrow.DataType | None:
+    """The type in which values leave again; None for text that was read as something else."""
     import pyarrow
 
     plain: dict[str, Any] = {
@@ -173,4 +174,6 @@ def _arrow_type(stored: Storage, name: str) -> pyarrow.DataType:
         return pyarrow.timestamp("us", "UTC" if stored.type == ZONED else None)
     if isinstance(stored, Integer | Floating | Truth | Day):
         return plain[name]()
-    return pyarrow.string() if name != "numeric" else pyarrow.float64()
+    if isinstance(stored, Written):
+        return pyarrow.float64() if name.startswith("numeric") else None
+    return pyarrow.string()
