@@ -76,7 +76,7 @@ _INSIDE = {
         "question cells family plan posterior workload release consistent answer certify inquiry "
         "opening read terms write belief explain individual suggest view session"
     ),
-    "schema": "literal expression column named protocol table file schema",
+    "schema": "address literal expression column named protocol table file schema",
     "screen": "number page table",
     "sensitivity": (
         "admissible chain column order_statistic pair parameters local window smooth worst_case"

@@ -91,7 +91,7 @@ def _name(data: str) -> tuple[str, Path]:
 
 def _source(data: str, target: Path) -> str:
     """The source as the schema names it: a relative path starts at the schema's folder."""
-    from ..ledger.postgres.address import is_address
+    from ..schema.address import is_address
 
     if _is_one_file(data):
         path = Path(data)

@@ -6,6 +6,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..errors import refuse
 from ..schema import Table
 from .contract import Engine, Ordered
 from .duckdb.engine import DuckDB
@@ -34,10 +35,16 @@ def open_engine(source: object, schema: Table, folder: Path | None = None) -> En
     """
     found = locate(source, schema.name, folder)
     if isinstance(found, Server):
-        from .postgres.engine import Postgres
-
-        return Postgres(found, schema)
+        return _in_server(found, schema)
     return DuckDB(found, schema)
+
+
+def _in_server(source: Server, schema: Table) -> Engine:
+    try:
+        from .postgres.engine import Postgres
+    except ImportError:
+        raise refuse("engine.postgresql-needs-psycopg") from None
+    return Postgres(source, schema)
 
 
 def open_table(source: Files | Database | Relation | Server) -> tuple[tuple[str, ...], Load]:

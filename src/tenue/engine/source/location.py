@@ -18,7 +18,7 @@ from urllib.parse import unquote
 
 from ...errors import refuse
 from ...frozen import dataclass
-from ...ledger.postgres.address import is_address, without_password
+from ...schema.address import is_address, without_password
 from .limit import MOST_FILES
 
 Kind = Literal["csv", "tsv", "parquet", "json", "jsonl"]
