@@ -65,6 +65,9 @@ class _Postgres(Dialect):
             return super().quotient(value, divisor, kind)
         return f"div({value}, {divisor})"  # the quotient of decimals is not whole
 
+    def nearest(self, value: str, low: str, high: str) -> str:
+        return f"LEAST(GREATEST({value}, {low}), {high})"  # computes the value once
+
     def stored(self, name: str, kind: Storage) -> str:
         if isinstance(kind, Fixed):
             return f"NULLIF({name}, CAST('NaN' AS numeric))"

@@ -93,6 +93,11 @@ class Dialect(ABC):
         """A whole number of this kind, not negative, by one above 0, rounded down."""
         return f"({value} {self.divide} {divisor})"
 
+    def nearest(self, value: str, low: str, high: str) -> str:
+        """The nearest number from `low` to `high`, of a value that is not NULL."""
+        cut = f"WHEN {value} < {low} THEN {low} WHEN {value} > {high} THEN {high}"
+        return f"CASE {cut} ELSE {value} END"
+
     def total(self, value: str) -> str:
         """The exact sum of whole numbers, however large."""
         return f"SUM({value})"

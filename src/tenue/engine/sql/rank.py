@@ -165,6 +165,8 @@ def _between(
         cases += [f"WHEN v <= {integer(high)} THEN v"]
         gaps |= {low - 1, high + 1}
     lumped = f"CASE {' '.join(cases)} ELSE {integer(spans[-1][1] + 1)} END" if spans else "0"
+    if len(spans) == 1:
+        lumped = dialect.nearest("v", *(integer(gap) for gap in sorted(gaps)))
     sql = f"SELECT {lumped} AS g, COUNT(*) FROM {values} WHERE v IS NOT NULL GROUP BY 1"  # noqa: S608
     counts = sorted((int(value), int(count)) for value, count in run(sql))
     smaller = [0, *accumulate(count for _, count in counts)]
