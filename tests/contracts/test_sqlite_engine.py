@@ -234,7 +234,7 @@ class Careless(SQLite):
 
 
 def test_a_careless_dialect_is_found_out() -> None:
-    careless = Careless(**vars(SQLITE))
+    careless = Careless(**{**vars(SQLITE), "fails": False})
     present = Request(each("present", "pay"))
     assert SQLiteEngine(ROWS, SCHEMA).measure(present) == {(): (5,)}
     assert SQLiteEngine(ROWS, SCHEMA, careless).measure(present) == {(): (6,)}
