@@ -144,6 +144,7 @@ class SQLiteEngine:
     """The smallest engine: one table, one connection, and what the suite of counts asks for."""
 
     files = None
+    excess: tuple[str, ...] = ()
 
     def __init__(self, rows: Rows, schema: Schema, dialect: Dialect = SQLITE) -> None:
         self.connection = sqlite3.connect(":memory:")

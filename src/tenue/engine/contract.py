@@ -100,9 +100,12 @@ class Engine(Protocol):
 
     files: by what the table's files, or its place in a server, are known again, as they were when
         it was opened; None if it lives in the process of whoever opens it.
+    excess: what the role that reads the table in a server may do besides, each after "the role";
+        nothing for tables that no role reads.
     """
 
     files: Known | None
+    excess: tuple[str, ...]
 
     def validate(self) -> Validated:
         """Reads every row once, so that no question fails later because of one.

@@ -45,6 +45,8 @@ class DuckDB:
     own connection, which must not be used elsewhere while a question runs.
     """
 
+    excess: tuple[str, ...] = ()
+
     def __init__(self, source: Local, schema: Table) -> None:
         self._unit = schema.unit.lower()
         self._lock = threading.Lock()

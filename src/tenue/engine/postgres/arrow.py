@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -12,9 +13,17 @@ _TYPES = {"int2": "int16", "int4": "int32", "int8": "int64", "bool": "bool_", "f
 
 
 def to_arrow(
-    connection: psycopg.Connection[tuple[Any, ...]], address: str, sql: str
+    connection: psycopg.Connection[tuple[Any, ...]],
+    address: str,
+    sql: str,
+    settings: Sequence[str] = (),
 ) -> pyarrow.Table:
-    """The rows of a SELECT in the state that the connection's transaction sees."""
+    """The rows of a SELECT in the state that the connection's transaction sees.
+
+    Parameters
+        address: where another connection may be made.
+        settings: statements that make that one equal to the first.
+    """
     try:
         from adbc_driver_postgresql import dbapi
     except ImportError:
@@ -22,13 +31,9 @@ def to_arrow(
     row = connection.execute("SELECT pg_export_snapshot()").fetchone()
     assert row is not None  # noqa: S101 - it is one value
     with dbapi.connect(address, autocommit=True) as other, other.cursor() as cursor:
-        # without a result to fetch
-        cursor.executescript(
-            "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;"
-            f"SET TRANSACTION SNAPSHOT '{row[0]}';"
-            "SET LOCAL search_path = pg_catalog, pg_temp;"
-            "SET LOCAL TimeZone = 'UTC'"
-        )
+        begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+        # a script, for its statements have no result to fetch
+        cursor.executescript(";".join([*settings, begin, f"SET TRANSACTION SNAPSHOT '{row[0]}'"]))
         cursor.execute(sql)
         return cursor.fetch_arrow_table()
 

@@ -8,6 +8,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
+import psycopg
 from numpy.typing import NDArray
 
 from ...errors import EngineFault, InvalidTable, Refused, refuse
@@ -23,8 +24,9 @@ from ..sql.statement import write, write_counts, write_lookup
 from ..storage import read_as
 from ..watch import Known
 from .catalogue import Found as FoundTable
-from .catalogue import find_table
+from .catalogue import find_readable, find_table
 from .dialect import POSTGRES
+from .grants import Excess, excess_of
 from .mark import InServer
 from .session import Session, Snapshot
 
@@ -57,14 +59,15 @@ class Postgres:
         self._session: Session | None = Session(source.address, TIMEOUT)
         try:
             self._name = source.table
-            with self._session.snapshot() as state:
-                found = find_table(state, self._name)
+            found, excess = self._session.look(lambda state: _opened(state, self._name))
             held = {column.name.lower(): _held(column, found) for column in _stored(schema)}
             self._table = Stored(found.sql, held, schema.columns, POSTGRES)
             self._found = found
             self._check()
-            how = "\n".join(f"{column.name} {column.type}" for column in _stored(schema))
-            self.files: Known | None = InServer(found.sql, self._described, how)
+            self.excess = tuple(right.what for right in excess)
+            how = [f"{column.name} {column.type}" for column in _stored(schema)]
+            how += [f"rows {schema.rows}", f"{schema.neighbours} {schema.unit}"]
+            self.files: Known | None = InServer(found.sql, self._described, "\n".join(how))
         except BaseException:
             self.close()
             raise
@@ -74,7 +77,16 @@ class Postgres:
         from .rows import validate
 
         digest = "" if self.files is None else self.files.digest()
-        return self._with_state(lambda state: validate(self._table, state, digest))
+
+        def read(state: Snapshot) -> Validated | None:
+            with suppress(psycopg.DataError):
+                return validate(self._table, state, digest)
+            return None
+
+        found = self._with_state(lambda state: (read(state),))[0]
+        if found is None:
+            raise refuse("engine.view-fails", table=self._found.sql)
+        return found
 
     def measure(self, request: Request) -> Cells:
         """The measures of every cell that has rows."""
@@ -183,6 +195,11 @@ _OF_THE_SERVER = {"server-away"}
 """Refusals of opening that are a failure once a question was paid."""
 
 
+def _opened(state: Snapshot, name: tuple[str, ...]) -> tuple[FoundTable, tuple[Excess, ...]]:
+    found = find_readable(state, name)
+    return found, excess_of(state, found)
+
+
 def _stored(schema: Table) -> list[Column]:
     """The declared columns that a source must have: all but the derived ones."""
     return [
@@ -197,4 +214,9 @@ def _held(column: Column, table: FoundTable) -> Held:
         if name.lower() == column.name.lower():
             words = POSTGRES.words(column.categories) if isinstance(column, Category) else ""
             return Held(column, name, read_as(column, stored), words)
+    for name in table.closed:
+        if name.lower() == column.name.lower():
+            own = POSTGRES.quoted(name)
+            facts = {"column": own, "table": table.sql, "role": table.role}
+            raise refuse("engine.grant-on-column-is-missing", **facts)
     raise refuse("engine.source-has-no-column", column=column.name)

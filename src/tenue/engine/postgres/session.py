@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import psycopg
 
@@ -24,11 +24,13 @@ _SETTINGS = (
     "SET extra_float_digits = 1",
     "SET DateStyle = 'ISO, YMD'",
     "SET default_transaction_read_only = on",
+    "SET row_security = off",  # an error instead of fewer rows
     "SET lock_timeout = '10s'",
     "SET idle_in_transaction_session_timeout = '10min'",
 )
-_PAGE = 1 << 14
+_BEGIN = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 
+Made = TypeVar("Made")
 Tuples = list[tuple[Any, ...]]
 
 
@@ -37,30 +39,29 @@ class Session:
 
     Guarantee
         Nothing can be written through it, and names are found in the system's own schema only, so
-        that every statement names the table in full.
+        that every statement names the table in full. A table of which row-level security hides
+        rows gives an error, and not fewer rows.
     """
 
     def __init__(self, address: str, timeout: int) -> None:
         self._address = address
-        self._timeout = timeout
+        self._settings = (*_SETTINGS, f"SET statement_timeout = '{timeout}s'")
         self._connection = self._connected()
 
     def _connected(self) -> psycopg.Connection[tuple[Any, ...]]:
-        try:
+        made, ready = None, False
+        with suppress(psycopg.Error):
             made = psycopg.connect(
                 self._address, autocommit=True, connect_timeout=10, application_name="tenue"
             )
-        except psycopg.Error:
-            made = None
-        # raised out of reach of the error above, which may quote the address
-        if made is None:
-            raise refuse("engine.server-cannot-be-reached")
-        try:
-            for setting in (*_SETTINGS, f"SET statement_timeout = '{self._timeout}s'"):
+            for setting in self._settings:
                 made.execute(setting.encode())
-        except BaseException:
-            made.close()
-            raise
+            ready = True
+        # raised out of reach of the error above, which may quote the address
+        if made is None or not ready:
+            if made is not None:
+                made.close()
+            raise refuse("engine.server-cannot-be-reached")
         if made.info.server_version < OLDEST:
             made.close()
             raise refuse("engine.server-is-too-old", version=made.info.server_version // 10000)
@@ -69,15 +70,28 @@ class Session:
     @contextmanager
     def snapshot(self) -> Iterator[Snapshot]:
         """One state of the table, for as many statements as wanted."""
-        if self._connection.closed:  # the server may have come back since
-            self._connection = self._connected()
-        connection = self._connection
-        connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        connection = self._begun()
         try:
-            yield Snapshot(connection, self._address)
+            yield Snapshot(connection, self._address, self._settings)
         finally:
             with suppress(psycopg.Error):
                 connection.execute("ROLLBACK")
+
+    def look(self, work: Callable[[Snapshot], Made]) -> Made:
+        """What is found in one state; a server that goes away meanwhile is refused."""
+        with suppress(psycopg.Error), self.snapshot() as state:
+            return work(state)
+        raise refuse("engine.server-cannot-be-reached")
+
+    def _begun(self) -> psycopg.Connection[tuple[Any, ...]]:
+        """The connection, in a transaction; a new one if the server was away meanwhile."""
+        with suppress(psycopg.Error):
+            self._connection.execute(_BEGIN)
+            return self._connection
+        self.close()
+        self._connection = self._connected()
+        self._connection.execute(_BEGIN)
+        return self._connection
 
     def close(self) -> None:
         with suppress(psycopg.Error):
@@ -87,8 +101,13 @@ class Session:
 class Snapshot:
     """One state of the table."""
 
-    def __init__(self, connection: psycopg.Connection[tuple[Any, ...]], address: str) -> None:
-        self._connection, self._address = connection, address
+    def __init__(
+        self,
+        connection: psycopg.Connection[tuple[Any, ...]],
+        address: str,
+        settings: Sequence[str],
+    ) -> None:
+        self._connection, self._address, self._settings = connection, address, settings
 
     def run(self, sql: str) -> Tuples:
         """The rows of a SELECT."""
@@ -100,20 +119,4 @@ class Snapshot:
 
     def arrow(self, sql: str) -> pyarrow.Table:
         """The rows of a SELECT, as an Arrow table."""
-        return to_arrow(self._connection, self._address, sql)
-
-    def batches(self, sql: str, take: Callable[[pyarrow.RecordBatch], None], size: int) -> None:
-        """Gives the rows of a SELECT to `take`, so many at a time."""
-        import pyarrow
-
-        name = "tenue_rows"
-        self._connection.execute(f"DECLARE {name} NO SCROLL CURSOR FOR {sql}".encode())
-        while True:
-            found = self._connection.execute(f"FETCH {min(size, _PAGE)} FROM {name}".encode())
-            rows = found.fetchall()
-            if not rows:
-                break
-            names = [column.name for column in found.description or ()]
-            columns = [list(column) for column in zip(*rows, strict=True)]
-            take(pyarrow.RecordBatch.from_pydict(dict(zip(names, columns, strict=True))))
-        self._connection.execute(f"CLOSE {name}".encode())
+        return to_arrow(self._connection, self._address, sql, self._settings)

@@ -12,7 +12,7 @@ from ...errors import refuse
 from ..duckdb.describe import LOOKED_AT, Described, describe_arrow
 from ..source.location import Server
 from ..storage import Fixed, Opaque, Text, Written
-from .catalogue import Found, find_table
+from .catalogue import Found, find_readable
 from .dialect import POSTGRES
 from .session import Session
 
@@ -29,23 +29,26 @@ def open_table(
 
     Decimals are read as doubles, and what the server stores in types of its own as text.
     """
-    session = Session(source.address, _TIMEOUT)
-    with session.snapshot() as state:
-        found = find_table(state, source.table)
-    session.close()
+    found = look_at(source)
     read = _reader(source, found)
     return tuple(name for name, _ in found.columns), lambda names: read(names, None)
 
 
 def describe(source: Server, *, values: bool) -> list[Described]:
     """The columns of a table or view; with `values`, also what its rows hold."""
-    session = Session(source.address, _TIMEOUT)
-    with session.snapshot() as state:
-        found = find_table(state, source.table)
-    session.close()
+    found = look_at(source)
     names = [name for name, stored in found.columns if not isinstance(stored, Opaque)]
     read = _reader(source, found)
     return describe_arrow(read(names, LOOKED_AT), read(names, None) if values else None)
+
+
+def look_at(source: Server) -> Found:
+    """What the catalogue says of the table; refused if it is none, or may not be read."""
+    session = Session(source.address, _TIMEOUT)
+    try:
+        return session.look(lambda state: find_readable(state, source.table))
+    finally:
+        session.close()
 
 
 def _reader(source: Server, found: Found) -> Callable[[Sequence[str], int | None], pyarrow.Table]:

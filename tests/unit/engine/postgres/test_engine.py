@@ -14,7 +14,7 @@ import tenue as tn
 from postgres_server import Server
 from tenue.engine.contract import FAULT
 from tenue.engine.postgres.session import Snapshot
-from tenue.errors import EngineFault, InvalidTable, Refused
+from tenue.errors import EngineFault, InvalidTable, NotPromised, Refused
 
 pytestmark = pytest.mark.needs("postgres")
 STATED: dict[str, Any] = {
@@ -37,12 +37,19 @@ def server() -> Iterator[Server]:
             " CASE WHEN i % 3 = 0 THEN 'N' ELSE 'S' END AS region, 'canary' AS secret"
             " FROM generate_series(1, 3000) i"
         )
+        connection.execute("CREATE ROLE reader LOGIN")
+        connection.execute("REVOKE TEMPORARY ON DATABASE postgres FROM PUBLIC")
+        connection.execute("REVOKE CREATE ON SCHEMA public FROM PUBLIC")
+        connection.execute("GRANT SELECT ON people TO reader")
     yield made
     made.remove()
 
 
-def opened(server: Server, ledger: Path | tn.ledger.Memory, **more: Any) -> Any:
-    return tn.protect(f"{server.address()}#people", schema=STATED, ledger=ledger, **more)
+def opened(
+    server: Server, ledger: Path | tn.ledger.Memory, role: str = "reader", **more: Any
+) -> Any:
+    source = f"{server.address(role=role)}#people"
+    return tn.protect(source, schema=STATED, ledger=ledger, **more)
 
 
 def test_a_question_is_answered(server: Server) -> None:
@@ -67,6 +74,7 @@ def test_an_analyst_asks_what_the_holder_opened_and_no_other_table(
     with psycopg.connect(server.address(), autocommit=True) as connection:
         connection.execute("ALTER TABLE people RENAME TO moved")
         connection.execute("CREATE TABLE people AS SELECT * FROM moved LIMIT 1")
+        connection.execute("GRANT SELECT ON people TO reader")
         spent = data.budget.spent
         with pytest.raises(Refused, match="holder"):
             data.ask("SELECT SUM(age) FROM people", epsilon=1)
@@ -83,6 +91,8 @@ def test_a_server_that_dies_in_a_question_costs_its_price_and_tells_nothing(
     run = Snapshot.run
 
     def dies(self: Snapshot, sql: str) -> Any:
+        if "COUNT" not in sql:
+            return run(self, sql)
         monkeypatch.undo()
         server.restart(signal.SIGQUIT)
         return run(self, sql)
@@ -135,3 +145,49 @@ def test_a_table_that_is_not_as_declared_is_refused_at_once(server: Server) -> N
             continue
         with pytest.raises(InvalidTable, match=word):
             tn.protect(f"{server.address()}#people", schema=schema, ledger=tn.ledger.Memory())
+
+
+def test_a_role_that_may_write_is_named_to_the_holder_and_refused_to_analysts(
+    server: Server, tmp_path: Path
+) -> None:
+    """The mutant that asks nobody's rights opens for the analyst too."""
+    ledger = tmp_path / "people.ledger"
+    quiet = opened(server, ledger)
+    assert quiet.opening.remarks == ()
+    quiet.close()
+    with psycopg.connect(server.address(), autocommit=True) as connection:
+        connection.execute("GRANT DELETE ON people TO reader")
+        data = opened(server, ledger)
+        assert data.opening.excess == ("may write to the table",)
+        assert "it may write to the table." in data.opening.remarks[0]
+        data.close()
+        with pytest.raises(NotPromised, match="may write to the table") as refusal:
+            opened(server, ledger, analyst="ann")
+        assert refusal.value.code == "excessive-grant"
+        connection.execute("REVOKE DELETE ON people FROM reader")
+    opened(server, ledger, analyst="ann").close()
+
+
+def test_a_server_that_was_away_between_questions_is_reached_anew(server: Server) -> None:
+    data = opened(server, tn.ledger.Memory())
+    server.restart(signal.SIGQUIT)
+    assert abs(data.ask(COUNT, epsilon=1).value - 3000) < 100
+    data.close()
+
+
+def test_a_view_that_fails_on_a_row_is_refused_when_it_is_opened(server: Server) -> None:
+    with psycopg.connect(server.address(), autocommit=True) as connection:
+        connection.execute("CREATE VIEW failing AS SELECT 5 / (age - 17) AS age FROM people")
+    stated = {**STATED, "columns": {"age": STATED["columns"]["age"]}}
+    with pytest.raises(InvalidTable, match="could not be read to its end") as refusal:
+        tn.protect(f"{server.address()}#failing", schema=stated, ledger=tn.ledger.Memory())
+    assert refusal.value.__context__ is None
+
+
+def test_another_stated_number_of_rows_is_compared_again(server: Server, tmp_path: Path) -> None:
+    ledger = tmp_path / "people.ledger"
+    table = {"name": "people", "unit": "record", "neighbours": "replace", "rows": 3000}
+    source = f"{server.address(role='reader')}#people"
+    tn.protect(source, schema=STATED | {"table": table}, ledger=ledger).close()
+    with pytest.raises(Refused, match="another number"):
+        tn.protect(source, schema=STATED | {"table": table | {"rows": 2999}}, ledger=ledger)
