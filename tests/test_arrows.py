@@ -46,9 +46,9 @@ FILES = sorted(SOURCE.rglob("*.py"))
 _INSIDE = {
     "command": (
         "help words options ask wording check example_table demo explain init ledger limits "
-        "publish main process"
+        "publish source main process"
     ),
-    "engine": "request watch contract storage sql people source duckdb postgres open",
+    "engine": "request watch contract storage finding sql people source duckdb postgres open doctor",
     "estimate": (
         "laplace_integral likelihood posterior window comparison refined refined_error "
         "single vector"

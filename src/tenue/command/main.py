@@ -12,6 +12,7 @@ from typing import NoReturn
 from ..errors import Fault, Refused
 from ..version import VERSION
 from . import ask, check, demo, explain, init, ledger, limits, publish
+from .source import doctor
 from .wording import in_options
 from .words import App
 
@@ -23,6 +24,7 @@ UNFORESEEN = (
 app = App("tenue", "The least noise that keeps the promise.", version=f"tenue {VERSION}")
 app.command("demo")(demo.demo)
 app.command("init")(init.init)
+app.command("doctor")(doctor.doctor)
 app.command("explain")(explain.explain)
 app.command("ask")(ask.ask)
 app.command("limits")(limits.limits)
@@ -32,9 +34,9 @@ app.add("ledger", ledger.app)
 
 
 def main() -> None:
-    """Exit codes: 0 done, 2 refused, 1 our fault; 3 of `check`, not as required. Nobody sees a
-    traceback for a mistake, nor the words of an error that we did not foresee: they may quote a
-    row. `TENUE_TRACEBACK=1` shows both to whoever holds the table."""
+    """Exit codes: 0 done, 2 refused, 1 our fault; 3 of `check` and `doctor`, not as required.
+    Nobody sees a traceback for a mistake, nor the words of an error that we did not foresee: they
+    may quote a row. `TENUE_TRACEBACK=1` shows both to whoever holds the table."""
     as_json = "--json" in sys.argv
     gc.set_threshold(100_000)  # what is loaded stays: looking through it took a tenth of a question
     try:

@@ -67,6 +67,11 @@ class Session:
             raise refuse("engine.server-is-too-old", version=made.info.server_version // 10000)
         return made
 
+    @property
+    def version(self) -> int:
+        """The major version of the server."""
+        return self._connection.info.server_version // 10000
+
     @contextmanager
     def snapshot(self) -> Iterator[Snapshot]:
         """One state of the table, for as many statements as wanted."""
