@@ -101,19 +101,18 @@ def schema(*, people: bool) -> dict[str, Any]:
 def write_table(server: Server, rows: int) -> str:
     """Rows that depend on nothing but their number; the address of their table."""
     name = f"rows_{rows}"
-    mixed = "(hashint8extended(i, {0}) & 1048575)"
+    mixed = "(hashint8extended(i, {0}) & 9007199254740991)"
     with psycopg.connect(server.address(), autocommit=True) as connection:
         connection.execute(
             f"""CREATE UNLOGGED TABLE {name} AS SELECT
                 CAST({mixed.format(1)} % {max(rows // EACH, 1)} AS integer) AS person,
                 'g' || lpad(CAST({mixed.format(2)} % {GROUPS} AS text), 2, '0') AS text,
                 'g' || {mixed.format(2)} % 10 AS few,
-                {mixed.format(3)} / 1048576e0 * {HIGH} AS double,
+                CAST({mixed.format(3)} AS double precision) / 9007199254740992 * {HIGH} AS double,
                 CAST({mixed.format(4)} % {HIGH} AS integer) AS int32,
                 {mixed.format(5)} % {HIGH} AS int64
             FROM generate_series(1, {rows}) AS r(i)""".encode()  # noqa: S608
         )
-        connection.execute(f"ALTER TABLE {name} ALTER double TYPE double precision".encode())
         connection.execute(f"VACUUM ANALYZE {name}".encode())
         connection.execute(b"CHECKPOINT")
     return f"{server.address()}#{name}"

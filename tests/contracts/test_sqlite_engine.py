@@ -99,7 +99,7 @@ class SQLite(Dialect):
     def hash(self, value: str) -> str:
         raise NotImplementedError("there are no limits of people")
 
-    def quantiles(self, value: str, places: Sequence[float]) -> str:
+    def quantiles(self, value: str, places: Sequence[str]) -> str:
         raise NotImplementedError("there are no ranks")
 
 

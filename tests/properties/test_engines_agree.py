@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import date, datetime
 from decimal import Decimal
 from itertools import count
@@ -17,11 +18,16 @@ from typing import Any
 import psycopg
 import pyarrow as pa
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from postgres_server import Server
 from tenue.engine.contract import Engine
 from tenue.engine.open import open_engine
-from tenue.engine.request import Group, Measure, Request
+from tenue.engine.postgres.dialect import POSTGRES
+from tenue.engine.postgres.session import Session, Snapshot
+from tenue.engine.request import Group, Measure, RankRequest, Request, Window
+from tenue.engine.sql.rank import profiles
 from tenue.schema import Schema
 
 pytestmark = pytest.mark.needs("postgres")
@@ -251,3 +257,56 @@ def test_many_categories(postgres_server: Server, many: int) -> None:
     assert one.measure(asked) == other.measure(asked)
     one.close()
     other.close()
+
+
+WINDOWS = st.builds(
+    Window,
+    st.sampled_from([1, 2, 7, 10**30]),
+    st.just(0) | st.just(1),
+    st.integers(-12, 12),
+    st.integers(-12, 12),
+    st.integers(0, 9) | st.just(10**31),
+)
+
+
+@given(
+    st.lists(st.none() | st.integers(-3, 3) | st.sampled_from([2**62, -(2**62)]), max_size=25),
+    st.lists(WINDOWS, max_size=3),
+)
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_values_near_a_rank(
+    postgres_server: Server, values: list[int | None], windows: list[Window]
+) -> None:
+    described = schema({"type": "number", "bounds": [-(2**62), 2**62]})
+    engine = in_postgres(postgres_server, "bigint", values, described)
+    other = in_duckdb(pa.int64(), values, described)
+    request = RankRequest("x", tuple(windows))
+    assert engine.ranks(request) == other.ranks(request)
+    engine.close()
+    other.close()
+
+
+def test_statements_about_ranks_have_no_value_in_them(postgres_server: Server) -> None:
+    """Others may write them down. The mutant is what DuckDB, whose statements nobody sees, does."""
+    described = schema({"type": "number", "bounds": [0, 100_000]})
+    opened = in_postgres(postgres_server, "bigint", [77_000 + i for i in range(1000)], described)
+    session = Session(postgres_server.address(), 60)
+    request = RankRequest("x", (Window(100, 50, 0, 0, 1000), Window(100, 10, 0, 0, 1000)))
+    table = opened._table  # type: ignore[attr-defined]
+    for logged in (True, False):
+        asked: list[str] = []
+        with session.snapshot() as state:
+
+            def written_down(
+                sql: str, asked: list[str] = asked, state: Snapshot = state
+            ) -> list[tuple[Any, ...]]:
+                asked.append(sql)
+                return state.run(sql)
+
+            dialect = replace(POSTGRES, logged=logged)
+            found = profiles(request, replace(table, dialect=dialect), written_down)
+        assert found == opened.ranks(request)
+        assert ("77" in "".join(asked)) != logged
+        assert len(asked) == (2 if logged else 3), "nothing was counted in full"
+    session.close()
+    opened.close()

@@ -180,6 +180,11 @@ def _numbered(sql: str, rows: Crowd, reader: Reader, span: Sequence[int]) -> pya
     """The rows, with units that are numbers from 0 on, in place of what they are."""
     others = "".join(f", {name}" for name in rows.handed)
     dialect, source = rows.dialect, rows.dialect.nested(sql)
+    if span and span[1] - span[0] < _NARROW and dialect.logged:
+        # the least unit is a value of a row, and must stand in no statement
+        table = reader.arrow(f"SELECT u{others} FROM {source}")  # noqa: S608
+        units = (_column(table, "u").astype(np.int64) - span[0]).astype(np.uint32)
+        return table.set_column(0, "u", [units])
     if span and span[1] - span[0] < _NARROW:
         # in a type that no stored number leaves: an overflow would be an error that depends on rows
         wide = dialect.long if span[1] < _SIGNED_END else dialect.huge

@@ -103,9 +103,8 @@ class _Postgres(Dialect):
     def hash(self, value: str) -> str:
         return f"(hashtextextended(CAST({value} AS {self.text}), 0) & {2**63 - 1})"
 
-    def quantiles(self, value: str, places: Sequence[float]) -> str:
-        listed = ", ".join(map(self.number, places))
-        return f"percentile_disc(ARRAY[{listed}]) WITHIN GROUP (ORDER BY {value})"
+    def quantiles(self, value: str, places: Sequence[str]) -> str:
+        return f"percentile_disc(ARRAY[{', '.join(places)}]) WITHIN GROUP (ORDER BY {value})"
 
     def days(self, low: int, high: int) -> Counted:
         ends = [f"(DATE '1970-01-01' + ({end}))" for end in (low, high)]
@@ -248,6 +247,7 @@ POSTGRES = _Postgres(
     divide="/",
     alias=" AS nested",
     fails=True,
+    logged=True,
     bit="INTEGER",
     signed=((16, "SMALLINT"), (32, "INTEGER")),
     unsigned=((15, "SMALLINT"), (31, "INTEGER"), (63, "BIGINT")),

@@ -45,6 +45,8 @@ class Dialect(ABC):
         divide: the sign of the quotient of whole numbers that are not negative, rounded down.
         alias: what follows a SELECT in brackets after FROM.
         fails: whether a double that overflows, or underflows, is an error.
+        logged: whether statements may be written down by others; then no value of a row stands in
+            any of them.
         bit: the type that a boolean becomes as a number; the narrowest if none is said.
     """
 
@@ -58,6 +60,7 @@ class Dialect(ABC):
     divide: str
     alias: str = ""
     fails: bool = False
+    logged: bool = False
     bit: str = ""
     signed: tuple[tuple[int, str], ...] = ()
     unsigned: tuple[tuple[int, str], ...] = ()
@@ -127,8 +130,9 @@ class Dialect(ABC):
         """A whole number of 64 bits, not negative, that equal values share and few others."""
 
     @abstractmethod
-    def quantiles(self, value: str, places: Sequence[float]) -> str:
-        """A list of the smallest values that at least these fractions of all do not exceed."""
+    def quantiles(self, value: str, places: Sequence[str]) -> str:
+        """A list of the smallest values that at least these fractions of all do not exceed; the
+        fractions are written as `number` writes them."""
 
     @abstractmethod
     def days(self, low: int, high: int) -> Counted:
