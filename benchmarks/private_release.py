@@ -3,7 +3,8 @@
     python benchmarks/private_release.py                           the tables of ../shared/data
     python benchmarks/private_release.py --only census4 adult4 --epsilon 1 --runs 10
     python benchmarks/private_release.py --rival PYTHON            also MST and AIM, at epsilon 1
-    python benchmarks/private_release.py --large                   also 10,000,000 rows x 2
+    python benchmarks/private_release.py --large                   also up to 30,000,000 rows
+    python benchmarks/private_release.py --only --add --large      those alone
     python benchmarks/private_release.py --out chart.svg           also draws the chart
     python benchmarks/private_release.py --only eia11 --add        keeps the rows of other tables
 
@@ -15,6 +16,7 @@ columns are compared in cells of twenty parts of equally many original rows. The
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import resource
 import subprocess
@@ -31,7 +33,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 from private_chart import chart
-from private_tables import TABLES, Made, large, made
+from private_tables import TABLES, Made, clouds, large, made, number
 from record import record
 from rich.console import Console
 from rich.table import Table
@@ -42,6 +44,7 @@ from tenue.microdata.private.domain import Domain, Places
 from tenue.microdata.private.plan import planned
 from tenue.microdata.private.ways import WAYS
 from tenue.microdata.table.original import read_original
+from tenue.microdata.table.stored import LEAST_MEMORY
 from tenue.noise import DiscreteLaplace
 from tenue.noise.source import SYSTEM
 
@@ -52,6 +55,8 @@ TRIED = {
     "MST": ("census4", "census13", "adult4", "adult8", "adult14", "eia11"),
     "AIM": ("census4", "adult8"),
 }
+STORED = (1_000_000, 10_000_000, 30_000_000)
+PIECE = 1 << 20
 PATIENCE = 300
 DELTA = 1e-6
 
@@ -65,19 +70,16 @@ class Subject:
     made: Made
     domain: Domain
     places: Places
-    kinds: dict[str, object]
 
     @classmethod
     def of(cls, made: Made) -> Subject:
         schema = tn.Schema.from_dict(made.schema)
         original = read_original(made.table, schema)
         domain = Domain.of(schema)
-        kinds = {name: cells.type for name, cells in original.cells.items()}
-        return cls(made, domain, domain.places(original, SYSTEM), kinds)
+        return cls(made, domain, domain.places(original.cells, SYSTEM))
 
     def table(self, places: Places) -> pa.Table:
-        cells = self.domain.cells(places, self.kinds)
-        return pa.table({name: column.to_arrow() for name, column in cells.items()})
+        return self.domain.table(places)
 
 
 def plain_noise(subject: Subject, epsilon: Fraction) -> Places:
@@ -326,18 +328,65 @@ def _short(value: object) -> str:
     return f"{value:.4f}" if isinstance(value, float) else "" if value is None else str(value)
 
 
-def at_scale() -> list[dict[str, object]]:
-    """Ten million rows of two columns, each way in a process of its own."""
-    rows: list[dict[str, object]] = []
-    for by in ("tree", "microaggregation"):
-        done = subprocess.run(
-            [sys.executable, __file__, "--large-one", by],
-            check=True,
-            capture_output=True,
-            text=True,
-        )
-        rows.append(json.loads(done.stdout.splitlines()[-1]))
+def at_scale(most: int) -> list[dict[str, object]]:
+    """Ten million rows of two columns in memory, and up to `most` rows of two and four columns in
+    files, read in passes; each in a process of its own."""
+    rows = [alone(["--large-one", by]) for by in ("tree", "microaggregation")]
+    with tempfile.TemporaryDirectory() as folder:
+        for many, columns in itertools.product(STORED, (2, 4)):
+            if many > most:
+                continue
+            path = Path(folder) / "large.parquet"
+            stored(path, many, columns)
+            for by in ("auto", "microaggregation"):
+                rows.append(alone(["--stored-one", str(path), str(columns), by]))
     return rows
+
+
+def alone(words: list[str]) -> dict[str, object]:
+    """The figures that a process of its own prints."""
+    command = [sys.executable, __file__, *words]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    found: dict[str, object] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+def stored(path: Path, rows: int, columns: int) -> None:
+    """So many rows in two clouds, written piece by piece."""
+    writer = None
+    for begin in range(0, rows, PIECE):
+        places = clouds(min(PIECE, rows - begin), columns, begin)
+        table = pa.table({f"x{j}": places[:, j] for j in range(columns)})
+        writer = writer or pq.ParquetWriter(path, table.schema)
+        writer.write_table(table)
+    if writer is not None:
+        writer.close()
+
+
+def one_in_passes(path: str, columns: str, by: str) -> None:
+    """The whole journey, with the least memory: read, pay, draw, compare, save."""
+    schema = {
+        "table": {"name": "large", "unit": "record", "neighbours": "replace"},
+        "columns": {f"x{j}": number(0, 99_999) for j in range(int(columns))},
+        "budget": {"total": 1},
+    }
+    begin = time.process_time()
+    with tempfile.TemporaryDirectory() as folder:
+        made = tn.publish(
+            path,
+            schema=schema,
+            method="private",
+            epsilon=1,
+            by=None if by == "auto" else by,
+            memory=LEAST_MEMORY,
+            ledger=tn.ledger.Memory(),
+        )
+        made.save(Path(folder) / "out", kind="parquet")
+        took = time.process_time() - begin
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    table = f"{made.rows:,} x {columns}, in passes"
+    used = made.certificate.parameters["by"]
+    print(json.dumps({"table": table, "by": used, "cpu_seconds": took, "gigabytes": peak}))
 
 
 def one_at_scale(by: str) -> None:
@@ -352,26 +401,31 @@ def one_at_scale(by: str) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--only", nargs="+", choices=list(TABLES), default=list(TABLES))
+    parser.add_argument("--only", nargs="*", choices=list(TABLES), default=list(TABLES))
     parser.add_argument("--epsilon", nargs="+", default=["1/10", "1", "10"])
     parser.add_argument("--runs", type=int, default=10)
     parser.add_argument("--data", type=Path, default=DATA)
     parser.add_argument("--rival", help="a Python that has dpmm")
     parser.add_argument("--large", action="store_true")
+    parser.add_argument("--most", type=int, default=STORED[-1], help="rows of stored tables")
     parser.add_argument("--large-one", help=argparse.SUPPRESS)
+    parser.add_argument("--stored-one", nargs=3, help=argparse.SUPPRESS)
     parser.add_argument("--add", action="store_true", help="keep recorded rows of other tables")
     parser.add_argument("--out", type=Path, help="where the chart goes")
     given = parser.parse_args()
     if given.large_one:
         one_at_scale(given.large_one)
         return
+    if given.stored_one:
+        one_in_passes(*given.stored_one)
+        return
     console = Console(width=150)
     rows = earlier(given.only) if given.add else []
     rows += compare(given, console)
     if given.large:
-        big = at_scale()
-        shown(console, "10,000,000 rows x 2, epsilon 1", big)
-        rows += big
+        big = at_scale(given.most)
+        shown(console, "large tables, epsilon 1", big)
+        rows = [row for row in rows if "gigabytes" not in row] + big
     if given.out:
         given.out.write_text(chart(rows))
     console.print(f"written to {record('private_release', rows)}")

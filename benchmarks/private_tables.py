@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 import tenue as tn
 from tenue.microdata.private.domain import Domain
 
-__all__ = ["TABLES", "Made", "large", "made"]
+__all__ = ["TABLES", "Made", "clouds", "large", "made", "number"]
 
 Schema = dict[str, object]
 HEAD = {"name": "people", "unit": "record", "neighbours": "replace"}
@@ -187,10 +187,16 @@ def made(name: str, folder: Path) -> Made | None:
         return None
 
 
+def clouds(rows: int, columns: int, seed: int) -> NDArray[np.int64]:
+    """Rows in two clouds of a hundred thousand places a column."""
+    rng = np.random.default_rng(seed)
+    middle = np.where(rng.uniform(size=(rows, 1)) < 0.5, 300, 700)
+    points = rng.normal(size=(rows, columns)) * 80 + middle
+    return np.clip(points * 100, 0, 99_999).astype(np.int64)
+
+
 def large(rows: int) -> tuple[NDArray[np.int64], Domain]:
     """So many rows of two columns, in two clouds."""
-    rng = np.random.default_rng(3)
-    points = rng.normal(size=(rows, 2)) * 80 + np.where(rng.uniform(size=(rows, 1)) < 0.5, 300, 700)
-    places = np.clip(points * 100, 0, 99_999).astype(np.int64)
+    places = clouds(rows, 2, 3)
     columns = {"x": number(0, 99_999), "y": number(0, 99_999)}
     return places, Domain.of(tn.Schema.from_dict({"table": HEAD, "columns": columns}))

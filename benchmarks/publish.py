@@ -32,6 +32,8 @@ from tenue.microdata.partition import plain
 from tenue.microdata.partition.points import points_of
 from tenue.microdata.permute import permuted
 from tenue.noise.source import SYSTEM
+from tenue.report import Axis, Curve, Dots, Panel, Picture, Words, plot
+from tenue.report.picture import Mark
 
 Table = NDArray[np.float64]
 GROWTH = {100_000: 0.5, 200_000: None, 400_000: None, 1_000_000: 8.0}
@@ -125,51 +127,30 @@ def warm_up() -> None:
 
 def draw(path: Path, rows: Sequence[int], took: Sequence[float], exponent: float) -> None:
     """Rows against seconds, both logarithmic, with the line that was fitted and that of n²."""
-    left, top, width, height = 70, 60, 480, 300
-
-    def x(n: float) -> float:
-        return left + width * (math.log10(n) - 4.8) / 1.4
-
-    def y(s: float) -> float:
-        return top + height * (1.5 - math.log10(s)) / 3.0
-
     middle = math.exp(float(np.mean(np.log(took))))
     centre = math.exp(float(np.mean(np.log(rows))))
-    ends = (rows[0], rows[-1])
-    parts = [
-        f'<text x="{left}" y="18" font-size="16" font-weight="bold">How exact MDAV grows</text>',
-        f'<text x="{left}" y="{top + height + 40}" fill="#567">rows (4 columns, k = 5)</text>',
-        f'<text x="{left}" y="{top - 8}" fill="#567">processor seconds, log scales</text>',
-        *(
-            f'<line x1="{left}" x2="{left + width}" y1="{y(s):.0f}" y2="{y(s):.0f}" stroke="#dde"/>'
-            for s in (0.1, 1, 10)
-        ),
-        *(
-            f'<text x="{x(n):.0f}" y="{top + height + 18}" text-anchor="middle">{n:,}</text>'
-            for n in rows
-        ),
-        *(
-            f'<text x="{left - 8}" y="{y(s):.0f}" text-anchor="end">{s:g} s</text>'
-            for s in (0.1, 1, 10)
-        ),
-    ]
-    for power, colour in ((exponent, "#06c"), (2.0, "#999")):
-        line = [(x(n), y(middle * (n / centre) ** power)) for n in ends]
-        places = " ".join(f"{a:.1f},{b:.1f}" for a, b in line)
-        parts.append(
-            f'<polyline points="{places}" fill="none" stroke="{colour}" stroke-width="2"/>'
-        )
-        (_, (a, b)) = line
+    marks: list[Mark] = []
+    for power, tone in ((2.0, "third"), (exponent, "main")):
+        line = [(float(n), middle * (n / centre) ** power) for n in (rows[0], rows[-1])]
         name = "n²" if power == 2 else f"n^{power:.2f}, measured"
-        parts.append(f'<text x="{a + 10:.0f}" y="{b + 4:.0f}" fill="{colour}">{name}</text>')
-    parts += [
-        f'<circle cx="{x(n):.1f}" cy="{y(s):.1f}" r="4" fill="#06c"/>'
-        for n, s in zip(rows, took, strict=True)
-    ]
-    size = f'width="{left + width + 90}" height="{top + height + 60}"'
-    style = 'font-family="sans-serif" font-size="13"'
-    text = f'<svg xmlns="http://www.w3.org/2000/svg" {size} {style}>{"".join(parts)}</svg>\n'
-    path.write_text(text, encoding="utf-8")
+        marks += [Curve(line, tone), Words(name, *line[1], tone, bold=True, right=10)]
+    marks.append(Dots([(float(n), s) for n, s in zip(rows, took, strict=True)]))
+    panel = Panel(
+        marks,
+        x=Axis(
+            "rows (4 columns, k = 5); log scales",
+            float(rows[0]),
+            rows[-1] * 2.5,
+            log=True,
+            ticks=tuple(map(float, rows)),
+            write=",d",
+        ),
+        y=Axis(log=True, ticks=(0.1, 1, 10), grid=True, write="~g"),
+        title="processor seconds",
+        width=480,
+        height=300,
+    )
+    plot(Picture("How exact MDAV grows", [panel])).save(path)
 
 
 def main() -> None:

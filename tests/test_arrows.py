@@ -46,27 +46,37 @@ FILES = sorted(SOURCE.rglob("*.py"))
 _INSIDE = {
     "command": (
         "help words options ask wording check example_table demo explain init ledger limits "
-        "publish source main process"
+        "measure papers publish source main process"
     ),
-    "engine": "request watch contract storage finding sql people source duckdb postgres open doctor",
+    "engine": (
+        "request watch contract held storage finding sql people source duckdb postgres open doctor"
+    ),
     "estimate": (
         "laplace_integral likelihood posterior window comparison refined refined_error "
         "single vector"
     ),
-    "evaluate": "verdict certificate code rows value group check pair risk score utility",
+    "evaluate": (
+        "verdict certificate code rows value group check pair risk generalisation score utility "
+        "compare"
+    ),
     "ledger": (
         "amount text composition fact chain row totals dictionaries record proof "
         "transaction contract fork sql sqlite postgres given memory statement"
     ),
     "mechanism": "bernstein choose part error individual refinement smooth",
     "microdata": (
-        "permute kernels partition table assessment private method leave protected_copy release"
+        "permute kernels partition table recode bucket assessment private method certify report "
+        "leave protected_copy release sweep"
     ),
     "noise": (
         "criterion enclosure source table exact law joint likelihood box discrete_laplace "
         "heavy_tail laplace_sum independent laplace optimal_steps optimal"
     ),
     "order": "hilbert category key",
+    "papers": (
+        "cell figure data printed exhibit draw stand_in optimal_noise refinement individual bayes "
+        "swapping private_data closeness catalogue outcome book reproduce"
+    ),
     "prior": (
         "belief draw finite mass categorical lattice points counts density joint distance "
         "histogram uniform normal text"
@@ -76,12 +86,16 @@ _INSIDE = {
         "question cells family plan posterior workload release consistent answer certify inquiry "
         "opening read terms write belief explain individual suggest view session"
     ),
+    "report": (
+        "theme picture vega svg page chart figure document measure release trade_off subject plot "
+        "write"
+    ),
     "schema": "address literal expression column named protocol table file schema",
     "screen": "number page table",
     "sensitivity": (
         "admissible chain column order_statistic pair parameters local window smooth worst_case"
     ),
-    "taxonomy": "given graph distance label nested file taxonomy",
+    "taxonomy": "given graph distance label nested file taxonomy tree",
 }
 INSIDE = {room: names.split() for room, names in _INSIDE.items()}
 """The files and sub-rooms of each room, each importing only what stands before it."""

@@ -170,7 +170,7 @@ METHOD = Toy(
     changed={
         "microdata/method/catalogue.py": [
             ("from .contract", "from .blank import Blank\nfrom .contract"),
-            ("(Microaggregate, Swap, Private)", "(Microaggregate, Swap, Private, Blank)"),
+            (", Private)", ", Private, Blank)"),
         ],
         "microdata/release.py": [
             ("        k: the least", "        crowd: how many look alike.\n        k: the least"),

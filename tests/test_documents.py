@@ -87,7 +87,9 @@ def test_the_tour_walks_in_short_steps_that_name_files() -> None:
 
 def test_the_tour_is_half_as_long_as_it_was() -> None:
     assert len(TOUR.splitlines()) <= LINES // 2
-    assert len(re.findall(r"\S+", TOUR)) <= WORDS // 2
+    # the list of rooms grows with the house; what is said of them does not
+    told = [line for line in TOUR.splitlines() if line not in ROWS]
+    assert len(re.findall(r"\S+", "\n".join(told))) <= WORDS // 3
 
 
 def pointers_elsewhere(text: str) -> list[str]:

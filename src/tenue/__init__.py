@@ -19,16 +19,20 @@ if TYPE_CHECKING:
         mechanism,
         microdata,
         noise,
+        papers,
         prior,
         promise,
         query,
+        report,
         schema,
         sensitivity,
         taxonomy,
     )
     from .errors import Fault, Refused
+    from .evaluate.compare import compare
     from .microdata.private.plan import plan_release
     from .microdata.release import publish
+    from .microdata.sweep import sweep
     from .promise import (
         Approximate,
         Certificate,
@@ -54,9 +58,11 @@ _HOME = {
     "Schema": "schema",
     "TCloseness": "promise",
     "Taxonomy": "taxonomy",
+    "compare": "evaluate.compare",
     "plan_release": "microdata.private.plan",
     "protect": "query.session",
     "publish": "microdata.release",
+    "sweep": "microdata.sweep",
 }
 
 __all__ = [
@@ -72,6 +78,7 @@ __all__ = [
     "TCloseness",
     "Taxonomy",
     "__version__",
+    "compare",
     "errors",
     "estimate",
     "evaluate",
@@ -79,14 +86,17 @@ __all__ = [
     "mechanism",
     "microdata",
     "noise",
+    "papers",
     "plan_release",
     "prior",
     "promise",
     "protect",
     "publish",
     "query",
+    "report",
     "schema",
     "sensitivity",
+    "sweep",
     "taxonomy",
 ]
 

@@ -25,6 +25,8 @@ NANO = 10**9
 # Beyond this the decimal text of a number would itself be an attack on memory.
 _LONGEST_TEXT = 400
 _LARGEST_EXPONENT = 400
+LEAST_EPSILON = Fraction(1, 10**12)
+"""No law of noise is drawn for less."""
 _LEAST, _MOST = Fraction(1, 10**100), Fraction(10**100)
 
 
@@ -95,7 +97,7 @@ def moderate(value: object, name: str) -> Fraction:
 def law_epsilon(value: object) -> Fraction:
     """An epsilon that a law of noise can be drawn for."""
     number = above_zero(value, "epsilon")
-    if not Fraction(1, 10**12) <= number <= 10**4:
+    if not LEAST_EPSILON <= number <= 10**4:
         raise InvalidArgument(
             f"`epsilon` is {value}",
             "`epsilon` must lie between 1e-12 and 10000; what is larger promises nothing",

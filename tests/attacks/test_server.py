@@ -46,7 +46,8 @@ def server() -> Iterator[Server]:
     made = Server()
     with psycopg.connect(made.address(), autocommit=True) as connection:
         connection.execute(
-            "CREATE TABLE people AS SELECT 987654321 + i / 4 AS who, 73573 + i % 10 / 9 * 20000 AS pay, i % 90 AS age,"
+            "CREATE TABLE people AS SELECT 987654321 + i / 4 AS who, i % 90 AS age,"
+            " 73573 + i % 10 / 9 * 20000 AS pay,"
             " CASE i % 3 WHEN 0 THEN 'N' WHEN 1 THEN 'S' ELSE 'canary' END AS region,"
             " 'canary' || i / 4 AS name FROM generate_series(1, 400) i"
         )

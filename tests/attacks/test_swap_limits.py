@@ -12,11 +12,12 @@ import pytest
 
 import tenue as tn
 from tenue.microdata import mdav
+from tenue.microdata.certify import certify
 from tenue.microdata.method.catalogue import chosen_method
 from tenue.microdata.method.contract import Method, Published
 from tenue.microdata.method.groups import GROWN
 from tenue.microdata.method.swap import CROSSED, INFORMED, RELATED
-from tenue.microdata.protected_copy import certify, warnings_of
+from tenue.microdata.protected_copy import warnings_of
 from tenue.microdata.table.original import read_original
 from tenue.noise import Seeded
 from tenue.schema import Schema

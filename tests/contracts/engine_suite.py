@@ -491,3 +491,16 @@ class Reading:
         assert who == ["None", "P", "P", "p", "p", "p"]
         assert rows.unreadable["sex"] == 1
         assert (rows.infinite["Pay"], rows.beyond["age"]) == (1, 2)
+
+    def test_batches_hold_the_same_rows_once_each(self, opened: Opened) -> None:
+        engine = opened(ROWS)
+        taken: list[Any] = []
+        found = engine.hand_over(taken.append, 2)
+        whole = engine.read_all()
+        names = whole.logical.column_names
+        assert all(set(part.schema.names) == set(names) for part in taken)
+        given = [row for part in taken for row in part.select(names).to_pylist()]
+        assert sorted(map(repr, given)) == sorted(map(repr, whole.logical.to_pylist()))
+        assert found.rows == len(ROWS)
+        assert found.beyond == whole.beyond
+        assert found.repeated == ("who",)

@@ -193,6 +193,9 @@ class SQLiteEngine:
     def read_all(self) -> EveryRow:
         raise NotImplementedError
 
+    def hand_over(self, take: Any, batch: int) -> Any:
+        raise NotImplementedError
+
     def close(self) -> None:
         self.connection.close()
 

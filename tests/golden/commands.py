@@ -41,6 +41,7 @@ HELP = (
     ("limits",),
     ("publish",),
     ("check",),
+    ("papers",),
     ("ledger",),
     ("ledger", "show"),
     ("ledger", "verify"),

@@ -138,7 +138,9 @@ def test_its_tables_are_told_about_and_saved_with_manifest(tmp_path: Path) -> No
     assert "k = 60; income l = " in " ".join(str(release).split())
     manifest = release.save(tmp_path / "out", kind="csv")
     files = {path.name for path in (tmp_path / "out").iterdir()}
-    assert files == {"people.csv", "values.csv", "certificate.json", "manifest.json"}
+    tables = {"people.csv", "values.csv"}
+    assert files == tables | {"certificate.json", "manifest.json", "report.html"}
+    assert "A protected copy of " in (tmp_path / "out" / "report.html").read_text()
     assert json.loads((tmp_path / "out" / "manifest.json").read_text()) == manifest
     assert manifest["tables"]["people"]["columns"] == ["link", "age", "job", "sex"]
     assert manifest["tables"]["values"]["rows"] == 60

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Self
 
 from ..errors import refuse
 from . import options
+from .measure import sweep as trying
 from .wording import spoken
 from .words import Option, say
 
@@ -17,13 +18,22 @@ if TYPE_CHECKING:
     from ..microdata.private.plan import ReleasePlan
     from ..promise import Certificate
 
+_KEEP = "Keep this screen to yourself: only the files may leave."
+_KEEP_BOTH = (
+    "Keep this screen and report.html to yourself: only the other files may leave. With --public "
+    "the report may leave too."
+)
+
 PATIENCE = 2.0
 """What takes longer, in seconds, shows its step and the time so far."""
 
 
 def publish(
     schema: options.Schema,
-    method: Annotated[str, Option(help="microaggregate, swap or private.")],
+    method: Annotated[
+        str | None,
+        Option(help="microaggregate, generalise, swap, anatomy, t-close or private."),
+    ] = None,
     k: Annotated[
         str | None,
         Option(
@@ -41,9 +51,18 @@ def publish(
         str | None,
         Option(
             help="How groups are formed. microaggregate: mdav, or v-mdav if people form clusters. "
+            "generalise: multidimensional, or full-domain: one level for each column. "
             "swap: quasi-identifiers; each-confidential, which moves numbers and dates least; "
-            "other-attributes, which fits values to all other columns. private: tree, two-stage, "
-            "columns, copula, network or microaggregation; if not given, what suits the table."
+            "other-attributes, which fits values to all other columns. anatomy: quasi-identifiers "
+            "or confidential. private: tree, two-stage, columns, copula, network or "
+            "microaggregation; if not given, what suits the table."
+        ),
+    ] = None,
+    memory: Annotated[
+        str | None,
+        Option(
+            help="Bytes that private may hold of a table, 1 GiB if not given; a file that would "
+            "need more is read in passes."
         ),
     ] = None,
     diversity: Annotated[
@@ -53,10 +72,28 @@ def publish(
     closeness: Annotated[
         str | None,
         Option(
-            "-t", "--t", help="Earth mover's distance of a group from the table, at most: 0 to 1."
+            "-t",
+            "--t",
+            help="How far a group may be from the table. t-close: a ratio of shares, from 1 up. "
+            "Others: an earth mover's distance, 0 to 1.",
         ),
     ] = None,
+    groups: Annotated[
+        str | None,
+        Option(help="t-close: shown, as two linked tables, or hidden, as one; shown if not given."),
+    ] = None,
     gamma: Annotated[str | None, Option(help="The gain factor of v-mdav.")] = None,
+    suppress: Annotated[
+        str | None, Option(help="generalise: the share of rows that may be left out, such as 0.02.")
+    ] = None,
+    minimise: Annotated[
+        str | None,
+        Option(help="full-domain: ncp, discernibility or average-class-size; which loss is least."),
+    ] = None,
+    widths: Annotated[
+        str | None,
+        Option(help="full-domain: widths of intervals, as age=5/10/20,born=365/3650."),
+    ] = None,
     source: Annotated[str | None, Option(help="The table, instead of the schema's.")] = None,
     ledger: Annotated[
         str | None,
@@ -79,6 +116,22 @@ def publish(
             help="Only measure; private: only plan. Nothing is paid, registered or written.",
         ),
     ] = False,
+    public: Annotated[
+        bool,
+        Option("--public", help="Leave out of report.html what was computed from the original."),
+    ] = False,
+    sweep: Annotated[
+        str | None,
+        Option(help="Instead of --method and -k: try several sizes of groups, k=3,5,10,25,50."),
+    ] = None,
+    methods: Annotated[
+        str | None,
+        Option(help="What --sweep tries: microaggregate,swap:by=each-confidential"),
+    ] = None,
+    risk: Annotated[
+        str | None,
+        Option(help="With --sweep: advise what to take if an intruder may link this share."),
+    ] = None,
     comparison: Annotated[
         Path | None,
         Option(help="Where to write, as JSON and for you alone, how it compares to the original."),
@@ -90,14 +143,31 @@ def publish(
     from ..microdata.protected_copy import warnings_of
     from ..microdata.release import plan_of, publish_into
 
+    asked: dict[str, Any] = {"k": _sizes(k), "by": by, "gamma": gamma}
+    asked |= {"l": diversity, "t": closeness, "epsilon": epsilon, "groups": groups}
+    asked |= {
+        "memory": memory,
+        "suppress": suppress,
+        "minimise": minimise,
+        "widths": _widths(widths),
+    }
+    asked = {name: value for name, value in asked.items() if value is not None}
+    if sweep is not None:
+        with spoken(), Waiting(steps=4) as waiting:
+            _check_swept(method, k)
+            trying.check_out(out)
+            found = trying.swept(schema, source, sweep, methods, asked, waiting)
+            trying.show(found, risk, out, as_json=as_json)
+        return
     with spoken(), Waiting(steps=4) as waiting:
-        target = _target(out, ledger, kind, replace=replace, preview=preview)
+        if method is None:
+            raise refuse("command.method-is-not-given")
+        if methods is not None or risk is not None:
+            raise refuse("command.advice-needs-sweep")
+        target = _target(out, ledger, kind, replace=replace, preview=preview, public=public)
         _check_comparison(out, comparison)
         if no_register and ledger is not None:
             raise refuse("command.ledger-and-no-register", name=Path(ledger).name)
-        asked: dict[str, Any] = {"k": _sizes(k), "by": by, "gamma": gamma}
-        asked |= {"l": diversity, "t": closeness, "epsilon": epsilon}
-        asked = {name: value for name, value in asked.items() if value is not None}
         asked |= {"schema": schema, "method": method, "override": tuple(override or ())}
         asked["progress"] = waiting
         planned = plan_of(source, **asked) if preview else None
@@ -127,10 +197,17 @@ def publish(
     if preview:
         say("\nNothing was registered and nothing has left. Keep this screen to yourself.")
         return
-    say(f"\nWrote {', '.join([*manifest['files'], 'manifest.json'])} to {out}.")
+    kept = manifest.get("for_the_holder", [])
+    say(f"\nWrote {', '.join([*manifest['files'], *kept, 'manifest.json'])} to {out}.")
     if release.registered_in is not None:
         say(f"Registered in {options.shown(release.registered_in)}.")
-    say("Keep this screen to yourself: only the files may leave.")
+    say(_KEEP_BOTH if kept else _KEEP)
+
+
+def _check_swept(method: str | None, k: str | None) -> None:
+    """A sweep has its own methods and sizes."""
+    if method is not None or k is not None:
+        raise refuse("command.sweep-and-one-release")
 
 
 def _show_plan(plan: ReleasePlan, certificate: Certificate, *, as_json: bool) -> None:
@@ -150,7 +227,13 @@ def _show_plan(plan: ReleasePlan, certificate: Certificate, *, as_json: bool) ->
 
 
 def _target(
-    out: Path | None, ledger: str | None, kind: str | None, *, replace: bool, preview: bool
+    out: Path | None,
+    ledger: str | None,
+    kind: str | None,
+    *,
+    replace: bool,
+    preview: bool,
+    public: bool,
 ) -> Target | None:
     """Where the release goes; checked before anything is read."""
     from ..microdata.leave.leave import Target
@@ -164,7 +247,7 @@ def _target(
         raise refuse("command.out-is-not-given")
     check_target(out, kind, replace=replace)
     _check_apart(out, ledger)
-    return Target(out, kind, replace)
+    return Target(out, kind, replace, public)
 
 
 def _check_apart(out: Path, ledger: str | None) -> None:
@@ -195,6 +278,19 @@ def _sizes(text: str | None) -> object:
             raise refuse("command.k-is-it-is-one-number-or", text=text)
         sizes[name.strip()] = size
     return sizes
+
+
+def _widths(text: str | None) -> dict[str, list[str]] | None:
+    """The widths of each column, written age=5/10/20,born=365."""
+    if text is None:
+        return None
+    found = {}
+    for part in text.split(","):
+        name, equals, sizes = part.partition("=")
+        if not equals:
+            raise refuse("command.widths-are-by-column", text=text)
+        found[name.strip()] = [size.strip() for size in sizes.split("/")]
+    return found
 
 
 class Waiting:

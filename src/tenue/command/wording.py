@@ -12,12 +12,13 @@ from contextlib import contextmanager
 from ..errors import InvalidArgument, Refused
 
 _LONG = (
-    "by confidential epsilon gamma kind l ledger method most override quantiles quasi_identifiers "
-    "schema t unit"
+    "by confidential epsilon gamma groups kind l ledger memory method minimise most override "
+    "quantiles quasi_identifiers schema suppress t unit widths"
 )
 _OPTIONS = {"k": "-k", **{name: f"--{name.replace('_', '-')}" for name in _LONG.split()}}
 _NAME = "|".join(_OPTIONS)
 _GIVEN = re.compile(rf"""\b({_NAME})=(\[[^\]]*\]|"[^"]*"|'[^']*'|[0-9.]+)""")
+_WIDTHS = re.compile(r'\bwidths=\{"([^"]*)": \[([^\]]*)\]\}')
 _NAMED = re.compile(rf"`({_NAME})`")
 _FLAG = re.compile(r"\b(individual|fresh)=True\b")
 _PRIOR = re.compile(r"\bprior=(tn\.prior\.\w+\([^)]*\)|\.\.\.)")
@@ -62,6 +63,7 @@ def spoken() -> Iterator[None]:
 
 
 def _translated(text: str, *, names: bool) -> str:
+    text = _WIDTHS.sub(lambda found: f"--widths {found[1]}={found[2].replace(', ', '/')}", text)
     text = _GIVEN.sub(lambda found: f"{_OPTIONS[found[1]]} {_value(found[2])}", text)
     if names:
         text = _NAMED.sub(lambda found: _OPTIONS[found[1]], text)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -17,6 +18,8 @@ from .watch import Known
 if TYPE_CHECKING:
     import pyarrow
 
+
+Numbers = NDArray[np.int64]
 
 Cells = Mapping[tuple[int, ...], tuple[int, ...]]
 """For each cell that has rows, by the numbers of its keys, the measures in the order asked."""
@@ -61,6 +64,20 @@ class Rows:
     infinite: Mapping[str, int]
     beyond: Mapping[str, int]
     first: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class HandedOver:
+    """What is known of rows that were handed over in batches.
+
+    rows: how many there were.
+    beyond: how many values of a column lay beyond its bounds, and counted as the bound.
+    repeated: the identifiers that name somebody more than once.
+    """
+
+    rows: int
+    beyond: Mapping[str, int]
+    repeated: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -148,8 +165,59 @@ class Engine(Protocol):
         """
         ...
 
+    def hand_over(self, take: Callable[[pyarrow.RecordBatch], None], batch: int) -> HandedOver:
+        """The same rows, as `Rows.logical` has them, for tables that do not fit into memory.
+
+        Each row is given to `take` once, in batches of at most so many.
+        """
+        ...
+
     def close(self) -> None:
         """Lets go of files and connections."""
+        ...
+
+
+class Passes(Protocol):
+    """Rows of whole numbers that need not fit into memory, read as often as wanted.
+
+    Guarantee
+        A row is the same in every pass: whatever was drawn for it was drawn once. What `sum` and
+        `sort` give is exact and depends on the multiset of rows only.
+
+    rows: how many there are.
+    """
+
+    rows: int
+
+    def only(self, *columns: int) -> Passes:
+        """The same rows with these columns."""
+        ...
+
+    def sum(self, measure: Callable[[Numbers], Numbers]) -> Numbers:
+        """What `measure` gives of all rows, added up over batches of them; one pass.
+
+        Of two batches together it must give the sum of what it gives of each.
+        """
+        ...
+
+    def map(
+        self, make: Callable[[Numbers], Numbers], sizes: Sequence[int]
+    ) -> AbstractContextManager[Passes]:
+        """Other rows, made of these once, batch by batch, and kept as long as the context lasts.
+
+        sizes: the numbers of column j are at least 0 and below `sizes[j]`.
+        """
+        ...
+
+    def sort(self, key: Callable[[Numbers], Sequence[Numbers]]) -> Iterator[Sequence[Numbers]]:
+        """The keys of all rows in their order, by their first column, then by the next.
+
+        In batches; a column for each of the key's.
+        """
+        ...
+
+    def take(self, numbers: Numbers) -> Numbers:
+        """The rows of these numbers, from 0, which rise."""
         ...
 
 

@@ -2,22 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import refuse
 from ..schema import Table
-from .contract import Engine, Ordered
+from .contract import Engine, Numbers, Ordered, Passes
 from .duckdb.engine import DuckDB
+from .duckdb.scratch import Scratch
 from .source.location import Database, Files, Relation, Server, locate
 
 if TYPE_CHECKING:
     from .duckdb.describe import Described
     from .duckdb.rows import Load
 
+__all__ = [
+    "Scratch",
+    "describe_table",
+    "keep_rows",
+    "open_engine",
+    "open_ordered",
+    "open_table",
+]
 
-def open_engine(source: object, schema: Table, folder: Path | None = None) -> Engine:
+
+def open_engine(
+    source: object, schema: Table, folder: Path | None = None, memory: int | None = None
+) -> Engine:
     """The engine for the table; refused if the source is not the table that the schema describes.
 
     Guarantee
@@ -32,11 +45,13 @@ def open_engine(source: object, schema: Table, folder: Path | None = None) -> En
             schema's name is read; a DuckDB relation.
         schema: what is declared about the table.
         folder: where a relative path starts; None for the working folder.
+        memory: how many bytes the engine may hold before it puts rows on disk; None for most of
+            what the machine has. A connection keeps its own limit.
     """
     found = locate(source, schema.name, folder)
     if isinstance(found, Server):
         return _in_server(found, schema)
-    return DuckDB(found, schema)
+    return DuckDB(found, schema, memory)
 
 
 def _in_server(source: Server, schema: Table) -> Engine:
@@ -68,6 +83,26 @@ def describe_table(source: object, *, values: bool = False) -> list[Described]:
 
         return describe_in_server(found, values=values)
     return describe(source, values=values)
+
+
+def keep_rows(
+    fill: Callable[[Callable[[Numbers], None]], None],
+    sizes: Sequence[int],
+    *,
+    memory: int,
+    batch: int,
+) -> AbstractContextManager[Passes]:
+    """The rows that `fill` hands over, kept on disk as long as the context lasts.
+
+    Parameters
+        fill: is given what takes a batch: a row for each row, a column for each column.
+        sizes: the numbers of column j are at least 0 and below `sizes[j]`.
+        memory: how many bytes sorting may hold.
+        batch: how many rows are read at a time.
+    """
+    from .duckdb.passes import keep
+
+    return keep(fill, sizes, memory=memory, batch=batch)
 
 
 def open_ordered(

@@ -2,8 +2,10 @@
 
 check                     k, l and t of any table
 risk, utility             all about an original table and its masked version
+compare                   both of them, of a release that anybody made
 record_linkage, within    what an intruder finds again
 sse, correlation_difference, distributions, propensity     what an analyst loses
+discernibility, average_class_size, ncp     what generalising lost
 likeness                  two tables as wholes, where no row of one is a row of the other
 score                     both in one number, against a baseline
 
@@ -18,6 +20,8 @@ from ..lazy import lazily
 
 if TYPE_CHECKING:
     from .check import check
+    from .compare import Comparison, compare
+    from .generalisation import average_class_size, discernibility, ncp
     from .pair.correlation import CorrelationDifference, correlation_difference
     from .pair.distribution import Moved, distributions
     from .pair.likeness import Likeness, likeness
@@ -31,6 +35,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Check",
+    "Comparison",
     "Confidential",
     "CorrelationDifference",
     "Likeness",
@@ -39,10 +44,14 @@ __all__ = [
     "Risk",
     "Score",
     "Utility",
+    "average_class_size",
     "check",
+    "compare",
     "correlation_difference",
+    "discernibility",
     "distributions",
     "likeness",
+    "ncp",
     "propensity",
     "record_linkage",
     "risk",
@@ -56,6 +65,8 @@ lazily(
     __name__,
     {
         ".check": "check",
+        ".compare": "Comparison compare",
+        ".generalisation": "average_class_size discernibility ncp",
         ".pair.correlation": "CorrelationDifference correlation_difference",
         ".pair.distribution": "Moved distributions",
         ".pair.likeness": "Likeness likeness",

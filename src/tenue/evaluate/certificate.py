@@ -10,8 +10,15 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import Refused
-from ..promise import Certificate, KAnonymity, ProbabilisticKAnonymity, Promise, Pure
-from ..screen.number import many, named
+from ..promise import (
+    Certificate,
+    KAnonymity,
+    ProbabilisticKAnonymity,
+    Promise,
+    Pure,
+    TCloseness,
+)
+from ..screen.number import exactly, many, named
 from .verdict import Check
 
 SWAPPED = (
@@ -27,6 +34,13 @@ DRAWN = (
     "row that stands alone, and k, l and t do not measure it."
 )
 """The same of a private table."""
+BUCKETED = (
+    "This table is t-close on buckets: in each of its groups every bucket of a confidential column "
+    "is at most {t} times as frequent, or as rare, as in the whole. Quasi-identifiers are as they "
+    "were and do not say who shares a group, so k, l and t by quasi-identifiers do not measure it; "
+    "where the file has a column `group`, group by that."
+)
+"""The same of a table in buckets."""
 MISFIT = (
     "The certificate beside this file does not fit it: {wrong}. Nothing that it says is known to "
     "hold for this file."
@@ -45,6 +59,7 @@ UNCOUNTED = (
     "rows, so there may be fewer persons than that."
 )
 
+_GROUP = "group"
 _ROLES = ("quasi-identifiers", "confidential", "unprotected")
 
 
@@ -55,11 +70,18 @@ class Beside:
     certificate: what speaks for the file; None if it does not fit.
     wrong: why it does not fit; empty if it does.
     rows: how many rows the manifest says that the file has; None if it does not say.
+    columns: those of the other files of the release, if it has several tables.
     """
 
     certificate: Certificate | None
     wrong: str = ""
     rows: int | None = None
+    columns: tuple[str, ...] = ()
+
+    @property
+    def drawn(self) -> bool:
+        """Whether it says that no row is anybody's, so that no column has a role."""
+        return self.certificate is not None and isinstance(self.certificate.promise, Pure)
 
 
 def certificate_beside(path: Path) -> Beside | None:
@@ -81,8 +103,14 @@ def certificate_beside(path: Path) -> Beside | None:
         certificate = Certificate.from_json(text.strip())
     except (OSError, ValueError, Refused):
         return Beside(None, UNREADABLE)
-    rows = manifest.get("rows")
-    return Beside(certificate, rows=rows if isinstance(rows, int) else None)
+    tables = manifest.get("tables")
+    tables = {path.stem: manifest} if not isinstance(tables, dict) else tables
+    told = [table for table in tables.values() if isinstance(table, dict)]
+    listed = [table["columns"] for table in told if isinstance(table.get("columns"), list)]
+    own = tables.get(path.stem)
+    rows = own.get("rows") if isinstance(own, dict) else None
+    columns = tuple(str(name) for names in listed for name in names) if len(tables) > 1 else ()
+    return Beside(certificate, rows=rows if isinstance(rows, int) else None, columns=columns)
 
 
 def _manifest(folder: Path) -> dict[str, Any]:
@@ -105,6 +133,10 @@ def explained(check: Check, promise: Promise | None) -> Check:
     """What was found, with what must be known of a table about which this is promised."""
     if isinstance(promise, ProbabilisticKAnonymity):
         return replace(check, notes=(SWAPPED.format(k=promise.k), *check.notes), swapped=True)
+    if isinstance(promise, TCloseness):
+        shown = check.quasi_identifiers == (_GROUP,)
+        note = BUCKETED.format(t=exactly(promise.t))
+        return check if shown else replace(check, notes=(note, *check.notes), swapped=True)
     if isinstance(promise, Pure):
         return replace(check, notes=(DRAWN, *check.notes))
     return check
@@ -134,7 +166,7 @@ def _misfit(check: Check, beside: Beside, columns: Sequence[str]) -> str:
         return ""
     if beside.rows is not None and beside.rows != check.rows:
         return f"it was made for {many(beside.rows, 'row')}, and the file has {check.rows:,}"
-    has = {name.lower() for name in columns}
+    has = {name.lower() for name in (*columns, *beside.columns)}
     said = beside.certificate.parameters
     spoken = [name for role in _ROLES for name in _listed(said.get(role, ""))]
     absent = [name for name in spoken if name.lower() not in has]
@@ -144,6 +176,12 @@ def _misfit(check: Check, beside: Beside, columns: Sequence[str]) -> str:
     if isinstance(promise, KAnonymity) and check.smallest_rows < promise.k and _same(check, said):
         rows = many(check.smallest_rows, "row")
         return f"it says {promise}, and some group has {rows} only"
+    if isinstance(promise, TCloseness) and check.quasi_identifiers == (_GROUP,):
+        promised = _listed(said.get("confidential", ""))
+        for column in check.confidential:
+            far = column.exact_t_ratio
+            if column.name in promised and (far is None or far > promise.t):
+                return f"it says {promise}, and some group is farther in `{column.name}`"
     return ""
 
 

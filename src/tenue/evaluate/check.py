@@ -55,7 +55,8 @@ def check(
     Parameters
         table: a data frame, a path of a CSV or Parquet file, a DuckDB relation.
         schema: roles, types, unit and missing values, as a `Schema` or the path of its file.
-        quasi_identifiers, confidential: columns, instead of those that have these roles.
+        quasi_identifiers, confidential: columns, instead of those that have these roles. A private
+            table needs none: with its certificate beside it, rows are then compared as wholes.
         unit: the column that names a person, or "record"; as the schema says if not given.
 
     Quasi-identifiers are compared as the file shows them: 30, 30.0 and 030 are different in a CSV
@@ -76,11 +77,14 @@ def check(
     """
     declared, rows = schema_of(schema), open_rows(table)
     rows = rows.held([name for name in rows.names if _is_looked_at(name, declared)])
+    beside = certificate_beside(Path(table)) if isinstance(table, str | os.PathLike) else None
+    if beside is not None and beside.drawn and quasi_identifiers is None:
+        secret = _chosen(rows, declared, confidential, "confidential")
+        whole = [name for name in rows.names if name not in secret]
+        quasi_identifiers = _chosen(rows, declared, None, "quasi_identifiers") or whole
     found = _checked(rows, declared, quasi_identifiers, confidential, unit, None)
     found = _exposed(found, rows, declared, unit)
-    if not isinstance(table, str | os.PathLike):
-        return found
-    return quoted(found, certificate_beside(Path(table)), rows.names)
+    return quoted(found, beside, rows.names)
 
 
 def check_groups(
@@ -88,14 +92,17 @@ def check_groups(
     schema: Table,
     persons: NDArray[np.int64] | None = None,
     confidential: Iterable[str] | None = None,
+    quasi_identifiers: Iterable[str] | None = None,
 ) -> Check:
     """k, l and t alone, without a look at other columns: what a release is measured by.
 
     Parameters
         persons: whose each row is, as numbers from 0, where no column of the table names them.
+        confidential, quasi_identifiers: columns, instead of those that have these roles; a table
+            that says which rows are a group has its column instead of quasi-identifiers.
     """
     codes = None if persons is None else Codes(persons, int(persons.max()) + 1)
-    return _checked(open_rows(table), schema, None, confidential, None, codes)
+    return _checked(open_rows(table), schema, quasi_identifiers, confidential, None, codes)
 
 
 def _checked(
@@ -266,6 +273,15 @@ def _chosen(rows: Rows, schema: Table | None, given: Iterable[str] | None, what:
         return []
     declared = [column.name for column in getattr(schema, what)]
     return [found for found in map(rows.find, declared) if found is not None]
+
+
+def quasi_identifiers_of(
+    rows: Rows, schema: Table | None, given: Iterable[str] | None = None
+) -> list[str]:
+    """The quasi-identifiers that are named, or declared and in the table; refused if none is."""
+    known = _chosen(rows, schema, given, "quasi_identifiers")
+    _check_roles(known, [])
+    return known
 
 
 def _check_roles(known: list[str], wanted: list[str]) -> None:

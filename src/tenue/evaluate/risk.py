@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from types import MappingProxyType
 from typing import Any
@@ -152,12 +152,30 @@ def risk(original: object, masked: object, schema: object) -> Risk:
     declared = stated(schema)
     shown = open_rows(masked)  # once, for a stream cannot be read again
     attributes = paired(original, shown, None, declared)
-    known = _of_role(attributes, declared, "quasi_identifiers")
-    secret = _of_role(attributes, declared, "confidential")
+    known = [column.name for column in declared.quasi_identifiers]
+    secret = [column.name for column in declared.confidential]
+    some = bool(_named(attributes, known))
+    return risk_of(attributes, known, secret, check_groups(shown, declared) if some else None)
+
+
+def risk_of(
+    attributes: list[Attribute],
+    quasi_identifiers: Iterable[str],
+    confidential: Iterable[str],
+    check: Check | None,
+) -> Risk:
+    """The same, of attributes that were read.
+
+    Parameters
+        quasi_identifiers, confidential: the names of columns; those that are not there are left
+            out.
+        check: k, l and t of the masked table; None without quasi-identifiers.
+    """
+    known, secret = _named(attributes, quasi_identifiers), _named(attributes, confidential)
     numbers = numbers_among(secret)
     told = disclosure(attributes, [attribute.name for attribute in known])
     return Risk(
-        check=check_groups(shown, declared) if known else None,
+        check=check,
         record_linkage=_linkage(attributes),
         linkage_by_quasi_identifiers=_linkage(known) if known else None,
         within_1_percent=within_of(numbers, 1) if numbers else None,
@@ -182,9 +200,9 @@ def _linkage(attributes: list[Attribute]) -> float:
     return float(linked_share(attributes, [a.reach for a in attributes]))
 
 
-def _of_role(attributes: list[Attribute], schema: Table, role: str) -> list[Attribute]:
-    names = {column.name.lower() for column in getattr(schema, role)}
-    return [attribute for attribute in attributes if attribute.name.lower() in names]
+def _named(attributes: list[Attribute], names: Iterable[str]) -> list[Attribute]:
+    wanted = {name.lower() for name in names}
+    return [attribute for attribute in attributes if attribute.name.lower() in wanted]
 
 
 def _unchanged(attributes: list[Attribute]) -> float:

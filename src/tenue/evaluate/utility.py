@@ -9,7 +9,7 @@ from typing import Any
 
 from ..number import checked_call
 from ..screen.number import percent, shortly
-from .pair.attributes import paired
+from .pair.attributes import Attribute, paired
 from .pair.correlation import CorrelationDifference, correlation_of
 from .pair.distribution import Moved, moved
 from .pair.loss import sse_of
@@ -136,7 +136,11 @@ def utility(original: object, masked: object, schema: object) -> Utility:
     Source
         Thesis, sections 3.4 and 6.4.
     """
-    attributes = paired(original, masked, None, stated(schema))
+    return utility_of(paired(original, masked, None, stated(schema)))
+
+
+def utility_of(attributes: list[Attribute]) -> Utility:
+    """The same, of attributes that were read."""
     errors = tuple((attribute.name, sse_of(attribute)) for attribute in attributes)
     rows = attributes[0].original.size
     relative = tuple(

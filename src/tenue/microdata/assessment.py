@@ -76,3 +76,12 @@ def assessed(
             found = check_groups(after, schema, persons)
         harm = replace(harm, check=explained(found))
     return Assessment(harm, use, told)
+
+
+def measured_groups(
+    found: Assessment, table: Any, schema: Schema, persons: Numbers | None
+) -> Assessment:
+    """The same, with k, l and t of the table as it is written, which was read to be assessed."""
+    if found.risk is None:
+        return found
+    return found._replace(risk=replace(found.risk, check=check_groups(table, schema, persons)))

@@ -9,56 +9,35 @@ from __future__ import annotations
 import html
 import os
 import textwrap
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from dataclasses import replace as with_fields
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from ..errors import refuse
 from ..evaluate.group.exposure import leaving, telling
+from ..number import flag
 from ..promise import Certificate
-from ..promise.certificate import ONE_RECORD, STREAM
-from ..promise.certificate import certify as certified
-from ..schema.table import RECORD
-from ..screen.number import many, named, percent, shortly
+from ..screen.number import many, percent, shortly
 from ..screen.page import section, sentence, wrapped_facts
 from ..screen.table import html_facts
 from .assessment import Step
 from .leave.departure import Departure
 from .leave.leave import Target, digest_of
+from .leave.save import Report
 from .method.contract import Method
+from .report import Shown, report_of, title_of
+from .table.written import WrittenTable
 
 if TYPE_CHECKING:
     from ..evaluate import Check, Likeness, Risk, Utility
+    from ..report.document import Document, Section
+    from ..report.picture import Picture
 
-
-AS_STORED = (
-    "Identifiers are compared as they are stored, byte by byte: two spellings of one name are two "
-    "persons."
-)
-LEFT_OUT = "Completeness: rows without a value in {names} are not in the release."
-UNPROTECTED = (
-    "Nothing protects {names}: its role is other, and it is published as it is. Whoever knows it "
-    "of a person may find the person's row by it."
-)
-UNPROTECTED_ALL = (
-    "Nothing protects {names}: their role is other, and they are published as they are. Whoever "
-    "knows them of a person may find the person's row by them."
-)
-UNREGISTERED = (
-    "It is registered in no ledger, so nothing keeps a second release of the table from leaving."
-)
-UNSEALED = "It does not say by which schema it was made: that takes the key of a ledger."
-PREVIEWED = "Anything of a table that left: this was a preview, and no table belongs to it."
-COUNTED = "The number of published rows is not hidden, whatever neighbours the schema declares."
-ROWS_OF_ONE = (
-    "How many rows a person has is not hidden. Everybody counts once for each different value of "
-    "his rows: a value that every person of a group has in some row is disclosed like the one "
-    "value of a group."
-)
 
 _FEW = 3
-_PREVIEWED = "no, a preview"
 _ALONE = "for you alone"
 _AGAINST = (
     "Compared with the rows as the schema reads them: on their grid, between their bounds, without "
@@ -66,56 +45,10 @@ _AGAINST = (
 )
 
 
-def certify(
-    method: Method, *, registered: bool, seal: str = "", preview: bool = False
-) -> Certificate:
-    """What is promised: what the method says, and what holds of every release; never of rows.
+class Reported(Protocol):
+    """What has a section of its own in a report."""
 
-    registered: whether a ledger will know it once it leaves.
-    seal: by which schema, as that ledger seals it.
-    """
-    schema = method.schema
-    assumptions, limits = [STREAM], list(method.limits)
-    if schema.unit == RECORD:
-        assumptions.append(ONE_RECORD)
-    if schema.identifiers or schema.unit != RECORD:
-        assumptions.append(AS_STORED)
-    if method.unprotected:
-        said = UNPROTECTED if len(method.unprotected) == 1 else UNPROTECTED_ALL
-        limits.append(said.format(names=named(method.unprotected)))
-    gaps = [name for name in method.compared if schema.columns[name].missing is None]
-    if gaps:
-        limits.append(LEFT_OUT.format(names=named(gaps)))
-    if schema.unit != RECORD:
-        limits.append(ROWS_OF_ONE)
-    limits.append(COUNTED)
-    if preview:
-        limits.insert(0, PREVIEWED)
-    elif not registered:
-        limits += [UNREGISTERED, UNSEALED]
-    return certified(
-        method.promise,
-        schema,
-        method.way.mechanism,
-        {
-            "method": method.name,
-            **method.parameters,
-            "override": ", ".join(sorted(method.override)),
-            "registered": _registered(method, registered, preview),
-        },
-        [method.way.source],
-        [*assumptions, *method.assumptions],
-        limits,
-        seal,
-    )
-
-
-def _registered(method: Method, registered: bool, preview: bool) -> str:
-    if preview:
-        return _PREVIEWED
-    if method.repeatable:
-        return "Its price is in the ledger."
-    return "yes" if registered else "no, in no ledger"
+    def section(self) -> Section: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,6 +59,8 @@ class Leaving:
     telling: the unprotected columns that tell nearly everybody apart, and the share of rows found.
     tables: what is saved, by name: mostly one, with all columns.
     frame, frames: the one table, and several, as the kind of data frame that came in.
+    shown: what a report draws.
+    stored: the one table, if it lies in a file.
     """
 
     method: Method
@@ -135,6 +70,8 @@ class Leaving:
     tables: Mapping[str, Any]
     frame: Any
     frames: Mapping[str, Any]
+    shown: Shown
+    stored: WrittenTable | None = None
 
     @classmethod
     def of(
@@ -144,15 +81,27 @@ class Leaving:
         tables: Mapping[str, Any],
         frame: Any,
         frames: Mapping[str, Any],
+        shown: Shown,
     ) -> Self:
         """Of the table that has all columns side by side."""
         columns = tuple(joined.column_names)
         loose = {name: joined.column(name) for name in columns if name in method.unprotected}
-        return cls(method, joined.num_rows, columns, telling(loose), tables, frame, frames)
+        alone = telling(loose)
+        return cls(method, joined.num_rows, columns, alone, tables, frame, frames, shown)
+
+    @classmethod
+    def on_disk(cls, method: Method, table: WrittenTable) -> Self:
+        """Of a table that lies in a file."""
+        columns = tuple(table.column_names)
+        return cls(method, table.num_rows, columns, {}, {"table": table}, None, {}, Shown(), table)
+
+    def handed_out(self) -> Any:
+        """The table as the caller gets it; one that lies in a file is read."""
+        return self.frame if self.stored is None else self.stored.read()
 
     def without_rows(self) -> Self:
         """What a preview keeps: nothing that could be handed out."""
-        return replace(self, tables={}, frame=None, frames={})
+        return with_fields(self, tables={}, frame=None, frames={})
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -161,7 +110,8 @@ class Release:
     first handed out or saved: looking at the rest, or printing it, registers nothing.
 
     table: the rows that may leave, as the kind of data frame that came in. It is the caller's own:
-        what `save` writes and `digest` stands for is a copy that changes to it do not touch.
+        what `save` writes and `digest` stands for is a copy that changes to it do not touch. One
+        that was too large to be held lies in a file until it is asked for here, which reads it all.
     tables: what `save` writes, by name: the table, or several whose columns it has side by side.
     certificate: what is promised, and what is not; it may leave too.
     risk, utility: what the original and the release have to do with each other. They were computed
@@ -180,12 +130,12 @@ class Release:
     @property
     def table(self) -> Any:
         self._departure.to_caller()
-        return self._published.frame
+        return self._published.handed_out()
 
     @property
     def tables(self) -> Mapping[str, Any]:
         self._departure.to_caller()
-        return self._published.frames or {"table": self._published.frame}
+        return self._published.frames or {"table": self._published.handed_out()}
 
     @property
     def left(self) -> bool:
@@ -204,18 +154,59 @@ class Release:
         return digest_of(self._published.tables, self.certificate)
 
     def save(
-        self, folder: str | os.PathLike[str], *, kind: str | None = None, replace: bool = False
+        self,
+        folder: str | os.PathLike[str],
+        *,
+        kind: str | None = None,
+        replace: bool = False,
+        public: bool = False,
+        sweep: Reported | None = None,
     ) -> dict[str, Any]:
-        """Writes the table, `certificate.json` and `manifest.json`, all or nothing.
+        """Writes the table, `certificate.json`, `report.html` and `manifest.json`, all or nothing.
 
         Parameters
             folder: a new or empty one.
             kind: "csv" or "parquet"; None for that of the source, Parquet if it was no file.
             replace: whether a folder that holds something may be replaced as a whole.
+            public: whether the report leaves out what was computed from the original, so that the
+                whole folder may leave. Otherwise the manifest lists it under `for_the_holder`.
+            sweep: what `tn.sweep` found, to be shown in the holder's report.
         """
         if not isinstance(folder, str | os.PathLike):
             raise refuse("microdata.folder-is-of-type", type=type(folder).__name__)
-        return self._departure.to_folder(Target(Path(folder), kind, replace))
+        return leave_for(self, Target(Path(folder), kind, replace, flag(public, "public")), sweep)
+
+    def _page(self, public: bool, more: Sequence[Section]) -> Report:
+        document = self._document(more)
+        document = document.public() if public else document
+        return Report(document.html(), document.for_holder)
+
+    def _document(self, more: Sequence[Section] = ()) -> Document:
+        published = self._published
+        return report_of(
+            published.method,
+            self.certificate,
+            published.shown,
+            rows=self.rows,
+            columns=len(self.columns),
+            risk=self.risk,
+            utility=self.utility,
+            history=self.history,
+            warnings=warnings_of(self),
+            more=more,
+        )
+
+    def page(self, *, public: bool = False) -> str:
+        """The report as one page of HTML that stands alone, as `save` writes it.
+
+        Parameters
+            public: whether it leaves out what was computed from the original.
+        """
+        return self._page(flag(public, "public"), ()).text
+
+    def picture(self) -> Picture:
+        """What `tn.report.plot` draws: the columns before and after; for the holder alone."""
+        return self._published.shown.picture(title_of(self.rows, self._published.method))
 
     @property
     def rows(self) -> int:
@@ -239,6 +230,13 @@ class Release:
 
     def _repr_html_(self) -> str:
         return _html(self)
+
+
+def leave_for(release: Release, target: Target, sweep: Reported | None = None) -> dict[str, Any]:
+    """Saves a release, with its report; returns the manifest."""
+    more = () if sweep is None else (sweep.section(),)
+    page = partial(release._page, target.public, more)
+    return release._departure.to_folder(with_fields(target, report=page))
 
 
 def warnings_of(release: Release) -> list[str]:

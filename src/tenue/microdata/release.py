@@ -24,6 +24,7 @@ from ..number import flag
 from ..promise import Certificate
 from ..schema import Schema
 from ..schema.schema import given_schema
+from .certify import certify
 from .kernels import compilation_told
 from .leave.departure import Departure, Preview
 from .leave.leave import (
@@ -39,7 +40,8 @@ from .leave.mark import marks_of
 from .method.catalogue import chosen_method, takes_options
 from .permute import shuffled
 from .private.plan import ReleasePlan
-from .protected_copy import Leaving, Release, certify
+from .protected_copy import Leaving, Release, leave_for
+from .report import Shown
 from .table.cells import Cells
 from .table.original import kind_of, native, open_original
 
@@ -62,11 +64,16 @@ def publish(
 
     Guarantee
         "microaggregate": every combination of quasi-identifiers is shared by at least `k` units.
+        "generalise": the same, by intervals and concepts that are true of every row.
         "swap": a confidential value in a unit's row came from that unit's record with probability
         at most 1/k, for whoever holds the records of a group to be equally likely anybody's in it.
         The value itself may be the same for all of a group, and is then known; and whoever learns
         from the release how columns relate puts more values back than that (`risk.rematched`).
-        Both count units, not rows.
+        "anatomy": the same of the records of a group, in two tables that are linked by group.
+        "t-close": in every group of at least `k` units each bucket of a confidential column is at
+        most `t` times as frequent, or as rare, as in the table. It says nothing against whoever
+        knows more of people than these shares, and is not differential privacy.
+        All of these count units, not rows.
         "private": the table is epsilon-differentially private when one record takes any other
         value; how many rows there are is public. Rows are drawn, and none is anybody's. `epsilon`
         is debited before a row is read; `tn.plan_release` says before what will be done.
@@ -79,36 +86,55 @@ def publish(
         source: the table: a path, a data frame or a connection; None for the schema's own source.
         schema: a `Schema`, or the path of its file; the roles of the columns decide what is done.
         method: "microaggregate" (centres of groups of similar people instead of their
-            quasi-identifiers), "swap" (confidential values change places inside such groups) or
-            "private" (a table drawn from noisy numbers).
+            quasi-identifiers), "generalise" (intervals for numbers and dates, concepts that cover
+            categories), "swap" (confidential values change places inside such groups), "anatomy"
+            (quasi-identifiers and confidential values in two tables that are linked by group),
+            "t-close" (likewise, with values in buckets) or "private" (a table drawn from noisy
+            numbers).
         epsilon: what "private" may cost.
         k: the least number of units in a group. For "private", rows in a cluster, which asks for
             microaggregation. For a swap in which each column has its own groups,
             also a mapping from column to k. The certificate then promises the least, of each column
             by itself: together they may leave fewer records, whatever their k.
-        by: how groups are formed. "microaggregate": "mdav" or "v-mdav". "swap":
+        by: how groups are formed. "microaggregate": "mdav" or "v-mdav". "generalise":
+            "multidimensional" (split as far as k allows) or "full-domain" (each column on one
+            level, those levels that lose least). "swap":
             "quasi-identifiers" (MDAV-SWAP), "each-confidential" (IR-SWAP: similar values of the
             column itself; none for columns without order) or "other-attributes" (all other columns,
             in turn: values then stay plausible beside them, and whoever knows a confidential column
-            may learn about others from who shared a group). None for the first. "private": "tree",
+            may learn about others from who shared a group). "anatomy": "quasi-identifiers" or
+            "confidential" (similar confidential values). None for the first. "private": "tree",
             "two-stage", "columns", "copula", "network" or "microaggregation"; None for what suits
             the number of rows, epsilon and the types of columns.
         l, t: groups grow until each has at least l different values, or is within earth mover's
             distance t of the table, in each sensitive column, or each confidential one if none is
             declared sensitive. For t they are formed from strata of such a column where that keeps
             similar people closer together. How groups were made tells something of their members.
+            "generalise" splits no group into parts that lack l or t instead.
+            For "t-close", `t` is not a distance from 0 to 1 but a ratio of shares, at least 1.
+        groups: "shown" or "hidden". Hidden groups of "t-close" leave as one table, in which the
+            buckets of a group have changed places.
         gamma: the gain factor of "v-mdav".
+        suppress: the share of rows that "generalise" may leave out, where the others gain by it.
+        minimise: which loss "full-domain" makes least: "ncp", "discernibility" or
+            "average-class-size" (`tn.evaluate` has each).
+        widths: for "full-domain", the widths of a column's intervals, each a multiple of the one
+            before: {"age": [5, 10, 20]}. If none are stated they double, from the bounds.
+        memory: how many bytes of a stored table may be held to make a "private" one. A table that
+            would need more is read in passes and drawn in blocks, with the same promise; which is
+            done follows from the numbers of rows and columns.
         ledger: where the release is registered, so that a second one of the table is refused: a
             ledger or its path. None for the one of the table, as for questions (`protect`); a table
             and a schema in no file are then not registered. False for none at all. It is
             registered when its table is first handed out or saved.
         override: "second-release" or "homogeneous-groups", to insist; recorded in the certificate.
-        progress: is told the name of each step when it begins.
+        progress: is told the name of each step when it begins; of a table that is read in passes
+            also how far the step has come, in brackets.
         preview: only measure. Nothing is registered, and `table` and `save` are refused. A method
             that has a price cannot be measured without paying: see `tn.plan_release`.
 
     Source
-        Thesis, section 2.8 and chapter 3, corrected where a docstring of the method says so.
+        Thesis, section 2.8 and chapters 3 and 7, corrected where a docstring of the method says so.
     """
     return publish_into(
         None,
@@ -158,44 +184,57 @@ def publish_into(
             check_first(kept.known, way)
         tell("read")
         given = source if source is not None else described.location
-        with open_original(given, described) as table:
+        kind, marks, on_disk = kind_of(given), tuple[str, ...](), None
+        with open_original(given, described, way.memory) as table:
             way = way.sized(table.rows)
             with paid(books, way):
-                read = table.read(all_values=way.reads_all)
-                marks = () if kept is None else marks_of(given, read, described.name)
-                if kept is not None and kept.known is not None:
-                    check_rows(kept.known, way, marks)
-                original = way.prepare(read, SYSTEM)
-                tell(way.step)
-                with _compilation_told(progress, way.step):
-                    made = way.publish(original, SYSTEM)
-        tell("evaluate")
-        before, after = (_table(cells, described) for cells in (original.cells, made.cells))
-        way.verify(after, original.persons)
-        harm, use, told = way.assess(before, after, SYSTEM, original, made)
-        tell("certificate")
-        kind = kind_of(given)
-        joined = _mixed(after)
-        frame = native(joined, given, kind, typed=way.stored_types)
-        several = {name: _mixed(table) for name, table in made.tables.items()}
-        frames = {name: native(table, given, kind) for name, table in several.items()}
-        tables = several or {"table": joined}
+                if way.in_passes(table):
+                    on_disk = way.stream(table, SYSTEM, tell)
+                else:
+                    read = table.read(all_values=way.reads_all)
+                    marks = () if kept is None else marks_of(given, read, described.name)
+                    if kept is not None and kept.known is not None:
+                        check_rows(kept.known, way, marks)
+                    original = way.prepare(read, SYSTEM)
+                    tell(way.step)
+                    with _compilation_told(progress, way.step):
+                        made = way.publish(original, SYSTEM)
+        if on_disk is not None:
+            (harm, use, _), history = on_disk.assessment, on_disk.history
+            tell("certificate")
+            published = Leaving.on_disk(way, on_disk.table)
+        else:
+            tell("evaluate")
+            beside = made.of(original)
+            before, after = (_table(cells, described) for cells in (beside.cells, made.cells))
+            way.verify(after, beside.persons)
+            harm, use, told = way.assess(before, after, SYSTEM, beside, made)
+            shown = Shown.of(way, before, after, beside, made)
+            history = way.history(read, original, made) + told
+            tell("certificate")
+            joined = _mixed(after)
+            frame = native(joined, given, kind, typed=way.stored_types)
+            several = {name: _mixed(table) for name, table in made.tables.items()}
+            frames = {name: native(table, given, kind) for name, table in several.items()}
+            tables = several or {"table": joined}
+            published = Leaving.of(way, joined, tables, frame, frames, shown)
         seal = "" if books is None else books.made().seal(described.digest)
         certificate = certify(way, registered=books is not None, seal=seal, preview=preview)
         registered = None if kept is None else Registration(kept, way, marks, seal)
-        departure = Departure(tables, certificate, kind, registered, repeatable=way.repeatable)
-        published = Leaving.of(way, joined, tables, frame, frames)
+        departure = Departure(
+            published.tables, certificate, kind, registered, repeatable=way.repeatable
+        )
         if preview:
             departure, published = Preview(certificate), published.without_rows()
         release = Release(
             certificate=certificate,
             risk=harm,
             utility=use,
-            history=way.history(read, original, made) + told,
+            history=history,
             _published=published,
             _departure=departure,
         )
-        manifest = {} if target is None else departure.to_folder(target)
+        manifest = {} if target is None else leave_for(release, target)
     return release, manifest
 
 

@@ -141,6 +141,20 @@ class Answer:
             lambda output, reading, cell: self._ends(output, reading, cell, wanted)
         )
 
+    def spans(self, level: Given) -> list[tuple[str, str, Any, tuple[Any, Any] | None]]:
+        """Each number of the answer: its keys in words, its name, its value, its interval or None
+        where that cannot be told."""
+        wanted = fraction_of_one(level, "level")
+        found = []
+        for cell, row in self._rows:
+            keys = [str(plain(row[o.alias])) for o, reading in self._columns if reading is None]
+            for output, reading in self._columns:
+                if isinstance(output, Output) and reading is not None:
+                    ends = self._ends(output, reading, cell, wanted)
+                    value = plain(row[output.alias])
+                    found.append((", ".join(keys), output.alias, value, ends))
+        return found
+
     def _interval(self, reading: Reading, cell: int, level: Fraction) -> Interval | None:
         released = self.released
         return reading.interval(self.plan.parts, level, released.cells[cell], released.rows)

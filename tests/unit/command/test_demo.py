@@ -57,6 +57,7 @@ def test_the_demo_can_be_run_again(tmp_path: Path) -> None:
         assert sorted(path.name for path in (tmp_path / "out" / name).iterdir()) == [
             "certificate.json",
             "manifest.json",
+            "report.html",
             "table.parquet",
         ]
 

@@ -9,6 +9,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -64,7 +66,7 @@ def test_people_read_sentences(folder: Path) -> None:
     done = run(folder, *words, "--kind", "csv", "--override", "homogeneous-groups")
     assert done.returncode == 0
     assert "probabilistic k-anonymity (k = 5)" in done.stdout
-    assert "Registered in people.ledger.\nKeep this screen to yourself" in done.stdout
+    assert "Registered in people.ledger.\nKeep this screen and report.html" in done.stdout
     assert (folder / "o" / "table.csv").exists()
 
 
@@ -178,7 +180,33 @@ def test_a_stated_number_of_rows_is_planned_with_no_table_at_all(folder: Path) -
     assert run(folder, *PRIVATE, "--out", "out").returncode == 2
 
 
-LIBRARY = re.compile(r"`(epsilon|by|k|l|t|override|ledger|method)`|\b(by|k|epsilon|ledger)=")
+def test_a_file_that_would_not_fit_is_read_in_passes(folder: Path) -> None:
+    """More values than the least memory holds: nothing is patched here."""
+    rows = 430_000
+    numbers = np.arange(rows)
+    table = pa.table({"x": numbers % 1000, "y": numbers * 7 % 500})
+    pq.write_table(table, folder / "people.parquet")
+    bounds = {"type": "number", "bounds": [0, 999]}
+    head = {"name": "people", "source": "people.parquet", "unit": "record"}
+    described = {"table": {"neighbours": "replace", **head}, "columns": {"x": bounds, "y": bounds}}
+    tn.Schema.from_dict({**described, "budget": {"total": 2}}).save(folder / "people.toml")
+    words = (*PRIVATE, "--memory", str(128 << 20), "--out", "out", "--json")
+    told = run(folder, *words)
+    assert told.returncode == 0, told.stderr
+    found = json.loads(told.stdout)
+    assert any("drawn at random" in step["text"] for step in found["history"])
+    assert found["manifest"]["rows"] == rows
+    made = pq.read_table(folder / "out" / "table.parquet")
+    assert made.num_rows == rows
+    for name in ("x", "y"):
+        far = np.sort(made.column(name).to_numpy()) - np.sort(table.column(name).to_numpy())
+        assert np.abs(far).mean() < 5
+    assert not (np.diff(made.column("x").to_numpy()) >= 0).all()
+    at_once = json.loads(run(folder, *PRIVATE, "--out", "other", "--json").stdout)
+    assert not any("drawn at random" in step["text"] for step in at_once["history"])
+
+
+LIBRARY = re.compile(r"`(epsilon|by|k|l|t|override|ledger|memory|method)`|\b(by|k|epsilon|ledger)=")
 """Words of Python in which nobody types."""
 
 
@@ -194,6 +222,7 @@ LIBRARY = re.compile(r"`(epsilon|by|k|l|t|override|ledger|method)`|\b(by|k|epsil
         ([*PRIVATE, "-k", "5", "--by", "tree"], "Leave -k out"),
         ([*PRIVATE, "-k", "age=5"], "such as -k 50"),
         ([*PRIVATE, "-l", "2"], "This method takes --epsilon, --by, -k"),
+        ([*PRIVATE, "--memory", "1000"], "--memory"),
         ([*PRIVATE, "--no-register"], "not --no-register"),
         ([*PRIVATE, "--no-register", "--ledger", "x.ledger"], "Leave out one of them"),
         ([*PRIVATE, "--override", "second-release"], "Leave --override out"),
@@ -270,3 +299,86 @@ def test_nobody_watching_sees_no_bar(monkeypatch: pytest.MonkeyPatch) -> None:
         waiting._show()
         waiting("read")
         assert waiting._bar is None
+
+
+def test_a_table_is_generalised_as_asked(folder: Path) -> None:
+    words = ("--method", "generalise", "-k", "6", "--by", "full-domain", "--suppress", "0.1")
+    more = ("-l", "2", "-t", "0.5", "--minimise", "discernibility", "--widths", "age=20/60")
+    told = json.loads(run(folder, *words, *more, "--out", "out", "--json").stdout)
+    parameters = told["certificate"]["parameters"]
+    assert parameters["by"] == "full-domain"
+    assert parameters["minimise"] == "discernibility"
+    assert parameters["widths of age"] == "20, 60"
+    assert parameters["suppress"] == "at most 0.1 of the rows"
+    checked = tenue(
+        "check", "out/table.parquet", "--schema", "people.toml", "--require", "k=6,l=2,t=0.5",
+        cwd=folder,
+    )  # fmt: skip
+    assert checked.returncode == 0
+    assert "loss" in {step["step"] for step in told["history"]}
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--widths", "age=20"), "Use --by full-domain, or leave --widths out"),
+        (("--by", "full-domain", "--widths", "20"), "Write --widths age=5/10/20,born=365"),
+        (("--by", "full-domain", "--widths", "age="), "decimal number|widths"),
+        (("--suppress", "2"), "Try --suppress 0.02"),
+        (("--by", "full-domain", "--minimise", "sse"), "--minimise is one of"),
+    ],
+)
+def test_what_is_refused_of_generalise_speaks_of_options(
+    folder: Path, words: tuple[str, ...], said: str
+) -> None:
+    done = run(folder, "--method", "generalise", "-k", "6", *words, "--preview")
+    assert done.returncode == 2
+    assert re.search(said, " ".join((done.stdout + done.stderr).split()))
+
+
+def test_two_linked_tables_are_written(folder: Path) -> None:
+    done = run(folder, "--method", "t-close", "-t", "2", "-k", "10", "--out", "out", "--json")
+    assert done.returncode == 0
+    told = json.loads(done.stdout)
+    assert told["certificate"]["promise"] == {"kind": "t-closeness", "t": "2"}
+    assert sorted(told["manifest"]["tables"]) == ["confidential", "quasi_identifiers"]
+    assert (folder / "out" / "confidential.parquet").exists()
+    shown = pq.read_table(folder / "out" / "quasi_identifiers.parquet")
+    assert shown.column_names == ["age", "job", "sex", "note", "group"]
+
+
+def test_hidden_groups_are_one_table(folder: Path) -> None:
+    words = ("--method", "t-close", "-t", "2", "-k", "10", "--groups", "hidden", "--out", "out")
+    done = run(folder, *words)
+    assert done.returncode == 0
+    assert "groups: hidden" in done.stdout
+    written = " ".join(done.stdout.split())
+    assert re.search(r"Wrote table\.parquet, .*report\.html", written)
+    assert "group" not in pq.read_table(folder / "out" / "table.parquet").column_names
+
+
+def test_anatomy_says_by_what_groups_are_formed(folder: Path) -> None:
+    done = run(folder, "--method", "anatomy", "-k", "10", "--preview")
+    assert done.returncode == 0
+    assert "by: quasi-identifiers" in done.stdout
+    done = run(folder, "--method", "anatomy", "-k", "10", "--by", "confidential", "--preview")
+    assert done.returncode == 2
+    assert "Use --by quasi-identifiers" in " ".join(done.stderr.split())
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--method", "t-close", "-t", "0.2", "-k", "5"), "--method microaggregate"),
+        (("--method", "microaggregate", "-t", "2", "-k", "5"), "--method t-close"),
+        (("--method", "t-close", "-k", "5"), "needs --t"),
+        (("--method", "swap", "-k", "5", "--groups", "hidden"), "--groups is given with"),
+        (("--method", "t-close", "-t", "2", "-k", "5", "--groups", "x"), "--groups is 'x'"),
+    ],
+)
+def test_a_t_of_the_other_kind_is_explained(
+    folder: Path, words: tuple[str, ...], said: str
+) -> None:
+    done = run(folder, *words, "--preview")
+    assert done.returncode == 2
+    assert said in " ".join(done.stderr.split())

@@ -11,7 +11,7 @@ from tenue.engine.duckdb.engine import DuckDB
 from tenue.engine.duckdb.ordered import OnDisk
 
 CALLS = [
-    *("close", "column_steps", "contributions", "look_up"),
+    *("close", "column_steps", "contributions", "excess", "hand_over", "look_up"),
     *("measure", "ranks", "read_all", "validate"),
 ]
 

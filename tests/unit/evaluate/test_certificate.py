@@ -174,6 +174,27 @@ def test_persons_are_counted_by_the_certificate(tmp_path: Path) -> None:
     assert any("there may be fewer persons" in note for note in other.notes)
 
 
+def test_a_private_table_needs_no_roles(tmp_path: Path) -> None:
+    described = {
+        "table": {"name": "t", "unit": "record", "neighbours": "replace"},
+        "columns": {name: {"type": "number", "bounds": [0, 9]} for name in ("age", "pay")},
+        "budget": {"total": 1},
+    }
+    rows = pa.table({"age": [1, 2, 3] * 20, "pay": [5] * 60})
+    books = tn.ledger.Memory()
+    made = tn.publish(rows, schema=described, method="private", epsilon=1, ledger=books)
+    made.save(tmp_path / "out", kind="csv")
+    path = tmp_path / "out" / "table.csv"
+    for found in (tn.evaluate.check(path), tn.evaluate.check(path, tn.Schema.from_dict(described))):
+        assert found.quasi_identifiers == ("age", "pay")
+        assert found.certificate_fits
+        assert any("No row is anybody's" in note for note in found.notes)
+    assert tn.evaluate.check(path, confidential=["pay"]).quasi_identifiers == ("age",)
+    path.write_text(path.read_text() + "1,1\n")  # no longer the file that the certificate is of
+    with pytest.raises(tn.Refused, match="quasi-identifiers"):
+        tn.evaluate.check(path)
+
+
 def forged(folder: Path, **parameters: str) -> Path:
     """Two people who look like nobody else, and a certificate that says k = 50."""
     certificate = tn.Certificate(

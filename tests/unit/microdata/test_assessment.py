@@ -10,7 +10,7 @@ import pytest
 
 import tenue as tn
 from tenue.evaluate import check, risk, utility
-from tenue.microdata.assessment import assessed
+from tenue.microdata.assessment import assessed, measured_groups
 from tenue.noise import Seeded
 from unit.microdata.census import people, schema
 
@@ -74,3 +74,24 @@ def test_k_of_a_swapped_table_is_explained_and_that_of_another_needs_no_word() -
     other = tn.publish(people(), schema=schema(), method="microaggregate", k=4).risk.check
     assert other is not None
     assert not any("swapped" in note for note in other.notes)
+
+
+def test_k_is_that_of_the_table_as_it_is_written() -> None:
+    """Middles of different intervals may be equal; k of what was read would then be too large."""
+    before, _ = pair(40)
+    written = before.set_column(
+        0, "age", [["[0, 100]" if i % 2 else "[50, 50]" for i in range(40)]]
+    )
+    middle = before.set_column(0, "age", [[50] * 40])
+    plain = schema(job=None, sex=None)
+    found = assessed(before, middle, plain, Seeded(1))
+    assert found.risk is not None
+    assert found.risk.check is not None
+    assert found.risk.check.k == 40
+    again = measured_groups(found, written, plain, None).risk
+    assert again is not None
+    assert again.check is not None
+    assert again.check.k == 20
+    assert again.record_linkage == found.risk.record_linkage
+    none = found._replace(risk=None)
+    assert measured_groups(none, written, plain, None) is none

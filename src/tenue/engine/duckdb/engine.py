@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ...errors import EngineFault, InvalidTable, Refused, refuse
 from ...noise.source import SYSTEM
 from ...schema import Category, Column, Identifier, Number, Table
-from ..contract import FAULT, Cells, Profile, Profiles, Rows, Validated
+from ..contract import FAULT, Cells, HandedOver, Profile, Profiles, Rows, Validated
 from ..request import ContributionRequest, RankRequest, Request
 from ..source.location import Local, Relation, names_of, paths_of
 from ..sql.logical import Held, Logical, Stored
@@ -23,6 +23,8 @@ from .dialect import DOUBTED, DUCKDB
 from .sandbox import Bench, Borrowed, Sandbox, Store
 
 if TYPE_CHECKING:
+    import pyarrow
+
     from ..people.measure import Place
 
 Found = TypeVar("Found")
@@ -40,6 +42,7 @@ class DuckDB:
     Parameters
         source: what `locate` found.
         schema: what is declared about the table.
+        memory: how many bytes may be held before rows are put on disk.
 
     Files, databases and data frames are read in a sandbox. A relation is read through the holder's
     own connection, which must not be used elsewhere while a question runs.
@@ -47,7 +50,7 @@ class DuckDB:
 
     excess: tuple[str, ...] = ()
 
-    def __init__(self, source: Local, schema: Table) -> None:
+    def __init__(self, source: Local, schema: Table, memory: int | None = None) -> None:
         self._unit = schema.unit.lower()
         self._lock = threading.Lock()
         self._bench: Bench | None = None
@@ -58,7 +61,7 @@ class DuckDB:
         self._store: Store | None = (
             Borrowed(source.relation)
             if isinstance(source, Relation)
-            else Sandbox(source, stored, schema.separator)
+            else Sandbox(source, stored, schema.separator, memory)
         )
         self._readable = self._store.readable
         # names as they are spelled, for so are keys of JSON; and whether rows are compared
@@ -132,6 +135,12 @@ class DuckDB:
         from .rows import read_rows
 
         return self._with_store(lambda store: read_rows(self._table, store.arrow))
+
+    def hand_over(self, take: Callable[[pyarrow.RecordBatch], None], batch: int) -> HandedOver:
+        """Every row once, in batches."""
+        from .rows import hand_over
+
+        return self._with_store(lambda store: hand_over(self._table, store, take, batch))
 
     def close(self) -> None:
         """Lets go of files and connections, and removes what was put on disk."""

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 
 from ...errors import refuse
 from ...schema import Bounded, Column, Date, Identifier, Named, Number
-from ..contract import Rows
+from ..contract import HandedOver, Rows
 from ..source.location import Database, Files, Relation, names_of, paths_of
 from ..source.whole import read_whole
-from ..sql.logical import Logical, Stored
+from ..sql.logical import Held, Logical, Stored
 from ..storage import Day, Floating, Moment, Storage, Written
 from ..watch import Watched
 from .dialect import DUCKDB
@@ -25,6 +25,8 @@ from .reader import prepare
 
 if TYPE_CHECKING:
     import pyarrow
+
+    from .sandbox import Store
 
 
 Load = Callable[[Sequence[str]], "pyarrow.Table"]
@@ -38,13 +40,8 @@ def read_rows(table: Stored, run: Callable[[str], pyarrow.Table]) -> Rows:
     def read(sql: str) -> pyarrow.Table:
         return _read(lambda: run(sql), "rows")
 
-    held = {
-        name: replace(one, column=replace(one.column, missing=None))
-        for name, one in table.held.items()
-    }
+    logical, held = _without_defaults(table)
     columns = [one.column for one in held.values()]
-    declared = Named((column.name, column) for column in columns)
-    logical = Logical(Stored(table.sql, held, declared, table.dialect))
     chosen, doubts = [], {}
     for column in columns:
         value = raw = logical.raw(column.name)
@@ -80,6 +77,43 @@ def read_rows(table: Stored, run: Callable[[str], pyarrow.Table]) -> Rows:
         beyond=dict(zip(doubts, found[2::3], strict=True)),
         first=first,
     )
+
+
+def hand_over(
+    table: Stored, store: Store, take: Callable[[pyarrow.RecordBatch], None], batch: int
+) -> HandedOver:
+    """Every row once, as `Engine.hand_over` says."""
+    logical, held = _without_defaults(table)
+    names = [one.column for one in held.values() if isinstance(one.column, Identifier)]
+    columns = [one.column for one in held.values() if one.column not in names]
+    chosen = [
+        f"CAST({logical.value(c.name)} AS BIGINT) AS {DUCKDB.quoted(c.name)}" for c in columns
+    ]
+    beyond = [f"count_if({_beyond(c, logical.raw(c.name))})" for c in columns]
+    rows = 0
+    for part in store.batches(logical.select(chosen or ["0 AS nothing"]), batch):
+        take(part)
+        rows += part.num_rows
+    counted = store.run(logical.select(beyond))[0] if beyond else ()
+    repeated = []
+    for column in names:
+        unit = logical.unit(column.name)
+        named = logical.select([unit], f"{unit} IS NOT NULL")
+        twice = f"{named} GROUP BY {unit} HAVING count(*) > 1"
+        if store.run(f"SELECT count(*) FROM ({twice})") != [(0,)]:  # noqa: S608
+            repeated.append(column.name)
+    found = {c.name: int(many or 0) for c, many in zip(columns, counted, strict=True)}
+    return HandedOver(rows, found, tuple(repeated))
+
+
+def _without_defaults(table: Stored) -> tuple[Logical, dict[str, Held]]:
+    """The logical table in which what is missing stays so, and its columns."""
+    held = {
+        name: replace(one, column=replace(one.column, missing=None))
+        for name, one in table.held.items()
+    }
+    declared = Named((one.column.name, one.column) for one in held.values())
+    return Logical(Stored(table.sql, held, declared, table.dialect)), held
 
 
 def _doubts(column: Column, stored: Storage, raw: str, value: str) -> tuple[str, str, str]:

@@ -8,6 +8,7 @@ encrypted, to a private folder that is removed (`scratch.py`).
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, Protocol
@@ -36,6 +37,7 @@ SETTINGS: dict[str, str | bool | int | float | list[str]] = {
     "temp_file_encryption": True,
 }
 """What every database of ours is opened with."""
+_MEMORY_OF_A_THREAD = 1 << 28
 _RELATION = "tenue_source"
 _HANDED = "handed"
 _GATHERED = "gathered"
@@ -45,6 +47,25 @@ def settings(scratch: Scratch) -> dict[str, str | bool | int | float | list[str]
     """What a database of ours is opened with that may put something into the folder."""
     folder = str(scratch.path / "spill")
     return {**SETTINGS, "temp_directory": folder, "secret_directory": folder}
+
+
+def limited(scratch: Scratch, memory: int) -> dict[str, str | bool | int | float | list[str]]:
+    """The same for a database that holds at most so many bytes and puts the rest into the folder.
+
+    Not encrypted: DuckDB cannot encrypt what it spills without an extension that is not there. Only
+    its owner can enter the folder, and it is removed.
+    """
+    return {
+        **settings(scratch),
+        "memory_limit": f"{memory}B",
+        "threads": min(os.cpu_count() or 1, max(1, memory // _MEMORY_OF_A_THREAD)),
+        "temp_file_encryption": False,
+    }
+
+
+def quiet(connection: duckdb.DuckDBPyConnection) -> None:
+    """Keeps DuckDB from drawing a bar on standard output, where a program may read our answer."""
+    connection.execute("SET enable_progress_bar = false")
 
 
 def _lock(connection: duckdb.DuckDBPyConnection) -> None:
@@ -72,6 +93,10 @@ class Store(Protocol):
         """The rows of a SELECT, as an Arrow table."""
         ...
 
+    def batches(self, sql: str, size: int) -> pyarrow.RecordBatchReader:
+        """The rows of a SELECT, at most so many at a time."""
+        ...
+
     def close(self) -> None:
         """Lets go of everything."""
         ...
@@ -85,6 +110,7 @@ class Sandbox:
         source: Files | Database | Frame,
         wanted: Mapping[str, str],
         separator: str | None = None,
+        memory: int | None = None,
     ) -> None:
         import duckdb
 
@@ -93,8 +119,10 @@ class Sandbox:
         scratch = Scratch()
         self._opened.callback(scratch.close)
         try:
-            self._connection = duckdb.connect(":memory:", config=settings(scratch))
+            config = settings(scratch) if memory is None else limited(scratch, memory)
+            self._connection = duckdb.connect(":memory:", config=config)
             self._opened.callback(self._connection.close)
+            quiet(self._connection)
             readable = prepare(self._connection, source, wanted, separator)
             self._connection.execute(f"SET allowed_paths = [{listed(readable.paths)}]")
             _lock(self._connection)
@@ -123,6 +151,10 @@ class Sandbox:
     def arrow(self, sql: str) -> pyarrow.Table:
         """The rows of a SELECT, as an Arrow table."""
         return self._connection.sql(sql).to_arrow_table()
+
+    def batches(self, sql: str, size: int) -> pyarrow.RecordBatchReader:
+        """The rows of a SELECT, as they are found."""
+        return self._connection.sql(sql).to_arrow_reader(size)
 
     def close(self) -> None:
         """Closes the database and removes what it put on disk."""
@@ -154,6 +186,12 @@ class Borrowed:
         found = self._relation.query(_RELATION, sql)
         assert found is not None  # noqa: S101 - every SELECT has a result
         return found.to_arrow_table()
+
+    def batches(self, sql: str, size: int) -> pyarrow.RecordBatchReader:
+        """The rows of a SELECT, as they are found."""
+        found = self._relation.query(_RELATION, sql)
+        assert found is not None  # noqa: S101 - every SELECT has a result
+        return found.to_arrow_reader(size)
 
     def close(self) -> None:
         """Leaves the connection to its holder."""

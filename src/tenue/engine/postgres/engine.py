@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ...errors import EngineFault, InvalidTable, Refused, refuse
 from ...noise.source import SYSTEM
 from ...schema import Category, Column, Identifier, Number, Table
-from ..contract import FAULT, Cells, Profile, Profiles, Rows, Validated
+from ..contract import FAULT, Cells, HandedOver, Profile, Profiles, Rows, Validated
 from ..duckdb.dialect import DUCKDB
 from ..duckdb.sandbox import Bench
 from ..request import ContributionRequest, RankRequest, Request
@@ -31,6 +31,8 @@ from .mark import InServer
 from .session import Session, Snapshot
 
 if TYPE_CHECKING:
+    import pyarrow
+
     from ..people.measure import Place
 
 Made = TypeVar("Made")
@@ -131,6 +133,12 @@ class Postgres:
         from .rows import read_rows
 
         return self._with_state(lambda state: read_rows(self._table, self._found, state))
+
+    def hand_over(self, take: Callable[[pyarrow.RecordBatch], None], batch: int) -> HandedOver:
+        """Every row once, in batches."""
+        from .rows import hand_over
+
+        return self._with_state(lambda state: hand_over(self._table, state, take, batch))
 
     def close(self) -> None:
         """Lets go of the connection, and of what was put on disk."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ...schema import Bounded, Column, Date, Datetime, Identifier, Named, Number
-from ..contract import Rows, Validated
+from ..contract import HandedOver, Rows, Validated
 from ..sql.logical import Logical, Stored
 from ..sql.moment import counts
 from ..sql.steps import rounded_where
@@ -84,6 +85,39 @@ def read_rows(table: Stored, found: Found, state: Snapshot) -> Rows:
         beyond=dict(zip(doubts, counted[2::3], strict=True)),
         first=first,
     )
+
+
+def hand_over(
+    table: Stored, state: Snapshot, take: Callable[[pyarrow.RecordBatch], None], batch: int
+) -> HandedOver:
+    """Every row once, as `Engine.hand_over` says."""
+    logical = _unfilled(table)
+    columns = [one.column for one in logical.table.held.values()]
+    names = [column.name for column in columns if isinstance(column, Identifier)]
+    told = [column for column in columns if column.name not in names]
+    chosen = [
+        f"CAST({logical.whole(column.name)} AS {POSTGRES.long}) AS {POSTGRES.quoted(column.name)}"
+        for column in told
+    ]
+    rows = 0
+    for part in state.batches(logical.select(chosen or ["0 AS nothing"]), batch):
+        rows += part.num_rows
+        if part.num_rows:
+            take(part)
+    tests = [
+        _count(_beyond(column, logical.stored(column.name), logical.raw(column.name)))
+        for column in told
+    ]
+    beyond = state.run(logical.select(tests))[0] if tests else ()
+    repeated = []
+    for name in names:
+        unit = logical.unit(name)
+        twice = f"{logical.select([unit], f'{unit} IS NOT NULL')} GROUP BY 1 HAVING COUNT(*) > 1"
+        ((many,),) = state.run(f"SELECT COUNT(*) FROM {POSTGRES.nested(twice)}")  # noqa: S608
+        if many:
+            repeated.append(name)
+    found = {column.name: many for column, many in zip(told, beyond, strict=True)}
+    return HandedOver(rows, found, tuple(repeated))
 
 
 def _unfilled(table: Stored) -> Logical:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import psycopg
 
 from ...errors import refuse
-from .arrow import to_arrow
+from .arrow import to_arrow, to_batches
 
 if TYPE_CHECKING:
     import pyarrow
@@ -125,3 +125,7 @@ class Snapshot:
     def arrow(self, sql: str) -> pyarrow.Table:
         """The rows of a SELECT, as an Arrow table."""
         return to_arrow(self._connection, self._address, sql, self._settings)
+
+    def batches(self, sql: str, size: int) -> Iterator[pyarrow.RecordBatch]:
+        """The same, so many rows at a time."""
+        return to_batches(self._connection, self._address, sql, self._settings, size)

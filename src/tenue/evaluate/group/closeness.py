@@ -52,6 +52,25 @@ def earth_movers(counts: Counts, *, ordered: bool) -> tuple[Fraction, int]:
     return exact[best], int(counts.filled[np.argmax(farthest)])
 
 
+def beyond(counts: Counts, limit: Fraction, *, ordered: bool) -> NDArray[np.bool_]:
+    """Whether each group is farther from the whole table than a limit, exactly.
+
+    Parameters
+        ordered: as for `earth_movers`.
+    """
+    found = np.zeros(counts.sizes.size, np.bool_)
+    m, n = counts.totals.size, counts.rows
+    if n == 0 or m < 2:
+        return found
+    work = _line(counts) if ordered else _unrelated(counts)
+    sizes = counts.sizes[counts.filled]
+    if m * n * int(sizes.max()) * limit.denominator >= _SAFE:
+        work, sizes = work.astype(object), sizes.astype(object)
+    most = limit.numerator * n * (m - 1 if ordered else 1)
+    found[counts.filled] = work * limit.denominator > sizes * most
+    return found
+
+
 def ratio(counts: Counts) -> Fraction | None:
     """The largest quotient, either way up, of a value's share in a group and in the whole table.
 

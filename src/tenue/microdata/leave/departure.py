@@ -65,7 +65,9 @@ class Departure:
 
     def _again(self, target: Target) -> dict[str, Any]:
         kind, text = file_kind(target.kind, self.source_kind), self.certificate.to_json()
-        return write_release(target.folder, self.tables, text, kind, replace=target.replace)
+        return write_release(
+            *(target.folder, self.tables, text, kind), replace=target.replace, report=target.report
+        )
 
     @property
     def registered_in(self) -> Path | None:

@@ -11,7 +11,7 @@ refused as a second release.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from fractions import Fraction
@@ -28,7 +28,7 @@ from ...query.belief.person import unit_in_words
 from ...query.belief.protocol import allow_without_protocol
 from ...schema import Schema
 from ..method.contract import SECOND, Method
-from .save import Draft
+from .save import Draft, Report
 
 HOLDER = "holder"
 """Who pays for a release that has a price."""
@@ -207,11 +207,17 @@ def _opened_dataset(ledger: Ledger, schema: Schema, *, spending: bool = False) -
 
 @dataclass(frozen=True)
 class Target:
-    """Where a release is to be saved, and how: as for `Release.save`."""
+    """Where a release is to be saved, and how: as for `Release.save`.
+
+    public: whether the report leaves out what was computed from the original.
+    report: makes the page that lies beside the tables; None for none.
+    """
 
     folder: Path
     kind: str | None = None
     replace: bool = False
+    public: bool = False
+    report: Callable[[], Report] | None = None
 
 
 @dataclass(frozen=True)
@@ -270,7 +276,9 @@ def leave(
         return {}
     kind = file_kind(target.kind, source_kind)
     text = certificate.to_json()
-    draft = Draft.write(target.folder, tables, text, kind, replace=target.replace)
+    draft = Draft.write(
+        target.folder, tables, text, kind, replace=target.replace, report=target.report
+    )
     registered = False
     try:
         if registration is not None:
@@ -303,8 +311,25 @@ def digest_of(tables: Mapping[str, Any], certificate: Certificate) -> str:
     for name, table in tables.items():
         if len(tables) > 1:
             found.update(name.encode() + b"\0")
-        sink = pyarrow.BufferOutputStream()
-        with pyarrow.ipc.new_stream(sink, table.schema) as writer:
-            writer.write_table(table.combine_chunks())
-        found.update(sink.getvalue())
+        whole = table.combine_chunks()
+        sink = pyarrow.PythonFile(_Hashed(found), mode="w")
+        with pyarrow.ipc.new_stream(sink, whole.schema) as writer:
+            for piece in whole.to_batches():
+                writer.write_batch(piece)
     return found.hexdigest()
+
+
+class _Hashed:
+    """A file whose bytes are hashed and not kept."""
+
+    closed = False
+
+    def __init__(self, found: hashlib._Hash) -> None:
+        self._found = found
+
+    def write(self, data: bytes) -> int:
+        self._found.update(data)
+        return len(data)
+
+    def flush(self) -> None:
+        """Nothing is held back."""

@@ -12,7 +12,8 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,7 +28,9 @@ PREFIX = "'"
 _SIGNS = STARTS.replace("\t\r\n", "").replace("-", r"\-")
 # \s misses what is no ASCII; \pZ are separators (the no-break space), \pC controls and formats
 _RUNS = rf"^(?:[\s\pZ\pC]*[{_SIGNS}]|[\t\r\n])"
-_FILES = {"certificate.json", "manifest.json", *(f"table.{kind}" for kind in KINDS)}
+REPORT = "report.html"
+_BESIDE = {"certificate.json", "manifest.json", REPORT}
+_FILES = {*_BESIDE, *(f"table.{kind}" for kind in KINDS)}
 
 
 def check_target(folder: Path, kind: str | None, *, replace: bool) -> None:
@@ -62,17 +65,35 @@ def _is_release(folder: Path) -> bool:
     except (OSError, ValueError, KeyError, TypeError):
         return False
     tables = {name for name in named if name.endswith(tuple(f".{kind}" for kind in KINDS))}
-    return found <= {"certificate.json", "manifest.json", *tables}
+    return found <= {*_BESIDE, *tables}
+
+
+@dataclass(frozen=True)
+class Report:
+    """A page about the release, saved with it.
+
+    text: the page.
+    for_holder: whether it holds what was computed from the original, and must not be handed on.
+    """
+
+    text: str
+    for_holder: bool
 
 
 def write_release(
-    folder: Path, tables: Mapping[str, Any], certificate: str, kind: str, *, replace: bool
+    folder: Path,
+    tables: Mapping[str, Any],
+    certificate: str,
+    kind: str,
+    *,
+    replace: bool,
+    report: Callable[[], Report] | None = None,
 ) -> dict[str, Any]:
-    """Writes tables, certificate.json and manifest.json; returns the manifest.
+    """Writes tables, certificate.json, report.html and manifest.json; returns the manifest.
 
     If anything fails the target is as it was.
     """
-    draft = Draft.write(folder, tables, certificate, kind, replace=replace)
+    draft = Draft.write(folder, tables, certificate, kind, replace=replace, report=report)
     try:
         return draft.place()
     finally:
@@ -92,7 +113,14 @@ class Draft:
 
     @classmethod
     def write(
-        cls, folder: Path, tables: Mapping[str, Any], certificate: str, kind: str, *, replace: bool
+        cls,
+        folder: Path,
+        tables: Mapping[str, Any],
+        certificate: str,
+        kind: str,
+        *,
+        replace: bool,
+        report: Callable[[], Report] | None = None,
     ) -> Draft:
         """Writes all files and forces them to the disk; nothing is left behind if that fails."""
         check_target(folder, kind, replace=replace)
@@ -101,7 +129,7 @@ class Draft:
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
             path = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
-            return cls(folder, path, _fill(path, tables, certificate, kind), replace)
+            return cls(folder, path, _fill(path, tables, certificate, kind, report), replace)
         except BaseException as error:
             if path is not None:
                 shutil.rmtree(path, ignore_errors=True)
@@ -132,12 +160,25 @@ class Draft:
         shutil.rmtree(self.path, ignore_errors=True)
 
 
-def _fill(draft: Path, tables: Mapping[str, Any], certificate: str, kind: str) -> dict[str, Any]:
+def _fill(
+    draft: Path,
+    tables: Mapping[str, Any],
+    certificate: str,
+    kind: str,
+    report: Callable[[], Report] | None,
+) -> dict[str, Any]:
     told = {name: _write(table, draft / f"{name}.{kind}") for name, table in tables.items()}
     # what is said of the only table stands for the release
     manifest: dict[str, Any] = {"tables": told} if len(told) > 1 else dict(*told.values())
     (draft / "certificate.json").write_text(certificate + "\n", encoding="utf-8")
     names = [*(f"{name}.{kind}" for name in tables), "certificate.json"]
+    if report is not None:
+        made = report()
+        (draft / REPORT).write_text(made.text, encoding="utf-8")
+        if made.for_holder:  # `files` are those that may leave
+            manifest["for_the_holder"] = [REPORT]
+        else:
+            names.append(REPORT)
     manifest["files"] = {name: _digest(draft / name) for name in names}
     text = json.dumps(manifest, indent=1, ensure_ascii=False) + "\n"
     (draft / "manifest.json").write_text(text, encoding="utf-8")
@@ -147,22 +188,30 @@ def _fill(draft: Path, tables: Mapping[str, Any], certificate: str, kind: str) -
 
 
 def _write(table: Any, path: Path) -> dict[str, Any]:
-    """Writes one table; returns what the manifest says of it."""
+    """Writes one table, piece by piece; returns what the manifest says of it."""
+    import pyarrow as pa
     import pyarrow.csv
     import pyarrow.parquet
 
     told: dict[str, Any] = {"rows": table.num_rows, "columns": table.column_names}
     if path.suffix == ".csv":
-        table, changed = defused(table)
-        pyarrow.csv.write_csv(table, path)
+        changed: Counter[str] = Counter()
+        head = defused(table.schema.empty_table())[0].schema
+        with pyarrow.csv.CSVWriter(path, head) as sink:
+            for piece in table.to_batches():
+                safe, cells = defused(pa.Table.from_batches([piece]))
+                sink.write_table(safe)
+                changed.update(cells)
         told["formulas"] = {
             "prefix": PREFIX,
             "before": list(STARTS),
             "also_after": IGNORED,
-            "cells": changed,
+            "cells": dict(changed),
         }
     else:
-        pyarrow.parquet.write_table(table, path)
+        with pyarrow.parquet.ParquetWriter(path, table.schema) as sink:
+            for piece in table.to_batches():
+                sink.write_batch(piece)
     return told
 
 

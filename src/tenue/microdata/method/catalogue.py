@@ -10,16 +10,21 @@ from typing import Any, ParamSpec, TypeVar
 from ...errors import refuse
 from ...number import check_call
 from ...schema import Schema
+from .anatomy import Anatomy
 from .contract import Method, check_roles, one_of
+from .generalise import Generalise
 from .microaggregate import Microaggregate
 from .private import Private
 from .swap import Swap
+from .t_close import TClose
 
-METHODS: dict[str, type[Method]] = {kind.name: kind for kind in (Microaggregate, Swap, Private)}
+METHODS: dict[str, type[Method]] = {
+    kind.name: kind for kind in (Microaggregate, Swap, Generalise, Anatomy, TClose, Private)
+}
 """Whoever adds a method adds it here."""
 
 Options = dict[str, inspect.Parameter]
-_FOR_INSTANCE = {"k": 5, "epsilon": 1}
+_FOR_INSTANCE = {"k": 5, "epsilon": 1, "t": 2}
 _OPTIONAL = inspect.Parameter("optional", inspect.Parameter.KEYWORD_ONLY, default=None)
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -8,7 +8,7 @@ method leaves out here is done as for all the others.
 from __future__ import annotations
 
 import abc
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -24,7 +24,8 @@ from ...schema.literal import key
 from ..assessment import Assessment, Step, assessed
 from ..permute import shuffled
 from ..table.cells import Cells, Numbers
-from ..table.original import Original
+from ..table.original import Original, Validated
+from ..table.written import WrittenTable
 
 if TYPE_CHECKING:
     from ...evaluate import Check, Risk
@@ -43,11 +44,30 @@ class Published:
     groups: the group of each row; by confidential column where each has its own.
     tables: the Arrow tables that leave, by name, if it is not the one table of `cells`; that may
         leave as well.
+    centres: of columns that leave as texts, a value that stands for each; to measure risk by.
+    rows: which rows of the original these are, in this order; None if it is all of them.
+    steps: what the history says besides, for the holder alone.
     """
 
     cells: Mapping[str, Cells]
     groups: Mapping[str, Numbers] = field(default_factory=dict)
     tables: Mapping[str, Any] = field(default_factory=dict)
+    centres: Mapping[str, Cells] = field(default_factory=dict)
+    rows: Numbers | None = None
+    steps: tuple[Step, ...] = ()
+
+    def of(self, original: Original) -> Original:
+        """The rows of the original that are beside those that leave."""
+        return original if self.rows is None else original.take(self.rows)
+
+
+@dataclass(frozen=True, eq=False)
+class OnDisk:
+    """What a method made of a table that it read in passes, and what its holder is told."""
+
+    table: WrittenTable
+    assessment: Assessment
+    history: tuple[Step, ...]
 
 
 @dataclass(frozen=True)
@@ -76,6 +96,8 @@ class Method(abc.ABC):
     """Whether columns keep the source's types, which may follow from rows; else the schema's."""
     repeatable: ClassVar[bool] = False
     """Whether a second release of a table reveals no more than both of their prices."""
+    report_compares: ClassVar[bool] = True
+    """Whether its report shows the release beside the original; else only what may leave."""
     step: ClassVar[str] = "partition and publish"
     """What whoever waits is told while it makes the table."""
 
@@ -102,6 +124,15 @@ class Method(abc.ABC):
         if words and not known:
             raise refuse("microdata.nothing-to-insist-on", method=cls.name)
         return frozenset(one_of(word, "override", known) for word in words)
+
+    @property
+    def memory(self) -> int | None:
+        """How many bytes may be held of the table that is read; None for all that there are."""
+        return None
+
+    def in_passes(self, table: Validated) -> bool:
+        """Whether the table is read in passes, for it would not fit; by public facts alone."""
+        return False
 
     def sized(self, rows: int) -> Self:
         """The method for a table of so many rows; refused if it does not suit them.
@@ -208,6 +239,10 @@ class Method(abc.ABC):
     def publish(self, original: Original, source: Source) -> Published:
         """The table after the method; refused if that would tell what it must not."""
 
+    def stream(self, table: Validated, source: Source, tell: Callable[[str], None]) -> OnDisk:
+        """The same for a table that is read in passes."""
+        raise Fault(f"{self.name} holds the whole table")
+
     @abc.abstractmethod
     def verify(self, table: Any, persons: Numbers | None) -> None:
         """Measures what was promised once more, on the Arrow table; a `Fault` if it does not hold.
@@ -264,24 +299,29 @@ class Method(abc.ABC):
 
     def history(self, read: Original, original: Original, made: Published) -> tuple[Step, ...]:
         """The steps from the table as it was read to the table as it leaves."""
-        text = f"{read.size} rows, {len(read.cells)} columns that are no identifiers"
-        steps = [Step("read", text)]
-        for name, many in read.beyond.items():
-            if many:
-                values = "1 value" if many == 1 else f"{many} values"
-                text = f"{values} of `{name}` beyond the declared bounds became the nearest bound"
-                steps.append(Step("clamped", text))
+        steps = read_steps(read.size, len(read.cells), read.beyond)
         if read.size > original.size:
             text = f"{read.size - original.size} rows with a missing value in "
             steps.append(Step("left out", text + ", ".join(self.compared)))
-        steps += self.group_steps(original, made)
-        steps.append(Step("publish", f"{self.label}: {', '.join(self.changed)}"))
-        steps.extend(Step("insisted on", word) for word in sorted(self.override))
-        return tuple(steps)
+        steps += self.group_steps(made.of(original), made)
+        return (*steps, *made.steps, *self.publish_steps())
+
+    def publish_steps(self) -> list[Step]:
+        """How the history ends."""
+        steps = [Step("publish", f"{self.label}: {', '.join(self.changed)}")]
+        return steps + [Step("insisted on", word) for word in sorted(self.override)]
 
     def group_steps(self, original: Original, made: Published) -> Iterable[Step]:
         """What the history says of groups, where there are any."""
         return ()
+
+    def group_sizes(self, original: Original, made: Published) -> Mapping[str, Numbers]:
+        """How many units each group has; by confidential column where each has its own groups."""
+        sizes = {n: np.bincount(original.of_persons(one)) for n, one in made.groups.items()}
+        labels = list(made.groups.values())
+        if len(labels) > 1 and all(np.array_equal(one, labels[0]) for one in labels[1:]):
+            return {"": next(iter(sizes.values()))}
+        return sizes
 
     def instead_of_k(self, check: Check) -> str | None:
         """What to say of look-alikes where k, l and t measure nothing that is promised."""
@@ -294,6 +334,17 @@ class Method(abc.ABC):
     def warnings(self, risk: Risk | None) -> list[str]:
         """What the holder should think about before the release leaves."""
         return []
+
+
+def read_steps(rows: int, columns: int, beyond: Mapping[str, int]) -> list[Step]:
+    """How the history begins: what was read, and what of it lay beyond its bounds."""
+    steps = [Step("read", f"{rows} rows, {columns} columns that are no identifiers")]
+    for name, many in beyond.items():
+        if many:
+            values = "1 value" if many == 1 else f"{many} values"
+            text = f"{values} of `{name}` beyond the declared bounds became the nearest bound"
+            steps.append(Step("clamped", text))
+    return steps
 
 
 def one_of(given: object, name: str, known: Collection[str]) -> str:

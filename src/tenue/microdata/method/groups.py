@@ -13,7 +13,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import nearest, refuse
+from ...errors import Fault, nearest, refuse
+from ...evaluate.check import check_groups
 from ...evaluate.group.diversity import single_valued
 from ...evaluate.group.spelling import word_codes
 from ...number import above_zero, exact, whole
@@ -79,6 +80,8 @@ class Grouped(Method):
 
     ways: ClassVar[Mapping[str, GroupWay]]
     overrides = (HOMOGENEOUS,)
+    one_partition: ClassVar[bool] = False
+    """Whether one partition holds for all columns whatever forms it."""
 
     by: str
     k: Mapping[str, int] = field(default_factory=dict)
@@ -131,8 +134,8 @@ class Grouped(Method):
         names = self.confidential
         if not isinstance(k, Mapping):
             size = whole(k, "k", least=2)
-            return {EVERY: size} if self.way.similar else dict.fromkeys(names, size)
-        if self.way.similar:
+            return {EVERY: size} if self.shared else dict.fromkeys(names, size)
+        if self.shared:
             raise refuse("microdata.k-is-given-for-single-columns")
         known = {column.lower(): column for column in names}
         given = {str(column).lower(): size for column, size in k.items()}
@@ -149,6 +152,11 @@ class Grouped(Method):
     @property
     def way(self) -> GroupWay:
         return self.ways[self.by]
+
+    @property
+    def shared(self) -> bool:
+        """Whether one partition holds for all columns."""
+        return self.way.similar or self.one_partition
 
     @property
     def label(self) -> str:
@@ -201,14 +209,25 @@ class Grouped(Method):
             if single_valued(places(original.cells[name]), groups[name], original.persons):
                 raise refuse("microdata.some-groups-single-value", column=name, way_out=more)
 
+    def measure_again(self, table: Any, persons: Numbers | None) -> None:
+        """Measures k, l and t, with the persons beside the table."""
+        found = check_groups(table, self.schema, persons, self.grown)
+        far = max((column.exact_t for column in found.confidential), default=0)
+        if (
+            found.k < self.least
+            or (self.l is not None and (found.l or 0) < self.l)
+            or (self.t is not None and far > self.t)
+        ):
+            raise Fault("a release was about to leave without what it promises")
+
     def group_steps(self, original: Original, made: Published) -> Iterator[Step]:
         """The sizes of groups; and, always, how many tell the one value that all members have."""
         for name, labels in made.groups.items():
             sizes = np.bincount(original.of_persons(labels))
-            of = "" if self.way.similar else f" of {name}"
+            of = "" if self.shared else f" of {name}"
             text = f"{sizes.size} groups{of}, {sizes.min()} to {sizes.max()} units in each"
             yield Step("partition", text)
-            if self.way.similar:
+            if self.shared:
                 break
         for name in self.confidential:
             labels = made.groups[name if name in made.groups else EVERY]

@@ -9,8 +9,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import Fault
-from ...evaluate.check import check_groups
 from ...noise.source import Source
 from ...promise import KAnonymity
 from ...schema import Bounded, Category
@@ -70,15 +68,7 @@ class Microaggregate(Grouped):
         return Published({**original.cells, **centres}, {EVERY: labels})
 
     def verify(self, table: Any, persons: Numbers | None) -> None:
-        """Measures k, l and t, with the persons beside the table."""
-        found = check_groups(table, self.schema, persons, self.grown)
-        far = max((column.exact_t for column in found.confidential), default=0)
-        if (
-            found.k < self.least
-            or (self.l is not None and (found.l or 0) < self.l)
-            or (self.t is not None and far > self.t)
-        ):
-            raise Fault("a release was about to leave without what it promises")
+        self.measure_again(table, persons)
 
 
 def centroids(column: Cells, labels: NDArray[np.int64]) -> Cells:

@@ -6,7 +6,7 @@ read, and may be published again for its price again.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
@@ -14,15 +14,18 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 from ...errors import Fault, refuse
 from ...evaluate.pair.likeness import likeness
 from ...noise.source import Source
+from ...number import whole
 from ...promise import Pure
 from ...schema import Schema
 from ...screen.number import exactly, many, named
 from ..assessment import Assessment, Step
 from ..private.domain import Domain
 from ..private.plan import AUTO, ReleasePlan, check_promisable, planned, price_of
+from ..private.streamed import VALUE, stream
 from ..table.cells import Numbers
-from ..table.original import Original
-from .contract import Method, Published, Way
+from ..table.original import Original, Validated
+from ..table.stored import LEAST_MEMORY, MEMORY
+from .contract import Method, OnDisk, Published, Way, read_steps
 
 if TYPE_CHECKING:
     from ...evaluate import Risk
@@ -42,6 +45,8 @@ FILLED = (
     "hold, for the schema says neither what stands for it nor how it is marked."
 )
 
+_BROKEN = "a release was about to leave without what it promises"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Private(Method):
@@ -49,6 +54,7 @@ class Private(Method):
     of the domain; how many rows there are is public.
 
     by, k: the way that is asked for, and rows in a cluster, as `plan_release` reads them.
+    held: how many bytes of the table that is read may be held in memory.
     plan: what is done, once the number of rows is known.
 
     Source
@@ -61,11 +67,13 @@ class Private(Method):
     reads_all: ClassVar[bool] = True
     stored_types: ClassVar[bool] = False
     repeatable: ClassVar[bool] = True
+    report_compares: ClassVar[bool] = False
     step: ClassVar[str] = "draw"
 
     epsilon: Fraction
     by: str = AUTO
     k: int | Literal["auto"] = AUTO
+    held: int = MEMORY
     plan: ReleasePlan | None = None
 
     @classmethod
@@ -77,6 +85,7 @@ class Private(Method):
         epsilon: Any,
         by: str | None = None,
         k: int | Literal["auto"] = AUTO,
+        memory: int = MEMORY,
     ) -> Self:
         check_promisable(schema)
         if epsilon is None:
@@ -87,6 +96,7 @@ class Private(Method):
             epsilon=price_of(epsilon),
             by=AUTO if by is None else by,
             k=k,
+            held=whole(memory, "memory", least=LEAST_MEMORY),
         )
         if schema.rows is not None:  # whatever does not suit the table is refused at once
             return made.sized(schema.rows)
@@ -127,26 +137,53 @@ class Private(Method):
     def changed(self) -> tuple[str, ...]:
         return tuple(axis.name for axis in Domain.of(self.schema).axes)
 
+    @property
+    def memory(self) -> int:
+        return self.held
+
+    def in_passes(self, table: Validated) -> bool:
+        values = self.planned.rows * len(self.planned.way.domain.axes)
+        return table.stored and values * VALUE > self.held
+
+    def stream(self, table: Validated, source: Source, tell: Callable[[str], None]) -> OnDisk:
+        made = stream(
+            self.planned.way, table, self.schema, self.held, source, tell, self._check_piece
+        )
+        if made.table.num_rows != self.planned.rows:
+            raise Fault(_BROKEN)
+        text = (
+            f"{many(made.compared, 'row')} of each table, drawn at random; a value that became a "
+            "random one counts as that one"
+        )
+        steps = [
+            *read_steps(self.planned.rows, made.columns, made.beyond),
+            *self._drawn_steps(made.missing),
+            *self.publish_steps(),
+            Step("evaluate", text),
+        ]
+        return OnDisk(made.table, Assessment(None, made.likeness, ()), tuple(steps))
+
     def prepare(self, read: Original, source: Source) -> Original:
         """All rows as they are: one that was left out would be noticed."""
         return read
 
     def publish(self, original: Original, source: Source) -> Published:
         way = self.planned.way
-        places = way.domain.places(original, source)
-        drawn = way.draw(places, source)
-        kinds = dict.fromkeys(original.cells)  # by the schema: a source's types may tell of rows
-        return Published(way.domain.cells(drawn, kinds))
+        places = way.domain.places(original.cells, source)
+        return Published(way.domain.cells(way.draw(places, source)))
 
     def verify(self, table: Any, persons: Numbers | None) -> None:
         """Every row and column is there, and nothing is blank that may not be."""
+        self._check_piece(table)
+        if table.num_rows != self.planned.rows:
+            raise Fault(_BROKEN)
+
+    def _check_piece(self, table: Any) -> None:
         blank = {axis.name for axis in self.planned.way.domain.axes if axis.blank}
-        if (
-            table.num_rows != self.planned.rows
-            or tuple(table.column_names) != self.changed
-            or any(table.column(n).null_count for n in self.changed if n not in blank)
+        if tuple(table.column_names) != self.changed or any(
+            table.column(name).null_count for name in self.changed if name not in blank
         ):
-            raise Fault("a release was about to leave without what it promises")
+            raise Fault(_BROKEN)
 
     def assess(
         self, before: Any, after: Any, source: Source, original: Original, made: Published
@@ -189,10 +226,13 @@ class Private(Method):
     # -- the holder's screen -----------------------------------------------------------------------
 
     def group_steps(self, original: Original, made: Published) -> Iterator[Step]:
+        cells = original.cells.items()
+        yield from self._drawn_steps({name: int((~held.present).sum()) for name, held in cells})
+
+    def _drawn_steps(self, missing: Mapping[str, int]) -> Iterator[Step]:
         yield Step("plan", f"{self.planned.by}. {self.planned.reason}")
         for axis in self.planned.way.domain.axes:
-            column = original.cells[axis.name]
-            gone = int((~column.present).sum())
+            gone = missing[axis.name]
             if gone and axis.column.missing is None and not axis.blank:
                 text = f"{many(gone, 'missing value')} of `{axis.name}` became random values"
                 yield Step("missing", text)

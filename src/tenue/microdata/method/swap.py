@@ -147,7 +147,7 @@ class Swap(Grouped):
         """Groups of similar values of a column without order hold one value each."""
         if self.by != VALUES or HOMOGENEOUS in self.override:
             return
-        flat = [name for name in self.confidential if _without_order(self.schema.columns[name])]
+        flat = [name for name in self.confidential if without_order(self.schema.columns[name])]
         if flat:
             names = ", ".join(f"`{name}`" for name in flat)
             raise refuse("microdata.values-no-order-groups", columns=tuple(flat), names=names)
@@ -166,7 +166,7 @@ class Swap(Grouped):
         return 1 if HOMOGENEOUS in self.override else 2
 
     def publish(self, original: Original, source: Source) -> Published:
-        _check_one_value_each(original, self.confidential)
+        check_one_value_each(original, self.confidential)
         shared = self.similar_groups(original) if self.way.similar else None
 
         def grouping(name: str, table: Mapping[str, Cells]) -> Labels:
@@ -199,18 +199,8 @@ class Swap(Grouped):
         self, before: Any, after: Any, source: Source, original: Original, made: Published
     ) -> Assessment:
         found = super().assess(before, after, source, original, made)
-        if found.risk is None:
-            return found
-        shown = {name: _shown(name, original, made) for name in made.cells if self._leaves(name)}
-        told = replace(
-            found.risk,
-            rematched=MappingProxyType(rematched(shown)),
-            in_all_groups=None if self.way.similar else cells_share(shown),
-        )
-        return found._replace(risk=told)
-
-    def _leaves(self, name: str) -> bool:
-        return name in (*self.quasi, *self.confidential, *self.unprotected)
+        leave = (*self.quasi, *self.confidential, *self.unprotected)
+        return put_back(found, original, made, leave, together=self.way.similar)
 
     def explained(self, check: Check) -> Check:
         return explained(check, self.promise)
@@ -305,6 +295,31 @@ def swap(
     return table, groups
 
 
+def put_back(
+    found: Assessment,
+    original: Original,
+    made: Published,
+    leave: tuple[str, ...],
+    *,
+    together: bool = True,
+) -> Assessment:
+    """What was found, with how much of values that changed places an intruder puts back.
+
+    Parameters
+        leave: the columns that he sees.
+        together: whether one partition holds for all columns.
+    """
+    if found.risk is None:
+        return found
+    shown = {name: _shown(name, original, made) for name in made.cells if name in leave}
+    told = replace(
+        found.risk,
+        rematched=MappingProxyType(rematched(shown)),
+        in_all_groups=None if together else cells_share(shown),
+    )
+    return found._replace(risk=told)
+
+
 def _between_persons(column: Cells, labels: Labels, persons: Labels, source: Source) -> Cells:
     first = np.unique(persons, return_index=True)[1]  # one row of each person stands for all
     giver = permuted(labels[first], source)
@@ -319,7 +334,7 @@ def _shown(name: str, original: Original, made: Published) -> Shown:
     labels = None
     if name in made.groups:
         labels = original.of_persons(made.groups[name])
-    return Shown(true, shown, labels, ordered=not _without_order(original.cells[name].column))
+    return Shown(true, shown, labels, ordered=not without_order(original.cells[name].column))
 
 
 def _line(column: Cells) -> NDArray[np.float64]:
@@ -334,12 +349,14 @@ def _line(column: Cells) -> NDArray[np.float64]:
     return line
 
 
-def _without_order(column: Column) -> bool:
+def without_order(column: Column) -> bool:
+    """Whether the values of a column are in no order: groups of similar ones hold one each."""
     flat = isinstance(column, Category) and isinstance(column.stated, tuple)
     return flat or isinstance(column, Boolean)
 
 
-def _check_one_value_each(original: Original, confidential: tuple[str, ...]) -> None:
+def check_one_value_each(original: Original, confidential: tuple[str, ...]) -> None:
+    """Refuses persons who have several values of a confidential column."""
     for name in confidential:
         column = original.cells[name]
         own = original.of_rows(original.of_persons(column.numbers))

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import refuse
+
+if TYPE_CHECKING:
+    from ...report.picture import Picture
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +56,15 @@ class Partition:
         """The rows of each group, ascending, in the order of the labels."""
         rows = np.argsort(self.labels, kind="stable")
         return np.split(rows, np.cumsum(self.sizes)[:-1])
+
+    def picture(self) -> Picture:
+        """What `tn.report.plot` draws: how many groups have how many rows."""
+        from ...report.figure import group_sizes
+
+        size, times = np.unique(self.sizes, return_counts=True)
+        counted = dict(zip(size.tolist(), times.tolist(), strict=True))
+        title = f"{self.labels.size:,} rows in {len(self):,} groups"
+        return group_sizes(counted, None, title)
 
     def __len__(self) -> int:
         """How many groups there are."""

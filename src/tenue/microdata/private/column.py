@@ -15,12 +15,14 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from ...engine.contract import Passes
 from ...noise.discrete_laplace import DiscreteLaplace
 from ...noise.source import Source
 from ..permute import shuffled
 from .counts import MOVED, Counts, Weights, fitted, noisy, uniforms
 from .domain import Axis
-from .tree import SPLITS, Line, grown, interval_error, tree_error
+from .growth import Line, grown
+from .tree import SPLITS, interval_error, tree_error, tree_least
 from .tree_loss import SplitLaw
 
 _FEW = 20
@@ -77,31 +79,29 @@ class Margin:
         return int(np.flatnonzero(np.diff(self.ends) > 0)[-1])
 
 
-def private_margin(
-    axis: Axis, places: NDArray[np.int64], epsilon: Fraction, source: Source
-) -> Margin:
-    """The margin of one column.
+def private_margin(axis: Axis, column: Passes, epsilon: Fraction, source: Source) -> Margin:
+    """The margin of one column, given the places of its records.
 
     Guarantee
         `epsilon`-differential privacy when one record is replaced and their number is public.
     """
-    rows = max(places.size, 1)
+    rows = max(column.rows, 1)
     if has_counts(axis, rows, epsilon):
-        counts = np.bincount(places, minlength=axis.size)
+        counts = column.sum(lambda places: np.bincount(places[:, 0], minlength=axis.size))
         edges = np.arange(axis.size + 1)
         weights = fitted(noisy(counts, epsilon, source), rows)
     else:
-        edges, counts = _leaves(axis, places, SPLITS * epsilon, source)
+        edges, counts = _leaves(axis, column, SPLITS * epsilon, source)
         weights = _in_blocks(counts, rows, (1 - SPLITS) * epsilon, source)
     return Margin(edges, weights / weights.sum())
 
 
 def _leaves(
-    axis: Axis, places: NDArray[np.int64], budget: Fraction, source: Source
+    axis: Axis, column: Passes, budget: Fraction, source: Source
 ) -> tuple[NDArray[np.int64], Counts]:
     """The leaves of a tree of one column in their order, and the secret number of rows of each."""
     lines = [Line(axis.size, int(axis.blank))]
-    boxes, counts = grown(places[:, None], lines, SplitLaw.within(budget, 2), source)
+    boxes, counts = grown(column, lines, SplitLaw.within(budget, 2), source)
     order = np.argsort(boxes.low[:, 0])
     return np.append(boxes.low[order, 0], axis.size), counts[order]
 
@@ -134,6 +134,11 @@ def has_counts(axis: Axis, rows: int, epsilon: Fraction) -> bool:
     if axis.held <= _FEW or (not axis.ordered and axis.held <= _MOST):
         return True
     return axis.held <= _MORE and rows * epsilon >= _ROWS_A_PLACE * axis.held
+
+
+def least_epsilon(axis: Axis, rows: int, epsilon: Fraction) -> Fraction:
+    """`Synthesis.least_epsilon` of one column."""
+    return epsilon if has_counts(axis, rows, epsilon) else tree_least(epsilon)
 
 
 def margin_error(axis: Axis, rows: int, epsilon: Fraction) -> float:

@@ -9,14 +9,25 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from ...engine.contract import Passes
 from ...noise.source import Source
 from ...screen.number import exactly
-from .column import Margin, has_counts, margin_error, private_margin, shares
+from .column import Margin, has_counts, least_epsilon, margin_error, private_margin, shares
 from .domain import Domain, Places
 from .synthesis import Synthesis
 
 _COUNTS = "A noisy count of each value"
 _TREE = "A tree of noisy counts, finer where more rows are"
+
+
+@dataclass(frozen=True)
+class Independent:
+    """Rows whose columns have nothing to do with each other."""
+
+    margins: Sequence[Margin]
+
+    def block(self, rows: range, source: Source) -> Places:
+        return np.stack([margin.sample(len(rows), source) for margin in self.margins], axis=1)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,13 +47,16 @@ class Columns(Synthesis):
     def planned(cls, domain: Domain, rows: int, epsilon: Fraction, **options: Any) -> Self:
         return cls(domain=domain, rows=rows, epsilon=epsilon, **options)
 
-    def draw(self, places: Places, source: Source) -> Places:
-        margins = private_margins(self.domain, places, self.epsilon, source)
-        return np.stack([margin.sample(self.rows, source) for margin in margins], axis=1)
+    def release(self, records: Passes, source: Source) -> Independent:
+        return Independent(private_margins(self.domain, records, self.epsilon, source))
 
     @property
     def expected_error(self) -> float:
         return margins_error(self.domain, self.rows, self.epsilon)
+
+    @property
+    def least_epsilon(self) -> Fraction:
+        return margins_least(self.domain, self.rows, self.epsilon)
 
     @property
     def parameters(self) -> Mapping[str, str]:
@@ -61,7 +75,7 @@ def budgets(domain: Domain, epsilon: Fraction) -> list[Fraction]:
 
 
 def private_margins(
-    domain: Domain, places: Places, epsilon: Fraction, source: Source
+    domain: Domain, records: Passes, epsilon: Fraction, source: Source
 ) -> list[Margin]:
     """The margins of all columns.
 
@@ -69,7 +83,7 @@ def private_margins(
         Together `epsilon`-differentially private when one record is replaced.
     """
     return [
-        private_margin(axis, np.ascontiguousarray(places[:, j]), budget, source)
+        private_margin(axis, records.only(j), budget, source)
         for j, (axis, budget) in enumerate(zip(domain.axes, budgets(domain, epsilon), strict=True))
     ]
 
@@ -78,6 +92,12 @@ def margins_error(domain: Domain, rows: int, epsilon: Fraction) -> float:
     """`Synthesis.expected_error` of columns that share this budget."""
     pairs = zip(domain.axes, budgets(domain, epsilon), strict=True)
     return float(np.mean([margin_error(axis, rows, budget) for axis, budget in pairs]))
+
+
+def margins_least(domain: Domain, rows: int, epsilon: Fraction) -> Fraction:
+    """`Synthesis.least_epsilon` of columns that share this budget."""
+    pairs = zip(domain.axes, budgets(domain, epsilon), strict=True)
+    return min(least_epsilon(axis, rows, budget) for axis, budget in pairs)
 
 
 def margin_parameters(domain: Domain, rows: int, epsilon: Fraction) -> dict[str, str]:

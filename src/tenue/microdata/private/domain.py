@@ -12,6 +12,7 @@ import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +23,9 @@ from ...noise.exact import LARGEST, uniform
 from ...noise.source import Source
 from ...schema import Bounded, Category, Column, Identifier, Number, Schema
 from ..table.cells import Cells
-from ..table.original import Original
+
+if TYPE_CHECKING:
+    import pyarrow
 
 Places = NDArray[np.int64]
 """One row for each record, one column for each axis; every entry in [0, size of the axis)."""
@@ -138,18 +141,22 @@ class Domain:
         """How many places each axis has."""
         return tuple(axis.size for axis in self.axes)
 
-    def places(self, original: Original, source: Source) -> Places:
+    def places(self, cells: Mapping[str, Cells], source: Source) -> Places:
         """The places of each record; a function of the record alone, up to the random places of
         values that are missing without a declaration."""
-        columns = [axis.places(original.cells[axis.name], source) for axis in self.axes]
+        columns = [axis.places(cells[axis.name], source) for axis in self.axes]
         return np.ascontiguousarray(np.array(columns, np.int64).T.reshape(-1, len(self.axes)))
 
-    def cells(self, places: Places, kinds: Mapping[str, object]) -> dict[str, Cells]:
-        """The columns at these places, each stored in the type that `kinds` names."""
-        return {
-            axis.name: axis.cells(places[:, j], kinds[axis.name])
-            for j, axis in enumerate(self.axes)
-        }
+    def cells(self, places: Places) -> dict[str, Cells]:
+        """The columns at these places, in types that follow from the schema: a source's own may
+        tell of rows."""
+        return {axis.name: axis.cells(places[:, j], None) for j, axis in enumerate(self.axes)}
+
+    def table(self, places: Places) -> pyarrow.Table:
+        """The same as an Arrow table."""
+        import pyarrow
+
+        return pyarrow.table({name: held.to_arrow() for name, held in self.cells(places).items()})
 
 
 def _leaves(column: Column) -> bool:

@@ -28,13 +28,14 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from ...engine.contract import Passes
 from ...errors import refuse
 from ...mechanism.choose.least import Least
 from ...noise.discrete_laplace import DiscreteLaplace
 from ...noise.source import Source
 from ...number import checked_call, flag, whole
-from ...order.hilbert import MOST_COLUMNS
-from ...order.key import bits_for, cells, ranked
+from ...order.hilbert import MOST_COLUMNS, index
+from ...order.key import bits_for, cells
 from ...screen.number import many, named, shortly
 from ...screen.page import sentence
 from ...sensitivity import chain
@@ -191,37 +192,53 @@ class Microaggregation(Synthesis):
 
     # -- what is done --------------------------------------------------------------------------
 
-    def draw(self, places: Places, source: Source) -> Places:
-        """The private table, group after group."""
-        return self.written(self.noisy(self.tallies(places), source), source)
+    def release(self, records: Passes, source: Source) -> Means:
+        return self.written(self.noisy(self.tallies(records), source))
 
-    def order(self, places: Places) -> NDArray[np.intp]:
-        """The rows by their complete keys."""
+    def key(self, places: Places) -> list[NDArray[np.int64]]:
+        """The complete key of each record: its place on the curve, if there is one, and its values
+        column by column."""
         live = _live(self._all)
-        # chains are bounded along lines that have a length: no other may come before them
-        lines = sorted(self._all, key=lambda line: not line.length)
-        values = [line.values(places) for line in lines]
+        values = [line.values(places) for line in self._sorted]
         if len(live) < 2:
-            return ranked(np.empty((len(places), 0), np.int64), 0, values)
+            return values
         bits = bits_for(len(live))
         at = np.empty((len(places), len(live)), np.int64)
         for j, line in enumerate(live):
             at[:, j] = cells(line.positions(line.values(places)), line.length, bits)
-        return ranked(at, bits, values)
+        return [index(at, bits).astype(np.int64), *values]
 
-    def tallies(self, places: Places) -> Tallies:
-        """What the groups hold."""
-        order = self.order(places)
-        starts = np.cumsum(self.sizes) - self.sizes
-        sums = tuple(np.add.reduceat(n.values(places)[order], starts) for n in self._numbers)
-        group = np.repeat(np.arange(self.clusters), self.sizes) if self._categories else order
-        scores = []
-        for line in self._categories:
-            kinds = line.axis.size
-            at = group * kinds + line.values(places)[order]
-            counts = np.bincount(at, minlength=self.clusters * kinds)
-            scores.append(line.scores(counts.reshape(self.clusters, kinds)))
-        return Tallies(sums, tuple(scores))
+    @cached_property
+    def _sorted(self) -> tuple[Line, ...]:
+        """The lines in the order of the key's values: chains are bounded along lines that have a
+        length, so that no other may come before them."""
+        return tuple(sorted(self._all, key=lambda line: not line.length))
+
+    def tallies(self, records: Passes) -> Tallies:
+        """What the groups hold: one walk along the order."""
+        sums = [np.zeros(self.clusters, np.int64) for _ in self._numbers]
+        counts = [np.zeros((self.clusters, c.axis.size), np.int64) for c in self._categories]
+        begin = 0
+        for keys in records.sort(self.key):
+            values = dict(zip(self._sorted, keys[-len(self._sorted) :], strict=True))
+            group = self._group(np.arange(begin, begin + keys[0].size))
+            begin += keys[0].size
+            first = int(group[0])
+            here = slice(first, int(group[-1]) + 1)
+            starts = np.searchsorted(group, np.arange(here.start, here.stop))
+            for total, line in zip(sums, self._numbers, strict=True):
+                total[here] += np.add.reduceat(values[line], starts)
+            for held, category in zip(counts, self._categories, strict=True):
+                kinds = category.axis.size
+                at = (group - first) * kinds + values[category]
+                found = np.bincount(at, minlength=(here.stop - first) * kinds)
+                held[here] += found.reshape(-1, kinds)
+        scores = [c.scores(held) for c, held in zip(self._categories, counts, strict=True)]
+        return Tallies(tuple(sums), tuple(scores))
+
+    def _group(self, ranks: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The group of each rank."""
+        return np.minimum(ranks // self.k, self.clusters - 1)
 
     def noisy(self, tallies: Tallies, source: Source) -> Centroids:
         """The only step that pays."""
@@ -236,17 +253,9 @@ class Microaggregation(Synthesis):
             chosen.append(np.array(found, np.int64))
         return Centroids(tuple(sums), tuple(chosen))
 
-    def written(self, centroids: Centroids, source: Source) -> Places:
+    def written(self, centroids: Centroids) -> Means:
         """The rows that are made of what was released."""
-        found = np.empty((self.rows, len(self.domain.axes)), np.int64)
-        for line, means in zip(self._numbers, self._means(centroids.sums), strict=True):
-            if self.spread:
-                found[:, line.place] = line.places(spread(means, self.sizes, source))
-            else:
-                found[:, line.place] = np.repeat(line.places(means), self.sizes)
-        for category, chosen in zip(self._categories, centroids.chosen, strict=True):
-            found[:, category.place] = np.repeat(chosen, self.sizes)
-        return found
+        return Means(self, tuple(self._means(centroids.sums)), centroids.chosen)
 
     def _means(self, sums: Sequence[NDArray[np.int64]]) -> Iterator[Reals]:
         """The means as shares of the range."""
@@ -315,6 +324,29 @@ class Microaggregation(Synthesis):
                 f"A missing value of {named(blank)} counts as the middle of its range, and "
                 "no number leaves as a blank."
             )
+        return found
+
+
+@dataclass(frozen=True)
+class Means:
+    """The noisy means of groups, each as often as its group has records."""
+
+    way: Microaggregation
+    means: tuple[Reals, ...]
+    chosen: tuple[NDArray[np.int64], ...]
+
+    def block(self, rows: range, source: Source) -> Places:
+        """These rows of the groups one after the other."""
+        way = self.way
+        group = way._group(np.arange(rows.start, rows.stop, rows.step))
+        found = np.empty((group.size, len(way.domain.axes)), np.int64)
+        for line, means in zip(way._numbers, self.means, strict=True):
+            if way.spread:
+                found[:, line.place] = line.places(spread(means, group, source))
+            else:
+                found[:, line.place] = line.places(means)[group]
+        for category, chosen in zip(way._categories, self.chosen, strict=True):
+            found[:, category.place] = chosen[group]
         return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,7 +11,7 @@ from fractions import Fraction
 from typing import Any, Literal
 
 from ...errors import nearest, refuse
-from ...number import NANO, Number, checked_call, law_epsilon, nano, whole
+from ...number import LEAST_EPSILON, NANO, Number, checked_call, law_epsilon, nano, whole
 from ...schema import Schema
 from ...schema.schema import given_schema
 from ...schema.table import RECORD
@@ -184,6 +185,15 @@ def planned(
         also = "and is what suits the table" if usual == by else f"instead of {usual}"
         reason = f"It was asked for, {also}."
     way = WAYS[by].planned(domain, rows, epsilon, **options)
+    if way.least_epsilon < LEAST_EPSILON:
+        needed = epsilon * LEAST_EPSILON / way.least_epsilon
+        raise refuse(
+            "microdata.epsilon-is-shared-by-too-many",
+            epsilon=exactly(epsilon),
+            by=by,
+            columns=len(domain.axes),
+            needed=exactly(Fraction(math.ceil(needed * NANO), NANO)),
+        )
     moved = getattr(way, "sensitivity", None)
     return ReleasePlan(
         by=by,

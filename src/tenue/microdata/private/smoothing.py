@@ -58,8 +58,9 @@ def smoothed(values: Reals, variance: float) -> Reals:
     return np.asarray(np.fft.irfft(waves * kept, 2 * size)[:size])
 
 
-def spread(values: Reals, sizes: NDArray[np.int64], source: Source) -> Reals:
-    """As many values around each mean as its size says, evenly between its neighbours.
+def spread(values: Reals, groups: NDArray[np.int64], source: Source) -> Reals:
+    """A value for each of these groups, around the mean of the group and evenly between its
+    neighbours.
 
     The width is the larger of the distances to the means before and after it.
     """
@@ -67,5 +68,5 @@ def spread(values: Reals, sizes: NDArray[np.int64], source: Source) -> Reals:
     width = np.zeros_like(values)
     width[:-1] = gaps
     width[1:] = np.maximum(width[1:], gaps)
-    rows = np.repeat(np.arange(values.size), sizes)
-    return np.asarray(values[rows] + width[rows] * (uniforms(rows.size, source) - 0.5))
+    moved = width[groups] * (uniforms(groups.size, source) - 0.5)
+    return np.asarray(values[groups] + moved)

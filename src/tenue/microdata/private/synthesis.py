@@ -1,19 +1,36 @@
 """What every way of drawing a private table says and does; one file beside this one for each.
 
 A way is planned from public facts alone: the domain, the number of rows, epsilon and its options.
-Then it is paid for. Then it sees the rows, once.
+Then it is paid for. Then it reads the rows, in passes, and what it releases is noisy. Rows are
+drawn from that alone, block after block, so that neither the table that is read nor the one that
+is drawn need fit into memory.
 """
 
 from __future__ import annotations
 
 import abc
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Protocol, Self
 
+import numpy as np
+
+from ...engine.contract import Passes
+from ...engine.held import Held
 from ...noise.source import Source
 from .domain import Domain, Places
+
+CELLS = 1 << 21
+"""Values of a block: so many are drawn together."""
+
+
+class Drawing(Protocol):
+    """What a way released, noise and all: rows follow from it for free."""
+
+    def block(self, rows: range, source: Source) -> Places:
+        """These of the rows of the table, in any order."""
+        ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,7 +38,7 @@ class Synthesis(abc.ABC):
     """A way to draw a table, for a domain, a public number of rows and a price.
 
     Guarantee
-        `draw` is `epsilon`-differentially private: one record may take any other value of the
+        `release` is `epsilon`-differentially private: one record may take any other value of the
         domain, and the number of rows is public. Everything else here reads no row.
     """
 
@@ -43,8 +60,32 @@ class Synthesis(abc.ABC):
         not suit them."""
 
     @abc.abstractmethod
+    def release(self, records: Passes, source: Source) -> Drawing:
+        """All that is learnt of the places of `rows` records: the only step that reads them."""
+
+    def blocks(self, drawing: Drawing, source: Source) -> Iterator[Places]:
+        """The private table: as many rows, in blocks that are small copies of the whole.
+
+        A block has every so many-th row of what one block of all rows would be, or is drawn like
+        one: shares are kept to a row in each block. How many there are follows from the number of
+        rows and columns alone, never from memory.
+        """
+        for number in range(self._blocks):
+            yield drawing.block(range(number, self.rows, self._blocks), source)
+
+    @property
+    def first_block(self) -> int:
+        """How many rows the first block has; no other has more."""
+        return len(range(0, self.rows, self._blocks))
+
+    @property
+    def _blocks(self) -> int:
+        return max(1, -(-self.rows * len(self.domain.axes) // CELLS))
+
     def draw(self, places: Places, source: Source) -> Places:
-        """The private table for a table of `rows` rows; as many rows, in no order that tells."""
+        """The private table of records that are held in memory."""
+        drawing = self.release(Held(places), source)
+        return np.concatenate(list(self.blocks(drawing, source)))
 
     @property
     @abc.abstractmethod
@@ -54,6 +95,11 @@ class Synthesis(abc.ABC):
 
         For a table whose values are spread evenly over their places.
         """
+
+    @property
+    def least_epsilon(self) -> Fraction:
+        """The smallest part of epsilon that any one noise is drawn for, or less."""
+        return self.epsilon
 
     @property
     def parameters(self) -> Mapping[str, str]:

@@ -49,6 +49,13 @@ class Cells:
     type: Any
     labels: tuple[str, ...] = field(default=(), repr=False)
 
+    @classmethod
+    def of(cls, column: Column, values: Any, kind: Any) -> Cells:
+        """What an engine read of a column: an Arrow array of whole numbers, or several."""
+        present = ~values.is_null().to_numpy(zero_copy_only=False)
+        numbers = values.fill_null(0).to_numpy(zero_copy_only=False)
+        return cls(column, numbers.astype(np.int64), present.astype(bool), kind)
+
     def __post_init__(self) -> None:
         if isinstance(self.column, Category) and not self.labels:
             object.__setattr__(self, "labels", self.column.categories)

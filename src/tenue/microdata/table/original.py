@@ -8,7 +8,7 @@ that came in.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,13 +16,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...engine.contract import Engine, Rows
+from ...engine.contract import FAULT, Engine, Rows
 from ...engine.open import open_engine
 from ...engine.source.location import names_of
-from ...errors import refuse
+from ...errors import EngineFault, refuse
 from ...schema import Category, Column, Schema
 from ...schema.table import RECORD
 from .cells import Cells, Numbers
+from .kept import KeptRows, keep_table
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,25 +79,55 @@ class Validated:
             all_values: whether a value that cannot be read counts as missing, and an infinite one
                 as the bound, as they do for questions.
         """
-        engine, schema = self._engine, self._schema
-        rows = engine.read_all()
-        if engine.files is not None and not engine.files.unchanged():
-            there = [path for path in engine.files.paths if path.suffix != ".wal"]
-            raise refuse("engine.changed-while-it-was-read", names=names_of(there))
+        schema = self._schema
+        rows = self._engine.read_all()
+        self._check_unchanged()
         cells = {}
         for name in rows.logical.column_names:
             column = schema.columns[name]
             if not all_values:
                 _check_values(column, rows)
-            cells[name] = _cells(column, rows)
+            cells[name] = Cells.of(column, rows.logical.column(name), rows.types[name])
         names = tuple(column.combine_chunks() for column in rows.identifiers.columns)
         return Original(cells, _persons(schema, rows), self.rows, rows.beyond, names)
 
+    @property
+    def stored(self) -> bool:
+        """Whether it lies in files, which may be larger than memory."""
+        return self._engine.files is not None
+
+    @contextmanager
+    def keep(
+        self,
+        numbers: Callable[[Mapping[str, Cells]], Numbers],
+        sizes: Sequence[int],
+        memory: int,
+        progress: Callable[[int], None],
+    ) -> Iterator[KeptRows]:
+        """All rows as whole numbers on disk, as `keep_table` says; a value that cannot be read
+        counts as missing, and an infinite one as the bound."""
+        with keep_table(self._engine, self._schema, numbers, sizes, memory, progress) as kept:
+            self._check_unchanged()
+            if kept.passes.rows != self.rows:
+                raise EngineFault(FAULT)
+            if kept.repeated:
+                raise refuse("microdata.names-somebody-more-than-once", column=kept.repeated[0])
+            yield kept
+
+    def _check_unchanged(self) -> None:
+        files = self._engine.files
+        if files is not None and not files.unchanged():
+            there = [path for path in files.paths if path.suffix != ".wal"]
+            raise refuse("engine.changed-while-it-was-read", names=names_of(there))
+
 
 @contextmanager
-def open_original(source: object, schema: Schema) -> Iterator[Validated]:
-    """The table, validated; refused if it is not well formed or has no row."""
-    engine = open_engine(source, schema)
+def open_original(source: object, schema: Schema, memory: int | None = None) -> Iterator[Validated]:
+    """The table, validated; refused if it is not well formed or has no row.
+
+    memory: how many bytes the engine may hold; None for most of what the machine has.
+    """
+    engine = open_engine(source, schema, memory=memory)
     try:
         rows = engine.validate().rows
         if rows == 0:
@@ -127,14 +158,6 @@ def _check_values(column: Column, rows: Rows) -> None:
 def _where(counts: Mapping[str, int], column: Column, rows: Rows) -> str:
     many, first = counts[column.name], rows.first[column.name]
     return f"in row {first}" if many == 1 else f"in {many} rows, row {first} the first,"
-
-
-def _cells(column: Column, rows: Rows) -> Cells:
-    values = rows.logical.column(column.name)
-    present = ~values.is_null().to_numpy()
-    numbers = values.fill_null(0).to_numpy()
-    kind = rows.types[column.name]
-    return Cells(column, numbers.astype(np.int64), present.astype(bool), kind)
 
 
 def _persons(schema: Schema, rows: Rows) -> Numbers | None:
@@ -218,6 +241,8 @@ def _pandas(table: Any, source: Any) -> Any:
         dtype = stored.get(name.lower())
         if dtype is None or frame[name].dtype == dtype:
             continue
+        if getattr(dtype, "kind", "") == "b" and frame[name].dtype.kind not in "biuf":
+            continue  # a text of any kind would become true
         # a source's own categories may name what is in no row that leaves
         kind = "category" if isinstance(dtype, pandas.CategoricalDtype) else dtype
         try:

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from postgres_server import Server
-from tenue.engine.postgres.arrow import to_arrow
+from tenue.engine.postgres.arrow import to_arrow, to_batches
 
 pytestmark = pytest.mark.needs("postgres")
 SQL = (
@@ -34,8 +34,18 @@ def test_both_ways_give_the_same_columns(
         field.type for field in found[1].schema
     ][:4]
     empty = SQL + " WHERE i > 9"
-    with psycopg.connect(address, autocommit=True) as connection:
-        assert to_arrow(connection, address, empty).schema.field("c").type == pa.int64()
+    for driver in (True, False):
+        if driver:
+            monkeypatch.undo()
+        else:
+            monkeypatch.setitem(sys.modules, "adbc_driver_postgresql", None)
+        with psycopg.connect(address, autocommit=True) as connection:
+            connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            assert to_arrow(connection, address, empty).schema.field("c").type == pa.int64()
+            parts = list(to_batches(connection, address, SQL, (), 3))
+            assert max(part.num_rows for part in parts) == 3
+            assert [i for part in parts for i in part.column("b").to_pylist()] == [1, 2, 3, 4]
+            connection.execute("ROLLBACK")
 
 
 def test_rows_are_those_of_the_transaction_that_asks(postgres_server: Server) -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tenue.evaluate.code import Codes
 from tenue.evaluate.group import closeness
-from tenue.evaluate.group.closeness import earth_movers, ratio
+from tenue.evaluate.group.closeness import beyond, earth_movers, ratio
 from tenue.evaluate.group.count import Counts, Groups, counted
 from unit.evaluate import oracle
 
@@ -110,3 +110,18 @@ def _by_value(parts: list[dict[Any, Fraction]], whole: dict[Any, Fraction]) -> F
             work += abs(reached)
         far.append(work / 3)
     return max(far)
+
+
+@given(LABELS, st.data(), st.booleans())
+def test_groups_beyond_a_limit_are_those_whose_distance_is(
+    labels: list[int], data: Any, ordered: bool
+) -> None:
+    """Also at the limit itself, where a double may say either."""
+    count = len(labels)
+    values = data.draw(st.lists(st.integers(-1, 4), min_size=count, max_size=count))
+    counts = counts_of(labels, values)
+    far, group = earth_movers(counts, ordered=ordered)
+    assert not beyond(counts, far, ordered=ordered).any()
+    if far:
+        found = beyond(counts, far - Fraction(1, 10**30), ordered=ordered)
+        assert found[group]

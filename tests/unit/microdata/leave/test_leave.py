@@ -65,7 +65,8 @@ def test_at_the_moment_of_registering_nothing_has_its_name_yet(
 
     monkeypatch.setattr(leaving, "register", watching)
     publish(tmp_path / "out", Memory())
-    assert seen == [(0o700, ["certificate.json", "manifest.json", "table.parquet"])]
+    names = ["certificate.json", "manifest.json", "report.html", "table.parquet"]
+    assert seen == [(0o700, names)]
 
 
 def test_what_cannot_be_written_is_never_registered(

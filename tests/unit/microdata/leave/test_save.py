@@ -17,7 +17,7 @@ import pytest
 
 import tenue as tn
 from tenue.errors import InvalidArgument
-from tenue.microdata.leave.save import check_target, defused
+from tenue.microdata.leave.save import Report, check_target, defused, write_release
 from unit.microdata.census import people, schema
 
 saving = importlib.import_module("tenue.microdata.leave.save")
@@ -34,6 +34,7 @@ def test_the_folder_holds_table_certificate_and_manifest(release: Any, tmp_path:
     assert sorted(path.name for path in folder.iterdir()) == [
         "certificate.json",
         "manifest.json",
+        "report.html",
         "table.parquet",
     ]
     assert json.loads((folder / "manifest.json").read_text()) == manifest
@@ -46,11 +47,41 @@ def test_the_folder_holds_table_certificate_and_manifest(release: Any, tmp_path:
     assert list((tmp_path / "deep").iterdir()) == [folder]
 
 
+OF_ROWS = ("record linkage", "links", "sse", "within", "units in each", "for the holder")
+
+
 def test_nothing_of_the_original_is_in_the_files(release: Any, tmp_path: Path) -> None:
-    release.save(tmp_path / "out", kind="csv")
-    text = "".join(path.read_text() for path in (tmp_path / "out").iterdir())
-    for word in ("person 1", "undeclared", "record_linkage", "sse", "within", "units in each"):
-        assert word not in text
+    """Only the report may have it, and only the one for the holder, which the manifest names."""
+    for public in (True, False):
+        folder = tmp_path / f"out {public}"
+        manifest = release.save(folder, kind="csv", public=public)
+        files = {path.name: path.read_text() for path in folder.iterdir()}
+        text = "".join(files.values()).lower()
+        assert "person 1" not in text
+        assert "undeclared" not in text
+        leaving = [files[name] for name in files if public or name != "report.html"]
+        for word in OF_ROWS:
+            assert word not in "".join(leaving).lower().replace("for_the_holder", "")
+            assert public or word in ("sse", "links") or word in text
+        assert ("report.html" in manifest["files"]) is public
+        assert manifest.get("for_the_holder") == (None if public else ["report.html"])
+
+
+def test_a_report_that_cannot_be_made_leaves_nothing(release: Any, tmp_path: Path) -> None:
+    def broken() -> Report:
+        raise RuntimeError("no page")
+
+    with pytest.raises(RuntimeError, match="no page"):
+        write_release(
+            tmp_path / "out", {"table": people()}, "{}", "csv", replace=False, report=broken
+        )
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_release_with_a_report_is_known_as_a_release(release: Any, tmp_path: Path) -> None:
+    release.save(tmp_path / "out")
+    release.save(tmp_path / "out", replace=True, public=True)
+    assert "for the holder" not in (tmp_path / "out" / "report.html").read_text()
 
 
 def test_csv_is_safe_and_the_manifest_says_so(release: Any, tmp_path: Path) -> None:

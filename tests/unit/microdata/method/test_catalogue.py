@@ -46,7 +46,10 @@ def test_roles_are_stated_whatever_the_method() -> None:
 
 
 def test_options_are_those_that_the_methods_read() -> None:
-    assert list(options_of(METHODS.values())) == ["k", "by", "l", "t", "gamma", "epsilon"]
+    grouped = ["k", "by", "l", "t", "gamma"]
+    recoded = ["suppress", "minimise", "widths"]
+    every = [*grouped, *recoded, "groups", "epsilon", "memory"]
+    assert list(options_of(METHODS.values())) == every
     both = options_of([Swap, Costly])
     assert list(both) == ["k", "by", "l", "t", "gamma", "epsilon"]
     # what only one of them needs can be left out of a call of the other

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
 import tenue as tn
 from tenue.errors import InvalidArgument, InvalidSchema, InvalidTable, Unreachable
 from tenue.microdata.method.catalogue import chosen_method
-from tenue.microdata.method.contract import Method
+from tenue.microdata.method.contract import Method, Published
 from tenue.microdata.table.original import Original, read_original
 from tenue.noise import Seeded
 from tenue.schema import Schema
@@ -152,3 +153,11 @@ def test_names_of_persons_and_derived_columns_need_no_role() -> None:
     named["columns"]["twice"] = {"type": "number", "bounds": [0, 240], "expression": "age * 2"}
     assert Schema.from_dict(named).without_role == ()
     chosen_method(Schema.from_dict(named), "swap", k=5)
+
+
+def test_a_release_of_fewer_rows_knows_which_of_the_original_they_are() -> None:
+    read = read_original(people(10), schema())
+    assert Published(read.cells).of(read) is read
+    some = Published(read.cells, rows=np.array([7, 2])).of(read)
+    assert some.size == 2
+    assert some.cells["age"].numbers.tolist() == read.cells["age"].numbers[[7, 2]].tolist()

@@ -252,8 +252,14 @@ def test_what_leaves_is_saved_with_its_certificate_and_nothing_of_the_rows(tmp_p
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
         "certificate.json",
         "manifest.json",
+        "report.html",
         "table.csv",
     ]
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert "for the holder" not in page
+    assert "Cloud of numbers" not in page  # the comparison has a file of its own
+    assert "Correlations in the release" in page
+    assert "Correlations in the original" not in page
     told = json.loads((tmp_path / "out" / "certificate.json").read_text())
     assert told["promise"]["epsilon"] == "1"
     text = (tmp_path / "out" / "certificate.json").read_text()
@@ -273,7 +279,7 @@ def test_the_certificate_is_a_function_of_public_facts() -> None:
 
 def test_a_broken_way_never_leaves(monkeypatch: pytest.MonkeyPatch) -> None:
     books = Memory()
-    monkeypatch.setattr(Domain, "cells", lambda self, places, kinds: {})
+    monkeypatch.setattr(Domain, "cells", lambda self, places: {})
     with pytest.raises((Fault, KeyError, IndexError)):
         publish(books)
     assert books.balance("people").spent == 1

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tenue.engine.held import Held
 from tenue.microdata.private.column import (
     Margin,
     has_counts,
@@ -94,7 +95,7 @@ def test_a_count_for_each_place_or_a_tree(name: str, rows: int, epsilon: int, co
 def test_a_margin_is_near_the_rows(name: str) -> None:
     axis = AXES[name]
     places = np.minimum(np.arange(20_000) % 1000, axis.size - 1) * 7 % axis.size
-    margin = private_margin(axis, places, Fraction(1), Seeded(3))
+    margin = private_margin(axis, Held(places[:, None]), Fraction(1), Seeded(3))
     drawn = margin.sample(places.size, Seeded(4))
     off = np.abs(np.sort(places) - np.sort(drawn)).mean()
     assert off < 0.01 * axis.size
@@ -104,7 +105,7 @@ def test_a_margin_is_near_the_rows(name: str) -> None:
 def test_a_blank_is_apart_from_the_largest_number() -> None:
     axis = AXES["gap"]
     places = np.repeat([0, axis.size - 1], [3000, 1000])
-    margin = private_margin(axis, places, Fraction(1), Seeded(5))
+    margin = private_margin(axis, Held(places[:, None]), Fraction(1), Seeded(5))
     assert margin.edges[-2] == axis.size - 1
     assert margin.weights[-1] == pytest.approx(0.25, abs=0.01)
 

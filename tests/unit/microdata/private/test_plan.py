@@ -6,12 +6,15 @@ import json
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+import pyarrow as pa
 import pytest
 
 import tenue as tn
 from tenue.microdata.private.domain import Domain
 from tenue.microdata.private.plan import plan_release, planned
 from tenue.microdata.private.ways import WAYS
+from tenue.noise import Seeded
 
 
 def schema(columns: int = 2, size: int = 100_001, **changes: Any) -> dict[str, Any]:
@@ -91,3 +94,25 @@ def test_more_rows_mean_less_error_for_every_way() -> None:
     for by in ("tree", "two-stage", "columns", "copula", "network", "microaggregation"):
         few, many = (planned(domain, n, Fraction(1), by).expected_error for n in (2_000, 200_000))
         assert many < few, by
+
+
+@pytest.mark.parametrize("by", ["auto", "columns", "two-stage", "network", "copula"])
+def test_what_epsilon_cannot_be_shared_by_is_refused_before_it_is_paid(by: str) -> None:
+    """The least epsilon that is not refused is one that all noise can be drawn for."""
+    columns = 120
+    wide = {
+        "table": {"name": "t", "unit": "record", "neighbours": "replace", "rows": 20},
+        "columns": {f"x{i}": {"type": "number", "bounds": [0, 9_999]} for i in range(columns)},
+        "budget": {"total": 1},
+    }
+    books = tn.ledger.Memory()
+    rows = pa.table({name: [7] * 20 for name in wide["columns"]})
+    with pytest.raises(tn.Refused, match="shared") as refused:
+        tn.publish(rows, schema=wide, method="private", epsilon="1e-9", by=by, ledger=books)
+    assert list(books.datasets()) == []
+    needed = refused.value.fix.partition("epsilon=")[2].split()[0]
+    assert "e" not in needed
+    plan = plan_release(wide, epsilon=needed, by=by)
+    assert plan.epsilon < Fraction(1, 10**6)
+    made = plan.way.draw(np.zeros((20, columns), np.int64), Seeded(1))
+    assert made.shape == (20, columns)

@@ -60,7 +60,7 @@ def test_two_groups_are_left_alone() -> None:
 
 def test_spread_stays_around_its_mean_between_its_neighbours() -> None:
     sizes = np.array([2000, 2000, 2001])
-    found = spread(np.array([0.0, 0.2, 0.8]), sizes, Seeded(1))
+    found = spread(np.array([0.0, 0.2, 0.8]), np.repeat(np.arange(3), sizes), Seeded(1))
     parts = np.split(found, np.cumsum(sizes)[:-1])
     for part, mean, width in zip(parts, (0, 0.2, 0.8), (0.2, 0.6, 0.6), strict=True):
         assert part.size in sizes

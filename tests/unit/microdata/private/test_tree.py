@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from decimal import Decimal
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -19,10 +20,12 @@ from private_laws import (
     without_noise_where_empty,
     worst_loss,
 )
+from tenue.engine.contract import Passes
 from tenue.microdata.private import tree
-from tenue.microdata.private.tree import Line, Tree, grown, interval_error, parts
+from tenue.microdata.private.growth import Line, grown
+from tenue.microdata.private.tree import Tree, interval_error
 from tenue.microdata.private.tree_loss import SplitLaw
-from tenue.noise.source import Seeded
+from tenue.noise.source import Seeded, Source
 
 LINE = (5,)
 TABLE = (4, 2)
@@ -84,56 +87,14 @@ def test_empty_leaves_without_noise_are_seen(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_cuts_at_the_median_of_rows_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Medians(tree._Front):
-        def halve(self, together: list[int]) -> None:
-            column = self.columns[0]
-            before = self.lines
-            middle = int(np.median(column)) if column.size else 1
-            self.lines = [Line(line.size, line.size - max(middle, 1)) for line in self.lines]
-            super().halve(together)
-            self.lines = before
+    def medians(records: Passes, lines: list[Line], law: SplitLaw, source: Source) -> Any:
+        middle = int(np.median(records.take(np.arange(records.rows))[:, 0]))
+        lines = [Line(line.size, line.size - max(middle, 1)) for line in lines]
+        return grown(records, lines, law, source)
 
-    monkeypatch.setattr(tree, "_Front", Medians)
+    monkeypatch.setattr(tree, "grown", medians)
     with pytest.raises(Exposed, match=r"differ|only"):
         worst_loss(planned(LINE, 10), LINE, monkeypatch)
-
-
-@pytest.mark.parametrize(
-    "lines",
-    [
-        [Line(7)],
-        [Line(8, 1), Line(5)],
-        [Line(1), Line(6, 2), Line(3)],
-        [Line(2)] * 6,
-        [Line(9), Line(1), Line(2), Line(4), Line(3)],
-    ],
-    ids=str,
-)
-def test_leaves_cover_every_place_once_and_count_its_rows(lines: list[Line]) -> None:
-    sizes = [line.size for line in lines]
-    rows = np.stack([np.arange(400) * (7 + j) % size for j, size in enumerate(sizes)], axis=1)
-    law = SplitLaw.within(Fraction(2), parts(lines))
-    boxes, counts = grown(rows, lines, law, Seeded(4))
-    assert boxes.many > 1
-    held = np.zeros(sizes, np.int64)
-    for low, high in zip(boxes.low, boxes.high, strict=True):
-        held[tuple(slice(a, b) for a, b in zip(low, high, strict=True))] += 1
-    assert (held == 1).all()
-    inside = (boxes.low[:, None] <= rows) & (rows < boxes.high[:, None])
-    assert inside.all(axis=2).sum(axis=1).tolist() == counts.tolist()
-
-
-def test_what_is_apart_never_shares_a_box_once_the_first_is_split() -> None:
-    rows = np.full((5000, 1), 98)
-    boxes, _ = grown(rows, [Line(100, 1)], SplitLaw.within(Fraction(1), 2), Seeded(1))
-    assert boxes.many > 1
-    assert (boxes.low[:, 0] == 99).sum() == 1
-
-
-def test_at_most_sixteen_parts() -> None:
-    assert [parts([Line(9)] * d) for d in (1, 2, 3, 4, 5, 20)] == [2, 4, 8, 16, 16, 16]
-    assert parts([Line(1), Line(3)]) == 2
-    assert parts([Line(1)]) == 2
 
 
 def test_one_place_in_all() -> None:

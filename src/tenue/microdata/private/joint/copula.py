@@ -18,11 +18,12 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from ....engine.contract import Passes
 from ....errors import refuse
 from ....noise.source import Source
 from ....screen.number import exactly, many
 from ..column import Margin
-from ..columns import columns_text, margins_error, private_margins
+from ..columns import columns_text, margins_error, margins_least, private_margins
 from ..counts import Counts, Weights, noisy, uniforms
 from ..domain import Domain, Places
 from ..synthesis import Synthesis
@@ -84,23 +85,36 @@ class Copula(Synthesis):
         return ("Of how columns depend on each other, only one correlation of each two is kept.",)
 
     @property
+    def least_epsilon(self) -> Fraction:
+        columns = margins_least(self.domain, self.rows, self.epsilon * COLUMNS)
+        return min(columns, self.epsilon * PAIRS)
+
+    @property
     def expected_error(self) -> float:
         return margins_error(self.domain, self.rows, self.epsilon * COLUMNS)
 
-    def draw(self, places: Places, source: Source) -> Places:
-        margins = private_margins(self.domain, places, self.epsilon * COLUMNS, source)
+    def release(self, records: Passes, source: Source) -> Joined:
+        margins = private_margins(self.domain, records, self.epsilon * COLUMNS, source)
         cuts = [_middle(margin) for margin in margins]
-        counts = concordant(sides(places, [cut for cut, _ in cuts]))
+        at = [cut for cut, _ in cuts]
+        counts = records.sum(lambda places: concordant(sides(places, at)))
         released = noisy(counts, self.epsilon * PAIRS, source, self.moved)
-        latent = correlated(released / self.rows, [share for _, share in cuts])
-        return self._sampled(latent, margins, source)
+        return Joined(correlated(released / self.rows, [share for _, share in cuts]), margins)
 
-    def _sampled(self, latent: Weights, margins: Sequence[Margin], source: Source) -> Places:
-        size, columns = self.rows, len(margins)
+
+@dataclass(frozen=True)
+class Joined:
+    """Rows of a normal law with these correlations, column by column mapped to the margins."""
+
+    latent: Weights
+    margins: Sequence[Margin]
+
+    def block(self, rows: range, source: Source) -> Places:
+        size, columns = len(rows), len(self.margins)
         normal = _normals(size * columns, source).reshape(size, columns)
-        normal = normal @ np.linalg.cholesky(latent).T
+        normal = normal @ np.linalg.cholesky(self.latent).T
         made = np.empty((size, columns), np.int64)
-        for j, margin in enumerate(margins):
+        for j, margin in enumerate(self.margins):
             order = np.argsort(normal[:, j], kind="stable")
             made[order, j] = np.sort(margin.sample(size, source))
         return made

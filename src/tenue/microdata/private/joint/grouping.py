@@ -15,6 +15,8 @@ from ....noise.source import Source
 from ..column import Margin
 from ..counts import Weights, uniforms
 
+_LISTED = 1 << 16
+
 
 @dataclass(frozen=True)
 class Groups:
@@ -56,8 +58,17 @@ class Groups:
 
     def number(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
         """The group of each place."""
+        if self._of_place is not None:
+            return np.asarray(self._of_place[places])
         cell = np.searchsorted(self.margin.edges, places, side="right") - 1
         return np.asarray(self.label[cell])
+
+    @cached_property
+    def _of_place(self) -> NDArray[np.int64] | None:
+        """The group of every place, where there are not too many to list."""
+        if self.margin.edges[-1] > _LISTED:
+            return None
+        return np.repeat(self.label, np.diff(self.margin.edges))
 
     def drawn(self, numbers: NDArray[np.int64], source: Source) -> NDArray[np.int64]:
         """A place in each of these groups, such that a group's places follow the margin."""

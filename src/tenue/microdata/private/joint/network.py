@@ -17,31 +17,23 @@ from typing import Any, Self
 
 import numpy as np
 
+from ....engine.contract import Passes
 from ....errors import refuse
 from ....mechanism.choose.score import HighScore
 from ....noise.source import Source
 from ....screen.number import many
 from ..column import Margin
-from ..columns import columns_text, margins_error, private_margins
-from ..counts import MOVED, Counts, Weights, fitted, noisy, uniforms
+from ..columns import columns_text, margins_error, margins_least, private_margins
+from ..counts import MOVED, Counts, fitted, noisy
 from ..domain import Domain, Places
 from ..synthesis import Synthesis
-from .grouping import Groups, by_group
+from .conditional import Chained, Conditional, Family, counted, independent, sampled
+from .grouping import Groups
 
 COLUMNS, CHOICES, TABLES = Fraction(55, 100), Fraction(5, 100), Fraction(40, 100)
 """The parts of epsilon."""
 _ROWS_PER_CELL = 10
 _MOST_GROUPS = 16
-_SMOOTH = 1e-3
-_SWEEPS = 30
-
-
-@dataclass(frozen=True)
-class Family:
-    """A column and the columns that it is drawn from."""
-
-    child: int
-    parents: tuple[int, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,22 +101,33 @@ class Network(Synthesis):
         )
 
     @property
+    def least_epsilon(self) -> Fraction:
+        columns = margins_least(self.domain, self.rows, self.epsilon * COLUMNS)
+        return min(columns, self.choice_epsilon, self.table_epsilon)
+
+    @property
     def expected_error(self) -> float:
         return margins_error(self.domain, self.rows, self.epsilon * COLUMNS)
 
-    def draw(self, places: Places, source: Source) -> Places:
-        margins = private_margins(self.domain, places, self.epsilon * COLUMNS, source)
-        made = np.array([margin.sample(self.rows, source) for margin in margins]).T.copy()
+    def release(self, records: Passes, source: Source) -> Chained:
+        margins = private_margins(self.domain, records, self.epsilon * COLUMNS, source)
+        made = sampled(margins, self.first_block, source)
         groups = _Groupings(self.domain, margins)
+        counts = _Counts(records)
         placed: list[int] = []
+        tables: list[Conditional] = []
         rule = HighScore(self.choice_epsilon, MOVED)
         for _ in range(self.steps):
             families = list(self._candidates(placed))
-            scores = [self.score(family, groups, places, made) for family in families]
+            counts.read({family: self.grouping(family, groups) for family in families})
+            scores = [self.score(family, groups, counts.of[family], made) for family in families]
             family = families[rule.choose(scores, source)]
-            made[:, family.child] = self._column(family, groups, places, made, source)
+            released = noisy(counts.of[family], self.table_epsilon, source)
+            parts = self.grouping(family, groups)
+            tables.append(Conditional(family, parts, fitted(released, self.rows)))
+            made[:, family.child] = tables[-1].column(made, self.rows, source)
             placed += [one for one in (*family.parents, family.child) if one not in placed]
-        return made
+        return Chained(margins, tables, self.rows, made)
 
     def _candidates(self, placed: Sequence[int]) -> Iterator[Family]:
         """What may come next; first of all any two columns, of which one stays as it was drawn."""
@@ -144,31 +147,38 @@ class Network(Synthesis):
         """The groups of child and parents, as fine as the cells allow."""
         return groups.of((family.child, *family.parents), self.most_cells)
 
-    def score(self, family: Family, groups: _Groupings, places: Places, made: Places) -> int:
+    def score(self, family: Family, groups: _Groupings, true: Counts, made: Places) -> int:
         """How far the true table is from independence, less what its noise would be.
 
         Guarantee
             One replaced record moves it by 2 at most.
         """
-        parts = self.grouping(family, groups)
-        true = _table(parts, family, places)
-        apart = int(np.abs(true - _independent(parts, family, made).astype(np.int64)).sum())
+        expected = independent(self.grouping(family, groups), family, made, self.rows)
+        apart = int(np.abs(true - expected.astype(np.int64)).sum())
         return apart - math.ceil(true.size / self.table_epsilon)
 
-    def _column(
-        self, family: Family, groups: _Groupings, places: Places, made: Places, source: Source
-    ) -> Counts:
-        """The values of a column, drawn from its noisy table with its parents."""
-        parts = self.grouping(family, groups)
-        true = _table(parts, family, places)
-        independent = _independent(parts, family, made)
-        table = fitted(noisy(true, self.table_epsilon, source), self.rows)
-        table = (1 - _SMOOTH) * table + _SMOOTH * np.maximum(independent, 1e-3)
-        above = _codes(parts[1:], family.parents, made)
-        many = np.bincount(above, minlength=table.shape[1]).astype(np.float64)
-        table = raked(table, _normalised(parts[0].weights, self.rows), many)
-        chance = table / np.maximum(table.sum(axis=0), 1e-300)
-        return parts[0].drawn(_drawn(chance, above, source), source)
+
+class _Counts:
+    """The true tables of families, which are secret; each is counted once."""
+
+    def __init__(self, records: Passes) -> None:
+        self._records = records
+        self.of: dict[Family, Counts] = {}
+
+    def read(self, wanted: Mapping[Family, Sequence[Groups]]) -> None:
+        """Counts the tables that are not known yet, all in one pass."""
+        new = {family: parts for family, parts in wanted.items() if family not in self.of}
+        if not new:
+            return
+
+        def measure(places: Places) -> Counts:
+            return np.concatenate([counted(p, f, places).ravel() for f, p in new.items()])
+
+        found = self._records.sum(measure)
+        for family, parts in new.items():
+            shape = parts[0].many, math.prod(groups.many for groups in parts[1:])
+            self.of[family], found = np.split(found, [math.prod(shape)])
+            self.of[family] = self.of[family].reshape(shape)
 
 
 class _Groupings:
@@ -193,57 +203,3 @@ class _Groupings:
             widest = max(range(len(most)), key=most.__getitem__)
             most[widest] -= 1
         return [self._made(j, m) for j, m in zip(columns, most, strict=True)]
-
-
-def _normalised(weights: Weights, total: float) -> Weights:
-    return np.asarray(weights * (total / max(weights.sum(), 1e-300)))
-
-
-def _codes(parts: Sequence[Groups], columns: Sequence[int], table: Places) -> Counts:
-    codes = np.zeros(table.shape[0], np.int64)
-    for groups, column in zip(parts, columns, strict=True):
-        codes = codes * groups.many + groups.number(table[:, column])
-    return codes
-
-
-def _table(parts: Sequence[Groups], family: Family, table: Places) -> Counts:
-    """How many rows each cell has: groups of the child down, of the parents across."""
-    wide = math.prod(groups.many for groups in parts[1:])
-    child = parts[0].number(table[:, family.child])
-    codes = child * wide + _codes(parts[1:], family.parents, table)
-    counts = np.bincount(codes, minlength=parts[0].many * wide)
-    return counts.reshape(parts[0].many, wide).astype(np.int64)
-
-
-def _independent(parts: Sequence[Groups], family: Family, made: Places) -> Weights:
-    """What the table would be if the child had nothing to do with its parents, in whole rows; from
-    the released distribution of the child and the parents as they were drawn."""
-    wide = math.prod(groups.many for groups in parts[1:])
-    above = np.bincount(_codes(parts[1:], family.parents, made), minlength=wide)
-    shares = parts[0].weights / max(parts[0].weights.sum(), 1e-300)
-    return np.asarray(np.rint(shares[:, None] * above[None, :]))
-
-
-def raked(table: Weights, down: Weights, across: Weights) -> Weights:
-    """The table scaled to these sums of rows and columns, as nearly as it can be; the columns'
-    sums are met."""
-    made = table.astype(np.float64)
-    for _ in range(_SWEEPS):
-        made *= (down / np.maximum(made.sum(axis=1), 1e-300))[:, None]
-        made *= (across / np.maximum(made.sum(axis=0), 1e-300))[None, :]
-    return made
-
-
-def _drawn(chance: Weights, above: Counts, source: Source) -> Counts:
-    """A row of `chance` for each column that is named, rows of one column spread evenly."""
-    order, many = by_group(above, chance.shape[1], source)
-    begin = np.cumsum(many) - many
-    rank = np.empty(above.size, np.int64)
-    rank[order] = np.arange(above.size) - begin[above[order]]
-    u = (rank + uniforms(above.size, source)) / many[above]
-    ends = np.cumsum(chance, axis=0)
-    ends /= np.maximum(ends[-1], 1e-300)
-    ends[-1] = 1.0
-    line = (ends.T + np.arange(chance.shape[1])[:, None]).reshape(-1)
-    found = np.searchsorted(line, np.minimum(u, 1 - 2.0**-40) + above, side="right")
-    return np.asarray(np.clip(found - above * chance.shape[0], 0, chance.shape[0] - 1))

@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ....engine.contract import Passes
 from ....mechanism.choose.score import HighScore
 from ....noise.discrete_laplace import DiscreteLaplace
 from ....noise.source import Source
+from ...permute import shuffled
 from ..column import Margin
 from ..counts import MOVED, Counts, Weights, apportioned, noisy
 from ..domain import Domain, Places
@@ -75,22 +77,26 @@ class PairTables:
             for axis, margin in zip(domain.axes, margins, strict=True)
         ]
 
-    def draw(self, places: Places, groups: Sequence[Groups], source: Source) -> Places:
-        """Rows whose columns follow the margins, and whose chosen pairs follow noisy tables."""
-        numbers = [group.number(places[:, j]) for j, group in enumerate(groups)]
-        tables = self.tables(numbers, groups, source)
-        made = walked(tables, groups, self.rows, source)
-        columns = [group.drawn(made[j], source) for j, group in enumerate(groups)]
-        return np.stack(columns, axis=1)
+    def release(self, records: Passes, groups: Sequence[Groups], source: Source) -> Walk:
+        """The tables that rows are drawn from."""
+
+        def numbered(places: Places) -> Places:
+            return np.stack([g.number(places[:, j]) for j, g in enumerate(groups)], axis=1)
+
+        with records.map(numbered, [group.many for group in groups]) as numbers:
+            return Walk(self.tables(numbers, groups, source), groups)
 
     def tables(
-        self, numbers: Sequence[NDArray[np.int64]], groups: Sequence[Groups], source: Source
+        self, numbers: Passes, groups: Sequence[Groups], source: Source
     ) -> dict[Pair, Weights]:
-        """The pairs of a spanning tree in the order of choice, each with its fitted table."""
-        counts = {
-            (i, j): cross(numbers[i], numbers[j], groups[i].many, groups[j].many)
-            for i, j in itertools.combinations(range(len(groups)), 2)
-        }
+        """The pairs of a spanning tree in the order of choice, each with its fitted table.
+
+        numbers: the group of each record in each column.
+        """
+        counts = {}
+        for i, j in itertools.combinations(range(len(groups)), 2):
+            both = numbers.only(i, j)
+            counts[i, j] = both.sum(_crossing(groups[i].many, groups[j].many))
         independent = {
             (i, j): np.outer(groups[i].weights, groups[j].weights) * self.rows for i, j in counts
         }
@@ -140,6 +146,23 @@ class PairTables:
                 wanted = independent.sum(axis=axis, keepdims=True)
                 table = table * (wanted / table.sum(axis=axis, keepdims=True).clip(1e-300))
         return np.asarray(table)
+
+
+@dataclass(frozen=True)
+class Walk:
+    """Rows whose columns follow the margins, and whose chosen pairs follow noisy tables."""
+
+    tables: Mapping[Pair, Weights]
+    groups: Sequence[Groups]
+
+    def block(self, rows: range, source: Source) -> Places:
+        made = walked(self.tables, self.groups, len(rows), source)
+        columns = [group.drawn(made[j], source) for j, group in enumerate(self.groups)]
+        return np.stack(columns, axis=1)[shuffled(len(rows), source)]
+
+
+def _crossing(many: int, others: int) -> Callable[[Places], Counts]:
+    return lambda pair: cross(pair[:, 0], pair[:, 1], many, others)
 
 
 def cross(

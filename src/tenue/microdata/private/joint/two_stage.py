@@ -14,16 +14,18 @@ from typing import Any, ClassVar, Literal, Self, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from ....engine.contract import Passes
 from ....errors import refuse
 from ....noise.source import Source
 from ....screen.number import many
 from ...permute import shuffled
 from ..column import Margin
-from ..columns import margin_parameters, margins_error, private_margins
-from ..counts import apportioned, uniforms
+from ..columns import margin_parameters, margins_error, margins_least, private_margins
+from ..counts import Weights, apportioned, uniforms
 from ..domain import Domain, Places
-from ..synthesis import Synthesis
-from ..tree import Line, weighed
+from ..growth import Boxes, Line
+from ..synthesis import Drawing, Synthesis
+from ..tree import tree_least, weighed
 from .pair_tables import PairTables
 
 Joint = Literal["tree", "pair-tables"]
@@ -77,25 +79,35 @@ class TwoStage(Synthesis):
     def pairs(self) -> PairTables:
         return PairTables(len(self.domain.axes), self.rows, self.joint_epsilon)
 
-    def draw(self, places: Places, source: Source) -> Places:
-        margins = private_margins(self.domain, places, self.margins_epsilon, source)
+    def release(self, records: Passes, source: Source) -> Drawing:
+        margins = private_margins(self.domain, records, self.margins_epsilon, source)
         if self.joint == "tree":
-            made = self._by_ranks(places, margins, source)
-        else:
-            made = self.pairs.draw(places, self.pairs.grouped(self.domain, margins), source)
-        return np.asarray(made[shuffled(self.rows, source)])
+            return self._by_ranks(records, margins, source)
+        return self.pairs.release(records, self.pairs.grouped(self.domain, margins), source)
 
-    def _by_ranks(self, places: Places, margins: Sequence[Margin], source: Source) -> Places:
-        ranks = np.empty_like(places)
-        lines = []
-        for j, (axis, margin) in enumerate(zip(self.domain.axes, margins, strict=True)):
-            ranks[:, j] = margin.rank(places[:, j], source) * _RANKS
-            lines.append(Line(_RANKS, _blank_ranks(margin) if axis.blank else 0))
-        boxes, weights = weighed(ranks, lines, self.joint_epsilon, source)
-        made = boxes.drawn(apportioned(weights, self.rows, source), source)
-        for j, margin in enumerate(margins):
-            made[:, j] = forced(made[:, j], margin, source)
-        return made
+    def _by_ranks(self, records: Passes, margins: Sequence[Margin], source: Source) -> Ranked:
+        """A record's ranks are drawn once, whatever the number of passes that the tree takes."""
+
+        def ranks(places: Places) -> Places:
+            made = np.empty_like(places)
+            for j, margin in enumerate(margins):
+                made[:, j] = margin.rank(places[:, j], source) * _RANKS
+            return made
+
+        lines = [
+            Line(_RANKS, _blank_ranks(margin) if axis.blank else 0)
+            for axis, margin in zip(self.domain.axes, margins, strict=True)
+        ]
+        with records.map(ranks, [_RANKS] * len(lines)) as ranked:
+            boxes, weights = weighed(ranked, lines, self.joint_epsilon, source)
+        return Ranked(boxes, weights, margins)
+
+    @property
+    def least_epsilon(self) -> Fraction:
+        columns = margins_least(self.domain, self.rows, self.margins_epsilon)
+        if self.joint == "tree":
+            return min(columns, tree_least(self.joint_epsilon))
+        return min(columns, self.pairs.choosing or self.pairs.counting, self.pairs.counting)
 
     @property
     def expected_error(self) -> float:
@@ -131,6 +143,21 @@ class TwoStage(Synthesis):
                 "How columns depend on each other is kept only as finely as the tree of ranks.",
             )
         return ("Columns depend on each other through pairs of them only, in groups of values.",)
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """Rows of ranks from the boxes of a tree, mapped to the margins column by column."""
+
+    boxes: Boxes
+    weights: Weights
+    margins: Sequence[Margin]
+
+    def block(self, rows: range, source: Source) -> Places:
+        made = self.boxes.drawn(apportioned(self.weights, len(rows), source), source)
+        for j, margin in enumerate(self.margins):
+            made[:, j] = forced(made[:, j], margin, source)
+        return np.asarray(made[shuffled(len(rows), source)])
 
 
 def forced(ranks: NDArray[np.int64], margin: Margin, source: Source) -> NDArray[np.int64]:

@@ -1,0 +1,1 @@
+"""What is measured beside an original and leaves nothing: sweeps and comparisons."""

@@ -1,0 +1,59 @@
+"""Compare a release made anywhere with its original."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+from ..options import AsJson
+from ..wording import spoken
+from ..words import Argument, Option, say
+
+
+def compare(
+    original: Annotated[str, Argument(help="The table as it was: a CSV or Parquet file.")],
+    released: Annotated[str, Argument(help="What was made of it, by anyone.")],
+    schema: Annotated[Path | None, Option(help="Roles, domains and taxonomies.")] = None,
+    quasi_identifiers: Annotated[
+        str | None, Option(help="What an intruder may know, instead of the schema's: age,zip")
+    ] = None,
+    confidential: Annotated[
+        str | None, Option(help="What he wants to know, instead of the schema's: illness")
+    ] = None,
+    unrelated: Annotated[
+        bool, Option("--unrelated", help="Rows do not belong together: compare as wholes.")
+    ] = False,
+    report: Annotated[
+        Path | None, Option(help="Where to write report.html, for you alone.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Measure a release made by anyone beside its original. It says what the release risks and what
+    it is worth; row i of both is held to be the same record."""
+    from ...evaluate.compare import compare as compared
+    from ...report.write import write
+
+    with spoken():
+        found = compared(
+            original,
+            released,
+            schema=schema,
+            quasi_identifiers=names(quasi_identifiers),
+            confidential=names(confidential),
+            related=not unrelated,
+        )
+        if report is not None:
+            write(found, report)
+    if as_json:
+        say(json.dumps(found.to_dict()))
+        return
+    say(str(found))
+    if report is not None:
+        say(f"\nWrote {report}.")
+    say("\nKeep this to yourself: it was computed from the original.")
+
+
+def names(text: str | None) -> list[str] | None:
+    """Columns as they are written: age,zip."""
+    return None if text is None else [name.strip() for name in text.split(",") if name.strip()]

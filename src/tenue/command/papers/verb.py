@@ -1,0 +1,78 @@
+"""Compute the tables and figures of the papers again, beside the printed ones."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+from ..options import AsJson
+from ..wording import spoken
+from ..words import Option, say
+from .progress import line
+
+BROKEN = 3
+"""The exit code if a number is neither the printed nor the right one."""
+
+
+def papers(
+    listed: Annotated[
+        bool, Option("--list", help="Name all tables and figures, and stop.")
+    ] = False,
+    only: Annotated[
+        list[str] | None, Option(help="One of them, or a chapter; may be repeated: 4.1, fig4.2.")
+    ] = None,
+    out: Annotated[
+        Path | None, Option(help="Where the book goes: pages, pictures, numbers.")
+    ] = None,
+    data: Annotated[
+        Path | None,
+        Option(help="The folder with census.csv, eia.csv, adult.csv; else that of TENUE_DATA."),
+    ] = None,
+    stand_in: Annotated[
+        bool, Option(help="Compute on made-up tables of the same shape instead.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Reproduce the papers, beside the printed numbers. Every table and figure, computed again."""
+    from ...papers.catalogue import chosen
+
+    if listed:
+        _list(chosen(only), as_json)
+        return
+    from ...papers.outcome import one_exhibit
+    from ...papers.reproduce import reproduce
+
+    with spoken():
+        book = reproduce(only, data=data, stand_in=stand_in, progress=None if as_json else line())
+        files = [] if out is None else book.save(out)
+    if as_json:
+        say(json.dumps({**book.to_dict(), "files": files}, ensure_ascii=False))
+    elif only is not None:
+        say("\n\n".join(one_exhibit(shown) for shown in book.shown))
+    else:
+        say(str(book))
+    if files and not as_json:
+        say(f"\n{len(files)} files in {out}. Open {Path(str(out)) / 'index.html'}.")
+    if book.broken and not stand_in:
+        sys.stderr.write(f"Neither the print nor the right value: {', '.join(book.broken)}.\n")
+        raise SystemExit(BROKEN)
+
+
+def _list(wanted: list[Any], as_json: bool) -> None:
+    from ...papers.catalogue import CHAPTERS
+    from ...screen.table import text_table
+
+    if as_json:
+        names = ("id", "kind", "title", "source", "needs")
+        rows = [{name: getattr(one, name) for name in names} for one in wanted]
+        say(json.dumps({"exhibits": rows}, ensure_ascii=False))
+        return
+    lines: list[str] = []
+    for chapter in CHAPTERS:
+        own = [one for one in chapter.exhibits if one in wanted]
+        if own:
+            table = text_table([[one.id, one.kind, one.title] for one in own], left=3)
+            lines += ["", f"{chapter.id}: {chapter.title}", *(f"  {line}" for line in table)]
+    say("\n".join(lines[1:]))

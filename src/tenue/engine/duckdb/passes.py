@@ -1,0 +1,189 @@
+"""Rows of whole numbers in files of a private folder, read in passes and sorted on disk.
+
+Each column is a file of its own, in the smallest whole numbers that hold it. A pass reads some rows
+at a time, so that what it holds in memory does not grow with the table.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import IO, TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...errors import EngineFault
+from ..contract import FAULT, Numbers
+from .sandbox import limited, quiet
+from .scratch import Scratch
+
+if TYPE_CHECKING:
+    import pyarrow
+
+_MERGE = 1 << 24
+"""Runs that lie on disk are merged with a block of each in memory: there are about as many as the
+table is larger than memory, so that memory must be at least √(table · this)."""
+_KINDS = (np.uint8, np.uint16, np.uint32, np.int64)
+
+
+@contextmanager
+def keep(
+    fill: Callable[[Callable[[Numbers], None]], None],
+    sizes: Sequence[int],
+    *,
+    memory: int,
+    batch: int,
+) -> Iterator[OnDisk]:
+    """The rows that `fill` hands over, as `Passes`; all files are removed at the end.
+
+    Parameters
+        fill: is given what takes a batch: a row for each row, a column for each column.
+        sizes: the numbers of column j are at least 0 and below `sizes[j]`.
+        memory: how many bytes sorting may hold; more for a table that is very much larger.
+        batch: how many rows are read at a time.
+    """
+    scratch = Scratch()
+    try:
+        place = _Place(scratch, memory, batch)
+        yield place.filled(fill, sizes)
+    finally:
+        scratch.close()
+
+
+@dataclass(frozen=True)
+class _File:
+    """One column on disk."""
+
+    path: Path
+    kind: np.dtype[Any]
+
+    def read(self, begin: int, many: int) -> Numbers:
+        found = np.fromfile(self.path, self.kind, many, offset=begin * self.kind.itemsize)
+        if found.size != many:
+            raise EngineFault(FAULT)
+        return found
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where files lie, and how much of them is held at a time."""
+
+    scratch: Scratch
+    memory: int
+    batch: int
+
+    def filled(
+        self, fill: Callable[[Callable[[Numbers], None]], None], sizes: Sequence[int]
+    ) -> OnDisk:
+        folder = Path(mkdtemp(dir=self.scratch.path))
+        kinds = [np.dtype(_narrowest(size)) for size in sizes]
+        files = tuple(_File(folder / f"{j}.bin", kind) for j, kind in enumerate(kinds))
+        rows = 0
+        try:
+            with ExitStack() as opened:
+                sinks: list[IO[bytes]] = [opened.enter_context(f.path.open("wb")) for f in files]
+
+                def take(batch: Numbers) -> None:
+                    nonlocal rows
+                    for j, (file, sink) in enumerate(zip(files, sinks, strict=True)):
+                        sink.write(np.ascontiguousarray(batch[:, j].astype(file.kind)).data)
+                    rows += len(batch)
+
+                fill(take)
+            return OnDisk(self, files, rows)
+        except OSError:
+            pass
+        raise EngineFault(FAULT)
+
+
+class OnDisk:
+    """The rows, as `Passes` says."""
+
+    def __init__(self, place: _Place, files: tuple[_File, ...], rows: int) -> None:
+        self._place, self._files = place, files
+        self.rows = rows
+
+    def only(self, *columns: int) -> OnDisk:
+        """The same files, without the others."""
+        return OnDisk(self._place, tuple(self._files[j] for j in columns), self.rows)
+
+    def sum(self, measure: Callable[[Numbers], Numbers]) -> Numbers:
+        """What `measure` gives, added up batch by batch."""
+        batches = self._batches()
+        total = measure(next(batches))
+        for batch in batches:
+            total = total + measure(batch)
+        return total
+
+    @contextmanager
+    def map(self, make: Callable[[Numbers], Numbers], sizes: Sequence[int]) -> Iterator[OnDisk]:
+        """Other rows in files of their own."""
+
+        def fill(take: Callable[[Numbers], None]) -> None:
+            for batch in self._batches():
+                take(make(batch))
+
+        made = self._place.filled(fill, sizes)
+        try:
+            yield made
+        finally:
+            for file in made._files:
+                file.path.unlink(missing_ok=True)
+
+    def sort(self, key: Callable[[Numbers], Sequence[Numbers]]) -> Iterator[Sequence[Numbers]]:
+        """The keys, sorted by DuckDB, which puts on disk what does not fit."""
+        import duckdb
+        import pyarrow
+
+        keys = (key(batch) for batch in self._batches())
+        first = next(keys)
+        memory = max(self._place.memory, math.isqrt(_MERGE * 8 * len(first) * self.rows))
+        try:
+            with duckdb.connect(":memory:", config=limited(self._place.scratch, memory)) as sorter:
+                quiet(sorter)
+                sorter.register("keys", _reader(first, keys))
+                # by all columns, so that equal keys are equal rows
+                found = sorter.sql("SELECT * FROM keys ORDER BY ALL")
+                for batch in found.to_arrow_reader(self._place.batch):
+                    yield [column.to_numpy() for column in batch.columns]
+                return
+        except (duckdb.Error, pyarrow.ArrowException, OSError):
+            pass
+        # raised out of reach of the error above, which may quote a value
+        raise EngineFault(FAULT)
+
+    def take(self, numbers: Numbers) -> Numbers:
+        """The rows of these numbers, found in one pass."""
+        found, begin = [], 0
+        for batch in self._batches():
+            here = numbers[(numbers >= begin) & (numbers < begin + len(batch))]
+            found.append(batch[here - begin])
+            begin += len(batch)
+        return np.concatenate(found)
+
+    def _batches(self) -> Iterator[Numbers]:
+        for begin in range(0, max(self.rows, 1), self._place.batch):
+            many = min(self._place.batch, self.rows - begin)
+            made = np.empty((many, len(self._files)), np.int64, order="F")
+            for j, file in enumerate(self._files):
+                made[:, j] = file.read(begin, many)
+            yield made
+
+
+def _reader(
+    first: Sequence[Numbers], keys: Iterator[Sequence[Numbers]]
+) -> pyarrow.RecordBatchReader:
+    import pyarrow as pa
+
+    schema = pa.schema([(f"k{j}", pa.int64()) for j in range(len(first))])
+    batches = (pa.record_batch(list(columns), schema=schema) for columns in chain([first], keys))
+    return pa.RecordBatchReader.from_batches(schema, batches)
+
+
+def _narrowest(size: int) -> type:
+    return next(kind for kind in _KINDS if size - 1 <= np.iinfo(kind).max)

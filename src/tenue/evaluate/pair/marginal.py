@@ -1,0 +1,193 @@
+"""How each column is distributed, before and after: what a report draws.
+
+Numbers and times are counted in equal bins, categories by their most frequent values.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...schema import Table
+from ...screen.number import shortly
+from ..check import schema_of
+from ..rows import Rows, open_rows
+from ..value import Values, typed
+
+Real = NDArray[np.float64]
+
+BINS = 24
+MOST_WORDS = 12
+OTHERS, MISSING = "(others)", "(missing)"
+
+_ZERO = datetime.datetime(1970, 1, 1)
+_DAY = 24 * 60 * 60
+
+
+@dataclass(frozen=True, kw_only=True)
+class Marginal:
+    """The shares of one column's values, over all rows.
+
+    edges: where bins begin and end; none for categories.
+    words: the categories, or the bins as text.
+    after: the share of the released rows in each bin or category.
+    before: the same of the original, for its holder alone; None where only the release is looked
+        at, or where its values are of another kind, as intervals instead of numbers.
+    time: whether edges are seconds since 1970 began.
+    missing: the share of blanks, after and before, which no bin holds.
+    """
+
+    name: str
+    edges: tuple[float, ...]
+    words: tuple[str, ...]
+    after: tuple[float, ...]
+    before: tuple[float, ...] | None
+    time: bool = False
+    missing: tuple[float, float | None] = (0.0, None)
+
+
+def marginals(
+    original: object | None, released: object, schema: object = None
+) -> tuple[Marginal, ...]:
+    """How the columns of a release are distributed, beside those of the original.
+
+    Guarantee
+        Without an original, everything follows from the released rows and the schema alone: bins
+        and the choice of categories too.
+
+    Parameters
+        original: None to look at the release alone.
+        schema: what types the columns have; identifiers and undeclared columns are left out.
+
+    Example
+        >>> (found,) = marginals([[1], [1], [2]], [[1], [2], [2]])
+        >>> found.words, [round(share, 2) for share in found.after]
+        (('1', '2'), [0.33, 0.67])
+    """
+    declared = schema_of(schema)
+    after = open_rows(released)
+    before = None if original is None else open_rows(original)
+    names = [name for name in after.names if _is_shown(name, declared)]
+    shown = _read(after, names, declared)
+    held = {} if before is None else _read(before, _spelled(before, names), declared)
+    return tuple(_marginal(shown[name], held.get(name.lower())) for name in shown)
+
+
+def _is_shown(name: str, schema: Table | None) -> bool:
+    if schema is None:
+        return True
+    column = schema.columns.get(name)
+    return column is not None and column.name not in {one.name for one in schema.identifiers}
+
+
+def _spelled(rows: Rows, names: Sequence[str]) -> list[str]:
+    found = (rows.find(name) for name in names)
+    return [name for name in found if name is not None]
+
+
+def _read(rows: Rows, names: Sequence[str], schema: Table | None) -> dict[str, Values]:
+    made = {}
+    for name, column in rows.read(names).items():
+        declared = None if schema is None else schema.columns.get(name)
+        made[name.lower()] = typed(name, column, declared, written=rows.written)
+    return made
+
+
+def _marginal(after: Values, before: Values | None) -> Marginal:
+    if before is not None and (before.kind == "category") != (after.kind == "category"):
+        before = None
+    if after.kind == "category":
+        return _of_words(after, before)
+    return _of_numbers(after, before)
+
+
+def _of_numbers(after: Values, before: Values | None) -> Marginal:
+    sides = [one.numbers() for one in (after, before) if one is not None]
+    held = [side[~np.isnan(side)] for side in sides]
+    time = after.kind == "time"
+    edges = _edges(held, _DAY if time and after.days else 1)
+    shares = [
+        tuple((np.histogram(some, edges)[0] / side.size).tolist())
+        for some, side in zip(held, sides, strict=True)
+    ]
+    gone = [1 - some.size / side.size for some, side in zip(held, sides, strict=True)]
+    return Marginal(
+        name=after.name,
+        edges=tuple(edges.tolist()),
+        words=tuple(_bin(low, high, time) for low, high in pairwise(edges)),
+        after=shares[0],
+        before=shares[1] if before is not None else None,
+        time=time,
+        missing=(gone[0], gone[1] if before is not None else None),
+    )
+
+
+def _edges(sides: Sequence[Real], step: float) -> Real:
+    """The ends of equal bins; one for each value where they are few multiples of a step."""
+    values = np.concatenate(sides)
+    if values.size == 0:
+        return np.array([0.0, 1.0])
+    low, high = float(values.min()), float(values.max())
+    steps = (high - low) / step
+    if steps < BINS and (values % step == low % step).all():
+        return np.arange(low - step / 2, high + step, step)
+    return np.linspace(low, high, BINS + 1) if high > low else np.array([low - 0.5, low + 0.5])
+
+
+def _bin(low: float, high: float, time: bool) -> str:
+    if time:
+        return f"{moment(low)} to {moment(high)}"
+    middle = (low + high) / 2
+    if high - low == 1 and middle == int(middle):
+        return str(int(middle))
+    return f"{shortly(low, 4)} to {shortly(high, 4)}"
+
+
+def moment(seconds: float) -> str:
+    """A time as people write it; the day alone where that is far enough apart."""
+    return (_ZERO + datetime.timedelta(seconds=seconds)).date().isoformat()
+
+
+def _of_words(after: Values, before: Values | None) -> Marginal:
+    sides = [_counted(one) for one in (after, before) if one is not None]
+    total: dict[str, float] = {}
+    for side in sides:
+        for word, share in side.items():
+            total[word] = total.get(word, 0.0) + share
+    missing = [side.pop(None, 0.0) for side in sides]  # type: ignore[call-overload]
+    total.pop(None, None)  # type: ignore[call-overload]
+    order = sorted(total, key=lambda word: (-total[word], word))
+    most = order if len(order) <= MOST_WORDS else order[: MOST_WORDS - 1]
+    rest = order[len(most) :]
+    words = [*most, *([OTHERS] if rest else []), *([MISSING] if any(missing) else [])]
+    shares = []
+    for side, gone in zip(sides, missing, strict=True):
+        listed = [side.get(word, 0.0) for word in most]
+        listed += [sum(side.get(word, 0.0) for word in rest)] if rest else []
+        shares.append(tuple(listed + ([gone] if any(missing) else [])))
+    return Marginal(
+        name=after.name,
+        edges=(),
+        words=tuple(words),
+        after=shares[0],
+        before=shares[1] if before is not None else None,
+        missing=(missing[0], missing[1] if before is not None else None),
+    )
+
+
+def _counted(values: Values) -> dict[str, float]:
+    """The share of each word; of blanks under None."""
+    import pyarrow
+    import pyarrow.compute as pc
+
+    array = values.array
+    if pyarrow.types.is_dictionary(array.type):
+        array = array.dictionary_decode()
+    counts = pc.value_counts(pc.cast(array, pyarrow.large_string()))
+    size = len(array)
+    return {one["values"]: one["counts"] / size for one in counts.to_pylist()}

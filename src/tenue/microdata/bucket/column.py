@@ -1,0 +1,119 @@
+"""A confidential column in buckets, and how these are written: `[low, high]`, or categories.
+
+The intervals of numbers and dates fill the declared domain without a gap. Their outer ends are the
+declared bounds and their inner ends lie half-way between values, so that no end is the value of a
+person where the grid leaves room between two values. Categories are cut depth first in their
+taxonomy; those that no row has belong to the bucket before them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import date
+from fractions import Fraction
+
+import numpy as np
+
+from ...errors import Fault
+from ...schema import Bounded, Category
+from ...screen.number import exactly
+from ...taxonomy import Taxonomy
+from ..table.cells import Cells
+from ..table.original import Original
+from ..table.records import classes_of
+from .cut import Numbers, buckets_for, cut
+
+SEVERAL = " | "
+"""Between the categories of one bucket."""
+
+
+@dataclass(frozen=True, eq=False)
+class Bucketed:
+    """One confidential column.
+
+    column: the values.
+    buckets: the bucket of each row, numbered from 0 in the order of values.
+    labels: how each bucket is written.
+    """
+
+    column: Cells
+    buckets: Numbers
+    labels: tuple[str, ...]
+
+    @property
+    def torn(self) -> bool:
+        """Whether some value lies in two buckets."""
+        codes = classes_of(self.column).codes
+        pairs = np.unique(codes * len(self.labels) + self.buckets)
+        return pairs.size > int(codes.max()) + 1
+
+    def cells(self) -> Cells:
+        """The column with the bucket of each row instead of its value."""
+        given = self.column.column
+        declared = Category(
+            name=given.name,
+            role=given.role,
+            sensitive=given.sensitive,
+            taxonomy=Taxonomy.flat(self.labels),
+            stated=self.labels,
+        )
+        present = np.ones(self.buckets.size, dtype=bool)
+        return Cells(declared, self.buckets, present, None, self.labels)
+
+    def middles(self, buckets: Numbers) -> Cells:
+        """A column of such buckets with the middle one of its own values in place of each."""
+        codes = classes_of(self.column).codes
+        order = np.lexsort((codes, self.buckets))
+        sizes = np.bincount(self.buckets)
+        middle = self.column.numbers[order[np.cumsum(sizes) - (sizes + 1) // 2]]
+        return replace(self.column, numbers=middle[buckets])
+
+
+def bucketed(original: Original, name: str, t: Fraction) -> Bucketed:
+    """The column in the buckets that suit t, of equal mass as far as equal values allow.
+
+    Everybody has one value of it.
+    """
+    column = original.cells[name]
+    codes = classes_of(column).codes
+    of_value = cut(np.bincount(original.of_persons(codes)), buckets_for(t))
+    buckets = of_value[codes]
+    if isinstance(column.column, Bounded):
+        labels = _intervals(column, column.column, buckets)
+    elif isinstance(column.column, Category):
+        labels = _categories(column, column.column, buckets)
+    else:
+        labels = ("false", "true") if buckets.any() else (f"false{SEVERAL}true",)
+    if len(set(labels)) < len(labels):
+        raise Fault("two buckets are written alike")
+    return Bucketed(column, buckets, labels)
+
+
+def _intervals(column: Cells, declared: Bounded, buckets: Numbers) -> tuple[str, ...]:
+    many = int(buckets.max()) + 1
+    least, most = np.full(many, column.last), np.full(many, column.first)
+    np.minimum.at(least, buckets, column.numbers)
+    np.maximum.at(most, buckets, column.numbers)
+    ends = [(int(a) + int(b)) // 2 for a, b in zip(most[:-1], least[1:], strict=True)]
+    lows = [column.first, *(end + 1 for end in ends)]
+    highs = [*ends, column.last]
+
+    def written(number: int) -> str:
+        value = declared.from_steps(number - column.first)
+        return value.isoformat() if isinstance(value, date) else exactly(Fraction(str(value)))
+
+    return tuple(
+        f"[{written(low)}, {written(high)}]" for low, high in zip(lows, highs, strict=True)
+    )
+
+
+def _categories(column: Cells, declared: Category, buckets: Numbers) -> tuple[str, ...]:
+    place = np.full(len(column.labels), -1)
+    place[column.numbers] = buckets
+    bucket_of = dict(zip(column.labels, place.tolist(), strict=True))
+    parts: list[list[str]] = [[] for _ in range(int(buckets.max()) + 1)]
+    now = 0
+    for label in declared.taxonomy.depth_first:
+        now = bucket_of[label] if bucket_of[label] >= 0 else now
+        parts[now].append(label)
+    return tuple(SEVERAL.join(part) for part in parts)

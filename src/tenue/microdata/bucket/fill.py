@@ -1,0 +1,199 @@
+"""Who is in which group: people with similar quasi-identifiers, as many of each bucket as counted.
+
+All groups together are halved, along the quasi-identifier in which their people differ most, and
+each half again, down to single groups. A half gets from each bucket the people at its own end, as
+many as its groups need. So the counts hold whatever the people are like, and people who are close
+stay together as far as their buckets allow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ..table.cells import Cells
+from ..table.records import classes_of, records_of
+from .emphasis import Matrix
+from .feasible import Numbers
+
+_STEPS = (1 << 16) - 1
+_WORD = 63
+_FINE = 1 << 10
+
+
+def positions(cells: Sequence[Cells], persons: Numbers | None = None) -> Matrix:
+    """Where each unit lies: columns divided by the width of their domain, in whole steps, as fine
+    as the widest of them allows.
+
+    A category with a taxonomy lies at its place depth first.
+    """
+    found = []
+    for column in cells:
+        records = records_of([column], persons)
+        if records.semantic:
+            classes = classes_of(column)
+            line = classes.line[classes.codes] / max(float(classes.line[-1]), 1.0)
+            if persons is not None:
+                line = np.bincount(persons, weights=line) / np.bincount(persons)
+            found.append(line[:, np.newaxis])
+        else:
+            found.append(records.coordinates)
+    where = np.concatenate(found, axis=1)
+    where -= where.min(axis=0)
+    widest = float(where.max())
+    return np.floor(where / (widest or 1.0) * _STEPS).astype(np.int64)
+
+
+def filled(where: Matrix, buckets: Numbers, counts: Matrix) -> Numbers:
+    """The group of each unit.
+
+    Guarantee
+        Group i has counts[i, j] units of bucket j. Deterministic: who lies equally far along is
+        taken in the order of rows, which must therefore mean nothing.
+
+    Parameters
+        where: a row for each unit, as `positions` has them.
+        buckets: the bucket of each unit, numbered from 0.
+        counts: a row for each group; column j adds up to how many units bucket j has.
+
+    Example
+        >>> where = np.array([[1], [9], [2], [8]])
+        >>> filled(where, np.array([0, 0, 1, 1]), np.array([[1, 1], [1, 1]])).tolist()
+        [0, 1, 0, 1]
+    """
+    groups, kinds = counts.shape
+    parts = _Parts(np.arange(groups), np.array([0]), np.array([groups]))
+    part = np.zeros(buckets.size, np.int64)
+    while parts.open:
+        axis = _widest(where, part, parts.first.size)
+        along = where[np.arange(buckets.size), axis[part]]
+        parts, needed = parts.halved(counts, _ahead(part, buckets, along, kinds, parts))
+        segment = part * kinds + buckets
+        order = _sorted(segment, along)
+        sizes = np.bincount(segment, minlength=needed.size)
+        rank = np.arange(buckets.size) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        right = np.empty(buckets.size, np.bool_)
+        right[order] = rank >= needed.reshape(-1)[segment[order]]
+        part = parts.number[2 * part + right]
+    return parts.groups[parts.first[part]]
+
+
+@dataclass(frozen=True, eq=False)
+class _Parts:
+    """Groups in parts that are halved until each is one group.
+
+    groups: their numbers, part after part.
+    first, last: where each part begins and ends among them.
+    number: which part each half became; a part of one group has no first half.
+    """
+
+    groups: Numbers
+    first: Numbers
+    last: Numbers
+    number: Numbers = field(default_factory=lambda: np.zeros(1, np.int64))
+
+    @property
+    def open(self) -> bool:
+        return bool((self.last - self.first > 1).any())
+
+    @property
+    def left(self) -> Numbers:
+        """How many groups the first half of each part gets."""
+        return (self.last - self.first) // 2
+
+    def halved(self, counts: Matrix, ahead: Matrix) -> tuple[_Parts, Matrix]:
+        """The halves, and how many units of each bucket the first ones need.
+
+        Parameters
+            ahead: how many units of each bucket lie in the first half of each part: groups that
+                emphasise a bucket go where it is frequent.
+        """
+        many = self.last - self.first
+        part = np.repeat(np.arange(many.size), many)
+        counts = counts[self.groups]
+        favourite = _favourites(counts)
+        wish = _wish(counts, part, favourite, self.left, ahead)
+        order = np.lexsort((self.groups, favourite, part))
+        kind = (part * counts.shape[1] + favourite)[order]
+        runs = np.bincount(kind, minlength=many.size * counts.shape[1])
+        place = np.arange(order.size) - np.repeat(np.cumsum(runs) - runs, runs)
+        key = np.empty(order.size, np.int64)
+        key[order] = 2 * place + 1 - wish.reshape(-1)[kind]
+        order = np.lexsort((self.groups, key, part))
+        groups = self.groups[order]
+        before = np.concatenate((np.zeros((1, counts.shape[1]), np.int64), counts[order].cumsum(0)))
+        middle = self.first + self.left
+        needed = before[middle] - before[self.first]
+        begins = np.stack([self.first, middle], axis=1).reshape(-1)
+        ends = np.stack([middle, self.last], axis=1).reshape(-1)
+        kept = ends > begins
+        return _Parts(groups, begins[kept], ends[kept], np.cumsum(kept) - 1), needed
+
+
+def _favourites(counts: Matrix) -> Numbers:
+    """The bucket of which each group has most, beside what others have of it."""
+    totals, sizes = counts.sum(axis=0), counts.sum(axis=1)
+    more = counts * (sizes.sum() * _FINE // totals) - (sizes * _FINE)[:, None]
+    found: Numbers = more.argmax(axis=1)
+    return found
+
+
+def _wish(
+    counts: Matrix, part: Numbers, favourite: Numbers, left: Numbers, ahead: Matrix
+) -> Matrix:
+    """Twice how many groups that emphasise each bucket the first half of each part would have,
+    so that it needs what lies in it."""
+    parts, kinds = ahead.shape
+    key = part * kinds + favourite
+    own = np.zeros(parts * kinds, np.int64)
+    np.add.at(own, key, counts[np.arange(part.size), favourite])
+    many = np.bincount(key, minlength=parts * kinds).reshape(parts, kinds)
+    own = own.reshape(parts, kinds)
+    groups = np.bincount(part, minlength=parts)[:, None]
+    total = np.add.reduceat(counts, np.cumsum(groups) - groups[:, 0])
+    high = own * _FINE // np.maximum(many, 1)
+    low = (total - own) * _FINE // np.maximum(groups - many, 1)
+    excess = high - low
+    known = (many > 0) & (many < groups) & (excess > 0)
+    wanted = 2 * (ahead * _FINE - left[:, None] * low) // np.where(known, excess, 1)
+    found: Matrix = np.where(known, wanted, 2 * many * left[:, None] // groups)
+    return found
+
+
+def _ahead(part: Numbers, buckets: Numbers, along: Numbers, kinds: int, parts: _Parts) -> Matrix:
+    """How many units of each bucket lie in the first half of each part."""
+    sizes = np.bincount(part, minlength=parts.first.size)
+    order = _sorted(part, along)
+    rank = np.arange(part.size) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    first = rank < (sizes * parts.left // (parts.last - parts.first))[part[order]]
+    rows = order[first]
+    found = np.bincount(part[rows] * kinds + buckets[rows], minlength=sizes.size * kinds)
+    return found.reshape(sizes.size, kinds)
+
+
+def _widest(where: Matrix, part: Numbers, parts: int) -> Numbers:
+    """Of each part, the column in which its units are most spread out."""
+    sizes = np.bincount(part, minlength=parts)
+    order = np.argsort(part, kind="stable")
+    starts = np.cumsum(sizes) - sizes
+    spread = np.empty((where.shape[1], parts), np.int64)
+    for column, line in enumerate(where.T):
+        lined = line[order]
+        middle = np.add.reduceat(lined, starts) // sizes
+        spread[column] = np.add.reduceat((lined - np.repeat(middle, sizes)) ** 2, starts)
+    found: Numbers = spread.argmax(axis=0)
+    return found
+
+
+def _sorted(segment: Numbers, along: Numbers) -> Numbers:
+    """Rows by segment, then along the line, then as they come."""
+    bits = max(int(segment.size - 1).bit_length(), 1)
+    span = int(segment.max()).bit_length()
+    if span + _STEPS.bit_length() + bits > _WORD:
+        return np.lexsort((along, segment))
+    packed = (((segment << _STEPS.bit_length()) | along) << bits) | np.arange(segment.size)
+    packed.sort()
+    rows: Numbers = packed & ((1 << bits) - 1)
+    return rows

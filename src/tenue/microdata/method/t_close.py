@@ -1,0 +1,261 @@
+"""t-closeness: groups in which each bucket of a confidential column is about as frequent as in all.
+
+Values become buckets of about equal mass. In every group of at least k units the share of each
+bucket is within a factor t of its share in the table, exactly. Groups are shown, as two linked
+tables; or hidden, and the buckets of a group change places between its people.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from ...errors import Fault, refuse
+from ...evaluate.certificate import explained
+from ...evaluate.check import check_groups
+from ...noise.source import Source
+from ...number import exact, whole
+from ...promise import TCloseness
+from ...schema import Schema
+from ...screen.number import exactly, shortly
+from ..assessment import Assessment, Step
+from ..bucket.column import Bucketed, bucketed
+from ..bucket.fill import filled, positions
+from ..bucket.intruder import farthest_group, right_guess
+from ..bucket.joint import cells_of, counts_for
+from ..bucket.measure import ratio_of
+from ..table.cells import Numbers
+from ..table.original import Original
+from .contract import Method, Published, Way, one_of
+from .groups import EVERY, NOT_PRIVACY, TWICE
+from .linked import (
+    FOUND,
+    GROUP,
+    GUESS,
+    LEARNED,
+    PRESENCE,
+    check_no_group,
+    linked,
+    numbered,
+    standing_alone,
+)
+from .swap import check_one_value_each, swap
+
+if TYPE_CHECKING:
+    from ...evaluate import Check
+
+SHOWN, HIDDEN = "shown", "hidden"
+
+MARGINAL = (
+    "The intruder knows nothing of a person's confidential value but how frequent each bucket is "
+    "in the whole table."
+)
+EXCHANGEABLE = (
+    "Given all that is published unchanged, every assignment of a column's buckets to the people "
+    "of a group is equally likely to the intruder."
+)
+BUCKETS = (
+    "It holds on buckets, of one factor for each: of values inside a bucket nothing is said, and "
+    "where a bucket is a single value, its share in a group is known."
+)
+EACH_COLUMN = (
+    "It holds for each confidential column by itself, not for combinations of them: in the release "
+    "each has an order of its own inside a group, so relations between them are lost there."
+)
+INFORMED = (
+    "Whoever knows members of a group learns about the others, and whoever knows all but one knows "
+    "the last. In a group of {size} that is as far from the table as t allows, one who knows "
+    "nobody guesses a bucket rightly with probability {none}, one who knows all but two with "
+    "{two}, one who knows all but one with 1."
+)
+FORMED = (
+    "Groups are formed by confidential values too: each takes, from every bucket, people who are "
+    "close in their quasi-identifiers. Whoever knows the method learns from who shares a group, "
+    "and who does not though close, which buckets fit whom; in small tables he is certain of some. "
+    "Nothing is promised against him."
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TClose(Method):
+    """In every group of at least k units, the share of each bucket of each confidential column is
+    within a factor t of its share in the table.
+
+    Source
+        Thesis, section 7.2; counts and bucket ends corrected where `bucket` says so.
+    """
+
+    name = "t-close"
+
+    t: Fraction
+    k: int
+    groups: str = SHOWN
+
+    @classmethod
+    def read(
+        cls,
+        schema: Schema,
+        override: object,
+        *,
+        k: int | Mapping[str, int],
+        t: object,
+        groups: str = SHOWN,
+    ) -> Self:
+        if isinstance(k, Mapping):
+            raise refuse("microdata.k-is-given-for-single-columns")
+        made = cls(
+            schema=schema,
+            override=cls.insisted(override),
+            t=_ratio(t),
+            k=whole(k, "k", least=1),
+            groups=one_of(groups, "groups", (SHOWN, HIDDEN)),
+        )
+        if not made.confidential:
+            raise made.no_role("confidential", "t-closeness is about confidential values")
+        if not made.quasi:
+            raise made.no_role("quasi-identifier", "Groups are formed by quasi-identifiers")
+        if made.groups == SHOWN:
+            check_no_group(made)
+        return made
+
+    @property
+    def label(self) -> str:
+        return f"{self.name}, groups {self.groups}"
+
+    @property
+    def fewest(self) -> int:
+        return self.k
+
+    @property
+    def changed(self) -> tuple[str, ...]:
+        return self.confidential
+
+    # -- the rows ----------------------------------------------------------------------------------
+
+    def publish(self, original: Original, source: Source) -> Published:
+        check_one_value_each(original, self.confidential)
+        columns = {name: bucketed(original, name, self.t) for name in self.confidential}
+        labels = self._groups(original, columns)
+        coarse = {**original.cells, **{name: one.cells() for name, one in columns.items()}}
+        cells, _ = swap(coarse, self.confidential, lambda *_: labels, source, original.persons)
+        for name, one in columns.items():
+            self._measure(original, labels, cells[name].numbers, one)
+        groups = {EVERY: labels}
+        if self.groups == HIDDEN:
+            return Published(cells, groups)
+        group = numbered(labels, source)
+        return Published({**cells, GROUP: group}, groups, linked(self, original, cells, group))
+
+    def _groups(self, original: Original, columns: Mapping[str, Bucketed]) -> Numbers:
+        where = positions([original.cells[name] for name in self.quasi], original.persons)
+        buckets = [original.of_persons(one.buckets) for one in columns.values()]
+        cells = cells_of(buckets)
+        counts = counts_for(buckets, cells, self.k, self.t)
+        return original.of_rows(filled(where, cells, counts))
+
+    def _measure(
+        self, original: Original, labels: Numbers, buckets: Numbers, column: Bucketed
+    ) -> None:
+        """What was promised, once more, of the buckets as they leave: a `Fault` if it fails."""
+        groups = original.of_persons(labels)
+        far = ratio_of(groups, original.of_persons(buckets))
+        if far is None or far > self.t or np.bincount(groups).min() < self.k or column.torn:
+            raise Fault("a release was about to leave without what it promises")
+
+    def verify(self, table: Any, persons: Numbers | None) -> None:
+        """Measures k and t as `check` does, of the groups that are shown; `publish` has measured
+        hidden ones, of which the table says nothing."""
+        if self.groups == HIDDEN:
+            return
+        found = check_groups(table, self.schema, persons, self.confidential, [GROUP])
+        ratios = [column.exact_t_ratio for column in found.confidential]
+        if found.k < self.k or any(far is None or far > self.t for far in ratios):
+            raise Fault("a release was about to leave without what it promises")
+
+    def assess(
+        self, before: Any, after: Any, source: Source, original: Original, made: Published
+    ) -> Assessment:
+        """As of a table that has the middle value of its bucket in each row."""
+        seen = after.drop_columns([GROUP]) if self.groups == SHOWN else after
+        for name in self.confidential:
+            middles = bucketed(original, name, self.t).middles(made.cells[name].numbers)
+            seen = seen.set_column(seen.column_names.index(name), name, middles.to_arrow())
+        return super().assess(before, seen, source, original, made)
+
+    def explained(self, check: Check) -> Check:
+        return explained(check, self.promise)
+
+    def group_steps(self, original: Original, made: Published) -> Iterator[Step]:
+        sizes = np.bincount(original.of_persons(made.groups[EVERY]))
+        text = f"{sizes.size} groups, {sizes.min()} to {sizes.max()} units in each"
+        yield Step("partition", text)
+        for name in self.confidential:
+            buckets = original.of_persons(bucketed(original, name, self.t).buckets)
+            many = ", ".join(str(size) for size in np.bincount(buckets).tolist())
+            yield Step("buckets", f"{many} units in the buckets of `{name}`")
+            far = ratio_of(original.of_persons(made.groups[EVERY]), buckets)
+            told = "none" if far is None else exactly(far)
+            yield Step("closeness", f"the largest ratio of shares of `{name}` is {told}")
+
+    # -- the certificate ---------------------------------------------------------------------------
+
+    @property
+    def promise(self) -> TCloseness:
+        return TCloseness(self.t)
+
+    @property
+    def way(self) -> Way:
+        how = "two tables linked by group"
+        if self.groups == HIDDEN:
+            how = "buckets that change places inside groups, which are not shown"
+        return Way(
+            f"t-closeness by bucketization: {how}",
+            "Soria-Comas, thesis, section 7.2, corrected: counts add up, and none is infeasible",
+        )
+
+    @property
+    def parameters(self) -> dict[str, str]:
+        return {
+            "groups": self.groups,
+            "k": str(self.k),
+            "t": f"ratio of shares, on buckets, of {', '.join(self.confidential)} at most "
+            f"{exactly(self.t)} in each group",
+            "ln t": f"{shortly(math.log(self.t), 4)}: what a group tells whoever knows only the "
+            "shares of the whole table, as a logarithm; it is no epsilon of differential privacy",
+            "quasi-identifiers": ", ".join(self.quasi),
+            "confidential": ", ".join(self.confidential),
+            "unprotected": ", ".join(self.unprotected),
+        }
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        return (MARGINAL,) if self.groups == SHOWN else (MARGINAL, EXCHANGEABLE)
+
+    @property
+    def limits(self) -> list[str]:
+        limits = [NOT_PRIVACY, TWICE, BUCKETS]
+        if len(self.confidential) > 1:
+            limits.append(EACH_COLUMN)
+        counts = farthest_group(self.k, self.t)
+        size = sum(counts)
+        guesses = [shortly(float(right_guess(counts, known)), 2) for known in (0, size - 2)]
+        limits.append(INFORMED.format(size=size, none=guesses[0], two=guesses[1]))
+        return [*limits, FORMED, LEARNED, PRESENCE, GUESS]
+
+    def instead_of_k(self, check: Check) -> str:
+        return standing_alone(check.quasi_identifiers, check.unique_share)
+
+    def remarks(self) -> tuple[str, ...]:
+        return (FOUND,)
+
+
+def _ratio(t: object) -> Fraction:
+    value = exact(t, "t")
+    if value < 1:
+        raise refuse("microdata.t-is-ratio", t=t)
+    return value

@@ -1,0 +1,1 @@
+"""Values become less precise and stay true: intervals, and concepts that cover categories."""

@@ -1,0 +1,295 @@
+"""Many methods and sizes of groups on one table: what each risks and what it is worth.
+
+Every release is a preview: nothing is registered and nothing leaves. What is found was computed
+from the original and is for the holder alone.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from ..errors import Refused, refuse
+from ..evaluate.rows import open_rows
+from ..number import checked_call, exact, whole
+from ..report.document import Block, Document, Figure, Figures, Grid, Paragraphs, Section
+from ..report.picture import Picture
+from ..report.trade_off import trade_off
+from ..schema import Schema
+from ..screen.number import percent, shortly
+from ..screen.page import hanging
+from ..screen.table import text_table
+from .method.catalogue import METHODS, options_of
+from .method.contract import one_of
+from .release import publish
+
+if TYPE_CHECKING:
+    from ..evaluate import Risk, Utility
+
+SIZES = (3, 5, 10, 25, 50)
+RISK = (
+    "Risk is the largest share of records that some intruder was found to link: one who has the "
+    "whole original, or one who learns from the release how columns relate."
+)
+LOSS = (
+    "Loss is how far values moved, in shares of the width of their domain: root mean square over "
+    "all columns, changed or not."
+)
+Methods = Iterable[str | tuple[str, Mapping[str, Any]]] | Mapping[str, Mapping[str, Any]]
+_HEAD = ("method", "k", "risk", "loss", "correlations", "told apart")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trial:
+    """One method with one k on the table.
+
+    options: what else it was asked with.
+    risk: the largest share of records that some intruder links: 0 (safe) to 1.
+    loss: how far values moved, as a share of their domains, over all columns: 0 is best.
+    correlation: how far correlations moved, on average; None with fewer than two numbers.
+    propensity: how well released rows are told from original ones: 0 to 0.25.
+    refused: why there is no such release; the others are then None.
+    """
+
+    method: str
+    k: int
+    options: Mapping[str, Any]
+    risk: float | None = None
+    loss: float | None = None
+    correlation: float | None = None
+    propensity: float | None = None
+    refused: str | None = None
+
+    @property
+    def name(self) -> str:
+        """The method, with its own options."""
+        more = "".join(f", {name} = {value}" for name, value in self.options.items())
+        return f"{self.method}{more}"
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Advice:
+    """Which of the trials to take; None if none keeps to the risk. reason: why."""
+
+    trial: Trial | None
+    reason: str
+
+    def __str__(self) -> str:
+        return self.reason
+
+    def __repr__(self) -> str:
+        return self.reason
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Sweep:
+    """What many releases of one table risk and are worth. For the holder alone."""
+
+    name: str
+    trials: tuple[Trial, ...]
+
+    def advise(self, risk: object) -> Advice:
+        """Of the trials whose risk is at most `risk`, the one with the least loss; of equals, the
+        one with the least risk."""
+        most = exact(risk, "risk")
+        if not 0 <= most <= 1:
+            raise refuse("microdata.risk-is-no-share", risk=risk)
+        made = [one for one in self.trials if one.risk is not None and one.loss is not None]
+        safe = sorted((one for one in made if exact(one.risk, "risk") <= most), key=_worth)
+        limit = percent(float(most))
+        if not safe:
+            return Advice(trial=None, reason=_none(made, limit))
+        best = safe[0]
+        reason = (
+            f"Take {best.name}, k = {best.k}: an intruder links {percent(best.risk or 0)} of the "
+            f"records, and {limit} is allowed; values moved by {percent(best.loss or 0)} of their "
+            f"domain, the least of {len(safe)} that keep to it."
+        )
+        other = next((one for one in safe if one.name != best.name), None)
+        if other is not None:
+            reason += f" Next: {other.name}, k = {other.k}, with {percent(other.loss or 0)}."
+        return Advice(trial=best, reason=reason)
+
+    def picture(self) -> Picture:
+        """The risk-utility curve of each method."""
+        lines: dict[str, list[tuple[int, float, float]]] = {}
+        for one in self.trials:
+            if one.risk is not None and one.loss is not None:
+                lines.setdefault(one.name, []).append((one.k, one.risk, one.loss))
+        return trade_off(lines, f"Risk and loss of releases of {self.name}")
+
+    def section(self) -> Section:
+        """Its part of a report."""
+        head, *rows = self._rows()
+        grid = Grid(head, rows, holder=True)
+        blocks: list[Block] = [Paragraphs([RISK, LOSS], holder=True)]
+        if any(one.risk is not None for one in self.trials):
+            caption = "Each dot is a release; its number is k"
+            figure = Figure(replace(self.picture(), title=""), caption, grid)
+            blocks.append(Figures([figure], holder=True, wide=True))
+        return Section("Risk and utility of other choices", [*blocks, grid])
+
+    def page(self, *, public: bool = False) -> str:
+        """The report as one page; nothing of it is public."""
+        document = Document(
+            f"Releases of {self.name} that were tried",
+            ["nothing was registered, and nothing has left", "for the holder alone"],
+            [self.section()],
+        )
+        return (document.public() if public else document).html()
+
+    def to_dict(self) -> dict[str, Any]:
+        """The facts as JSON has them."""
+        keys = ("method", "k", "risk", "loss", "correlation", "propensity", "refused")
+        return {
+            "for": "the holder alone",
+            "table": self.name,
+            "trials": [
+                {**{key: getattr(one, key) for key in keys}, "options": dict(one.options)}
+                for one in self.trials
+            ],
+        }
+
+    def to_json(self) -> str:
+        """One JSON object."""
+        return json.dumps(self.to_dict(), default=str)
+
+    def _rows(self) -> list[list[str]]:
+        rows = [list(_HEAD)]
+        for one in self.trials:
+            if one.refused is not None:
+                rows.append([one.name, str(one.k), "refused", "", "", ""])
+                continue
+            far = "" if one.correlation is None else shortly(one.correlation)
+            shares = [percent(one.risk or 0), percent(one.loss or 0)]
+            rows.append([one.name, str(one.k), *shares, far, shortly(one.propensity or 0)])
+        return rows
+
+    def __str__(self) -> str:
+        lines = [*text_table(self._rows(), left=1), "", hanging(RISK), hanging(LOSS)]
+        for one in self.trials:
+            if one.refused is not None:
+                lines.append(hanging(f"{one.name}, k = {one.k}: {one.refused}"))
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def _worth(one: Trial) -> tuple[float, float]:
+    return one.loss or 0.0, one.risk or 0.0
+
+
+def _none(made: Sequence[Trial], limit: str) -> str:
+    if not made:
+        return "None of these releases can be made."
+    least = min(made, key=lambda one: one.risk or 0.0)
+    return (
+        f"None of these keeps to {limit}. The least risk is {percent(least.risk or 0)}, of "
+        f"{least.name}, k = {least.k}. Try a larger k, or other methods."
+    )
+
+
+@checked_call
+def sweep(
+    source: object = None,
+    *,
+    schema: Schema | str | os.PathLike[str] | Mapping[str, Any],
+    k: Iterable[object] = SIZES,
+    methods: Methods = ("microaggregate", "swap"),
+    progress: Callable[[str], None] | None = None,
+) -> Sweep:
+    """What releases of a table risk and are worth, for several methods and sizes of groups.
+
+    Guarantee
+        Only previews are made: nothing is registered, and no table leaves. A release that would be
+        refused is listed with the reason. Methods that have a price are not tried, for looking at
+        them costs it: see `tn.plan_release`.
+
+    Parameters
+        source: the table; None for the schema's own source.
+        k: the least numbers of units in a group.
+        methods: names; with further options as pairs, ("swap", {"by": "each-confidential"}), or as
+            a mapping from name to options.
+        progress: is told the name of each release when it begins.
+    """
+    asked = _methods(methods)
+    sizes = sorted({whole(size, "k", least=2) for size in _listed(k)})
+    if not asked or not sizes:
+        raise refuse("microdata.nothing-to-sweep")
+    described = Schema.load(schema) if isinstance(schema, str | os.PathLike) else schema
+    table = source
+    if source is not None and not isinstance(source, str | os.PathLike):
+        rows = open_rows(source)  # once, for a stream cannot be read again
+        table = _arrow(rows.read(rows.names))
+    trials = []
+    for method, options in asked:
+        for size in sizes:
+            if progress is not None:
+                progress(f"{method}, k = {size}")
+            trials.append(_tried(table, described, method, size, options))
+    return Sweep(name=_name(described), trials=tuple(trials))
+
+
+def _tried(source: object, schema: Any, method: str, k: int, options: Mapping[str, Any]) -> Trial:
+    told: dict[str, Any] = {"method": method, "k": k, "options": options}
+    try:
+        made = publish(source, schema=schema, method=method, k=k, preview=True, **options)
+    except Refused as refusal:
+        return Trial(**told, refused=str(refusal))
+    use: Any = made.utility
+    return Trial(
+        **told,
+        risk=exposure(made.risk),
+        loss=loss(use),
+        correlation=None if use.correlation is None else use.correlation.mean,
+        propensity=use.propensity.score,
+    )
+
+
+def exposure(risk: Risk | None) -> float:
+    """The largest share of records that some intruder was found to link."""
+    if risk is None:
+        return 0.0
+    return max(risk.record_linkage, *(found.records for found in risk.rematched.values()), 0.0)
+
+
+def loss(use: Utility) -> float:
+    """How far values moved: root mean square over all columns, each over its domain."""
+    moved = [value for _, value in use.relative_by_column]
+    return math.sqrt(sum(value**2 for value in moved) / max(len(moved), 1))
+
+
+def _methods(given: Methods) -> list[tuple[str, dict[str, Any]]]:
+    if isinstance(given, str):
+        given = [given]
+    listed: Iterable[Any] = given.items() if isinstance(given, Mapping) else given
+    made = []
+    for one in listed:
+        name, options = one if isinstance(one, tuple) else (one, {})
+        method = METHODS[one_of(name, "methods", METHODS)]
+        if "epsilon" in options_of([method]):
+            raise refuse("microdata.method-with-price-is-not-swept", method=name)
+        if "k" not in options_of([method]):
+            raise refuse("microdata.method-without-k-is-not-swept", method=name)
+        made.append((name, dict(options)))
+    return made
+
+
+def _listed(k: Any) -> list[Any]:
+    return [k] if isinstance(k, int | str | Fraction) else list(k)
+
+
+def _arrow(columns: Mapping[str, Any]) -> Any:
+    import pyarrow
+
+    return pyarrow.table(dict(columns))
+
+
+def _name(schema: Any) -> str:
+    return str(schema["table"]["name"] if isinstance(schema, Mapping) else schema.name)

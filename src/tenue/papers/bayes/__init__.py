@@ -1,0 +1,1 @@
+"""Bayes estimates of one noisy count (Naldi and D'Acquisto)."""

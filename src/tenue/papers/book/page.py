@@ -1,0 +1,214 @@
+"""The pages of the book. They ask for nothing: style and script inside, and a policy that says so.
+
+Guarantee
+    Every text is escaped, and the browser is told to fetch nothing and to run only the one small
+    script in the page, by its digest.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections import Counter
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+
+from ...report.page import sheet
+from ...screen.table import escaped
+from ..cell import Verdict
+from ..exhibit import Chapter, Shown
+from ..outcome import Outcome, tally
+from .cells import WORDS, cells_html, chip
+
+_HERE = Path(__file__).parent
+INDEX = "index.html"
+ERRATA = "errata.html"
+KINDS = {
+    "table": "Table",
+    "figure": "Figure",
+    "example": "Example",
+    "erratum": "Erratum",
+    "beyond": "Beyond",
+}
+Drawings = dict[str, list[str]]
+"""The panels of each figure, drawn."""
+
+
+@cache
+def style() -> str:
+    return sheet() + (_HERE / "book.css").read_text(encoding="utf-8")
+
+
+@cache
+def script() -> str:
+    return (_HERE / "book.js").read_text(encoding="utf-8")
+
+
+def _digest(text: str) -> str:
+    return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+def whole(title: str, body: str, navigation: str) -> str:
+    policy = (
+        f"default-src 'none'; style-src 'sha256-{_digest(style())}'; "
+        f"script-src 'sha256-{_digest(script())}'; base-uri 'none'; form-action 'none'"
+    )
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        '<meta name="referrer" content="no-referrer">\n'
+        '<meta name="color-scheme" content="light dark">\n'
+        f"<title>{escaped(title)}</title>\n<style>{style()}</style>\n</head>\n"
+        f'<body class="book">\n{navigation}\n<main>\n{body}\n</main>\n'
+        f"<script>{script()}</script>\n</body>\n</html>\n"
+    )
+
+
+def file_of(chapter: Chapter) -> str:
+    return f"{chapter.id}.html"
+
+
+def navigation(book: Outcome, here: str) -> str:
+    """All pages, and the search of this one."""
+    pages = [(INDEX, "Contents")]
+    pages += [
+        (file_of(chapter), f"{i + 1}. {chapter.title}")
+        for i, (chapter, _) in enumerate(book.chapters())
+    ]
+    if _errata(book):
+        pages.append((ERRATA, "Errata"))
+    links = "".join(
+        f'<a href="{name}"{" aria-current=page" if name == here else ""}>{escaped(title)}</a>'
+        for name, title in pages
+    )
+    search = (
+        '<label class="search"><span>Search</span>'
+        '<input type="search" id="search" placeholder="4.1, Laplace, corrected …"></label>'
+    )
+    return f'<nav><a class="name" href="{INDEX}">The papers, again</a>{links}{search}</nav>'
+
+
+# -- exhibits --------------------------------------------------------------------------------------
+
+
+def exhibit_html(shown: Shown, number: str, drawings: Sequence[str]) -> str:
+    exhibit = shown.exhibit
+    drawn = "".join(f"<figure>{one}</figure>" for one in drawings)
+    caption = (
+        "" if shown.figure is None else f"<p class='caption'>{escaped(shown.figure.caption)}</p>"
+    )
+    note = f"<p class='note'>{escaped(exhibit.note)}</p>" if exhibit.note else ""
+    counts = escaped(tally(shown.cells))
+    kind = KINDS[exhibit.kind]
+    where = (
+        exhibit.source if kind.lower() in exhibit.source.lower() else f"{kind} · {exhibit.source}"
+    )
+    return (
+        f'<section class="exhibit" id="{exhibit.id}" data-text="{_searched(shown)}">'
+        f'<header><span class="number">{number}</span><h3>{escaped(exhibit.title)}</h3>'
+        f"{chip(shown.verdict)}</header>"
+        f'<p class="source">{escaped(where)} · '
+        f"<code>{exhibit.id}</code> · {counts}</p>"
+        f"{note}<div class='panels'>{drawn}</div>{caption}{cells_html(shown.cells)}</section>"
+    )
+
+
+def _searched(shown: Shown) -> str:
+    exhibit = shown.exhibit
+    words = f"{exhibit.id} {exhibit.kind} {exhibit.title} {exhibit.source} {shown.verdict.value}"
+    return escaped(words.lower())
+
+
+def chapter_html(
+    book: Outcome, chapter: Chapter, shown: Sequence[Shown], place: int, drawings: Drawings
+) -> str:
+    told = (
+        f"<p class='lead'><b>The idea.</b> {escaped(chapter.idea)} <b>What it buys.</b> "
+        f"{escaped(chapter.buys)} <b>When not to use it.</b> {escaped(chapter.never)}</p>"
+    )
+    parts = "".join(
+        exhibit_html(one, f"{place}.{i + 1}", drawings.get(one.exhibit.id, ()))
+        for i, one in enumerate(shown)
+    )
+    body = (
+        f"<h1>{place}. {escaped(chapter.title)}</h1><p class='paper'>{escaped(chapter.paper)}</p>"
+        f"{told}{_made_up(book)}{summary(shown)}{parts}{_NOTHING}"
+    )
+    return whole(chapter.title, body, navigation(book, file_of(chapter)))
+
+
+_NOTHING = "<p id='nothing' hidden>Nothing on this page has these words.</p>"
+
+
+def _made_up(book: Outcome) -> str:
+    if not book.made_up:
+        return ""
+    return (
+        "<p class='warning'>Tables were computed from a made-up stand-in for the data: nothing "
+        "that needed data may be compared with the print.</p>"
+    )
+
+
+def summary(shown: Sequence[Shown]) -> str:
+    """How many exhibits came to what, as a bar and in words."""
+    counted = Counter(one.verdict for one in shown)
+    words = "".join(
+        f"<li>{chip(verdict)} {counted[verdict]}</li>" for verdict in Verdict if counted[verdict]
+    )
+    key = "<li class='key'>In tables: ours, and small below it the print.</li>"
+    return f"<ul class='summary'>{words}{key}</ul>"
+
+
+# -- contents and errata ---------------------------------------------------------------------------
+
+
+def index_html(book: Outcome) -> str:
+    parts = []
+    for place, (chapter, shown) in enumerate(book.chapters(), 1):
+        rows = "".join(
+            f'<tr class="exhibit" data-text="{_searched(one)}"><td>{place}.{i}</td>'
+            f'<td><a href="{file_of(chapter)}#{one.exhibit.id}">{escaped(one.exhibit.title)}</a>'
+            f"<small>{escaped(one.exhibit.source)}</small></td>"
+            f'<td class="{WORDS[one.verdict]}">{chip(one.verdict)}</td></tr>'
+            for i, one in enumerate(shown, 1)
+        )
+        parts.append(
+            f'<section><h2><a href="{file_of(chapter)}">{place}. {escaped(chapter.title)}</a></h2>'
+            f"<p>{escaped(chapter.idea)}</p><table class='contents'><tbody>{rows}</tbody></table>"
+            "</section>"
+        )
+    body = (
+        "<h1>The papers, again</h1><p class='lead'>Every table and figure of the papers that Tenue "
+        "stands on, computed anew through its public library, beside the printed number. A number "
+        "is <i>equal</i> if it rounds to the print, <i>corrected</i> if the print is wrong and the "
+        "reason is known, <i>not reproducible</i> if the text does not say enough. Anything else "
+        "would be <i>different</i>, and a fault.</p>"
+        f"{_made_up(book)}{summary(book.shown)}{''.join(parts)}{_NOTHING}"
+    )
+    return whole("The papers, again", body, navigation(book, INDEX))
+
+
+def _errata(book: Outcome) -> list[tuple[Chapter, Shown]]:
+    return [
+        (chapter, one)
+        for chapter, shown in book.chapters()
+        for one in shown
+        if one.exhibit.kind == "erratum"
+    ]
+
+
+def errata_html(book: Outcome) -> str | None:
+    """All errata on one page, each with its check; None if there are none."""
+    found = _errata(book)
+    if not found:
+        return None
+    parts = "".join(exhibit_html(one, f"E.{i}", ()) for i, (_, one) in enumerate(found, 1))
+    body = (
+        "<h1>Errata</h1><p class='lead'>What the papers get wrong, each with the claim, what is "
+        "right, why, and a check that was run for this page. Most are slips of an index; a few "
+        "break a promise, and those are why nothing here was taken on trust.</p>"
+        f"{summary([one for _, one in found])}{parts}{_NOTHING}"
+    )
+    return whole("Errata", body, navigation(book, ERRATA))

@@ -1,0 +1,1 @@
+"""t-closeness by buckets, Anatomy, and differential privacy (thesis, chapter 7)."""

@@ -1,0 +1,144 @@
+"""Figures of the papers in the one look of all charts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+
+from ..report.picture import Axis, Bars, Curve, Dots, Mark, Picture, Rule, Words
+from ..report.picture import Panel as Drawn
+from ..report.theme import SERIES
+from .figure import Figure, Panel, Series
+
+_LETTER = 6.6
+"""About how wide a letter of the legend is, in pixels."""
+_WIDE, _HIGH, _SQUARE = 376, 230, 300
+_CORE = 0.8
+"""How much of the place between two bars they take."""
+
+
+def picture(figure: Figure) -> Picture:
+    """All panels in one drawing, for a file of its own."""
+    return Picture("", [panel(one) for one in figure.panels], told=figure.caption)
+
+
+def pictures(figure: Figure) -> list[Picture]:
+    """Each panel by itself, for a page that puts them beside or below each other."""
+    return [Picture("", [panel(one)], told=one.title or figure.caption) for one in figure.panels]
+
+
+def panel(given: Panel) -> Drawn:
+    width = _SQUARE if given.square else _WIDE
+    high = _SQUARE if given.square else _HIGH
+    tones = tones_of(given.series)
+    marks = [
+        mark
+        for place, series in enumerate(given.series)
+        for mark in _DRAW[series.mark](series, tones[series.name], given, place)
+    ]
+    marks += _legend(given, tones, width)
+    across = given.x_range or _reach(given, 0)
+    up = given.y_range or (None, None)
+    if up == (None, None) and not given.log_y and _has_bars(given):
+        up = (0.0, 1.05 * max(y for one in given.series for _, y in one.points))
+    ends = (across[1], across[0]) if given.reverse_x else across
+    x = Axis(given.x, low=ends[0], high=ends[1], log=given.log_x)
+    y = Axis(given.y, low=up[0], high=up[1], log=given.log_y, grid=True)
+    return Drawn(tuple(marks), x=x, y=y, width=width, height=high)
+
+
+def tones_of(series: Sequence[Series]) -> dict[str, str]:
+    """A colour for every name; what is dashed or a rule stays quiet."""
+    names = dict.fromkeys(one.name for one in series if one.mark not in ("dashed", "rule", "cross"))
+    palette = [tone for tone in SERIES if tone != "third"]
+    found = {name: palette[i % len(palette)] for i, name in enumerate(names)}
+    return (
+        found
+        | {one.name: "quiet" for one in series if one.mark in ("dashed", "rule")}
+        | {one.name: "ink" for one in series if one.mark == "cross"}
+    )
+
+
+def _reach(given: Panel, axis: int) -> tuple[float, float]:
+    seen = [point[axis] for one in given.series for point in one.points]
+    low, high = min(seen), max(seen)
+    if _has_bars(given):
+        gap = _gap(given) * 0.6
+        return low - gap, high + gap
+    return low, high
+
+
+def _has_bars(given: Panel) -> bool:
+    return any(one.mark == "bar" for one in given.series)
+
+
+def _gap(given: Panel) -> float:
+    seen = sorted({x for one in given.series if one.mark == "bar" for x, _ in one.points})
+    return min((b - a for a, b in pairwise(seen)), default=1.0)
+
+
+def _legend(given: Panel, tones: dict[str, str], width: int) -> list[Mark]:
+    """The title, and the names of the series in their colours, above the drawing."""
+    names = [name for name in tones if name]
+    rows: list[list[str]] = [[]]
+    for name in names:
+        if rows[-1] and sum(len(n) + 3 for n in [*rows[-1], name]) * _LETTER > width + 40:
+            rows.append([])
+        rows[-1].append(name)
+    marks: list[Mark] = []
+    shown = rows if 1 < len(names) <= len(SERIES) else []
+    for i, row in enumerate(shown):
+        right = 0.0
+        for name in row:
+            down = -12 - 17 * (len(shown) - 1 - i)
+            marks.append(
+                Words(name, None, None, tone=tones[name], bold=True, right=right, down=down)
+            )
+            right += (len(name) + 3) * _LETTER
+    if given.title:
+        down = -20 - 17 * len(shown)
+        marks.append(Words(given.title, None, None, size=13.5, bold=True, down=down))
+    return marks
+
+
+# -- marks -----------------------------------------------------------------------------------------
+
+
+def _line(series: Series, tone: str, given: Panel, place: int) -> list[Mark]:
+    return [Curve(series.points, tone=tone, width=2.2, dashed=series.mark == "dashed")]
+
+
+def _step(series: Series, tone: str, given: Panel, place: int) -> list[Mark]:
+    return [Curve(series.points, tone=tone, width=2.2, steps=True)]
+
+
+def _bar(series: Series, tone: str, given: Panel, place: int) -> list[Mark]:
+    among = [one for one in given.series if one.mark == "bar"]
+    wide = _gap(given) * _CORE / len(among)
+    start = -wide * len(among) / 2 + wide * among.index(series)
+    bars = [(x + start, x + start + wide, y) for x, y in series.points]
+    return [Bars(bars, tone=tone)]
+
+
+def _points(series: Series, tone: str, given: Panel, place: int) -> list[Mark]:
+    many = len(series.points) > 40
+    return [Dots(series.points, tone=tone, size=3.2 if many else 5.0, ring=not many)]
+
+
+def _cross(series: Series, tone: str, given: Panel, place: int) -> list[Mark]:
+    return [Dots(series.points, tone=tone, size=3.4, ring=False)]
+
+
+def _rule(series: Series, tone: str, given: Panel, place: int) -> list[Mark]:
+    return [Rule(x) for x, _ in series.points]
+
+
+_DRAW: dict[str, Callable[[Series, str, Panel, int], list[Mark]]] = {
+    "line": _line,
+    "dashed": _line,
+    "step": _step,
+    "bar": _bar,
+    "point": _points,
+    "cross": _cross,
+    "rule": _rule,
+}

@@ -1,0 +1,1 @@
+"""Individual differential privacy (Soria-Comas and others, 2017)."""

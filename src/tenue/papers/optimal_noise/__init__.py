@@ -1,0 +1,1 @@
+"""The least noise that differential privacy allows (thesis, chapter 4)."""

@@ -1,0 +1,112 @@
+"""What came out of a run: all exhibits with their cells, and how they are written."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from ..frozen import dataclass
+from ..screen.page import hanging
+from ..screen.table import text_table
+from .catalogue import CHAPTERS
+from .cell import Cell, Verdict
+from .exhibit import Chapter, Shown
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What was reproduced, in the order of the papers.
+
+    made_up: whether tables were computed from a made-up stand-in for the data.
+    """
+
+    shown: tuple[Shown, ...]
+    made_up: bool = False
+
+    @property
+    def verdicts(self) -> dict[str, Verdict]:
+        """The verdict on every exhibit."""
+        return {one.exhibit.id: one.verdict for one in self.shown}
+
+    @property
+    def broken(self) -> tuple[str, ...]:
+        """Exhibits of which a cell is neither the print nor the right value."""
+        return tuple(n for n, verdict in self.verdicts.items() if verdict is Verdict.DIFFERENT)
+
+    def __getitem__(self, name: str) -> Shown:
+        return next(one for one in self.shown if one.exhibit.id == name)
+
+    def chapters(self) -> Iterator[tuple[Chapter, list[Shown]]]:
+        """Those chapters of which something was reproduced."""
+        for chapter in CHAPTERS:
+            own = [one for one in self.shown if one.exhibit in chapter.exhibits]
+            if own:
+                yield chapter, own
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "made_up": self.made_up,
+            "verdicts": dict(Counter(verdict.value for verdict in self.verdicts.values())),
+            "exhibits": [one.to_dict() for one in self.shown],
+        }
+
+    def to_json(self) -> str:
+        return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False)
+
+    def __str__(self) -> str:
+        rows = [["", "title", "verdict", "cells"]]
+        rows += [
+            [one.exhibit.id, one.exhibit.title, one.verdict.value, tally(one.cells)]
+            for one in self.shown
+        ]
+        return "\n".join(text_table(rows, left=4))
+
+
+def tally(cells: Iterable[Cell]) -> str:
+    """How many cells came to what, in few words.
+
+    Example
+        >>> from tenue.papers.cell import met
+        >>> tally([met("a", "b", "1.9", 1.92), met("a", "c", "1.9", 2.4)])
+        '1 equal, 1 different'
+    """
+    counted = Counter(cell.verdict for cell in cells)
+    return ", ".join(
+        f"{counted[verdict]} {verdict.value}" for verdict in Verdict if counted[verdict]
+    )
+
+
+def one_exhibit(shown: Shown) -> str:
+    """An exhibit for a terminal: every cell beside the print."""
+    exhibit = shown.exhibit
+    rows = [["", "", "printed", "ours", "verdict"]]
+    rows += [
+        [cell.row, cell.column, cell.printed or "", written(cell), cell.verdict.value]
+        for cell in shown.cells
+    ]
+    lines = [f"{exhibit.source}: {exhibit.title}  [{shown.verdict.value}]", ""]
+    lines += [f"  {line}" for line in text_table(rows, left=2)]
+    remarks = dict.fromkeys(cell.remark for cell in shown.cells if cell.remark)
+    lines += ["", *(hanging(remark, "  * ") for remark in remarks)] if remarks else []
+    lines += ["", hanging(exhibit.note, "  ")] if exhibit.note else []
+    return "\n".join(lines)
+
+
+def written(cell: Cell) -> str:
+    """Our number, with two digits more than the print has.
+
+    Example
+        >>> from tenue.papers.cell import met
+        >>> written(met("a", "b", "1.92", 1.9181035312355))
+        '1.9181'
+    """
+    if cell.ours is None or isinstance(cell.ours, str):
+        return cell.ours or ""
+    if cell.printed is not None and cell.difference is not None:
+        mantissa = cell.printed.lower().partition("e")[0]
+        if "e" in cell.printed.lower():
+            return f"{cell.ours:.{len(mantissa.partition('.')[2]) + 1}E}"
+        return f"{cell.ours:.{len(mantissa.partition('.')[2]) + 2}f}"
+    return f"{cell.ours:,.6g}" if abs(cell.ours) >= 1000 else f"{cell.ours:.6g}"

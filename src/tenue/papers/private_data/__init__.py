@@ -1,0 +1,1 @@
+"""Differentially private data sets through microaggregation (thesis, chapter 6)."""

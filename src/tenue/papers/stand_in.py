@@ -1,0 +1,83 @@
+"""Made-up tables with the shape of the papers', for whoever has not theirs.
+
+The numbers that come of them say nothing about the papers; only that everything runs.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..noise import Seeded
+from .data import ADULT, CENSUS, COUNTRY, EIA, OCCUPATION
+
+CENSUS_COLUMNS = (
+    *("AFNLWGT", "AGI", "EMCONTRB", "FEDTAX", "PTOTVAL", "STATETAX", "TAXINC", "POTHVAL"),
+    *("INTVAL", "PEARNVAL", "FICA", "WSALVAL", "ERNVAL"),
+)
+EIA_COLUMNS = (
+    *("MONTH", "RESREVENUE", "RESSALES", "COMREVENUE", "COMSALES", "INDREVENUE", "INDSALES"),
+    *("OTHREVENUE", "OTHRSALES", "TOTREVENUE", "TOTSALES"),
+)
+WORK = {
+    "work": {
+        "office": ["clerk", "manager", "accountant", "programmer"],
+        "hands": ["carpenter", "mechanic", "farmer", "driver"],
+        "people": ["nurse", "teacher", "guard", "cook", "cleaner", "seller"],
+    }
+}
+PLACES = {"world": {f"region {r}": [f"country {r}{c}" for c in range(1, 9)] for r in "abcde"}}
+
+
+def write_stand_in(folder: Path) -> None:
+    """Writes all tables and taxonomies into a folder; the same ones every time."""
+    source = Seeded(1080)
+    _write(folder / CENSUS, CENSUS_COLUMNS, _census(source, 1080))
+    _write(folder / EIA, EIA_COLUMNS, _eia(source, 4092))
+    _write(folder / ADULT, ("age", "occupation", "native-country"), _adult(source, 3000))
+    for name, tree in ((OCCUPATION, WORK), (COUNTRY, PLACES)):
+        (folder / name).write_text(json.dumps(tree), encoding="utf-8")
+
+
+def _write(path: Path, names: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(names)
+        writer.writerows(rows)
+
+
+def _uniform(source: Seeded, *shape: int) -> NDArray[np.float64]:
+    words = source.words(int(np.prod(shape)), 32)
+    return np.asarray((words.astype(np.float64) + 0.5) / 2.0**32).reshape(shape)
+
+
+def _census(source: Seeded, rows: int) -> list[list[int]]:
+    """One hidden size for each record, and thirteen numbers that follow it more or less."""
+    size = -np.log(_uniform(source, rows, 1))
+    own = -np.log(_uniform(source, rows, len(CENSUS_COLUMNS)))
+    share = np.linspace(0.1, 0.9, len(CENSUS_COLUMNS))
+    values = 20_000 * (share * size + (1 - share) * own)
+    return [[int(x) for x in row] for row in values]
+
+
+def _eia(source: Seeded, rows: int) -> list[list[int]]:
+    month = (12 * _uniform(source, rows, 1)).astype(int) + 1
+    size = np.exp(2 * (_uniform(source, rows, 1) + _uniform(source, rows, 1)))
+    own = _uniform(source, rows, 10)
+    values = (1000 * size * (0.3 + own)).astype(int)
+    return [[int(x) for x in row] for row in np.hstack([month, values])]
+
+
+def _adult(source: Seeded, rows: int) -> list[list[object]]:
+    jobs = [job for group in WORK["work"].values() for job in group]
+    places = [place for region in PLACES["world"].values() for place in region]
+    draws = _uniform(source, rows, 3)
+    return [
+        [18 + int(60 * a), jobs[int(len(jobs) * j * j)], places[int(len(places) * p**4)]]
+        for a, j, p in draws
+    ]

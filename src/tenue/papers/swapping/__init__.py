@@ -1,0 +1,1 @@
+"""Probabilistic k-anonymity by swapping (thesis, chapter 3)."""

@@ -1,0 +1,261 @@
+"""A report as sections of text, figures and charts, written as one page.
+
+Guarantee
+    Every text is escaped. What was computed from an original is marked for its holder, block by
+    block, and `public` leaves exactly that out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+from ..screen.table import escaped
+from .chart import Chart, can_draw
+from .page import page
+from .picture import Picture
+
+HOLDER = "for the holder"
+WITHOUT_CHARTS = (
+    'Charts are left out, for they are not installed: pip install "tenue[report]". Their numbers '
+    "stand in tables instead."
+)
+_NAME = re.compile(r"`([^`]+)`")
+
+
+class Drawn:
+    """Counts the drawings of a page, so that their names stay apart."""
+
+    def __init__(self) -> None:
+        self.charts = can_draw()
+        self._count = 0
+
+    def prefix(self) -> str:
+        self._count += 1
+        return f"c{self._count}-"
+
+
+class Block(Protocol):
+    """A part of a section.
+
+    holder: whether it was computed from the original.
+    """
+
+    @property
+    def holder(self) -> bool: ...
+
+    def html(self, drawn: Drawn) -> str: ...
+
+    def public(self) -> Sequence[Block]:
+        """What is left of it for everybody else."""
+        ...
+
+
+class _AllOrNothing:
+    """A block that leaves as it is or not at all."""
+
+    holder: bool
+
+    def public(self: Any) -> Sequence[Block]:
+        return [] if self.holder else [self]
+
+
+def prose(text: str) -> str:
+    """A sentence, escaped; `names` between backticks in their own type."""
+    return _NAME.sub(r"<code>\1</code>", escaped(text))
+
+
+@dataclass(frozen=True)
+class Paragraphs(_AllOrNothing):
+    """Sentences. `lead` for the one that matters most."""
+
+    texts: Sequence[str]
+    holder: bool = False
+    lead: bool = False
+
+    def html(self, drawn: Drawn) -> str:
+        kind = ' class="lead"' if self.lead else ""
+        return "".join(f"<p{kind}>{prose(text)}</p>" for text in self.texts)
+
+
+@dataclass(frozen=True)
+class Bullets(_AllOrNothing):
+    """A list. `alarm` for what should keep somebody from publishing."""
+
+    texts: Sequence[str]
+    holder: bool = False
+    alarm: bool = False
+
+    def html(self, drawn: Drawn) -> str:
+        kind = ' class="alarm"' if self.alarm else ""
+        return f"<ul{kind}>" + "".join(f"<li>{prose(text)}</li>" for text in self.texts) + "</ul>"
+
+
+@dataclass(frozen=True)
+class Card:
+    """One number, and what it means."""
+
+    name: str
+    value: str
+    meaning: str
+
+
+@dataclass(frozen=True)
+class Cards(_AllOrNothing):
+    """Numbers side by side."""
+
+    cards: Sequence[Card]
+    holder: bool = False
+
+    def html(self, drawn: Drawn) -> str:
+        made = "".join(
+            f"<div><dt>{prose(card.name)}</dt><dd class='value'>{escaped(card.value)}</dd>"
+            f"<dd>{prose(card.meaning)}</dd></div>"
+            for card in self.cards
+        )
+        return f'<dl class="cards">{made}</dl>'
+
+
+@dataclass(frozen=True)
+class Grid(_AllOrNothing):
+    """A table with a head; the first column names the row."""
+
+    head: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    holder: bool = False
+
+    def html(self, drawn: Drawn) -> str:
+        head = "".join(f'<th scope="col">{prose(cell)}</th>' for cell in self.head)
+        body = "".join(
+            f'<tr><th scope="row">{prose(first)}</th>'
+            + "".join(f"<td>{prose(cell)}</td>" for cell in rest)
+            + "</tr>"
+            for first, *rest in self.rows
+        )
+        top = f"<thead><tr>{head}</tr></thead>" if any(self.head) else ""
+        return f'<div class="wide"><table>{top}<tbody>{body}</tbody></table></div>'
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A chart with its words; `rows` are its numbers, for where it cannot be drawn."""
+
+    picture: Picture
+    caption: str
+    rows: Grid
+
+
+@dataclass(frozen=True)
+class Figures:
+    """Charts side by side, under one key: which colour is what.
+
+    instead: what everybody else sees, of figures for the holder.
+    wide: whether each takes the whole width.
+    """
+
+    figures: Sequence[Figure]
+    holder: bool = False
+    key: Sequence[tuple[str, str]] = ()
+    instead: Sequence[Figure] = ()
+    wide: bool = False
+
+    def public(self) -> Sequence[Block]:
+        if not self.holder:
+            return [self]
+        return [Figures(self.instead)] if self.instead else []
+
+    def html(self, drawn: Drawn) -> str:
+        made = "".join(self._figure(figure, drawn) for figure in self.figures)
+        key = "".join(
+            f'<span><i class="tone-{tone}"></i>{prose(words)}</span>' for tone, words in self.key
+        )
+        shown = f'<p class="key">{key}</p>' if key and drawn.charts else ""
+        kind = "figures whole" if self.wide else "figures"
+        return f'{shown}<div class="{kind}">{made}</div>'
+
+    def _figure(self, figure: Figure, drawn: Drawn) -> str:
+        if drawn.charts:
+            inside = Chart(figure.picture).inline_svg(drawn.prefix())
+        else:
+            inside = figure.rows.html(drawn)
+        return f"<figure><figcaption>{prose(figure.caption)}</figcaption>{inside}</figure>"
+
+
+@dataclass(frozen=True)
+class Section:
+    """Blocks under a title."""
+
+    title: str
+    blocks: Sequence[Block]
+
+    def html(self, drawn: Drawn, place: int) -> str:
+        holder = all(block.holder for block in self.blocks)
+        mark = _mark() if holder else ""
+        parts = []
+        for block in self.blocks:
+            inside = block.html(drawn)
+            if block.holder and not holder:
+                inside = f'<div class="holder">{_mark()}{inside}</div>'
+            parts.append(inside)
+        return (
+            f'<section id="s{place}"><h2>{prose(self.title)}{mark}</h2>{"".join(parts)}</section>'
+        )
+
+
+def _mark() -> str:
+    return f' <span class="mark">{HOLDER}</span>'
+
+
+@dataclass(frozen=True)
+class Document:
+    """A report.
+
+    facts: a few words below the title.
+    keep: what its holder must know before handing it on; shown only while something is marked.
+    """
+
+    title: str
+    facts: Sequence[str]
+    sections: Sequence[Section]
+    keep: str = ""
+    foot: str = ""
+
+    @property
+    def for_holder(self) -> bool:
+        """Whether anything in it was computed from the original."""
+        return any(block.holder for section in self.sections for block in section.blocks)
+
+    def public(self) -> Document:
+        """What may leave: the same without all that is marked."""
+        left = []
+        for section in self.sections:
+            blocks = [part for block in section.blocks for part in block.public()]
+            if blocks:
+                left.append(replace(section, blocks=blocks))
+        return replace(self, sections=left)
+
+    def html(self) -> str:
+        """One page that stands alone."""
+        drawn = Drawn()
+        head = f"<h1>{prose(self.title)}</h1>"
+        head += '<p class="facts">' + "".join(f"<span>{prose(f)}</span>" for f in self.facts)
+        head += "</p>"
+        if self.for_holder and self.keep:
+            head += f'<p class="keep">{prose(self.keep)}</p>'
+        if not drawn.charts:
+            head += f'<p class="keep">{prose(WITHOUT_CHARTS)}</p>'
+        links = "".join(
+            f'<li><a href="#s{place}">{prose(section.title)}</a></li>'
+            for place, section in enumerate(self.sections)
+        )
+        nav = f"<nav><ul>{links}</ul></nav>\n" if len(self.sections) > 1 else ""
+        body = "".join(
+            section.html(drawn, place) + "\n" for place, section in enumerate(self.sections)
+        )
+        foot = f"<footer><p>{prose(self.foot)}</p></footer>" if self.foot else ""
+        return page(
+            self.title,
+            f"<header>{head}</header>\n{nav}<main>{body}</main>\n{foot}",
+        )

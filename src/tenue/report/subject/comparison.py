@@ -1,0 +1,37 @@
+"""The report of a release made elsewhere, beside its original."""
+
+from __future__ import annotations
+
+from ...evaluate.compare import Comparison
+from ..document import Document
+from ..figure import marginal_panel
+from ..picture import Picture
+from ..release import ReleaseFacts, release_document
+
+_MOST_DRAWN = 9
+TITLE = "A release beside its original"
+
+
+def document(found: Comparison) -> Document:
+    """Risk, utility and charts; nothing is promised of a table that was made elsewhere."""
+    return release_document(
+        ReleaseFacts(
+            title=TITLE,
+            rows=found.rows,
+            columns=len(found.columns),
+            released=found.released,
+            compared=found.compared,
+            risk=found.risk,
+            utility=found.utility,
+            correlation=found.utility.correlation,
+            warnings=found.warnings(),
+            remarks=found.notes,
+        )
+    )
+
+
+def compared(found: Comparison) -> Picture:
+    """The columns, the original behind the release."""
+    drawn = [marginal_panel(one, titled=True) for one in found.compared[:_MOST_DRAWN]]
+    told = "grey: the original, blue: the release; for the holder alone"
+    return Picture(TITLE, drawn, told, across=3)

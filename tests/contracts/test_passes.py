@@ -1,0 +1,34 @@
+"""Rows in memory and rows on disk keep the same contract."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from contracts.passes_suite import PassesSuite
+from tenue.engine import held
+from tenue.engine.contract import Numbers, Passes
+from tenue.engine.held import Held
+from tenue.engine.open import keep_rows
+
+
+class TestHeld(PassesSuite):
+    @contextmanager
+    def kept(self, rows: Numbers, batch: int) -> Iterator[Passes]:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(held, "BATCH", batch)
+            yield Held(rows)
+
+
+class TestOnDisk(PassesSuite):
+    @contextmanager
+    def kept(self, rows: Numbers, batch: int) -> Iterator[Passes]:
+        def fill(take):  # type: ignore[no-untyped-def]
+            for begin in range(0, len(rows), 7):
+                take(rows[begin : begin + 7])
+
+        sizes = (5, 300, 70_000, 2**40)
+        with keep_rows(fill, sizes, memory=128 << 20, batch=batch) as passes:
+            yield passes

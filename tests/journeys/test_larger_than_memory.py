@@ -1,0 +1,58 @@
+"""The memory that a private table takes does not grow with the table that it is made of."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.any_draw("how much memory is held follows from the numbers of rows and columns"),
+]
+
+PUBLISH = """
+import resource, sys
+import tenue as tn
+
+path, by, memory, out = sys.argv[1:]
+number = {"type": "number", "bounds": [0, 99_999]}
+schema = {
+    "table": {"name": "large", "unit": "record", "neighbours": "replace"},
+    "columns": {"x": number, "y": number},
+    "budget": {"total": 1},
+}
+books = tn.ledger.Memory()
+made = tn.publish(
+    path, schema=schema, method="private", epsilon=1, by=by, memory=int(memory), ledger=books
+)
+made.save(out)
+print(made.rows, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
+"""
+
+
+def megabytes(folder: Path, rows: int, by: str, memory: int) -> int:
+    """The most that a process holds which publishes a table of so many rows and saves it."""
+    path = folder / f"{rows}.parquet"
+    if not path.exists():
+        values = np.random.default_rng(1).integers(0, 10_000, (rows, 2)) ** 2 // 1000
+        pq.write_table(pa.table({"x": values[:, 0], "y": values[:, 1]}), path)
+    out = folder / f"{rows} {by} {memory}"
+    command = [sys.executable, "-c", PUBLISH, str(path), by, str(memory), str(out)]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    written, held = map(int, done.stdout.split())
+    assert written == rows == pq.read_metadata(out / "table.parquet").num_rows
+    return held
+
+
+@pytest.mark.parametrize("by", ["tree", "two-stage", "microaggregation"])
+def test_memory_does_not_follow_the_rows(by: str, tmp_path: Path) -> None:
+    small, large = (megabytes(tmp_path, rows, by, 128 << 20) for rows in (1_500_000, 6_000_000))
+    assert large < small + 120
+    # the same table at once, which is what a wrong choice would do
+    assert megabytes(tmp_path, 6_000_000, by, 16 << 30) > 2 * large

@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from exhibits import anew, assert_as_expected, cell, needs_data
+from tenue.papers.cell import Verdict
+from tenue.papers.swapping import method
+from tenue.papers.swapping import tables as module
+
+EXPECTED = {
+    "3.6": "corrected",
+    "3.7": "not reproducible",
+    "3.8": "not reproducible",
+    "3.9": "not reproducible",
+    "3.10": "not reproducible",
+    "3.11": "not reproducible",
+}
+
+
+def test_every_exhibit_has_its_verdict() -> None:
+    assert_as_expected(module.EXHIBITS, EXPECTED)
+
+
+@needs_data
+def test_a_zero_that_was_lost_is_put_back() -> None:
+    found = cell("3.6", "A9", "A12")
+    assert (found.printed, found.verdict) == ("0.70", Verdict.CORRECTED)
+    assert found.ours == pytest.approx(0.0700546, rel=1e-5)
+
+
+@needs_data
+def test_most_cells_are_as_printed() -> None:
+    from exhibits import shown
+
+    equal = {
+        name: sum(c.verdict is Verdict.EQUAL for c in shown(name).cells)
+        for name in ("3.6", "3.7", "3.8", "3.9")
+    }
+    assert equal["3.6"] == 62
+    assert equal["3.7"] == 49
+    assert equal["3.8"] >= 60
+    assert equal["3.9"] >= 60
+
+
+@needs_data
+def test_another_way_of_swapping_is_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    def still(labels: object, source: object) -> object:
+        return np.arange(len(labels))  # type: ignore[arg-type]
+
+    monkeypatch.setattr(method, "permuted", still)
+    assert anew("3.8") is Verdict.DIFFERENT

@@ -1,0 +1,43 @@
+from __future__ import annotations
+
+from tenue.papers.draw import panel, picture, pictures, tones_of
+from tenue.papers.figure import Panel, Series, panels
+from tenue.report.picture import Bars, Curve, Rule, Words
+
+LINE = Series("one", ((0.0, 1.0), (1.0, 2.0)))
+DASHED = Series("two", ((0.0, 1.0), (1.0, 1.0)), "dashed")
+BARS = tuple(Series(name, ((0.0, 1.0), (1.0, 3.0)), "bar") for name in "ab")
+
+
+def test_every_series_has_its_colour_and_its_name_above() -> None:
+    made = panel(Panel("title", "x", "y", (LINE, DASHED)))
+    words = {mark.text: mark.tone for mark in made.marks if isinstance(mark, Words)}
+    assert words == {"one": "main", "two": "quiet", "title": "ink"}
+    assert [mark.dashed for mark in made.marks if isinstance(mark, Curve)] == [False, True]
+
+
+def test_bars_stand_beside_each_other() -> None:
+    made = panel(Panel("", "x", "y", BARS))
+    first, second = (mark for mark in made.marks if isinstance(mark, Bars))
+    assert first.bars[0][1] == second.bars[0][0]
+    assert made.y.low == 0
+
+
+def test_an_axis_runs_backwards_if_told_so() -> None:
+    forward, back = (panel(Panel("", "x", "y", (LINE,), reverse_x=r)) for r in (False, True))
+    assert (forward.x.low, forward.x.high) == (back.x.high, back.x.low) == (0.0, 1.0)
+
+
+def test_many_groups_have_no_legend() -> None:
+    many = tuple(Series(f"group {i}", ((0.0, 1.0),), "point") for i in range(9))
+    made = panel(Panel("", "x", "y", many))
+    assert not any(isinstance(mark, Words) for mark in made.marks)
+    assert len(tones_of(many)) == 9
+
+
+def test_panels_are_one_drawing_or_several() -> None:
+    figure = panels(*(Panel(t, "x", "y", (LINE,)) for t in "abc"), caption="c")
+    assert len(picture(figure).panels) == 3
+    assert [one.told for one in pictures(figure)] == ["a", "b", "c"]
+    rule = panel(Panel("", "x", "y", (LINE, Series("at", ((0.5, 0.0),), "rule"))))
+    assert any(isinstance(mark, Rule) and mark.at == 0.5 for mark in rule.marks)

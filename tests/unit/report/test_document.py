@@ -1,0 +1,99 @@
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tenue.report import document as module
+from tenue.report.document import (
+    Block,
+    Bullets,
+    Card,
+    Cards,
+    Document,
+    Figure,
+    Figures,
+    Grid,
+    Paragraphs,
+    Section,
+    prose,
+)
+from tenue.report.picture import Curve, Panel, Picture
+
+NASTY = '<img src=x onerror=alert(1)>`<b>` =HYPERLINK("x") & \''
+SECRET, SHOWN = "SECRET", "SHOWN"
+
+
+def picture(name: str) -> Picture:
+    return Picture(name, [Panel([Curve([(0, 1), (1, 2)])])])
+
+
+def figure(name: str) -> Figure:
+    return Figure(picture(name), name, Grid(["a"], [[name, name]]))
+
+
+def every(text: str, *, holder: bool) -> list[Block]:
+    """A block of each kind that says `text` wherever it can."""
+    return [
+        Paragraphs([text], holder),
+        Bullets([text], holder, alarm=True),
+        Cards([Card(text, text, text)], holder),
+        Grid([text, text], [[text, text]], holder),
+        Figures([figure(text)], holder, key=[("main", text)]),
+    ]
+
+
+def test_every_text_is_escaped() -> None:
+    blocks = every(NASTY, holder=False)
+    page = Document(NASTY, [NASTY], [Section(NASTY, blocks)], keep=NASTY, foot=NASTY).html()
+    assert "<img" not in page
+    assert "<b>" not in page
+    assert "&lt;img src=x onerror=alert(1)&gt;" in page
+    assert not re.search(r"<[^>]* on[a-z]+=", page)
+    assert "<script" not in page
+
+
+def test_public_leaves_out_all_that_is_marked_and_nothing_else() -> None:
+    """The mutant keeps one block of a mixed section; every kind is tried."""
+    mixed = [*every(SECRET, holder=True), *every(SHOWN, holder=False)]
+    made = Document("t", [], [Section("mixed", mixed), Section("own", mixed[:5])], keep="KEEP")
+    assert made.for_holder
+    page = made.html()
+    assert page.count("for the holder") == 6  # five blocks of a mixed section, one whole section
+    assert "KEEP" in page
+    public = made.public()
+    assert not public.for_holder
+    left = public.html()
+    assert SECRET not in left
+    assert "for the holder" not in left
+    assert "KEEP" not in left
+    assert left.count(SHOWN) == Document("t", [], [Section("m", mixed[5:])]).html().count(SHOWN)
+    assert ">own<" not in left
+
+
+def test_others_may_see_another_figure_instead() -> None:
+    block = Figures([figure(SECRET)], True, instead=[figure(SHOWN)])
+    page = Document("t", [], [Section("s", [block])]).public().html()
+    assert SECRET not in page
+    assert SHOWN in page
+    assert SHOWN not in Document("t", [], [Section("s", [block])]).html()
+
+
+def test_names_of_drawings_stay_apart() -> None:
+    blocks = [Figures([figure("a"), figure("b")]), Figures([figure("c")])]
+    page = Document("t", [], [Section("s", blocks)]).html()
+    found = re.findall(r'\bid="([^"]+)"', page)
+    assert len(found) == len(set(found))
+    assert set(re.findall(r"url\(#([^)]+)\)", page)) <= set(found)
+
+
+def test_without_charts_there_are_tables(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "can_draw", lambda: False)
+    page = Document("t", [], [Section("s", [Figures([figure("numbers")])])]).html()
+    assert "<svg" not in page
+    assert '<th scope="row">numbers</th>' in page
+    assert "pip install" in page
+
+
+def test_names_between_backticks_have_their_own_type() -> None:
+    assert prose("`a<b` and `c`") == "<code>a&lt;b</code> and <code>c</code>"

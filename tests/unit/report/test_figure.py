@@ -1,0 +1,93 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tenue.evaluate.pair.marginal import marginals
+from tenue.report.chart import Chart
+from tenue.report.figure import (
+    AFTER,
+    BEFORE,
+    correlations,
+    group_sizes,
+    marginal,
+    marginal_panel,
+    shares,
+)
+from tenue.report.picture import Bars, Cells, Curve, Lengths, Panel, Picture, Rule
+
+WORDS = ["a" * 40 + "1", "a" * 40 + "2", "b", "b"]
+
+
+def marks(picture: Picture, kind: type) -> list[Any]:
+    return [mark for panel in picture.panels for mark in panel.marks if isinstance(mark, kind)]
+
+
+def test_numbers_before_and_after() -> None:
+    (found,) = marginals([[1.0], [2.0], [2.0], [9.5]], [[1.0], [1.0], [2.0], [9.5]])
+    made = marginal(found)
+    (bars,), (curve,) = marks(made, Bars), marks(made, Curve)
+    assert (bars.tone, curve.tone) == (BEFORE, AFTER)
+    assert sum(height for *_, height in bars.bars) == pytest.approx(1)
+    assert curve.points[0][1] == 0  # the line starts and ends on the ground
+    assert curve.points[-1][1] == 0
+    assert marks(marginal(marginals(None, [[1.0], [2.5]])[0]), Bars)[0].tone == AFTER
+
+
+def test_long_words_stay_different() -> None:
+    import pyarrow as pa
+
+    (found,) = marginals(None, pa.table({"w": WORDS}))
+    (lengths,) = marks(marginal(found), Lengths)
+    names = [name for name, _ in lengths.bars]
+    assert len(set(names)) == 3
+    assert all(len(name) < 30 for name in names)
+    assert dict(lengths.bars)["b"] == 0.5
+
+
+def test_times_are_written_as_days() -> None:
+    import datetime
+
+    import pyarrow as pa
+
+    days = [datetime.date(2020, 1, 1), datetime.date(2024, 5, 6)]
+    (found,) = marginals(None, pa.table({"day": days}))
+    drawn = Chart(marginal(found)).svg()
+    assert "2019-12-31" in drawn or "2020-01-01" in drawn
+    assert "2024-05-06" in drawn
+
+
+def test_a_heat_map_has_every_two_columns() -> None:
+    made = correlations({("x", "y"): -0.5, ("x", "z"): 0.2, ("y", "z"): 1.0}, "here")
+    (cells,) = marks(made, Cells)
+    found = {(one, other): share for one, other, share in cells.cells}
+    assert found["x", "y"] == found["y", "x"] == -0.5
+    assert found["z", "z"] == 1
+    assert len(found) == 9
+    many = {(f"c{i}", f"c{j}"): 0.0 for i in range(40) for j in range(i)}
+    assert len(marks(correlations(many, "here"), Cells)[0].cells) == 24**2
+
+
+def test_group_sizes_stand_beside_k() -> None:
+    made = group_sizes({5: 10, 6: 2, 9: 1}, 5)
+    (bars,), (rule,) = marks(made, Bars), marks(made, Rule)
+    assert [height for *_, height in bars.bars] == [10, 2, 1]
+    assert rule.at == 4.5
+    wide = group_sizes(dict.fromkeys(range(1, 1000), 1), None)
+    (bars,) = marks(wide, Bars)
+    assert len(bars.bars) <= 30
+    assert sum(height for *_, height in bars.bars) == 999
+    assert not marks(wide, Rule)
+
+
+def test_shares_are_written_beside_their_bars() -> None:
+    drawn = Chart(shares([("knows all", 0.275), ("none", 0.0)], "told")).svg()
+    assert "27.5 %" in drawn
+    assert "0 %" in drawn
+
+
+def test_a_panel_among_others_has_its_name() -> None:
+    (found,) = marginals(None, [[1.0], [2.5]])
+    assert isinstance(marginal_panel(found), Panel)
+    assert marginal_panel(found, titled=True).title == "0"
