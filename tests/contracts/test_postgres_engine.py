@@ -74,7 +74,13 @@ def _declares(schema: Schema, name: str) -> bool:
 class TestPostgres(Counts, Products, Limits, Ranks, Contributions, LookUps, Steps, Reading):
     """Everything that an engine can do."""
 
-    @pytest.fixture(params=["typed", "zoned", "written"])
+    @pytest.fixture(
+        params=[
+            "typed",
+            pytest.param("zoned", marks=pytest.mark.slow),
+            pytest.param("written", marks=pytest.mark.slow),
+        ]
+    )
     def opened(self, request: pytest.FixtureRequest, postgres_server: Server) -> Iterator[Opened]:
         engines: list[Engine] = []
 

@@ -204,19 +204,19 @@ def _lumped(values: str, window: Window, dialect: Dialect) -> str:
 
     The ends are a rank farther than they need to be, for they are computed in doubles.
     """
-    n = f"(SELECT NULLIF(COUNT(v), 0) FROM {values})"  # noqa: S608
+    present = f"SELECT NULLIF(COUNT(v), 0) AS n FROM {values}"  # noqa: S608
     ranks = (window.c2 - window.reach, -1.5), (window.c1 + window.reach, 1.5)
     places = []
     for rank, farther in ranks:
         away = dialect.number(float(_cut(rank // window.b)) + farther)
-        place = f"{dialect.number(window.a / window.b)} + {away} / {n}"
+        place = f"{dialect.number(window.a / window.b)} + {away} / (SELECT n FROM present)"  # noqa: S608
         places.append(dialect.nearest(place, dialect.number(0.0), dialect.number(1.0)))
     ends = f"SELECT {dialect.quantiles('v', places)} AS e FROM {values}"  # noqa: S608
     low, high = (f"(SELECT e[{i}] FROM ends)" for i in (1, 2))  # noqa: S608
     near = dialect.nearest("v", f"{low} - 1", f"{high} + 1")
     return (
-        f"WITH ends AS MATERIALIZED ({ends}) SELECT {near} AS g, COUNT(*), {low}, {high} "  # noqa: S608
-        f"FROM {values} WHERE v IS NOT NULL GROUP BY 1"
+        f"WITH present AS MATERIALIZED ({present}), ends AS MATERIALIZED ({ends}) "  # noqa: S608
+        f"SELECT {near} AS g, COUNT(*), {low}, {high} FROM {values} WHERE v IS NOT NULL GROUP BY 1"
     )
 
 
