@@ -116,8 +116,15 @@ def one_spend(data: Any, sql: str, raised: list[Exception]) -> None:
     assert data.ledger.verify()
 
 
-@pytest.mark.parametrize("books", ["file", "server"])
-@pytest.mark.parametrize("unit", ["record", "who"])
+@pytest.mark.parametrize(
+    ("unit", "books"),
+    [
+        ("record", "server"),
+        ("who", "file"),
+        pytest.param("record", "file", marks=pytest.mark.slow),
+        pytest.param("who", "server", marks=pytest.mark.slow),
+    ],
+)
 def test_a_crash_during_a_question(server: Server, tmp_path: Path, unit: str, books: str) -> None:
     ledger: Any = tmp_path / "people.ledger"
     if books == "server":
@@ -139,7 +146,7 @@ def test_a_crash_while_rows_of_persons_are_handed_over(
         one_spend(data, COUNT, [fault.value])
 
 
-@pytest.mark.parametrize("call", ["arrow", "run"])
+@pytest.mark.parametrize("call", ["arrow", pytest.param("run", marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
     ("how", "price"),
     [({"method": "swap", "k": 3}, 0), ({"method": "private", "epsilon": 5}, 5)],
