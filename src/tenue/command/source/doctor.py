@@ -26,8 +26,8 @@ def doctor(
     schema: Annotated[Path | None, Option(help="Compare its columns with the table's.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Say what is missing before a table can be asked: driver, server, grants, columns. Asks
-    nothing and costs nothing; exits with 3 unless all is well."""
+    """Say what a table lacks before it can be asked. Looks at driver, server, grants and columns;
+    asks nothing and costs nothing; exits with 3 unless all is well."""
     from ...engine.doctor import diagnose
     from ...schema.schema import given_schema
 
