@@ -30,6 +30,7 @@ REGISTERED = {
     "statistics/test_ask_end_to_end.py": 1,
     "statistics/test_people_coverage.py": 1,
     "statistics/test_value_interval.py": 4,
+    "statistics/test_workload.py": 4,
     "unit/noise/test_source.py": 9,
     "elsewhere": 100,
 }

@@ -25,6 +25,7 @@ from tenue.engine.request import (
     Missing,
     Not,
     People,
+    Pieces,
     RankRequest,
     Request,
     Window,
@@ -306,9 +307,23 @@ def predicates(draw: Any, schema: Schema, depth: int = 2) -> Any:
     return All(parts) if shape == "all" else Any_(parts)
 
 
+def _pieces(draw: Any, column: Column) -> Pieces:
+    if isinstance(column, Bounded):
+        low, high = _ends(column)
+        starts = draw(st.lists(st.integers(low - 1, high + 1), max_size=9, unique=True))
+        if draw(st.booleans()):  # equally wide
+            starts = [low + draw(st.integers(0, 2)) + 2 * i for i in range(len(starts))]
+        return Pieces(column.name, len(starts) + 2, starts=tuple(sorted(starts)))
+    many = len(column.categories) if isinstance(column, Category) else 2
+    classes = draw(st.lists(st.integers(0, 3), min_size=many, max_size=many))
+    return Pieces(column.name, 5, classes=tuple(classes))
+
+
 @st.composite
 def keys(draw: Any, schema: Schema) -> Any:
     column = draw(st.sampled_from(_visible(schema)))
+    if draw(st.integers(0, 3)) == 0:
+        return _pieces(draw, column)
     if isinstance(column, Category):
         return Group(column.name, len(column.categories))
     if isinstance(column, Boolean):

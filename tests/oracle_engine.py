@@ -10,6 +10,7 @@ import math
 import random
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
@@ -18,25 +19,29 @@ from typing import Any
 import numpy as np
 
 from tenue.engine.contract import Cells, Profile, Profiles, Validated
+from tenue.engine.formula import Choice, DateField, Formula, Product, Quotient, Steps
 from tenue.engine.request import (
     All,
     Among,
     Any_,
     Bin,
     Calendar,
+    CellKey,
     ContributionRequest,
     Group,
-    Key,
     Measure,
     Missing,
     Not,
     People,
+    Pieces,
     Predicate,
     RankRequest,
     Request,
+    Units,
+    UnitValue,
     Within,
 )
-from tenue.schema import Boolean, Category, Column, Date, Datetime, Identifier, Number, Table
+from tenue.schema import Boolean, Category, Column, Date, Datetime, Identifier, Named, Number, Table
 from tenue.schema.expression import Constant, Name, Negative, Operation, Tree
 
 __all__ = ["OracleEngine"]
@@ -67,6 +72,7 @@ class OracleEngine:
         self.schema = schema
         self.order = order or (lambda n: random.sample(range(n), n))
         self.rows = [{name.lower(): value for name, value in row.items()} for row in rows]
+        self.formulas: dict[str, Formula] = {}
 
     def validate(self) -> Validated:
         return Validated(len(self.rows), {})
@@ -81,6 +87,9 @@ class OracleEngine:
         return found[:2]
 
     def measure(self, request: Request) -> Cells:
+        if request.units is not None:
+            return self._persons(request.units).measure(replace(request, units=None))
+        self.formulas = {one.name: one.formula for one in request.computed}
         found = placed = self._rows(request.where, request.keys)
         by_unit = any(measure.kind in BY_UNIT for measure in request.measures)
         people = request.people
@@ -105,6 +114,9 @@ class OracleEngine:
         }
 
     def ranks(self, request: RankRequest) -> Profiles:
+        if request.units is not None:
+            return self._persons(request.units).ranks(replace(request, units=None))
+        self.formulas = {one.name: one.formula for one in request.computed}
         found = [
             (key, row)
             for key, row in self._rows(request.where, request.keys)
@@ -118,6 +130,7 @@ class OracleEngine:
         return {key: _profile(values, request) for key, values in cells.items()}
 
     def contributions(self, request: ContributionRequest) -> Profile:
+        self.formulas = {one.name: one.formula for one in request.computed}
         asked, units = request.contribution, dict[Any, dict[Cell, list[Row]]]()
         for key, row in self._rows(request.where, request.keys):
             unit = self.unit(request.unit, row)
@@ -145,6 +158,47 @@ class OracleEngine:
             }[asked.kind]()
             numbers.append(min(max(number, request.first), request.last))
         return _profile(numbers, request)
+
+    def _persons(self, units: Units) -> OracleEngine:
+        """The same on a table that has one row for each unit."""
+        self.formulas = {one.name: one.formula for one in units.computed}
+        own: dict[Any, list[Row]] = {}
+        for _, row in self._rows(units.where, ()):
+            unit = self.unit(units.unit, row)
+            if unit is not None:
+                own.setdefault(unit, []).append(row)
+        table = [
+            {value.name: self._of_unit(value, rows) for value in units.values}
+            for rows in own.values()
+        ]
+        columns = [
+            Number(
+                name=value.name,
+                role="other",
+                low=Fraction(value.low),
+                high=Fraction(value.high),
+                grid=Fraction(1),
+            )
+            for value in units.values
+        ]
+        named = Named((column.name, column) for column in columns)
+        return OracleEngine(replace(self.schema, columns=named), table)
+
+    def _of_unit(self, value: UnitValue, rows: list[Row]) -> int | None:
+        steps = [] if value.column is None else [self.value(value.column, row) for row in rows]
+        there = [step for step in steps if step is not None]
+        if value.kind in ("rows", "present"):
+            found = len(rows) if value.kind == "rows" else len(there)
+        elif not there:
+            return None
+        else:
+            found = {
+                "total": sum(there),
+                "least": min(there),
+                "largest": max(there),
+                "mean": math.floor(Fraction(sum(there), len(there)) + HALF),
+            }[value.kind]
+        return min(max(found, value.low), value.high)
 
     def column_steps(self, *columns: str) -> np.ndarray:
         found = [[self.value(name, row) for name in columns] for row in self.rows]
@@ -175,7 +229,7 @@ class OracleEngine:
             return None if missing else (type(value).__name__, value)
         return self.value(name, row)
 
-    def _rows(self, where: Predicate | None, keys: Sequence[Key]) -> list[Placed]:
+    def _rows(self, where: Predicate | None, keys: Sequence[CellKey]) -> list[Placed]:
         found = []
         for row in self.rows:
             if where is not None and self._holds(where, row) is not True:
@@ -220,6 +274,8 @@ class OracleEngine:
 
     def value(self, name: str, row: Row) -> int | None:
         """Steps, the number of the category, or 0 and 1 for False and True."""
+        if name in self.formulas:
+            return self._formula(self.formulas[name], row)
         column = self.schema.column(name)
         if isinstance(column, Number) and column.expression is not None:
             found = _steps(column, self._computed(column.expression.tree, row))
@@ -243,6 +299,29 @@ class OracleEngine:
             of = self._computed(tree.of, row)
             return None if of is None else -of
         return _operated(tree, self._computed(tree.left, row), self._computed(tree.right, row))
+
+    def _formula(self, formula: Formula, row: Row) -> int | None:
+        if isinstance(formula, Steps):
+            return self.value(formula.column, row)
+        if isinstance(formula, DateField):
+            steps, column = self.value(formula.column, row), self.schema.column(formula.column)
+            return None if steps is None else _field(formula.field, column, steps)
+        if isinstance(formula, Choice):
+            for condition, part in formula.cases:
+                if self._holds(condition, row) is True:
+                    return self._formula(part, row)
+            last = formula.otherwise
+            return None if last is None else self._formula(last, row)
+        if isinstance(formula, Quotient):
+            inside = self._formula(formula.of, row)
+            return None if inside is None else math.floor(Fraction(inside, formula.divisor))
+        if isinstance(formula, Product):
+            factors = [self._formula(part, row) for part in formula.factors]
+            return None if None in factors else math.prod(factors)  # type: ignore[arg-type]
+        terms = [(weight, self._formula(part, row)) for weight, part in formula.terms]
+        if any(part is None for _, part in terms):
+            return None
+        return formula.constant + sum(weight * part for weight, part in terms)  # type: ignore[operator]
 
     def _holds(self, predicate: Predicate, row: Row) -> bool | None:
         if isinstance(predicate, Not):
@@ -268,8 +347,12 @@ class OracleEngine:
             return column.categories[value] in predicate.values
         return bool(value) in predicate.values
 
-    def _cell(self, key: Key, row: Row) -> int | None:
+    def _cell(self, key: CellKey, row: Row) -> int | None:
         value = self.value(key.column, row)
+        if isinstance(key, Pieces):
+            if value is None:
+                return key.cells - 1
+            return key.classes[value] if key.classes else sum(s <= value for s in key.starts)
         if value is None or isinstance(key, Group):
             return value
         if isinstance(key, Bin):
@@ -362,6 +445,20 @@ def _calendar(key: Calendar, column: Column, steps: int) -> int:
         "quarter": day.year * 4 + (day.month - 1) // 3,
         "year": day.year,
     }[key.part]
+
+
+def _field(name: str, column: Column, steps: int) -> int:
+    assert isinstance(column, Date | Datetime)
+    number = column.low + steps * column.grid
+    seconds = number * 86400 if isinstance(column, Date) else number
+    moment = SECOND_ZERO + timedelta(microseconds=int(seconds * 10**6))
+    return {
+        "year": moment.year,
+        "quarter": (moment.month + 2) // 3,
+        "month": moment.month,
+        "isodow": moment.isoweekday(),
+        "hour": moment.hour,
+    }[name]
 
 
 def _operated(tree: Operation, left: float | None, right: float | None) -> float | None:

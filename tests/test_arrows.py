@@ -49,7 +49,8 @@ _INSIDE = {
         "measure papers publish source main process"
     ),
     "engine": (
-        "request watch contract held storage finding sql people source duckdb postgres open doctor"
+        "predicate formula request watch contract held storage finding sql people source duckdb "
+        "postgres open doctor"
     ),
     "estimate": (
         "laplace_integral likelihood posterior window comparison refined refined_error "
@@ -83,14 +84,14 @@ _INSIDE = {
     ),
     "promise": "promise certificate",
     "query": (
-        "question cells family plan posterior workload release consistent answer certify inquiry "
-        "opening read terms write belief explain individual suggest view session"
+        "question computed cells family plan posterior workload release consistent answer certify "
+        "inquiry opening read coarse terms write belief explain individual suggest view session"
     ),
     "report": (
         "theme picture vega svg page chart figure document measure release trade_off subject plot "
         "write"
     ),
-    "schema": "address literal expression column named protocol table file schema",
+    "schema": "address literal expression column named lookup protocol table file schema",
     "screen": "number page table",
     "sensitivity": (
         "admissible chain column order_statistic pair parameters local window smooth worst_case"

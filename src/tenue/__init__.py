@@ -42,6 +42,7 @@ if TYPE_CHECKING:
         Pure,
         TCloseness,
     )
+    from .query import workload
     from .query.session import protect
     from .schema import Schema
     from .taxonomy import Taxonomy
@@ -63,6 +64,7 @@ _HOME = {
     "protect": "query.session",
     "publish": "microdata.release",
     "sweep": "microdata.sweep",
+    "workload": "query",
 }
 
 __all__ = [
@@ -98,6 +100,7 @@ __all__ = [
     "sensitivity",
     "sweep",
     "taxonomy",
+    "workload",
 ]
 
 _ROOMS = [name for name in __all__ if name not in _HOME and name != "__version__"]

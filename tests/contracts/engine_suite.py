@@ -11,6 +11,8 @@ from typing import Any, Protocol
 
 from oracle_engine import OracleEngine
 from tenue.engine.contract import Engine, Profile
+from tenue.engine.formula import Choice, Computed, DateField, Product, Quotient, Sum
+from tenue.engine.formula import Steps as Steps_
 from tenue.engine.request import (
     All,
     Among,
@@ -25,6 +27,7 @@ from tenue.engine.request import (
     Missing,
     Not,
     People,
+    Pieces,
     RankRequest,
     Request,
     Window,
@@ -168,6 +171,22 @@ class Counts:
         by_hour = engine.measure(Request((ROWS_OF,), keys=(Calendar("seen", "hour", 438288, 25),)))
         assert by_hour == {(0,): (3,), (5,): (1,), (24,): (1,)}
 
+    def test_pieces_hold_every_row_once(self, opened: Opened) -> None:
+        engine = opened(ROWS)
+        asked = (ROWS_OF, Measure("total", "age"))
+        by_age = engine.measure(Request(asked, keys=(Pieces("age", 5, starts=(20, 21, 40)),)))
+        assert by_age == {(0,): (1, 10), (1,): (1, 20), (2,): (1, 30), (3,): (2, 141), (4,): (1, 0)}
+        even = engine.measure(
+            Request((ROWS_OF,), keys=(Pieces("age", 6, starts=(20, 30, 40, 50)),))
+        )
+        assert even == {(0,): (1,), (1,): (1,), (2,): (1,), (3,): (1,), (4,): (1,), (5,): (1,)}
+        by_sex = engine.measure(
+            Request((ROWS_OF,), keys=(Pieces("sex", 3, classes=(1, 0, 1)), Group("member", 2)))
+        )
+        assert by_sex == {(1, 1): (2,), (0, 0): (1,), (1, 0): (1,), (2, 1): (1,)}
+        by_truth = engine.measure(Request((ROWS_OF,), keys=(Pieces("member", 3, classes=(1, 0)),)))
+        assert by_truth == {(0,): (3,), (1,): (2,), (2,): (1,)}
+
     def test_predicates_know_three_truths(self, opened: Opened) -> None:
         engine = opened(ROWS)
 
@@ -223,6 +242,56 @@ class Counts:
             Request((ROWS_OF,), Not(Within("pay", -1, 1)), (Bin("bonus", 1, 0, 3),)),
         ):
             assert engine.measure(request) == oracle.measure(request)
+
+
+COMPUTED = (
+    Computed("(linear)", Sum(3, ((-2, Steps_("age")), (5, Steps_("pay"))))),
+    Computed(
+        "(product)", Product((Steps_("age"), Steps_("pay"), Sum(-1, ((1, Steps_("bonus")),))))
+    ),
+    Computed(
+        "(chosen)", Choice(((Within("age", 30, None), Steps_("pay")), (Missing("sex"), Sum(9))))
+    ),
+    Computed("(else)", Choice(((Among("member", (True,)), Steps_("age")),), Sum(0))),
+    Computed("(floor)", Quotient(Sum(0, ((3, Steps_("pay")),)), 4)),
+    Computed("(year)", DateField("born", "year")),
+    Computed("(weekday)", DateField("born", "isodow")),
+    Computed("(quarter)", DateField("born", "quarter")),
+    Computed("(month)", DateField("seen", "month")),
+    Computed("(hour)", DateField("seen", "hour")),
+    Computed("(again)", Sum(1, ((2, Steps_("(floor)")),))),
+)
+
+
+class Computing:
+    """Whether an engine computes columns of a row, exactly and whatever the row holds."""
+
+    def test_totals_of_computed_columns(self, opened: Opened) -> None:
+        names = [one.name for one in COMPUTED]
+        asked = Request((*each("total", *names), *each("present", *names)), computed=COMPUTED)
+        found = opened(ROWS).measure(asked)
+        assert found == OracleEngine(SCHEMA, ROWS).measure(asked)
+        totals = dict(zip(names, found[()], strict=False))
+        assert totals["(else)"] == 10 + 100, "a missing condition is not true"
+        assert totals["(chosen)"] == 0 - 10 + 6 + 0, "a missing pay is missing, not what is next"
+        assert totals["(hour)"] == 0 + 0 + 0 + 5 + 0
+
+    def test_computed_columns_make_cells_and_conditions(self, opened: Opened) -> None:
+        for name, first, cells in (("(floor)", -8, 16), ("(weekday)", 1, 7), ("(else)", 0, 101)):
+            keys = (Bin(name, 1, first, cells), Group("sex", 3))
+            asked = Request((ROWS_OF,), Within("(again)", None, 5), keys, None, COMPUTED)
+            assert opened(ROWS).measure(asked) == OracleEngine(SCHEMA, ROWS).measure(asked)
+        by_year = Request(
+            (ROWS_OF,),
+            keys=(Group("(y)", 2),),
+            computed=(Computed("(y)", Sum(-2000, ((1, DateField("born", "year")),))),),
+        )
+        assert opened(ROWS).measure(by_year) == {(0,): (4,), (1,): (1,)}
+
+    def test_awkward_values_are_computed_alike(self, opened: Opened) -> None:
+        rows = [dict(ROWS[i % 6], pay=value) for i, value in enumerate(AWKWARD)]
+        asked = Request(each("total", *(one.name for one in COMPUTED)), computed=COMPUTED)
+        assert opened(rows).measure(asked) == OracleEngine(SCHEMA, rows).measure(asked)
 
 
 class Products:

@@ -19,6 +19,7 @@ import pytest
 from contracts.engine_suite import (
     NAMES,
     SCHEMA,
+    Computing,
     Contributions,
     Counts,
     Limits,
@@ -162,7 +163,7 @@ def once_opened(
         engine.close()
 
 
-class TestOracle(Counts, Products, Limits, Ranks, Contributions, LookUps, Steps):
+class TestOracle(Counts, Computing, Products, Limits, Ranks, Contributions, LookUps, Steps):
     """The engine in plain Python that all others are compared with."""
 
     @pytest.fixture
@@ -170,7 +171,9 @@ class TestOracle(Counts, Products, Limits, Ranks, Contributions, LookUps, Steps)
         return lambda rows, schema=SCHEMA: OracleEngine(schema, rows)
 
 
-class TestDuckDB(Counts, Products, Limits, Ranks, Contributions, LookUps, Steps, Reading):
+class TestDuckDB(
+    Counts, Computing, Products, Limits, Ranks, Contributions, LookUps, Steps, Reading
+):
     """The engine that comes with Tenue."""
 
     @pytest.fixture

@@ -13,6 +13,7 @@ from psycopg import sql as compose
 
 from contracts.engine_suite import (
     SCHEMA,
+    Computing,
     Contributions,
     Counts,
     Limits,
@@ -71,7 +72,9 @@ def _declares(schema: Schema, name: str) -> bool:
     return name.lower() in {column.lower() for column in schema.columns}
 
 
-class TestPostgres(Counts, Products, Limits, Ranks, Contributions, LookUps, Steps, Reading):
+class TestPostgres(
+    Counts, Computing, Products, Limits, Ranks, Contributions, LookUps, Steps, Reading
+):
     """Everything that an engine can do."""
 
     @pytest.fixture(

@@ -21,6 +21,7 @@ from contracts.engine_suite import (
     ROWS,
     ROWS_OF,
     SCHEMA,
+    Computing,
     Counts,
     LookUps,
     Opened,
@@ -211,7 +212,7 @@ def plain(value: Any) -> Any:
     return value if isinstance(value, int | float | str | None) else str(value)
 
 
-class TestSQLite(Counts, Products, LookUps, Steps):
+class TestSQLite(Counts, Computing, Products, LookUps, Steps):
     """What SQLite can do, it does as every other engine does."""
 
     @pytest.fixture

@@ -28,7 +28,7 @@ from tenue.query.plan.plan import Plan
 from tenue.query.plan.ways import strategies
 from tenue.query.question import Aggregate
 from tenue.query.read.parse import parse
-from tenue.query.workload.batch import plan_batch
+from tenue.query.workload.plan import plan_workload
 from tenue.query.write.question import render
 from tenue.schema import Schema
 
@@ -239,7 +239,7 @@ def test_a_batch_in_one_noise_costs_no_more_than_its_price(
 ) -> None:
     given = schema(kind, rows_per_unit)
     parsed = [parse(sql, given) for sql in questions]
-    batch = plan_batch(parsed, [render(q, given) for q in parsed], given, NANO, VARIANCE)
+    batch = plan_workload(parsed, [render(q, given) for q in parsed], given, NANO, VARIANCE)
     assert batch.together is not None
     seen = 0.0
     for table in tables(2):

@@ -283,6 +283,11 @@ VALID = [
     "WITH a AS (SELECT age AS x FROM census WHERE employed) SELECT COUNT(*) FROM a WHERE x = 1",
     "SELECT DATE_TRUNC('month', date), COUNT(*) FROM census GROUP BY 1",
     "SELECT BIN(age, 10) AS b, SUM(age) FROM census c WHERE c.born < '1980-01-01' GROUP BY b",
+    "SELECT SUM(CASE WHEN age * 2 > 3 AND employed IS TRUE THEN income - 1 ELSE 0 END) FROM census",
+    "SELECT CASE WHEN age < 18 THEN 'a' END AS k, COUNT(DISTINCT sex) FROM census GROUP BY k",
+    "SELECT ROUND(AVG(rate) FILTER (WHERE YEAR(date) = 2021), 2) FROM census",
+    "SELECT AVG(v) FROM (SELECT person, SUM(age + 1) AS v FROM census GROUP BY person) WHERE v > 3",
+    "SELECT FLOOR(age / 10) * 10 , COALESCE(SUM(age), 0) / 2 FROM census GROUP BY ALL",
 ]
 WORDS = [
     *DuckDB.Tokenizer.KEYWORDS,

@@ -16,7 +16,7 @@ from tenue.noise.optimal import Optimal
 from tenue.query.plan.make import make_plan
 from tenue.query.plan.plan import Plan
 from tenue.query.read.parse import parse
-from tenue.query.workload.batch import plan_batch
+from tenue.query.workload.plan import plan_workload
 from tenue.schema import Schema
 
 NANO = 1_000_000_000
@@ -120,7 +120,7 @@ def test_a_batch_of_sums_in_one_box() -> None:
     given = schema("add-or-remove", (0, 3))
     texts = ["SELECT SUM(x) FROM t", "SELECT COUNT(*) FROM t WHERE x > 0"]
     questions = [parse(text, given) for text in texts]
-    batch = plan_batch(questions, texts, given, NANO, "variance")
+    batch = plan_workload(questions, texts, given, NANO, "variance")
     assert batch.together is not None
     assert batch.plans[0].chosen.mechanism == "same-sign box, sums cut by person"
     total, count = batch.together.components

@@ -9,14 +9,16 @@ from .words import Argument, Option, say
 
 
 def ask(
-    sql: Annotated[str, Argument(help="The question, in SQL.")],
     schema: options.Schema,
+    sql: Annotated[str | None, Argument(help="The question, in SQL.")] = None,
+    file: options.File = None,
     epsilon: options.Epsilon = None,
     accuracy: options.Accuracy = None,
     minimise: options.Minimise = "variance",
     interval: options.Interval = None,
     mechanism: options.Mechanism = None,
     measure_cut: options.MeasureCut = None,
+    clip: options.Clip = None,
     ledger: options.Ledger = None,
     analyst: Annotated[str | None, Option(help="Who asks.")] = None,
     source: Annotated[str | None, Option(help="The table, instead of the schema's.")] = None,
@@ -30,7 +32,30 @@ def ask(
     ] = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Ask a question, in SQL. The answer is private; the ledger is debited before a row is read."""
+    """Ask a question, in SQL. The answer is private; the ledger is debited before a row is read.
+    With --file, many questions are asked together, at one price."""
+    others: dict[str, object] = {
+        "prior": prior,
+        "interval": interval,
+        "mechanism": mechanism,
+        "delta": delta,
+    }
+    others |= {"measure_cut": measure_cut, "clip": clip, "individual": individual}
+    options.one_or_file(sql, file, others)
+    if file is not None:
+        questions = options.questions_in(file)
+        with options.opened(schema, ledger, analyst, source) as data:
+            answers = data.ask_many(
+                questions,
+                epsilon=epsilon,
+                accuracy=options.accuracy_of(accuracy),
+                minimise=options.minimise_of(minimise),
+                key=key,
+                fresh=fresh,
+            )
+            say(answers.to_json() if as_json else f"{answers}\n{options.left(data)}")
+        return
+    assert sql is not None  # noqa: S101 - one of the two is given
     with options.opened(schema, ledger, analyst, source) as data:
         answer = data.ask(
             sql,
@@ -40,6 +65,7 @@ def ask(
             interval=interval,
             mechanism=mechanism,
             measure_cut=measure_cut,
+            clip=clip,
             key=key,
             fresh=fresh,
             prior=options.prior_of(prior),

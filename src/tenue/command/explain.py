@@ -9,14 +9,16 @@ from .words import Argument, say
 
 
 def explain(
-    sql: Annotated[str, Argument(help="The question, in SQL.")],
     schema: options.Schema,
+    sql: Annotated[str | None, Argument(help="The question, in SQL.")] = None,
+    file: options.File = None,
     epsilon: options.Epsilon = None,
     accuracy: options.Accuracy = None,
     minimise: options.Minimise = "variance",
     interval: options.Interval = None,
     mechanism: options.Mechanism = None,
     measure_cut: options.MeasureCut = None,
+    clip: options.Clip = None,
     prior: options.Prior = None,
     delta: options.Delta = None,
     as_json: options.AsJson = False,
@@ -24,9 +26,23 @@ def explain(
     """Explain what an answer would cost and how far off it would be. Shows every admissible
     mechanism with its expected error; opens no table, costs nothing."""
     from ..query.explain import explain as explained
+    from ..query.explain import explain_many
     from ..query.terms import Terms
     from ..schema import Schema
 
+    others: dict[str, object] = {
+        "prior": prior,
+        "interval": interval,
+        "mechanism": mechanism,
+        "delta": delta,
+    }
+    options.one_or_file(sql, file, others | {"measure_cut": measure_cut, "clip": clip})
+    if file is not None:
+        given = (options.minimise_of(minimise), options.accuracy_of(accuracy))
+        many = explain_many(options.questions_in(file), Schema.load(schema), epsilon, *given)
+        say(many.to_json() if as_json else str(many))
+        return
+    assert sql is not None  # noqa: S101 - one of the two is given
     terms = Terms(
         epsilon=epsilon,
         accuracy=options.accuracy_of(accuracy),
@@ -34,6 +50,7 @@ def explain(
         interval=interval,
         mechanism=mechanism,
         measure_cut=measure_cut,
+        clip=clip,
         prior=options.prior_of(prior),
         delta=delta,
     )

@@ -1,9 +1,10 @@
-"""What `ask` and `explain` share: the options that say which table, at what price."""
+"""What `ask` and `explain` share: which table, at what price, and which questions."""
 
 from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,8 +16,14 @@ if TYPE_CHECKING:
 
 
 Schema = Annotated[Path, Option("--schema", help="The schema's file.")]
+File = Annotated[
+    Path | None,
+    Option("--file", help="A file of questions that end with semicolons, asked together."),
+]
 Epsilon = Annotated[str | None, Option("--epsilon", help="What it may cost.")]
-Minimise = Annotated[str, Option("--minimise", help="variance, absolute-error, or interval:0.95")]
+Minimise = Annotated[
+    str, Option("--minimise", help="variance, absolute-error, interval:0.95; mean with --file")
+]
 Accuracy = Annotated[
     str | None,
     Option("--accuracy", help="0.95:10 means within ±10 with 95 %, instead of --epsilon."),
@@ -39,6 +46,11 @@ MeasureCut = Annotated[
     str | None,
     Option("--measure-cut", help="0.1 buys how many persons are above a limit, with part of it."),
 ]
+Clip = Annotated[
+    str | None,
+    Option("--clip", help="auto: cut SUM and AVG above at a value chosen in private; may bias."),
+]
+_QUOTES = ("'", '"')
 NEW_LEDGER = "A new ledger was made: {path}. Keep it; never start another for the same people."
 Ledger = Annotated[
     str | None,
@@ -105,3 +117,43 @@ def accuracy_of(text: str | None) -> object:
     if not colon:
         raise refuse("command.accuracy-is-it-is-level-reach", text=text)
     return ("interval", level, reach)
+
+
+def questions_in(path: Path) -> list[str]:
+    """The questions of a file, which end with semicolons; what follows -- in a line is left out.
+
+    Semicolons and dashes inside quotes are part of a question.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        raise refuse("command.cannot-be-read", path=path) from None
+    found, quote, comment = [""], "", False
+    for place, letter in enumerate(text):
+        if comment:
+            comment = letter != "\n"
+            continue
+        if quote:
+            quote = "" if letter == quote else quote
+        elif letter in _QUOTES:
+            quote = letter
+        elif text.startswith("--", place):
+            comment = True
+            continue
+        elif letter == ";":
+            found.append("")
+            continue
+        found[-1] += letter
+    return [one.strip() for one in found if one.strip()]
+
+
+def one_or_file(sql: str | None, file: Path | None, others: Mapping[str, object]) -> None:
+    """Refuses both a question and a file, neither, or a file with options of single questions.
+
+    others: those options, by name.
+    """
+    if (sql is None) == (file is None):
+        raise refuse("command.question-or-file")
+    given = [name for name, value in others.items() if value not in (None, False)]
+    if file is not None and given:
+        raise refuse("command.option-of-one-question", name=given[0])

@@ -46,6 +46,7 @@ def in_options(text: str) -> str:
     """
     text = _FLAG.sub(lambda found: f"--{found[1]}", text)
     text = _PRIOR.sub("--prior FILE", text)
+    text = text.replace('clip="auto"', "--clip auto")
     text = text.replace("`measure_cut`", "--measure-cut").replace(_NUMBER, _WRITTEN_NUMBER)
     return _ASKED.sub(r"--\1 \2", text)
 

@@ -20,59 +20,22 @@ from __future__ import annotations
 from typing import Literal
 
 from ..frozen import dataclass
-
-
-@dataclass(frozen=True)
-class Within:
-    """first ≤ the column's steps ≤ last; either end may be open. first > last holds for no row."""
-
-    column: str
-    first: int | None
-    last: int | None
-
-
-@dataclass(frozen=True)
-class Among:
-    """The category or boolean is one of these; booleans are True and False."""
-
-    column: str
-    values: tuple[str | bool, ...]
-
-
-@dataclass(frozen=True)
-class Missing:
-    """The value is missing."""
-
-    column: str
-
-
-@dataclass(frozen=True)
-class Not:
-    """SQL's NOT: unknown stays unknown."""
-
-    part: Predicate
-
-
-@dataclass(frozen=True)
-class All:
-    """SQL's AND."""
-
-    parts: tuple[Predicate, ...]
-
-
-@dataclass(frozen=True)
-class Any_:  # noqa: N801 - `Any` is taken by typing
-    """SQL's OR."""
-
-    parts: tuple[Predicate, ...]
-
-
-Predicate = Within | Among | Missing | Not | All | Any_
+from .formula import Computed
+from .predicate import All as All
+from .predicate import Among as Among
+from .predicate import Any_ as Any_
+from .predicate import Missing as Missing
+from .predicate import Not as Not
+from .predicate import Predicate as Predicate
+from .predicate import Within as Within
 
 
 @dataclass(frozen=True)
 class Group:
-    """Cells by category or boolean: cell i is the i-th declared category; False is 0, True is 1."""
+    """Cells by category or boolean: cell i is the i-th declared category; False is 0, True is 1.
+
+    Of a computed column cell i is where its steps are i.
+    """
 
     column: str
     cells: int
@@ -103,7 +66,26 @@ class Calendar:
     cells: int
 
 
+@dataclass(frozen=True)
+class Pieces:
+    """Cells that are pieces of one column's domain: every row is in one of them, and in one only.
+
+    Rows without a value are in the last cell. The others are in the cell that the value decides.
+
+    starts: for a bounded column, the first step of every piece but the lowest, in increasing order:
+        cell = how many of them are at most the steps.
+    classes: for a category or boolean, the cell of each declared category, or of False and True.
+    """
+
+    column: str
+    cells: int
+    starts: tuple[int, ...] = ()
+    classes: tuple[int, ...] = ()
+
+
 Key = Group | Bin | Calendar
+"""What a question may group by: a row may be in no cell."""
+CellKey = Key | Pieces
 
 
 @dataclass(frozen=True)
@@ -165,16 +147,49 @@ class People:
 
 
 @dataclass(frozen=True)
+class UnitValue:
+    """One whole number of a unit's own rows, cut to `low` and `high`.
+
+    rows, present: how many rows; how many have the column.
+    total, least, largest: of the column's steps. mean: of them, rounded half up to a step.
+    A unit without any value of the column has none of the last four.
+    """
+
+    name: str
+    kind: Literal["rows", "present", "total", "least", "largest", "mean"]
+    column: str | None
+    low: int
+    high: int
+
+
+@dataclass(frozen=True)
+class Units:
+    """A table with one row for each unit that has a row for which `where` is true.
+
+    Its columns are `values`, and no others; all rows of a unit count.
+    """
+
+    unit: str
+    values: tuple[UnitValue, ...]
+    where: Predicate | None = None
+    computed: tuple[Computed, ...] = ()
+
+
+@dataclass(frozen=True)
 class Request:
     """The whole numbers of each cell, over the rows for which `where` is true.
 
-    A row whose key is missing is in no cell. Without keys there is one cell.
+    A row whose key is missing is in no cell. Without keys there is one cell. Whatever names a
+    column may name one of `computed`, too, whose steps count from zero. With `units` all of it is
+    about the table of units.
     """
 
     measures: tuple[Measure, ...]
     where: Predicate | None = None
-    keys: tuple[Key, ...] = ()
+    keys: tuple[CellKey, ...] = ()
     people: People | None = None
+    computed: tuple[Computed, ...] = ()
+    units: Units | None = None
 
 
 @dataclass(frozen=True)
@@ -204,8 +219,10 @@ class RankRequest:
     column: str
     windows: tuple[Window, ...]
     where: Predicate | None = None
-    keys: tuple[Key, ...] = ()
+    keys: tuple[CellKey, ...] = ()
     people: People | None = None
+    computed: tuple[Computed, ...] = ()
+    units: Units | None = None
 
 
 @dataclass(frozen=True)
@@ -241,4 +258,5 @@ class ContributionRequest:
     first: int
     last: int
     where: Predicate | None = None
-    keys: tuple[Key, ...] = ()
+    keys: tuple[CellKey, ...] = ()
+    computed: tuple[Computed, ...] = ()

@@ -40,6 +40,7 @@ class Component:
         count and sum, and one row moves them by high − low in all.
     minus-below: the negative of `below`.
     units: how many different units.
+    distinct: how many different values of the column, which is counted apart.
     unit-total: the sum of units' own sums of the column, each cut to `low` and `high`;
         minus-unit-total its negative.
     """
@@ -54,6 +55,7 @@ class Component:
         "below",
         "minus-below",
         "units",
+        "distinct",
         "unit-total",
         "minus-unit-total",
     ]

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 from ..lazy import lazily
 
 if TYPE_CHECKING:
+    from . import workload
     from .answer import Answer
     from .plan.plan import Plan
     from .session import Session, protect
 
-__all__ = ["Answer", "Plan", "Session", "protect"]
+__all__ = ["Answer", "Plan", "Session", "protect", "workload"]
 
 lazily(
     __name__,
@@ -19,5 +20,6 @@ lazily(
         ".answer": "Answer",
         ".plan.plan": "Plan",
         ".session": "Session protect",
+        ".workload": "workload",
     },
 )

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from ..errors import refuse
 from ..frozen import dataclass
 from ..number import Number as Given
-from ..number import fraction_of_one
+from ..number import exact, fraction_of_one
 from ..promise import Certificate
+from ..schema import Number as NumberColumn
 from ..schema import Schema
 from ..screen.number import exactly, plain, readable, shortly
 from ..screen.page import notes, sentence
 from ..screen.table import escaped, html_table, text_table
 from .cells import Cell, Row, arranged, cell_labels, shaped
+from .computed import seen_by
 from .family.reading import Interval, Reading
 from .family.registry import FAMILY_OF
 from .plan.limit import NOT_COVERED, Limit
@@ -24,6 +27,8 @@ from .plan.plan import Plan
 from .question import Aggregate, KeyOutput, Output
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
     import pandas as pd
     import polars as pl
     import pyarrow as pa
@@ -31,6 +36,12 @@ if TYPE_CHECKING:
     from ..estimate.posterior import Posterior
     from .consistent.table import Consistent, Raw
     from .release import Released
+    from .workload.combine import Combination
+    from .workload.plan import Workload
+
+
+_MOST_SHOWN = 40
+"""How many of the answers that were asked together are shown."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -88,7 +99,8 @@ class Answer:
         """A chosen day, second or category as such; anything else as it is."""
         asked = output.expression
         if isinstance(asked, Aggregate) and isinstance(value, Fraction):
-            return FAMILY_OF[asked.kind].as_held(asked, value, self.schema)  # type: ignore[no-any-return]
+            seen = seen_by(self.plan.question, self.schema)
+            return FAMILY_OF[asked.kind].as_held(asked, value, seen)  # type: ignore[no-any-return]
         return value
 
     def rank_error(self, level: Given) -> Any:
@@ -284,6 +296,7 @@ class Answer:
             "rank_95": json.loads(json.dumps(self.rank_error(Fraction(19, 20)), default=str)),
             "interval_bought": self._bought(),
             "limits": [limit.to_dict() for limit in self.limits],
+            **({"remarks": remarks} if (remarks := self._remarks()) else {}),
             "price": exactly(self.price),
             "replayed": self.replayed,
             "mechanism": self.plan.chosen.mechanism,
@@ -345,9 +358,22 @@ class Answer:
         """
         words = self._cut_in_words
         cut = [sentence(f"{words}; {NOT_COVERED}.")] if words else []
+        cut += self._remarks()
         if self.plan.cut is not None:
             cut.append("Who is above a limit bounds how many persons were cut, not how many rows.")
         return [*cut, f"{self._of_noise(blanks)}\n{self._cost(word)}"]
+
+    def _remarks(self) -> list[str]:
+        """What the readings say of each output besides; the same in every cell."""
+        cells = self.released.cells
+        if not cells:
+            return []
+        said = (
+            reading.remark(output.alias, cells[0])
+            for output, reading in self._columns
+            if reading is not None
+        )
+        return list(filter(None, said))
 
     def _cost(self, word: str) -> str:
         shared = f" for {self.together} answers together" if self.together > 1 else ""
@@ -362,7 +388,7 @@ class Answer:
         caveats += [reading.caveat for reading in self.plan.readings]
         if caveat := next(filter(None, caveats), ""):
             return caveat
-        of = "Of what counts, the" if self.limits else "The"
+        of = "Of what counts, the" if self.limits or self._remarks() else "The"
         note = f"{of} true answer is within ± with a probability of at least 95 %."
         if self.plan.interval is not None:
             bought = shortly(float(self.plan.interval_epsilon))
@@ -388,10 +414,62 @@ class Answers(list[Answer]):
     saved: the share of the variance saved, against asking one by one at the same total price.
     """
 
-    def __init__(self, answers: Sequence[Answer], price: Fraction, saved: float) -> None:
+    def __init__(
+        self,
+        answers: Sequence[Answer],
+        price: Fraction,
+        saved: float,
+        workload: Workload | None = None,
+    ) -> None:
         super().__init__(answers)
         self.price = price
         self.saved = saved
+        self._workload = workload
+
+    @property
+    def covariance(self) -> npt.NDArray[np.float64]:
+        """How the errors of all counts and sums hang together, before a row is read.
+
+        A row and a column for each answer, for each of its cells, for each of its outputs, in the
+        order in which they are asked for. Refused where answers have no joint law.
+        """
+        from .workload.combine import covariance
+
+        return covariance(self)
+
+    def combine(self, coefficients: Mapping[Any, Given]) -> Combination:
+        """A weighted sum of counts and sums of this call, with its own interval, for free.
+
+        Parameters
+            coefficients: numbers, by the number of an answer, from 0; in an answer with groups by
+                the number and the values of its keys: {(1, "f"): 1, 0: -1}; the name of an output
+                comes last if there are several. Choose them before you see the answers: the
+                interval of the most striking of many sums is no honest one.
+        """
+        from .workload.combine import combine
+
+        return combine(self, coefficients)
+
+    def between(self, low: Given, high: Given) -> Combination:
+        """How many rows are in the bins that start from `low` to `high`, for one histogram."""
+        return self.combine(dict.fromkeys(self._bins(low, high), 1))
+
+    def up_to(self, high: Given) -> Combination:
+        """How many rows are in the bins that start at `high` or below, for one histogram."""
+        return self.combine(dict.fromkeys(self._bins(None, high), 1))
+
+    def _bins(self, low: Given | None, high: Given) -> list[tuple[int, Any]]:
+        keys = self[0].plan.question.keys if len(self) == 1 else ()
+        if len(keys) != 1 or not isinstance(self[0].schema.column(keys[0].column), NumberColumn):
+            raise refuse("query.declared-only")
+        first = None if low is None else exact(low, "low")
+        last = exact(high, "high")
+        labels = [plain(label) for (label,) in cell_labels(self[0].plan.question, self[0].schema)]
+        within = [(0, x) for x in labels if (first is None or first <= x) and x <= last]
+        if not within:
+            name = keys[0].column
+            raise refuse("query.declared-is-not-a-range", low=low, high=high, name=name)
+        return within
 
     def consistent(self) -> list[Consistent]:
         """The answers made whole and not negative, for free; and where one is the total of another,
@@ -401,14 +479,19 @@ class Answers(list[Answer]):
         return make_consistent([one._raw for one in self])
 
     def _repr_html_(self) -> str:
-        note = self._note("ε = ")
-        asked = [f"<p><code>{escaped(one.plan.sql)}</code></p>" for one in self]
-        found = [text + one._repr_html_() for text, one in zip(asked, self, strict=True)]
-        return "".join(found) + f"<p>{escaped(note)}</p>"
+        found = [
+            f"<p><code>{escaped(one.plan.sql)}</code></p>{one._repr_html_()}"
+            for one in self[:_MOST_SHOWN]
+        ]
+        return "".join([*found, *(f"<p>{escaped(note)}</p>" for note in self._notes("ε = "))])
 
     def __str__(self) -> str:
-        note = self._note("epsilon ")
-        return "\n\n".join([*(f"{one.plan.sql}\n{one}" for one in self), note])
+        shown = (f"{one.plan.sql}\n{one}" for one in self[:_MOST_SHOWN])
+        return "\n\n".join([*shown, *self._notes("epsilon ")])
+
+    def _notes(self, word: str) -> list[str]:
+        more = len(self) - _MOST_SHOWN
+        return [*([f"… and {more:,} answers more"] if more > 0 else []), self._note(word)]
 
     def _note(self, word: str) -> str:
         return (

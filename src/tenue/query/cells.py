@@ -10,6 +10,7 @@ from typing import Any
 
 from ..engine.request import Bin, Calendar, Group, Key
 from ..schema import Boolean, Category, Date, Number, Schema
+from .computed import seen_by
 from .question import Comparison, Question
 
 Cell = Fraction | int | float | str | bool | date | datetime | None
@@ -19,7 +20,8 @@ Row = tuple[int, dict[str, Cell]]
 
 def cell_labels(question: Question, schema: Schema) -> list[tuple[Cell, ...]]:
     """What the keys of every declared cell are called; the last key runs fastest."""
-    return list(product(*(key_labels(key, schema) for key in question.keys)))
+    seen = seen_by(question, schema)
+    return list(product(*(question.labels(key) or key_labels(key, seen) for key in question.keys)))
 
 
 def arranged(rows: list[Row], question: Question) -> list[Row]:

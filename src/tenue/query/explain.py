@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from ..errors import refuse
 from ..schema import Schema
 from .belief.protocol import allow_without_protocol, plan_fixed_noise
+from .coarse import planned_coarsely
+from .family.clip import CLIPPED
 from .plan.accuracy import epsilon_for
 from .plan.make import make_plan
 from .plan.plan import Plan
+from .question import Aggregate, Applied, Arithmetic, Expression, Output, Question
 from .read.parse import parse
 from .terms import Terms, price_for
 from .write.question import render
 
 if TYPE_CHECKING:
+    from ..number import Number
     from .belief.answer import BeliefPlan
+    from .workload.declare import Declared
+    from .workload.explain import WorkloadPlan
 
 
 def explain(sql: str, schema: Schema, terms: Terms) -> Plan | BeliefPlan:
@@ -26,14 +35,41 @@ def explain(sql: str, schema: Schema, terms: Terms) -> Plan | BeliefPlan:
     return believe_for(sql, schema, terms)
 
 
+def clipped(question: Question) -> Question:
+    """The same question, in which sums and means are cut above at a value chosen in private."""
+
+    def cut(expression: Expression) -> Expression:
+        if isinstance(expression, Aggregate):
+            return replace(expression, kind=CLIPPED.get(expression.kind, expression.kind))
+        if isinstance(expression, Arithmetic):
+            return replace(expression, left=cut(expression.left), right=cut(expression.right))
+        return (
+            replace(expression, of=cut(expression.of))
+            if isinstance(expression, Applied)
+            else expression
+        )
+
+    if not any(aggregate.kind in CLIPPED for aggregate in question.aggregates()):
+        raise refuse("query.clip-without-sum")
+    outputs = tuple(
+        replace(output, expression=cut(output.expression)) if isinstance(output, Output) else output
+        for output in question.outputs
+    )
+    return replace(question, outputs=outputs)
+
+
 def plan_for(sql: str, schema: Schema, terms: Terms) -> Plan:
     """parse → plan → choose: all that happens before the ledger where nothing is believed."""
     question = parse(sql, schema)
+    text = render(question, schema)
+    if terms.clip is not None:
+        allow_without_protocol(schema, "`clip`")
+        question = clipped(question)
     if schema.protocol is not None:
         bought = (terms.interval, terms.mechanism, terms.measure_cut)
         if any(given is not None for given in bought):
             allow_without_protocol(schema, "`interval`, `mechanism` or `measure_cut`")
-        return plan_fixed_noise(question, render(question, schema), schema, terms)
+        return plan_fixed_noise(question, text, schema, terms)
     price = price_for(
         terms.epsilon,
         terms.accuracy,
@@ -43,13 +79,49 @@ def plan_for(sql: str, schema: Schema, terms: Terms) -> Plan:
             measure_cut=terms.measure_cut,
         ),
     )
-    return make_plan(
-        question,
-        schema,
-        price,
-        terms.minimise,
-        render(question, schema),
-        interval=terms.interval,
-        mechanism=terms.mechanism,
-        measure_cut=terms.measure_cut,
+
+    def make(asked: Question) -> Plan:
+        return make_plan(
+            asked,
+            schema,
+            price,
+            terms.minimise,
+            text if asked is question else render(asked, schema),
+            interval=terms.interval,
+            mechanism=terms.mechanism,
+            measure_cut=terms.measure_cut,
+        )
+
+    return planned_coarsely(question, schema, make)
+
+
+def explain_many(
+    questions: Sequence[str] | Declared,
+    schema: Schema,
+    epsilon: Number | None,
+    minimise: object,
+    accuracy: object,
+) -> WorkloadPlan:
+    """parse → plan → choose, for several questions at one price; reads no rows."""
+    from .workload.declare import Line, Tables
+    from .workload.explain import WorkloadPlan, least_price_of_many
+    from .workload.plan import MOST_QUESTIONS, plan_line, plan_workload
+
+    given = questions.texts(schema) if isinstance(questions, Line | Tables) else questions
+    if not isinstance(given, list | tuple) or not all(isinstance(q, str) for q in given):
+        raise refuse("query.questions-is-not-list-of-texts")
+    if not 1 <= len(given) <= MOST_QUESTIONS:
+        raise refuse("query.questions-asked", many=len(given), most_questions=MOST_QUESTIONS)
+    parsed = [parse(sql, schema) for sql in given]
+    texts = [render(question, schema) for question in parsed]
+
+    def planned(price: int) -> WorkloadPlan:
+        if isinstance(questions, Line):
+            workload = plan_line(questions, parsed[0], texts[0], schema, price)
+        else:
+            workload = plan_workload(parsed, texts, schema, price, minimise)
+        return WorkloadPlan(workload, schema)
+
+    return planned(
+        price_for(epsilon, accuracy, lambda wanted: least_price_of_many(wanted, planned))
     )

@@ -17,10 +17,10 @@ from ..version import LAYOUT
 from .answer import Answer, Answers
 from .certify import certify
 from .plan.plan import Plan
-from .release import Released, release, release_batch
+from .release import Released, ReleasedMany, release, release_many
 
 if TYPE_CHECKING:
-    from .workload.batch import Batch
+    from .workload.plan import Workload
 
 T = TypeVar("T")
 
@@ -99,30 +99,44 @@ def inquire(plan: Plan, schema: Schema, seal: str = "") -> Inquiry[Answer]:
     )
 
 
-def inquire_many(batch: Batch, schema: Schema, seal: str = "") -> Inquiry[Answers]:
+def inquire_many(workload: Workload, schema: Schema, seal: str = "") -> Inquiry[Answers]:
     """Several questions at one price."""
-    plans = batch.plans
+    plans = workload.plans
 
     def rehearse() -> None:
         for part in dict.fromkeys(part for plan in plans for part in plan.parts):
             part.draw(1)
+        for law in dict.fromkeys(law for block in workload.blocks for law in block.laws):
+            law.steps(1)
 
     def read(stored: bytes, replayed: bool) -> Answers:
-        price = Fraction(0 if replayed else batch.nano, NANO)
+        from .workload.estimate import estimated
+
+        price = Fraction(0 if replayed else workload.nano, NANO)
+        found = ReleasedMany.from_bytes(stored)
+        cells = estimated(workload, found.blocks)
         answers = [
-            answer_of(plan, schema, one, price, replayed=replayed, together=len(plans), seal=seal)
-            for plan, one in zip(plans, Released.list_from_bytes(stored), strict=True)
+            answer_of(
+                *(plan, schema, found.apart[number] or Released(cells[number]), price),
+                replayed=replayed,
+                together=len(plans),
+                seal=seal,
+            )
+            for number, plan in enumerate(plans)
         ]
-        return Answers(answers, price, batch.saved)
+        return Answers(answers, price, workload.saved, workload)
 
     return Inquiry(
-        nano=batch.nano,
-        identity=identity_of(*(plan_identity(plan, schema) for plan in plans)),
+        nano=workload.nano,
+        identity=identity_of(
+            *(plan_identity(plan, schema) for plan in plans),
+            *(block.digest for block in workload.blocks),
+        ),
         asked="; ".join(plan.sql for plan in plans),
-        draw=lambda engine: release_batch(batch, engine, schema),
+        draw=lambda engine: release_many(workload, engine, schema).to_bytes(),
         read=read,
         rehearse=rehearse,
-        public=Released.list_to_bytes([Released(((),))] * len(plans)),
+        public=ReleasedMany((), (Released(((),)),) * len(plans)).to_bytes(),
     )
 
 

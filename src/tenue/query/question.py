@@ -7,10 +7,14 @@ down for the ledger's cache.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
+from dataclasses import fields
 from fractions import Fraction
 from typing import Literal
 
-from ..engine.request import Key, Predicate
+from ..engine.formula import Formula, columns_of
+from ..engine.predicate import columns_in
+from ..engine.request import Key, Predicate, Units
 from ..frozen import dataclass
 
 
@@ -42,7 +46,8 @@ class Aggregate:
         """The SQL function."""
         if self.kind == "quantile":
             return "MEDIAN" if self.q == Fraction(1, 2) else "QUANTILE"
-        return "COUNT" if self.kind == "units" else self.kind.upper()
+        named = {"units": "COUNT", "distinct": "COUNT"}
+        return named.get(self.kind, self.kind.removeprefix("clipped_").upper())
 
 
 @dataclass(frozen=True)
@@ -61,7 +66,21 @@ class Arithmetic:
     right: Expression
 
 
-Expression = Aggregate | Constant | Arithmetic
+@dataclass(frozen=True)
+class Applied:
+    """A function of a private answer and a number: free, because the answer is already private.
+
+    round: the answer with so many decimals, half away from zero; a negative number rounds to tens.
+    coalesce: the number where the answer is not defined. nullif: not defined where it is the
+    number.
+    """
+
+    function: Literal["round", "coalesce", "nullif"]
+    of: Expression
+    number: Fraction
+
+
+Expression = Aggregate | Constant | Arithmetic | Applied
 
 
 @dataclass(frozen=True)
@@ -100,6 +119,38 @@ class Order:
     descending: bool = False
 
 
+Label = str | bool | Fraction
+
+
+@dataclass(frozen=True)
+class ComputedColumn:
+    """A column that the question computes from declared ones.
+
+    name: its text in parentheses, which no declared column can be called.
+    formula, grid: it is grid·formula.
+    labels: where it is a category, what each number of the formula is called.
+    """
+
+    name: str
+    formula: Formula
+    grid: Fraction = Fraction(1)
+    labels: tuple[Label, ...] = ()
+
+
+@dataclass(frozen=True)
+class Persons:
+    """The table that a question is about where it has one row for each person.
+
+    units: the values of each person, in whole steps.
+    grids: what a step of each value is.
+    computed: the columns that are computed of their rows.
+    """
+
+    units: Units
+    grids: tuple[Fraction, ...]
+    computed: tuple[ComputedColumn, ...] = ()
+
+
 @dataclass(frozen=True)
 class Question:
     """What is asked of one table.
@@ -109,6 +160,8 @@ class Question:
     where: which rows; None for all.
     having, order, limit: what is done with the private answer, at no price. `having` is a
         conjunction.
+    computed: the columns that the question computes, which it names like declared ones.
+    persons: the table of persons that it is about; None if it is about rows.
     """
 
     table: str
@@ -118,6 +171,14 @@ class Question:
     having: tuple[Comparison, ...] = ()
     order: tuple[Order, ...] = ()
     limit: int | None = None
+    computed: tuple[ComputedColumn, ...] = ()
+    persons: Persons | None = None
+
+    def __repr__(self) -> str:
+        # `canonical` is made of this: a question keeps its text when there is more to ask
+        named = {field.name: getattr(self, field.name) for field in fields(self)}
+        shown = [n for n, value in named.items() if n not in _LATER or value not in ((), None)]
+        return f"Question({', '.join(f'{name}={named[name]!r}' for name in shown)})"
 
     @property
     def cells(self) -> int:
@@ -147,8 +208,42 @@ class Question:
             elif isinstance(expression, Arithmetic):
                 walk(expression.left)
                 walk(expression.right)
+            elif isinstance(expression, Applied):
+                walk(expression.of)
 
         for output in self.outputs:
             if isinstance(output, Output):
                 walk(output.expression)
         return tuple(found)
+
+    def labels(self, key: Key) -> tuple[Label, ...]:
+        """What the cells of a key are called, if the question itself says it."""
+        named = (one.labels for one in self.computed if one.name == key.column)
+        return next(named, ())
+
+
+_LATER = ("computed", "persons")
+"""Parts that questions did not have at first."""
+
+
+def used_columns(
+    question: Question, known: Mapping[str, ComputedColumn]
+) -> tuple[ComputedColumn, ...]:
+    """Those of the known computed columns that the question uses, what they are made of first."""
+    found: dict[str, ComputedColumn] = {}
+
+    def use(name: str | None) -> None:
+        computed = known.get(name or "")
+        if computed is not None and computed.name not in found:
+            for inner in columns_of(computed.formula):
+                use(inner)
+            found[computed.name] = computed
+
+    for aggregate in question.aggregates():
+        use(aggregate.column)
+        use(aggregate.other)
+    for key in question.keys:
+        use(key.column)
+    for name in () if question.where is None else columns_in(question.where):
+        use(name)
+    return tuple(found.values())

@@ -6,6 +6,7 @@ engine → true whole numbers of every declared cell → noise or selection → 
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -16,11 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..engine.contract import Engine, Profile
-from ..engine.request import Group, Measure, RankRequest, Request
+from ..engine.formula import Computed
+from ..engine.request import CellKey, Group, Measure, RankRequest, Request, Window
 from ..frozen import dataclass
 from ..mechanism.part import Atoms
 from ..noise.source import SYSTEM, Source, require_safe
 from ..schema import Schema
+from .computed import asked_of, every_value, seen_by
 from .family.draw import Draw
 from .family.noise import atoms_of, component_of, measures_of
 from .plan.people import kept_rows
@@ -28,7 +31,7 @@ from .plan.plan import Plan
 from .question import Question
 
 if TYPE_CHECKING:
-    from .workload.batch import Batch
+    from .workload.plan import Workload
 
 _NOBODY = Profile(0, ())
 
@@ -61,20 +64,11 @@ class Released:
         cells = tuple(tuple(tuple(part) for part in cell) for cell in given["cells"])
         return cls(cells, given["rows"], tuple(given.get("above", ())))
 
-    @staticmethod
-    def list_to_bytes(several: Sequence[Released]) -> bytes:
-        """What left for a batch of questions."""
-        return json.dumps([one._to_dict() for one in several]).encode()
-
-    @classmethod
-    def list_from_bytes(cls, stored: bytes) -> list[Released]:
-        return [cls._from_dict(given) for given in json.loads(stored)]
-
 
 def release(plan: Plan, engine: Engine, schema: Schema, source: Source = SYSTEM) -> Released:
     """The noisy numbers of every declared cell, whether or not rows are in it."""
     require_safe(source)
-    rows = _Rows(plan, engine)
+    rows = _Rows(plan, engine, schema)
     draws = plan.strategy.draws
     drawn = [_drawn([draw], rows, source) for draw in draws if not draw.chosen]
     if together := [draw for draw in draws if draw.chosen]:
@@ -97,33 +91,89 @@ def _drawn(draws: Sequence[Draw], rows: _Rows, source: Source) -> list[list[int]
     ]
 
 
-def release_batch(batch: Batch, engine: Engine, schema: Schema, source: Source = SYSTEM) -> bytes:
-    """What leaves for all questions of a batch, ready to be stored."""
-    noise = batch.together
-    if noise is None:
-        found = [release(plan, engine, schema, source) for plan in batch.plans]
-        return Released.list_to_bytes(found)
+@dataclass(frozen=True)
+class ReleasedMany:
+    """What left for many questions.
+
+    blocks: for each block, side and level the noisy answers of the strategy, from which the answers
+        of questions are estimated. apart: what left for each of the other questions.
+    """
+
+    blocks: tuple[tuple[tuple[tuple[int, ...], ...], ...], ...]
+    apart: tuple[Released | None, ...]
+
+    def to_bytes(self) -> bytes:
+        apart = [None if one is None else one._to_dict() for one in self.apart]
+        return json.dumps({"workload": 1, "blocks": self.blocks, "apart": apart}).encode()
+
+    @classmethod
+    def from_bytes(cls, stored: bytes) -> ReleasedMany:
+        found = json.loads(stored)
+        if isinstance(found, list):  # as it was stored before there were blocks
+            return cls((), tuple(Released._from_dict(one) for one in found))
+        blocks = tuple(
+            tuple(tuple(tuple(level) for level in side) for side in block)
+            for block in found["blocks"]
+        )
+        apart = (None if one is None else Released._from_dict(one) for one in found["apart"])
+        return cls(blocks, tuple(apart))
+
+
+def release_many(
+    workload: Workload, engine: Engine, schema: Schema, source: Source = SYSTEM
+) -> ReleasedMany:
+    """What leaves for all questions of a workload; the rows of its blocks are read once."""
     require_safe(source)
-    atoms = {
-        number: atoms_of(_Rows(batch.plans[number], engine).measured[0])
-        for number in set(batch.owners)
+    boxed = _boxed(workload, engine, schema, source)
+    apart = tuple(
+        None
+        if number in workload.shared
+        else boxed.get(number) or release(plan, engine, schema, source)
+        for number, plan in enumerate(workload.plans)
+    )
+    if not workload.blocks:
+        return ReleasedMany((), apart)
+    measured = measured_cells(workload.request, engine)
+    drawn = (block.release(measured, source) for block in workload.blocks)
+    blocks = tuple(tuple(tuple(map(tuple, side)) for side in block) for block in drawn)
+    return ReleasedMany(blocks, apart)
+
+
+def measured_cells(request: Request, engine: Engine) -> dict[int, dict[Measure, int]]:
+    """The measures of every cell with rows, by its number: the last key runs fastest."""
+    shape = tuple(key.cells for key in request.keys)
+    return {
+        int(np.ravel_multi_index(cell, shape)) if shape else 0: dict(
+            zip(request.measures, values, strict=True)
+        )
+        for cell, values in engine.measure(request).items()
     }
-    pairs = zip(noise.components, batch.owners, strict=True)
+
+
+def _boxed(
+    workload: Workload, engine: Engine, schema: Schema, source: Source
+) -> dict[int, Released]:
+    """What leaves for questions that share the noise of a box, by number."""
+    noise = workload.together
+    if noise is None:
+        return {}
+    atoms = {
+        number: atoms_of(_Rows(workload.plans[number], engine, schema).measured[0])
+        for number in set(workload.owners)
+    }
+    pairs = zip(noise.components, workload.owners, strict=True)
     truth = [component.of(atoms[owner]) for component, owner in pairs]
     (drawn,) = noise.draw(1, source)
     noisy = tuple(value + extra for value, extra in zip(truth, drawn, strict=True))
-    return Released.list_to_bytes(
-        [
-            Released(((noisy,),)) if number in atoms else release(plan, engine, schema, source)
-            for number, plan in enumerate(batch.plans)
-        ]
-    )
+    return {number: Released(((noisy,),)) for number in atoms}
 
 
 def true_numbers(question: Question, engine: Engine, schema: Schema) -> Atoms:
     """The exact numbers that a question's counts, sums and means are made of; it has no groups."""
     measures = measures_of(component_of(aggregate) for aggregate in question.aggregates())
-    request = Request(measures, question.where, question.keys, kept_rows(schema))
+    request = Request(
+        measures, question.where, question.keys, kept_rows(schema), asked_of(question)
+    )
     values = engine.measure(request).get((), (0,) * len(measures))
     return atoms_of(dict(zip(measures, values, strict=True)))
 
@@ -134,12 +184,14 @@ class _Rows:
     places: the numbers of the keys of every declared cell; the last key runs fastest.
     """
 
-    def __init__(self, plan: Plan, engine: Engine) -> None:
+    def __init__(self, plan: Plan, engine: Engine, schema: Schema) -> None:
         self._draws = plan.strategy.draws
         self._request = plan.request
         self._engine = engine
         self._ranks: dict[str, list[Profile]] = {}
         self._votes: dict[str, list[list[int]]] = {}
+        self._distinct: dict[str, list[int]] = {}
+        self._columns = seen_by(plan.question, schema).columns
         self.places = list(product(*(range(key.cells) for key in plan.request.keys)))
 
     @cached_property
@@ -160,7 +212,11 @@ class _Rows:
             windows = [w for draw in self._draws for w in draw.windows.get(column, ())]
             asked = self._request
             found = self._engine.ranks(
-                RankRequest(column, tuple(windows), asked.where, asked.keys, asked.people)
+                RankRequest(
+                    *(column, tuple(windows), asked.where, asked.keys, asked.people),
+                    computed=asked.computed,
+                    units=asked.units,
+                )
             )
             self._ranks[column] = [found.get(place, _NOBODY) for place in self.places]
         return self._ranks[column]
@@ -168,18 +224,46 @@ class _Rows:
     def votes(self, column: str, categories: int) -> list[list[int]]:
         if column not in self._votes:
             keys = (*self._request.keys, Group(column, categories))
-            people = self._request.people
-            if people is not None:
-                # a limit of groups would cut categories; the price of a vote is by rows alone
-                people = replace(people, groups=None)
-            found = self._engine.measure(
-                replace(self._request, measures=(Measure("rows"),), keys=keys, people=people)
-            )
+            found = self._engine.measure(self._by_value(keys))
             self._votes[column] = [
                 [found.get((*place, number), (0,))[0] for number in range(categories)]
                 for place in self.places
             ]
         return self._votes[column]
+
+    def distinct(self, column: str) -> list[int]:
+        if column not in self._distinct:
+            keys = (*self._request.keys, every_value(self._columns[column]))
+            found = self._engine.measure(self._by_value(keys))
+            counts = Counter(place[:-1] for place, (rows,) in found.items() if rows)
+            self._distinct[column] = [counts[place] for place in self.places]
+        return self._distinct[column]
+
+    def _by_value(self, keys: tuple[CellKey, ...]) -> Request:
+        """How many rows there are in each cell of the keys, the last of which is a value."""
+        people = self._request.people
+        if people is not None:
+            # a limit of groups would cut values; the price is by rows alone
+            people = replace(people, groups=None)
+        return replace(self._request, measures=(Measure("rows"),), keys=keys, people=people)
+
+    def overall(self, computed: Computed, window: Window) -> Profile:
+        asked = self._request
+        several = (*asked.computed, computed)
+        found = self._engine.ranks(
+            RankRequest(
+                *(computed.name, (window,), asked.where, (), asked.people),
+                computed=several,
+                units=asked.units,
+            )
+        )
+        return found.get((), _NOBODY)
+
+    def totals(self, computed: Computed) -> list[tuple[int, int]]:
+        measures = (Measure("present", computed.name), Measure("total", computed.name))
+        several = (*self._request.computed, computed)
+        found = self._engine.measure(replace(self._request, measures=measures, computed=several))
+        return [found.get(place, (0, 0)) for place in self.places]  # type: ignore[misc]
 
     def steps(self, column: str) -> NDArray[np.int64]:
         return self._engine.column_steps(column)[:, 0]

@@ -28,20 +28,19 @@ from ..schema.schema import given_schema
 from .answer import Answer, Answers
 from .belief.person import unit_in_words
 from .belief.protocol import allow_without_protocol, priced_by
-from .explain import explain, plan_for
+from .explain import explain, explain_many, plan_for
 from .inquiry import Inquiry, inquire, inquire_many
 from .opening import Opening, refuse_excess, refuse_other_rows
-from .plan.accuracy import least_price
 from .plan.plan import Plan
-from .read.parse import parse
-from .terms import Terms, price_for
+from .terms import Terms
 from .view import html_view, text_view
-from .write.question import render
 
 if TYPE_CHECKING:
     from .belief.answer import BeliefPlan, Believed
+    from .suggest.bounds import BoundsSuggestion
     from .suggest.suggestion import Suggestion
-    from .workload.batch import Batch
+    from .workload.declare import Declared
+    from .workload.explain import WorkloadPlan
 
 T = TypeVar("T")
 
@@ -210,6 +209,7 @@ class Session:
         interval: Number | None = None,
         mechanism: str | None = None,
         measure_cut: Number | None = None,
+        clip: str | None = None,
         delta: Number | None = None,
     ) -> Plan | BeliefPlan:
         """Every admissible mechanism with its expected error and price. Reads no rows, costs
@@ -222,6 +222,7 @@ class Session:
             interval=interval,
             mechanism=mechanism,
             measure_cut=measure_cut,
+            clip=clip,
             delta=delta,
         )
         return explain(sql, self.schema, terms)
@@ -241,6 +242,7 @@ class Session:
         interval: Number | None = None,
         mechanism: str | None = None,
         measure_cut: Number | None = None,
+        clip: str | None = None,
         delta: Number | None = None,
     ) -> Answer | Believed:
         """The private answer to a question.
@@ -263,6 +265,9 @@ class Session:
             mechanism: the name of a candidate of `explain`; None for the one with the least error.
             measure_cut: a share such as 0.1: so much of epsilon buys how many persons are above the
                 limits of the answer; `answer.limits` has it. It bounds persons cut, not rows.
+            clip: "auto": part of epsilon chooses, in private, a value at which SUM and AVG are cut
+                above, for skewed columns whose bounds are far from most values. The answer says
+                the cut. What is cut off may bias it, and no interval covers that.
             delta: lets refinement move a little more mass; paid from the budget's delta.
         """
         terms = Terms(
@@ -273,6 +278,7 @@ class Session:
             interval=interval,
             mechanism=mechanism,
             measure_cut=measure_cut,
+            clip=clip,
             delta=delta,
             individual=individual,
         )
@@ -292,9 +298,23 @@ class Session:
         return self._settled(found, key, fresh)
 
     @checked_call
+    def explain_many(
+        self,
+        questions: Sequence[str] | Declared,
+        *,
+        epsilon: Number | None = None,
+        minimise: object = "variance",
+        accuracy: object = None,
+    ) -> WorkloadPlan:
+        """Every way to answer several questions at one price, with the mean and the largest error,
+        and what each answer would cost alone. Reads no rows, costs nothing. As in `ask_many`."""
+        allow_without_protocol(self.schema, "explain_many")
+        return explain_many(questions, self.schema, epsilon, minimise, accuracy)
+
+    @checked_call
     def ask_many(
         self,
-        questions: Sequence[str],
+        questions: Sequence[str] | Declared,
         *,
         epsilon: Number | None = None,
         minimise: object = "variance",
@@ -304,34 +324,23 @@ class Session:
     ) -> Answers:
         """The private answers to several questions, at one price for all of them.
 
-        The answers share one noise where that is better, so they are never worse than asked one by
-        one at the same total; `.saved` says by how much the variance fell.
+        Counts, sums and means are read off numbers that are released in their place where that is
+        better, so that totals are the sums of their parts. No answer is worse than asked alone at
+        an equal share of the price; `.saved` says by how much the variance fell.
 
         Parameters
-            epsilon: what all of them may cost together; or give `accuracy`, which every one of
-                their outputs then has.
-            minimise, accuracy, key, fresh: as in `ask`.
+            questions: up to 10,000 texts in SQL; or a declared workload, such as
+                `tn.workload.ranges("age")`.
+            epsilon: what all of them may cost together; or give `accuracy`.
+            minimise: as in `ask`, or "mean": the least mean error, though some answer may then be
+                worse than alone.
+            accuracy: ("interval", level, reach) for the widest of their intervals, or
+                ("mean-interval", level, reach) for the mean of all.
+            key, fresh: as in `ask`.
         """
-        from .workload.batch import plan_batch
-
         allow_without_protocol(self.schema, "ask_many")
-        if not isinstance(questions, list | tuple) or not all(
-            isinstance(q, str) for q in questions
-        ):
-            raise refuse("query.questions-is-not-list-of-texts")
-        parsed = [parse(sql, self.schema) for sql in questions]
-        texts = [render(question, self.schema) for question in parsed]
-
-        def batch_for(price: int) -> Batch:
-            return plan_batch(parsed, texts, self.schema, price, minimise)
-
-        price = price_for(
-            epsilon,
-            accuracy,
-            lambda wanted: least_price(wanted, self.schema, lambda price: batch_for(price).plans),
-        )
-        batch = batch_for(price)
-        return self._settled(inquire_many(batch, self.schema, self._seal), key, fresh)
+        plan = explain_many(questions, self.schema, epsilon, minimise, accuracy)
+        return self._settled(inquire_many(plan.workload, self.schema, self._seal), key, fresh)
 
     @checked_call
     def suggest_limits(
@@ -368,6 +377,25 @@ class Session:
             self.schema, epsilon=epsilon, by=by, column=column, quantiles=quantiles, most=most
         )
         return self._settled(inquire_limits(plan, self.schema, column, self._seal), key, fresh)
+
+    @checked_call
+    def suggest_bounds(
+        self, column: str, *, epsilon: Number, key: str | None = None, fresh: bool = False
+    ) -> BoundsSuggestion:
+        """Narrower bounds for a number of the schema, from private quantiles of all its values.
+
+        The bounds that the schema declares stay the frame: a suggestion lies inside them.
+
+        Parameters
+            column: the number.
+            epsilon: what it may cost; every quantile has an equal part of it.
+            key, fresh: as in `ask`.
+        """
+        from .suggest.bounds import question_of, suggest
+
+        allow_without_protocol(self.schema, "suggest_bounds")
+        answer = self.ask(question_of(self.schema, column), epsilon=epsilon, key=key, fresh=fresh)
+        return suggest(self.schema, column, answer)  # type: ignore[arg-type]
 
     def _planned(self, sql: str, terms: Terms) -> Inquiry[Answer]:
         """read → plan, from the schema alone; kept for when the same is asked again."""

@@ -23,11 +23,16 @@ class Terms:
     interval: Number | None = None
     mechanism: str | None = None
     measure_cut: Number | None = None
+    clip: object = None
     individual: bool = False
 
     def __post_init__(self) -> None:
         flag(self.individual, "individual")
-        bought = (self.interval, self.mechanism, self.measure_cut)
+        if self.clip not in (None, "auto"):
+            raise refuse("query.clip-is", clip=str(self.clip)[:60])
+        if self.clip is not None and (self.accuracy is not None or self.believes):
+            raise refuse("query.clip-has-no-accuracy")
+        bought = (self.interval, self.mechanism, self.measure_cut, self.clip)
         if self.individual and any(given is not None for given in bought):
             raise refuse("query.interval-or-mechanism-is-given-together-with")
 

@@ -24,7 +24,7 @@ from .literal import plain, show
 from .table import Table
 
 _HERE = Path()
-_ENTRIES = ("columns", "questions")
+_ENTRIES = ("columns", "questions", "lookups")
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -211,14 +211,14 @@ def fingerprint(table: Table) -> str:
     It covers what changes the meaning of an answer or a release: the table's name, unit,
     neighbours, public rows, limits of a person, whether bounds came from the data, and every
     column with its type, domain, role, missing value and marks, expression and bounds of a
-    person's sum. It is blind to comments, layout, the order of columns and keys, upper and lower
-    case of names, and a default that is written out.
+    person's sum, and what lookups say. It is blind to comments, layout, the order of columns and
+    keys, upper and lower case of names, and a default that is written out.
 
     It leaves out the budget, the protocol and the approved questions (they decide whether an
     answer is given and at what price, not what it means), the paths of source and ledger (moving a
     file changes nothing), and the data version (a part of its own in the cache key).
     """
-    meaning = {
+    meaning: dict[str, object] = {
         "form": _FORM,
         "name": table.name.lower(),
         "unit": table.unit.lower(),
@@ -229,6 +229,8 @@ def fingerprint(table: Table) -> str:
         "bounds_from_data": table.bounds_from_data,
         "columns": {name.lower(): _column(column) for name, column in table.columns.items()},
     }
+    if table.lookups:
+        meaning["lookups"] = {name.lower(): one.digest for name, one in table.lookups.items()}
     text = json.dumps(meaning, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
     return hashlib.sha256(text.encode("ascii")).hexdigest()
 

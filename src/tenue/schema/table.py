@@ -10,6 +10,7 @@ from ..frozen import dataclass
 from ..screen.table import html_table, text_table
 from .column import Bounded, Category, Column, Number
 from .literal import show
+from .lookup import Lookup
 from .named import Named
 from .protocol import Protocol
 
@@ -69,6 +70,7 @@ class Table:
     bounds_from_data: whether bounds were read from the rows, which breaks every promise.
     columns: those declared; the others are invisible.
     protocol: how every question is answered, if the holder decided that.
+    lookups: public tables that questions may join.
     """
 
     name: str
@@ -86,6 +88,7 @@ class Table:
     budget: Budget | None = None
     protocol: Protocol | None = None
     questions: Named[Question] = field(default_factory=Named)
+    lookups: Named[Lookup] = field(default_factory=Named)
 
     @property
     def private(self) -> bool:

@@ -8,7 +8,14 @@ from pathlib import Path
 import pytest
 
 from command_line import Ended, tenue
-from tenue.command.options import accuracy_of, minimise_of, opened, shown
+from tenue.command.options import (
+    accuracy_of,
+    minimise_of,
+    one_or_file,
+    opened,
+    questions_in,
+    shown,
+)
 from tenue.errors import InvalidArgument, Refused
 
 
@@ -80,3 +87,35 @@ def test_a_path_is_shown_as_one_would_type_it(
     monkeypatch.chdir(tmp_path)
     assert shown(tmp_path / "a" / "b.ledger") == os.path.join("a", "b.ledger")
     assert shown(tmp_path.parent / "b.ledger") == str(tmp_path.parent / "b.ledger")
+
+
+QUESTIONS = """-- ages; of everybody
+SELECT COUNT(*) FROM t WHERE c = 'a;b--c';
+SELECT "x;y" -- a column
+FROM t;;
+"""
+
+
+def test_questions_end_with_semicolons_outside_quotes(tmp_path: Path) -> None:
+    file = tmp_path / "q.sql"
+    file.write_text(QUESTIONS)
+    first, second = questions_in(file)
+    assert first == "SELECT COUNT(*) FROM t WHERE c = 'a;b--c'"
+    assert second.split() == ["SELECT", '"x;y"', "FROM", "t"]
+
+
+def test_a_file_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(Refused):
+        questions_in(tmp_path / "none.sql")
+
+
+def test_a_question_or_a_file() -> None:
+    one_or_file("SELECT", None, {"prior": "p"})
+    one_or_file(None, Path("q.sql"), {"prior": None, "individual": False})
+    for sql, file, others in (
+        (None, None, {}),
+        ("SELECT", Path("q.sql"), {}),
+        (None, Path("q.sql"), {"mechanism": "box"}),
+    ):
+        with pytest.raises(Refused):
+            one_or_file(sql, file, others)

@@ -112,7 +112,6 @@ SELECT MAX({n}, 3) FROM {t}
 SELECT MIN(DISTINCT {n}) FROM {t}
 SELECT COUNT(DISTINCT {n}, {n}) FROM {t}
 SELECT COUNT(DISTINCT *) FROM {t}
-SELECT MEDIAN({n} + 1) FROM {t}
 SELECT QUANTILE({n}, 0) FROM {t}
 SELECT QUANTILE({n}, {n}) FROM {t}
 SELECT QUANTILE({n}, [0.1, 0.9]) FROM {t}
@@ -122,7 +121,6 @@ SELECT PERCENTILE_CONT(0.5) FROM {t}
 SELECT PERCENTILE_DISC(0.5) WITHIN GROUP (ORDER BY {n}) FROM {t}
 SELECT CORR({n}, 1) FROM {t}
 SELECT COVAR_POP({n}, (SELECT 1)) FROM {t}
-SELECT MEDIAN({n}) FILTER (WHERE {n} > 1) FROM {t}
 SELECT MAX({n}) OVER () FROM {t}
 SELECT ARG_MAX({n}, {n}) FROM {t}
 SELECT MODE({n}) FROM {t}
@@ -173,9 +171,7 @@ SELECT COUNT(*) FROM {t} WHERE {n} = 'abc'
 SELECT COUNT(*) FROM {t} WHERE {n} > DATE '2020-01-01'
 SELECT COUNT(*) FROM {t} WHERE {n}
 SELECT COUNT(*) FROM {t} WHERE -{n}
-SELECT COUNT(*) FROM {t} WHERE -{n} > 3
 SELECT SUM({n} * 1e300) FROM {t}
-SELECT SUM(CASE WHEN {n} = 17 THEN 1 ELSE 0 END) FROM {t}
 SELECT SUM({n} = 17) FROM {t}
 SELECT SUM(1 / ({n} - 17)) FROM {t}
 SELECT COUNT(*) / 0 FROM {t}
@@ -226,7 +222,6 @@ SELECT COUNT(*) FROM (SELECT {n} FROM {t} LIMIT 5)
 SELECT COUNT(*) FROM (SELECT {n} FROM {t} ORDER BY {n} LIMIT 1) WHERE {n} > 3
 SELECT COUNT(*) FROM (SELECT DISTINCT {n} FROM {t})
 SELECT COUNT(*) FROM (SELECT {n} FROM {t} GROUP BY {n})
-SELECT COUNT(*) FROM (SELECT {n} + 1 AS m FROM {t}) WHERE m > 3
 SELECT COUNT(*) FROM (SELECT ROW_NUMBER() OVER () AS r FROM {t}) WHERE r = 1
 SELECT COUNT(*) FROM (SELECT * EXCLUDE ({n}) FROM {t})
 SELECT COUNT(*) FROM (SELECT * REPLACE (1 AS {n}) FROM {t})
@@ -260,10 +255,8 @@ PASSED_OVER_BY_THE_PARSER = """
 SELECT COUNT(ALL {n}) FROM {t}
 SELECT ALL COUNT(*) FROM {t}
 SELECT COUNT({n}, {n}) FROM {t}
-SELECT COUNT(DISTINCT {n}) FROM {t}
 SELECT SUM(DISTINCT {n}) FROM {t}
 SELECT SUM({n} ORDER BY {n}) FROM {t}
-SELECT SUM({n}) FILTER (WHERE {n} = 17) FROM {t}
 SELECT SUM({n}) IGNORE NULLS FROM {t}
 SELECT SUM({n}) WITHIN GROUP (ORDER BY {n}) FROM {t}
 SELECT COUNT(*) * 0x1F FROM {t}
@@ -405,6 +398,117 @@ CREATE EXTENSION dblink
 CREATE FUNCTION f() RETURNS int AS 'SELECT 1' LANGUAGE sql
 VALUES (1)
 """
+INSIDE = """
+error('seen')
+1 / ({n} - 17)
+{n} / {n}
+{n} % 0
+{n} // 0
+{n} ** 99
+CAST({n} AS TINYINT)
+{n}::TINYINT
+TRY_CAST({n} AS DATE)
+SQRT(-{n})
+EXP({n})
+LN({n})
+POWER({n}, 9999)
+getenv('HOME')
+sleep({n})
+md5({n})
+random()
+nextval('s')
+(SELECT 1)
+(SELECT COUNT(*) FROM {t})
+(SELECT MAX({n}) FROM {t})
+{n} IN (SELECT 1)
+EXISTS (SELECT 1)
+REGEXP_MATCHES('aaaa', '(a+)+b')
+REPEAT('x', 1000000)
+rowid
+current_setting('memory_limit')
+ROW_NUMBER() OVER ()
+LAG({n}) OVER (ORDER BY {n})
+LIST({n})
+[{n}]
+{n}.x
+COLUMNS(*)
+:secret
+?
+""".strip().splitlines()
+"""Attacks that may stand where something is computed of a row."""
+
+AROUND = """
+SELECT SUM({n} + <X>) FROM {t}
+SELECT SUM({n} * <X>) FROM {t}
+SELECT SUM(CASE WHEN {n} > 1 THEN <X> ELSE 0 END) FROM {t}
+SELECT SUM(CASE WHEN <X> > 3 THEN 1 ELSE 0 END) FROM {t}
+SELECT COUNT(*) FILTER (WHERE <X> > 3) FROM {t}
+SELECT AVG({n}) FILTER (WHERE {n} = <X>) FROM {t}
+SELECT CASE WHEN {n} > <X> THEN 'a' ELSE 'b' END, COUNT(*) FROM {t} GROUP BY 1
+SELECT FLOOR(<X> / 10), COUNT(*) FROM {t} GROUP BY ALL
+SELECT COALESCE({n}, <X>), COUNT(*) FROM {t} GROUP BY 1
+SELECT WIDTH_BUCKET(<X>, 0, 9, 3), COUNT(*) FROM {t} GROUP BY 1
+SELECT EXTRACT(year FROM <X>), COUNT(*) FROM {t} GROUP BY 1
+SELECT COUNT(DISTINCT <X>) FROM {t}
+SELECT ROUND(SUM({n}), <X>) FROM {t}
+SELECT COALESCE(SUM({n}), <X>) FROM {t}
+SELECT SUM(v) FROM (SELECT {n} + <X> AS v FROM {t})
+SELECT COUNT(*) FROM {t} WHERE {n} * 2 > <X>
+""".strip().splitlines()
+
+COMPUTED = """
+SELECT SUM(CASE WHEN {n} = 17 THEN 'x' ELSE 'y' END) FROM {t}
+SELECT SUM(CASE WHEN {n} = 17 THEN 1 ELSE NULL END + NULL) FROM {t}
+SELECT SUM(CASE WHEN 1 = 1 THEN {n} END) FROM {t}
+SELECT SUM(CASE {n} WHEN {n} THEN 1 END) FROM {t}
+SELECT SUM(CASE WHEN SUM({n}) > 3 THEN 1 END) FROM {t}
+SELECT CASE WHEN COUNT(*) > 712344 THEN 1 ELSE 0 END FROM {t}
+SELECT SUM({n} * 1e-300 + 1e300) FROM {t}
+SELECT SUM({n} * {n} * {n} * {n} * {n} * {n} * {n} * {n} * 1e-90 + 1) FROM {t}
+SELECT MIN({n} + 1, 3) FROM {t}
+SELECT MAX({n} + 1, 3) FROM {t}
+SELECT COUNT({n} + 1, {n}) FROM {t}
+SELECT SUM(DISTINCT {n} + 1) FROM {t}
+SELECT SUM({n} + 1 ORDER BY {n}) FROM {t}
+SELECT SUM({n} + 1) FILTER ({n} > 3) FROM {t}
+SELECT SUM({n}) FILTER (WHERE {n} > 3) FILTER (WHERE {n} > 4) FROM {t}
+SELECT SUM({n}) FILTER (WHERE {n} > 3) OVER () FROM {t}
+SELECT COUNT(*) FILTER (WHERE COUNT(*) > 3) FROM {t}
+SELECT COUNT(DISTINCT {n}) OVER () FROM {t}
+SELECT COUNT(DISTINCT {n}) FILTER (WHERE {n} = 17) FROM {t}
+SELECT {n} + 1 FROM {t}
+SELECT {n} * 2, {n} FROM {t} GROUP BY ALL
+SELECT CASE WHEN {n} > 3 THEN {n} END FROM {t}
+SELECT FLOOR({n}) FROM {t} LIMIT 1
+SELECT ROUND({n}, 2) FROM {t}
+SELECT ROUND({n}, 2), COUNT(*) FROM {t} GROUP BY 1
+SELECT CAST({n} AS INTEGER) FROM {t}
+SELECT CAST(SUM({n}) AS VARCHAR) FROM {t}
+SELECT CAST(SUM({n}) AS INTEGER[]) FROM {t}
+SELECT CAST(SUM({n}) AS DATE) FROM {t}
+SELECT TRY_CAST(SUM({n}) AS INTEGER) FROM {t}
+SELECT SUM({n})::INTEGER FROM {t}
+SELECT NULLIF({n}, 17) FROM {t}
+SELECT COALESCE({n}, {n}) FROM {t}
+SELECT ROUND(SUM({n}), 2, 3) FROM {t}
+SELECT ROUND(SUM({n}), 1e9) FROM {t}
+SELECT COUNT(*) FROM {t} GROUP BY ALL, ALL
+SELECT BIN({n}, 10), COUNT(*) FROM {t} GROUP BY ALL ORDER BY ALL
+SELECT AVG(v) FROM (SELECT {n}, SUM({n}) AS v FROM {t} GROUP BY {n})
+SELECT AVG(v) FROM (SELECT SUM({n}) AS v FROM {t} GROUP BY ALL)
+SELECT AVG(v) FROM (SELECT rowid, SUM({n}) AS v FROM {t} GROUP BY rowid)
+SELECT v FROM (SELECT {n} + 1 AS v FROM {t})
+SELECT v, COUNT(*) FROM (SELECT {n} * 1 AS v FROM {t}) GROUP BY v
+SELECT COUNT(*) FROM {t} JOIN read_csv('/etc/passwd') AS r ON TRUE
+SELECT COUNT(*) FROM {t} JOIN '/etc/passwd' AS r USING ({n})
+SELECT COUNT(*) FROM {t} LEFT JOIN duckdb_tables() AS r ON TRUE
+SELECT COUNT(*) FROM {t} JOIN {t} AS u ON {t}.{n} = u.{n}
+SELECT EXTRACT(epoch FROM {n}), COUNT(*) FROM {t} GROUP BY 1
+SELECT WIDTH_BUCKET({n}, 0, 9, 1000000000), COUNT(*) FROM {t} GROUP BY 1
+SELECT WIDTH_BUCKET({n}, [1, 2, 3]), COUNT(*) FROM {t} GROUP BY 1
+"""
+COMPUTED += "\n".join(around.replace("<X>", inside) for around in AROUND for inside in INSIDE)
+COMPUTED += "\n"
 
 GROUPS = {
     name: [
@@ -421,6 +525,7 @@ GROUPS = {
         "several statements": SEVERAL_STATEMENTS,
         "passed over by the parser": PASSED_OVER_BY_THE_PARSER,
         "of PostgreSQL": POSTGRESQL,
+        "computed of a row": COMPUTED,
     }.items()
 }
 

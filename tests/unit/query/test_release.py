@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -14,13 +14,8 @@ from tenue.errors import Refused
 from tenue.noise import Seeded
 from tenue.query.plan.make import make_plan
 from tenue.query.read.parse import parse
-from tenue.query.release import (
-    Released,
-    release,
-    release_batch,
-    true_numbers,
-)
-from tenue.query.workload.batch import plan_batch
+from tenue.query.release import Released, ReleasedMany, release, release_many, true_numbers
+from tenue.query.workload.plan import plan_workload
 from tenue.schema import Schema
 
 ROWS = [
@@ -102,22 +97,29 @@ def test_what_left_is_stored_as_0_1_0_stored_it() -> None:
     stored = b'{"released": 1, "cells": [[[1, -2], [3]]], "rows": 7}'
     assert found.to_bytes() == stored
     assert Released.from_bytes(stored) == found
-    several = Released.list_to_bytes([found, found])
-    assert json.loads(several) == [json.loads(stored)] * 2
-    assert Released.list_from_bytes(several) == [found, found]
+    many = ReleasedMany(((((1, 2), (3,)),),), (None, found))
+    assert ReleasedMany.from_bytes(many.to_bytes()) == many
+    earlier = b"[" + stored + b", " + stored + b"]"
+    assert ReleasedMany.from_bytes(earlier) == ReleasedMany((), (found, found))
 
 
 def test_one_noise_of_a_batch_is_handed_to_its_questions() -> None:
     described = schema(neighbours="add-or-remove")
-    counts = [f"SELECT COUNT(*) FROM t WHERE x > {n}" for n in range(4)]  # noqa: S608
+    conditions = ["x > 4", "c = 'red'", "g = 'a'", "x > 2 OR g = 'b'"]
+    counts = [f"SELECT COUNT(*) FROM t WHERE {c}" for c in conditions]  # noqa: S608
     texts = [*counts, "SELECT MAX(x) FROM t"]
-    batch = plan_batch([parse(t, described) for t in texts], texts, described, 10**11, "variance")
-    assert batch.together is not None
-    stored = release_batch(batch, OracleEngine(described, ROWS), described)
-    *shared, alone = Released.list_from_bytes(stored)
+    parsed = [parse(t, described) for t in texts]
+    workload = plan_workload(parsed, texts, described, 10**11, "variance")
+    box = next(way for way in workload.ways if way.boxed is not None)
+    assert box.boxed is not None
+    plans = tuple(box.boxed.plans.get(n) or plan for n, plan in enumerate(workload.plans))
+    workload = replace(workload, chosen=box, plans=plans, components={})
+    *shared, alone = release_many(workload, OracleEngine(described, ROWS), described).apart
+    assert alone is not None
+    assert shared[0] is not None
     ((numbers,),) = shared[0].cells
     assert set(shared) == {shared[0]}, "each holds all numbers of the shared noise"
-    assert numbers == pytest.approx((54, 48, 42, 36), abs=2)
+    assert numbers == pytest.approx((30, 40, 30, 48), abs=2)
     assert alone.cells == (((9,),),)
 
 

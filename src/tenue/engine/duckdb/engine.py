@@ -98,7 +98,7 @@ class DuckDB:
             from ..people.measure import measure_people
 
             return self._with_store(lambda store: measure_people(request, self._people(store)))
-        statement = write(request, self._table)
+        statement = write(request, self._read_by(request))
         return statement.cells(self._run(statement.sql))
 
     def ranks(self, request: RankRequest) -> Profiles:
@@ -109,7 +109,7 @@ class DuckDB:
             return self._with_store(lambda store: rank_people(request, self._people(store)))
         from ..sql.rank import profiles
 
-        return profiles(request, self._table, self._run)
+        return profiles(request, self._read_by(request), self._run)
 
     def contributions(self, request: ContributionRequest) -> Profile:
         """The profile of one number for each unit."""
@@ -150,6 +150,14 @@ class DuckDB:
             if self._bench is not None:
                 self._bench.close()
             self._store = self._bench = None
+
+    def _read_by(self, request: Request | RankRequest) -> Stored:
+        """The table that a request is about: that of rows, or that of units."""
+        if request.units is None:
+            return self._table
+        from ..people.persons import persons_table
+
+        return persons_table(request.units, self._table)
 
     def _people(self, store: Store) -> Place:
         from ..people.crowd import Reader

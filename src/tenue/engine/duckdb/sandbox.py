@@ -2,8 +2,9 @@
 where rows are measured that were chosen before.
 
 The sandbox and the bench are databases in memory. Once the table is open, no other file, no
-network, no extension and no setting can be reached from them. What must be put on disk goes,
-encrypted, to a private folder that is removed (`scratch.py`).
+network, no extension and no setting can be reached from them. What must be put on disk goes to a
+folder that only its owner can enter, and that is removed (`scratch.py`). It is not encrypted:
+DuckDB cannot do that without an extension, and a question that spilled would fail once it was paid.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ SETTINGS: dict[str, str | bool | int | float | list[str]] = {
     "autoload_known_extensions": False,
     "max_temp_directory_size": MOST_SPILL,
     "python_enable_replacements": False,
-    "temp_file_encryption": True,
+    "temp_file_encryption": False,
 }
 """What every database of ours is opened with."""
 _MEMORY_OF_A_THREAD = 1 << 28
@@ -50,16 +51,11 @@ def settings(scratch: Scratch) -> dict[str, str | bool | int | float | list[str]
 
 
 def limited(scratch: Scratch, memory: int) -> dict[str, str | bool | int | float | list[str]]:
-    """The same for a database that holds at most so many bytes and puts the rest into the folder.
-
-    Not encrypted: DuckDB cannot encrypt what it spills without an extension that is not there. Only
-    its owner can enter the folder, and it is removed.
-    """
+    """The same for a database that holds at most so many bytes and puts the rest there."""
     return {
         **settings(scratch),
         "memory_limit": f"{memory}B",
         "threads": min(os.cpu_count() or 1, max(1, memory // _MEMORY_OF_A_THREAD)),
-        "temp_file_encryption": False,
     }
 
 

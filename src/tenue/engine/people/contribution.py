@@ -10,6 +10,7 @@ from __future__ import annotations
 from ..contract import Profile
 from ..request import Contribution, ContributionRequest, Measure, People, RankRequest
 from ..sql.dialect import Dialect
+from ..sql.formula import logical_table
 from ..sql.logical import Logical, Stored
 from ..sql.rank import Run, check_windows, counted, met_by_cell
 from ..sql.statement import group_by, total
@@ -21,7 +22,7 @@ _NOBODY = Profile(0, ())
 def contributions(request: ContributionRequest, table: Stored, run: Run) -> Profile:
     """The profile of the contributions of all units."""
     check_windows(request.windows)
-    logical, asked, dialect = Logical(table), request.contribution, table.dialect
+    logical, asked, dialect = logical_table(request, table), request.contribution, table.dialect
     columns = [*asked.columns, *([] if asked.column is None else [asked.column])]
     everybody = People(request.unit, 1, None)  # whose limits are not applied here
     rows = crowd(everybody, logical, where=request.where, keys=request.keys, columns=columns)

@@ -25,7 +25,7 @@ import numpy.typing as npt
 from ...noise.source import Source
 from ...number import whole
 from ...schema import Bounded, Category
-from ..request import Key, People, Predicate
+from ..request import CellKey, People, Predicate
 from ..sql.cell import cell
 from ..sql.dialect import Dialect
 from ..sql.logical import Logical
@@ -83,7 +83,7 @@ def crowd(
     logical: Logical,
     *,
     where: Predicate | None,
-    keys: Sequence[Key],
+    keys: Sequence[CellKey],
     columns: Sequence[str],
     bench: Dialect | None = None,
 ) -> Crowd:

@@ -15,6 +15,7 @@ from ...noise.source import Source
 from ..contract import Cells, Profiles
 from ..request import All, Measure, People, RankRequest, Request, Within
 from ..sql.dialect import Dialect
+from ..sql.formula import logical_table
 from ..sql.logical import Logical, Stored
 from ..sql.rank import check_windows, counted, met_by_cell, ordered
 from ..sql.statement import Statement, group_by, measures, total
@@ -65,7 +66,7 @@ class Place:
 
 def measure_people(request: Request, place: Place) -> Cells:
     """The measures of every cell that has rows, of those rows that `request.people` leaves."""
-    people, logical = _limited(request), Logical(place.table)
+    people, logical = _limited(request), logical_table(request, place.table)
     named = [name for measure in request.measures for name in _columns(measure)]
     rows = crowd(
         people,
@@ -99,7 +100,8 @@ def measure_people(request: Request, place: Place) -> Cells:
 def rank_people(request: RankRequest, place: Place) -> Profiles:
     """The profile of every cell with rows that have the column, of those that the limits leave."""
     check_windows(request.windows)
-    people, logical, dialect = _limited(request), Logical(place.table), place.dialect
+    people, logical = _limited(request), logical_table(request, place.table)
+    dialect = place.dialect
     column = ordered(request, logical)
     # a row without the column has no rank, and must not use up its unit's limit
     there = Within(column.name, None, None)

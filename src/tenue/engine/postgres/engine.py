@@ -96,7 +96,7 @@ class Postgres:
             from ..people.measure import measure_people
 
             return self._with_state(lambda state: measure_people(request, self._people(state)))
-        statement = write(request, self._table)
+        statement = write(request, self._read_by(request))
         return statement.cells(self._with_state(lambda state: state.run(statement.sql)))
 
     def ranks(self, request: RankRequest) -> Profiles:
@@ -107,7 +107,8 @@ class Postgres:
             return self._with_state(lambda state: rank_people(request, self._people(state)))
         from ..sql.rank import profiles
 
-        return self._with_state(lambda state: profiles(request, self._table, state.run))
+        table = self._read_by(request)
+        return self._with_state(lambda state: profiles(request, table, state.run))
 
     def contributions(self, request: ContributionRequest) -> Profile:
         """The profile of one number for each unit."""
@@ -154,6 +155,14 @@ class Postgres:
         with suppress(Refused):
             return self._with_state(lambda state: find_table(state, self._name).words)
         return ""
+
+    def _read_by(self, request: Request | RankRequest) -> Stored:
+        """The table that a request is about: that of rows, or that of units."""
+        if request.units is None:
+            return self._table
+        from ..people.persons import persons_table
+
+        return persons_table(request.units, self._table)
 
     def _people(self, state: Snapshot) -> Place:
         from ..people.crowd import Reader

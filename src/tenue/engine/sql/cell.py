@@ -5,32 +5,35 @@ from __future__ import annotations
 from datetime import date
 
 from ...schema import Boolean, Bounded, Category, Date, Datetime
-from ..request import Bin, Calendar, Group, Key
+from ..request import Bin, Calendar, CellKey, Group, Pieces
 from .logical import Logical, unfit
 from .moment import DAY, counts
+from .piece import piece
 from .whole import Whole, integer
 
 _HOUR = DAY // 24
 _DAY_ZERO = date(1970, 1, 1).toordinal()
 
 
-def stored_cell(key: Key, logical: Logical) -> str:
+def stored_cell(key: CellKey, logical: Logical) -> str:
     """The SQL of a cell's number, or for a `Group` that of the stored value; NULL in no cell."""
     column = logical.column(key.column)
-    if not isinstance(key, Group):
+    if not isinstance(key, Group) or logical.is_computed(key.column):
         return cell(key, logical)
     if not isinstance(column, Category | Boolean):
         raise unfit(column, "has no declared cells")
     return logical.raw(column.name)
 
 
-def cell(key: Key, logical: Logical) -> str:
+def cell(key: CellKey, logical: Logical) -> str:
     """The SQL of a cell's number; NULL in no cell."""
     column = logical.column(key.column)
     if isinstance(key, Group):
-        if not isinstance(column, Category | Boolean):
+        if not isinstance(column, Category | Boolean) and not logical.is_computed(key.column):
             raise unfit(column, "has no declared cells")
         return f"CAST({logical.value(column.name)} AS INTEGER)"
+    if isinstance(key, Pieces):
+        return piece(key, logical)
     if isinstance(key, Bin):
         if not isinstance(column, Bounded):
             raise unfit(column, "has no bins")

@@ -24,6 +24,7 @@ from ...errors import Refused, refuse
 from ...frozen import dataclass
 from ...schema import Boolean, Bounded, Category, Column, Date, Datetime, Identifier, Number
 from ...schema.expression import Constant, Name, Negative, Tree
+from ..formula import Formula, columns_of
 from ..storage import Floating, Integer, Nothing, Opaque, Storage, Text, Truth, Written
 from .dialect import Dialect, Stage
 from .mark import unmarked
@@ -58,12 +59,14 @@ class Stored:
     held: its columns, by declared name in lower case.
     declared: all declared columns, by name in any case.
     dialect: how its engine spells SQL.
+    formulas: what is computed of the columns that are not declared, by name in lower case.
     """
 
     sql: str
     held: Mapping[str, Held]
     declared: Mapping[str, Column]
     dialect: Dialect
+    formulas: Mapping[str, Formula] = field(default_factory=dict)
 
 
 def unfit(column: Column, what: str) -> Refused:
@@ -90,6 +93,10 @@ class Logical:
         if name is None or name not in self.table.declared:
             raise refuse("engine.request-names-column-that-is-not-declared")
         return self.table.declared[name]
+
+    def is_computed(self, name: str) -> bool:
+        """Whether the request computes the column, so that nothing of it is stored."""
+        return name.lower() in self.table.formulas
 
     def raw(self, name: str) -> str:
         """The name under which the stored value of a column is found."""
@@ -183,7 +190,16 @@ class Logical:
             self._ready[folded] = self._prepare(column)
         return self._ready[folded]
 
+    def _compute(self, formula: Formula) -> tuple[str, int]:
+        from .formula import written
+
+        inputs = [self._prepared(self.column(name)) for name in columns_of(formula)]
+        depth = max((depth for _, depth in inputs), default=0)
+        return self._staged("", depth, [lambda _: written(formula, self)])
+
     def _prepare(self, column: Column) -> tuple[str, int]:
+        if self.is_computed(column.name):
+            return self._compute(self.table.formulas[column.name.lower()])
         if isinstance(column, Number) and column.expression is not None:
             inputs = {name: self._prepared(self.column(name)) for name in column.expression.names}
             value = _arithmetic(column.expression.tree, self, inputs)

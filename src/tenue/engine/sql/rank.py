@@ -23,6 +23,7 @@ from ..contract import Profile, Profiles
 from ..request import RankRequest, Window
 from .cell import cell
 from .dialect import Dialect
+from .formula import logical_table
 from .logical import Logical, Stored, unfit
 from .predicate import truth
 from .statement import group_by
@@ -47,13 +48,12 @@ def profiles(request: RankRequest, table: Stored, run: Run) -> Profiles:
     `request.people` is not looked at: see `people/measure.py`.
     """
     check_windows(request.windows)
+    values = table.dialect.nested(_values(request, logical_table(request, table)))
     if not request.keys and table.dialect.logged:
-        values = table.dialect.nested(_values(request, Logical(table)))
         met = _unseen(values, request.windows, table.dialect, run)
         if met is not None:
             return {(): met}
     elif not request.keys:
-        values = table.dialect.nested(_values(request, Logical(table)))
         ((rows,),) = run(f"SELECT COUNT(v) FROM {values}")  # noqa: S608
         found = _between(values, int(rows), request.windows, table.dialect, run) if rows else None
         if found is not None:
@@ -64,7 +64,7 @@ def profiles(request: RankRequest, table: Stored, run: Run) -> Profiles:
 def profiles_in_full(request: RankRequest, table: Stored, run: Run) -> Profiles:
     """The same, by counting every value of every cell."""
     check_windows(request.windows)
-    values = table.dialect.nested(_values(request, Logical(table)))
+    values = table.dialect.nested(_values(request, logical_table(request, table)))
     return met_by_cell(request, counted(values, len(request.keys)), table.dialect, run)
 
 

@@ -9,6 +9,7 @@ rows first, and what it chose is measured. Totals are exact sums of integers; se
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from typing import Any
@@ -17,14 +18,17 @@ from ...errors import refuse
 from ...frozen import dataclass
 from ...schema import Bounded, Category
 from ..contract import Cells
-from ..request import Group, Measure, People, Request
+from ..request import CellKey, Group, Measure, People, Pieces, Request
 from ..storage import Fixed, Floating, Integer, Text, Written
 from .cell import stored_cell
+from .formula import logical_table
 from .logical import Logical, Stored, unfit
+from .piece import is_quick, piece_of
 from .predicate import truth
 from .product import product
 
 _SINGLE, _DOUBLE = 2**24 - 1, 2**53 - 1
+_MOST_VALUES = 1 << 20
 _WHOLE = re.compile(r"0|-?[1-9][0-9]{0,17}", re.ASCII)
 
 
@@ -50,7 +54,7 @@ class Statement:
 
 def write(request: Request, table: Stored) -> Statement:
     """The SELECT that answers a request without people."""
-    sql = _of_rows(request, Logical(table))
+    sql = _of_rows(request, logical_table(request, table))
     return Statement(sql, len(request.keys), len(request.measures))
 
 
@@ -94,13 +98,33 @@ def _is_named(unit: str, name: str, logical: Logical) -> str:
 
 
 def _of_rows(request: Request, logical: Logical) -> str:
-    keys = [stored_cell(key, logical) for key in request.keys]
+    late = _late(request, logical)
+    keys = [
+        logical.value(key.column) if place in late else stored_cell(key, logical)
+        for place, key in enumerate(request.keys)
+    ]
     outputs = [f"{key} AS k{i}" for i, key in enumerate(keys)] + measures(request, logical)
     where = None if request.where is None else truth(request.where, logical)
     sql = logical.select(outputs, where) + group_by(len(keys))
-    if any(isinstance(key, Group) for key in request.keys):
-        sql = _numbered(sql, request, logical)
+    if late or any(_by_stored_value(key, logical) for key in request.keys):
+        sql = _numbered(sql, request, logical, late)
     return sql
+
+
+def _by_stored_value(key: CellKey, logical: Logical) -> bool:
+    return isinstance(key, Group) and not logical.is_computed(key.column)
+
+
+def _late(request: Request, logical: Logical) -> set[int]:
+    """The keys whose pieces are found for groups of equal values, and not for each row: so many
+    comparisons for a row take longer than all else."""
+    slow = [
+        (place, logical.column(key.column))
+        for place, key in enumerate(request.keys)
+        if isinstance(key, Pieces) and not is_quick(key, logical.column(key.column))
+    ]
+    values = math.prod(c.steps + 1 for _, c in slow if isinstance(c, Bounded))
+    return {place for place, _ in slow} if values <= _MOST_VALUES else set()
 
 
 def group_by(keys: int) -> str:
@@ -108,12 +132,16 @@ def group_by(keys: int) -> str:
     return " GROUP BY " + ", ".join(str(i + 1) for i in range(keys)) if keys else ""
 
 
-def _numbered(sql: str, request: Request, logical: Logical) -> str:
-    """The same groups by category number, of which several stored values may share one."""
-    outputs = [
-        logical.number(key.column, f"k{i}") if isinstance(key, Group) else f"k{i}"
-        for i, key in enumerate(request.keys)
-    ]
+def _numbered(sql: str, request: Request, logical: Logical, late: set[int]) -> str:
+    """The same groups by category number or piece, of which several stored values may share one."""
+    outputs = []
+    for i, key in enumerate(request.keys):
+        if i in late and isinstance(key, Pieces):
+            outputs.append(piece_of(key, logical, f"k{i}"))
+        elif _by_stored_value(key, logical):
+            outputs.append(logical.number(key.column, f"k{i}"))
+        else:
+            outputs.append(f"k{i}")
     outputs += [logical.dialect.total(f"m{i}") for i in range(len(request.measures))]
     rows = logical.dialect.nested(sql)
     return f"SELECT {', '.join(outputs)} FROM {rows}{group_by(len(request.keys))}"  # noqa: S608

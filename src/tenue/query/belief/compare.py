@@ -102,7 +102,8 @@ def _asked(question: Question) -> list[Aggregate]:
     ]
     plain = len(asked) == len(question.outputs) and all(a.kind in _KINDS for a in asked)
     after = question.keys or question.having or question.order or question.limit is not None
-    if plain and not after and len(set(asked)) == len(asked):
+    computes = question.computed or question.persons is not None
+    if plain and not after and not computes and len(set(asked)) == len(asked):
         return asked
     raise refuse("query.prior-is-given-for-question-that-is")
 

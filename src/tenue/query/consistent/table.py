@@ -24,6 +24,7 @@ from ...screen.number import plain, readable, shortly
 from ...screen.page import notes, sentence
 from ...screen.table import html_table, text_table
 from ..cells import Row, shaped
+from ..computed import seen_by
 from ..family.reading import SHOWN_LEVEL, Reading
 from ..plan.limit import Limit
 from ..plan.plan import Plan
@@ -73,11 +74,12 @@ class Raw:
         return {
             output.alias: Made(asked, reading, self._grid(asked))
             for output, reading in zip(outputs, self.plan.readings, strict=True)
-            for asked in [_counted(output, self.schema)]
+            for asked in [_counted(output, seen_by(self.plan.question, self.schema))]
         }
 
     def _grid(self, asked: Aggregate) -> Fraction:
-        column = self.schema.columns.get(asked.column or "")
+        seen = seen_by(self.plan.question, self.schema)
+        column = seen.columns.get(asked.column or "")
         is_sum = asked.kind == "sum" and isinstance(column, NumberColumn)
         return column.grid if is_sum else Fraction(1)  # type: ignore[union-attr]
 

@@ -13,6 +13,7 @@ from itertools import product
 from ...engine.request import Key
 from ...errors import refuse
 from ...schema import Schema
+from ..computed import seen_by
 from ..plan.plan import Plan
 
 
@@ -41,12 +42,16 @@ def totals_of(plans: Sequence[Plan], schema: Schema) -> dict[int, int]:
 
 def _is_total(total: Plan, part: Plan, schema: Schema, *, first: bool) -> bool:
     fewer, more = set(total.question.keys), set(part.question.keys)
-    same_rows = total.question.where == part.question.where
+    same_rows = (total.question.where, total.question.persons) == (
+        part.question.where,
+        part.question.persons,
+    )
     if total.limits or part.limits or not same_rows or not fewer <= more:
         return False
     if fewer == more and not first:
         return False
-    return all(schema.column(key.column).missing is not None for key in more - fewer)
+    seen = seen_by(part.question, schema)
+    return all(seen.column(key.column).missing is not None for key in more - fewer)
 
 
 def cells_of(total: Sequence[Key], part: Sequence[Key]) -> list[list[int]]:

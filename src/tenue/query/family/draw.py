@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...engine.contract import Profile
+from ...engine.formula import Computed
 from ...engine.request import Contribution, Measure, Window
 from ...noise.source import Source
 from ...schema import Schema
@@ -30,6 +31,18 @@ class Rows(Protocol):
 
     def votes(self, column: str, categories: int) -> Sequence[Sequence[int]]:
         """How many rows have each category."""
+        ...
+
+    def distinct(self, column: str) -> Sequence[int]:
+        """How many different values of the column there are."""
+        ...
+
+    def overall(self, computed: Computed, window: Window) -> Profile:
+        """The values of a computed column near some ranks, over all cells together."""
+        ...
+
+    def totals(self, computed: Computed) -> Sequence[tuple[int, int]]:
+        """How many rows have a computed column, and the sum of its steps."""
         ...
 
     def steps(self, column: str) -> NDArray[np.int64]:

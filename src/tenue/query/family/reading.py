@@ -20,7 +20,7 @@ from ...mechanism.error import Error, Term, half_width, linear_error
 from ...mechanism.part import Part
 from ...noise.criterion import Criterion
 from ...screen.number import readable, shortly
-from ..question import Aggregate, Constant, Expression
+from ..question import Aggregate, Applied, Constant, Expression
 
 Noisy = Sequence[Sequence[int]]
 """The released numbers of one cell: those of each noise, then those of all selections together."""
@@ -137,6 +137,10 @@ class Reading(abc.ABC):
         """
         return reach(value, interval(SHOWN_LEVEL))
 
+    def remark(self, alias: str, noisy: Noisy) -> str:
+        """What an answer says of the output besides."""
+        return ""
+
     def combined(self, operator: str, other: Reading) -> Reading:
         """An operation with another output on the right."""
         return Combined(operator, self, other)
@@ -241,11 +245,14 @@ class Linear(Additive):
                 place = (t.part, t.component)
                 weights[place] = weights.get(place, Fraction(0)) + factor * t.weight
         merged = tuple(Term(p, c, w) for (p, c), w in weights.items() if w)
-        return Linear(merged, self.constant + sign * other.constant)
+        # a constant takes over where the other's error comes from
+        whose = self if self.terms else other
+        constant = self.constant + sign * other.constant
+        return replace(whose, terms=merged, constant=constant, grid=None)
 
     def _times(self, factor: Fraction) -> Linear:
         terms = tuple(Term(t.part, t.component, t.weight * factor) for t in self.terms)
-        return Linear(terms, self.constant * factor)
+        return replace(self, terms=terms, constant=self.constant * factor, grid=None)
 
 
 @dataclass(frozen=True)
@@ -265,6 +272,9 @@ class Combined(Reading):
     @property
     def untold(self) -> str:  # type: ignore[override]
         return self.left.untold or self.right.untold
+
+    def remark(self, alias: str, noisy: Noisy) -> str:
+        return self.left.remark(alias, noisy) or self.right.remark(alias, noisy)
 
     def value(self, noisy: Noisy, rows: int | None) -> Fraction | None:
         left, right = self.left.value(noisy, rows), self.right.value(noisy, rows)
@@ -287,12 +297,71 @@ class Combined(Reading):
         return min(known), max(known)
 
 
+@dataclass(frozen=True)
+class AppliedReading(Reading):
+    """A function of an output and a number: see `question.Applied`.
+
+    Rounding keeps order, so that the rounded ends hold the rounded truth. The error of what is
+    rounded is not told apart from that of the output.
+    """
+
+    function: str
+    of: Reading
+    number: Fraction
+
+    @property
+    def untold(self) -> str:  # type: ignore[override]
+        return self.of.untold
+
+    @property
+    def needs_row_count(self) -> bool:  # type: ignore[override]
+        return self.of.needs_row_count
+
+    def refuse_accuracy(self) -> Refused:
+        return refuse("query.error-of-function-depends-on")
+
+    def remark(self, alias: str, noisy: Noisy) -> str:
+        return self.of.remark(alias, noisy)
+
+    def value(self, noisy: Noisy, rows: int | None) -> Fraction | None:
+        value = self.of.value(noisy, rows)
+        if self.function == "coalesce":
+            return self.number if value is None else value
+        if self.function == "nullif":
+            return None if value == self.number else value
+        return None if value is None else rounded(value, int(self.number))
+
+    def interval(
+        self, parts: Parts, level: Fraction, noisy: Noisy, rows: int | None
+    ) -> Interval | None:
+        found = self.of.interval(parts, level, noisy, rows)
+        if found is None or self.function != "round":
+            return found
+        low, high = (rounded(end, int(self.number)) for end in found)
+        return low, high
+
+
+def rounded(value: Fraction, digits: int) -> Fraction:
+    """The value with so many decimals, half away from zero.
+
+    Example
+        >>> rounded(Fraction(-5, 2), 0), rounded(Fraction(1234), -2)
+        (Fraction(-3, 1), Fraction(1200, 1))
+    """
+    unit = Fraction(10) ** digits
+    size = math.floor(abs(value) * unit + Fraction(1, 2)) / unit
+    return size if value >= 0 else -size
+
+
 def fold(expression: Expression, readings: Mapping[Aggregate, Reading]) -> Reading:
     """How an output is read."""
     if isinstance(expression, Aggregate):
         return readings[expression]
     if isinstance(expression, Constant):
         return Linear((), expression.value)
+    if isinstance(expression, Applied):
+        inner = fold(expression.of, readings)
+        return AppliedReading(expression.function, inner, expression.number)
     left, right = (fold(side, readings) for side in (expression.left, expression.right))
     return left.combined(expression.operator, right)
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from .additive import ADDITIVE
+from .clip import CLIP
 from .contract import Family, Function
+from .distinct import DISTINCT
 from .mode import MODE
 from .moments import MOMENTS
 from .rank import RANK
 from .smooth import SMOOTH
 
-FAMILIES: tuple[Family, ...] = (ADDITIVE, MOMENTS, RANK, MODE, SMOOTH)
+FAMILIES: tuple[Family, ...] = (ADDITIVE, DISTINCT, CLIP, MOMENTS, RANK, MODE, SMOOTH)
 """In the order in which their draws stand in an answer."""
 
 FAMILY_OF: dict[str, Family] = {kind: family for family in FAMILIES for kind in family.kinds}

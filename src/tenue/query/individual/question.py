@@ -197,7 +197,8 @@ def _asked(question: Question, schema: Schema) -> tuple[Aggregate, list[Column]]
     plain = len(question.outputs) == 1 and len(outputs) == 1
     asked = outputs[0].expression if plain else None
     known = isinstance(asked, Aggregate) and asked.kind in (*_STATISTICS, "quantile")
-    if not isinstance(asked, Aggregate) or not known:
+    computes = question.computed or question.persons is not None
+    if not isinstance(asked, Aggregate) or not known or computes:
         raise refuse("query.question-is-not-one-that-individual-differential")
     names = (asked.other, asked.column)
     columns = [schema.column(name) for name in names if name is not None]

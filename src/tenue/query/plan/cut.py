@@ -101,7 +101,7 @@ class CutCount:
         found = engine.contributions(
             ContributionRequest(
                 *(limit.measured, request.people.unit, (_EVERYBODY,), first, first + 1),
-                *(request.where, request.keys),
+                *(request.where, request.keys, request.computed),
             )
         )
         above = sum(count for value, _, count in found.values if value > first)
@@ -123,7 +123,7 @@ def cut_count(
 
     nano: the whole price.
     """
-    if not limits:
+    if not limits or any(limit.measured is None for limit in limits):
         raise refuse("query.nothing-can-be-cut")
     paid = int(nano * share)
     if not 0 < paid < nano:

@@ -17,9 +17,11 @@ from ...frozen import dataclass
 from ...mechanism.part import Part
 from ...number import Number, fraction_of_one
 from ...schema import Schema
+from ...screen.number import exactly
 from ..family.draw import Draw
 from ..family.reading import SHOWN_LEVEL
 from ..family.strategy import Strategy
+from ..question import Persons
 
 NOT_COVERED = "± does not cover what that leaves out"
 """What is said wherever a limit is."""
@@ -138,6 +140,18 @@ def limits_of(
         words = f"each {unit} counts in at most {groups}, chosen at random"
         measured = Contribution("cells", columns=_required(strategy.draws))
         found.append(Limit("groups", unit, people.groups, words, measured=measured))
+    return tuple(found)
+
+
+def person_limits(persons: Persons | None, schema: Schema) -> tuple[Limit, ...]:
+    """Between which ends the values of each person count, where a question is about persons."""
+    if persons is None:
+        return ()
+    found = []
+    for value, grid in zip(persons.units.values, persons.grids, strict=True):
+        low, high = exactly(value.low * grid), exactly(value.high * grid)
+        words = f"`{value.name}` of each {schema.unit}, over all rows, counts from {low} to {high}"
+        found.append(Limit("sum", schema.unit, None, words))
     return tuple(found)
 
 

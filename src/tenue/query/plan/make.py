@@ -18,12 +18,13 @@ from ...noise.criterion import Criterion, criterion
 from ...number import Number as NumberGiven
 from ...number import fraction_of_one
 from ...schema import Bounded, Category, Number, Schema
+from ..computed import asked_of, seen_by
 from ..family.reading import Reading, fold
 from ..family.registry import FAMILIES
 from ..family.strategy import Range, Setting, Span, Strategy, score_of, sizes
 from ..question import Aggregate, Output, Question
 from .cut import cut_count
-from .limit import Limit, limits_of
+from .limit import Limit, limits_of, person_limits
 from .people import check_limited, spares, ways_to_keep
 from .plan import DECLARED, Candidate, Plan
 from .ways import levels_for, strategies
@@ -49,7 +50,8 @@ def make_plan(
     beside: others are answered for the same price, about rows that cannot be the same: the
         question is one cell of several.
     """
-    check_limited(schema)
+    if question.persons is None:
+        check_limited(schema)
     share = None if measure_cut is None else fraction_of_one(measure_cut, "measure_cut")
     answered = nano if share is None else nano - int(nano * share)
     asking = _Asking(question, schema, answered, criterion(minimise), sql, beside, interval)
@@ -129,7 +131,8 @@ class _Asking:
             raise _unknown(mechanism, candidates)
         if within is not None:
             cells = question.cells
-            limits = {i: set(limits_of(found[i], schema, people, cells)) for i in named}
+            seen = seen_by(question, schema)
+            limits = {i: set(limits_of(found[i], seen, people, cells)) for i in named}
             named = [i for i in named if limits[i] <= set(within)] or named
         best = min(named, key=lambda i: (not found[i].preferred, candidates[i].score))
         return build_plan(
@@ -174,7 +177,7 @@ def build_plan(
     needed = tuple(dict.fromkeys(measures))
     for measure in needed:
         if measure.kind == "moment":  # refused now, from the bounds, and not after the debit
-            check_product(measure.factors, schema.columns)
+            check_product(measure.factors, seen_by(question, schema).columns)
     return Plan(
         question=question,
         sql=sql,
@@ -185,11 +188,15 @@ def build_plan(
         candidates=tuple(candidates) or (chosen,),
         chosen=chosen,
         strategy=strategy,
-        request=Request(needed, question.where, question.keys, people),
+        request=Request(
+            *(needed, question.where, question.keys, people, asked_of(question)),
+            units=None if question.persons is None else question.persons.units,
+        ),
         readings=tuple([fold(o.expression, strategy.readings) for o in _outputs(question)]),
         needs_row_count=any(reading.needs_row_count for reading in strategy.readings.values()),
         interval=interval,
-        limits=limits_of(strategy, schema, people, question.cells),
+        limits=person_limits(question.persons, schema)
+        or limits_of(strategy, seen_by(question, schema), people, question.cells),
     )
 
 
@@ -197,7 +204,8 @@ def candidates_for(
     found: Sequence[Strategy], question: Question, schema: Schema, wanted: Criterion
 ) -> list[Candidate]:
     """What a plan says of each way, before a row is read."""
-    rows = schema.rows if not question.keys and question.where is None else None
+    whole = not question.keys and question.where is None and question.persons is None
+    rows = schema.rows if whole else None
     outputs = _outputs(question)
     candidates = []
     for one in found:
@@ -230,7 +238,7 @@ def _unknown(mechanism: object, candidates: Sequence[Candidate]) -> Refused:
 
 def setting_of(question: Question, schema: Schema, people: People | None) -> Setting:
     """What decides the price, if so much is kept of each person."""
-    aggregates, cells = question.aggregates(), question.cells
+    schema, aggregates, cells = seen_by(question, schema), question.aggregates(), question.cells
     asked = {name for a in aggregates for name in (a.column, a.other)}
     columns = list(schema.columns.values())
     ranges, spans = {}, {}
@@ -253,6 +261,6 @@ def setting_of(question: Question, schema: Schema, people: People | None) -> Set
         categories={c.name: len(c.categories) for c in columns if isinstance(c, Category)},
         rows_per_unit=1 if people is None else people.rows,
         groups_per_unit=None if people is None else people.groups,
-        persons=people is not None,
+        persons=people is not None or question.persons is not None,
         cells=cells,
     )

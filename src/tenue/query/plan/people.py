@@ -39,7 +39,7 @@ def people_of(question: Question, schema: Schema) -> People | None:
     moves the counts; else as many groups are kept of each as there may be rows.
     """
     kept = kept_rows(schema)
-    if kept is None:
+    if kept is None or question.persons is not None:  # one value of a person needs no limit
         return None
     rows, groups = kept.rows, kept.groups
     counts_people = [aggregate.kind == "units" for aggregate in question.aggregates()]

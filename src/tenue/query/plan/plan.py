@@ -76,7 +76,8 @@ class Plan:
     def offer(self) -> CutCount | None:
         """What a part of the price would buy: how many persons are above the limits; None where
         that was bought, nothing can be cut, or the price is too small to be shared."""
-        if self.cut is not None or not self.limits or self.nano * OFFERED < 1:
+        measured = all(limit.measured is not None for limit in self.limits)
+        if self.cut is not None or not (self.limits and measured) or self.nano * OFFERED < 1:
             return None
         return cut_count(self.limits, self.request, self.neighbours, OFFERED, self.nano)
 

@@ -18,7 +18,7 @@ from ...number import NANO, Number, fraction_of_one
 from ..family.contract import Block
 from ..family.registry import FAMILIES, FAMILY_OF
 from ..family.strategy import Setting, Strategy, merged, no_worse, score_of, sizes, split
-from ..question import Aggregate, Arithmetic, Expression, Output, Question
+from ..question import Aggregate, Applied, Arithmetic, Expression, Output, Question
 
 _SUREST = 1 - Fraction(1, 10**9)
 """Selections cut their scores where less than that is left to miss."""
@@ -64,6 +64,8 @@ def levels_for(question: Question, interval: Number) -> Mapping[Aggregate, Fract
         if isinstance(expression, Arithmetic):
             walk(expression.left, outside / 2)
             walk(expression.right, outside / 2)
+        elif isinstance(expression, Applied):
+            walk(expression.of, outside)
         elif isinstance(expression, Aggregate) and FAMILY_OF[expression.kind].buys_intervals:
             found[expression] = max(found.get(expression, level), 1 - outside)
 
@@ -149,7 +151,8 @@ class _Asking:
         needed = 1.0
         if yardstick is not None:
             found = sizes(shared, self.wanted)
-            needed = min(1.0, max(size / yardstick[a] for a, size in found.items()))
+            ratios = [size / yardstick[a] for a, size in found.items() if yardstick[a] > 0]
+            needed = min(1.0, max(ratios, default=1.0))
         weights = [usual * needed, *[float(each * NANO)] * blocks]
         share, *rest = (int(self.nano * weight / sum(weights)) for weight in weights)
         return share, Fraction(rest[0], NANO)

@@ -14,18 +14,25 @@ from typing import Literal
 from sqlglot import exp
 
 from ...errors import Refused, nearest, refuse
-from ...schema import Boolean, Bounded, Category, Column, Number
+from ...schema import Bounded, Number
 from ...schema.literal import show
 from ...schema.table import RECORD
 from ..family.contract import Function
+from ..family.distinct import MOST_VALUES
 from ..family.registry import FAMILY_OF, SQL_FUNCTIONS
-from ..question import Aggregate, Arithmetic, Constant, Expression
+from ..question import Aggregate, Applied, Arithmetic, Constant, Expression
+from .constant import Constant as Constant_
 from .constant import limited, read_constant
-from .scope import Scope, find_column, read_name, read_reference, refuse_unquoted
+from .logic import Rows, written
+from .predicate import Conditions, known_columns
+from .row.operand import taken
+from .row.value import computed_column, is_column, is_computed, where_true
+from .scope import Scope, find_column, read_name, read_reference
 from .tree import Tree
 from .unsupported import MOST_NESTED, list_words, refuse_word, too_deep
 
 _LONGEST_CHAIN = 100
+_MOST_DECIMALS = 15
 _FINEST = 10**6  # a quantile's denominator is the unit its ranks are counted in
 
 
@@ -41,14 +48,14 @@ FUNCTIONS = (*_NAMES, "PERCENTILE_CONT", "QUANTILE_CONT", "BIN", "DATE_TRUNC")
 _KEYS_INSTEAD = {
     **{
         part: f"Write DATE_TRUNC('{part.lower()}', column) in SELECT and GROUP BY"
-        for part in ("YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "HOUR")
+        for part in ("WEEK", "DAY")
     },
     **dict.fromkeys(
-        ("EXTRACT", "DATE_PART", "STRFTIME", "TO_CHAR"),
+        ("STRFTIME", "TO_CHAR"),
         "Write DATE_TRUNC('month', column) in SELECT and GROUP BY",
     ),
     **dict.fromkeys(
-        ("ROUND", "FLOOR", "CEIL", "CEILING", "TRUNC", "WIDTH_BUCKET"),
+        ("ROUND", "TRUNC"),
         "Write BIN(column, width) in SELECT and GROUP BY",
     ),
 }
@@ -76,12 +83,11 @@ def _read(tree: Tree, node: exp.Expr, scope: Scope, depth: int) -> Expression:
     kind = type(node)
     if depth > _LONGEST_CHAIN:
         raise too_deep()
-    if kind in AGGREGATES:
-        return _aggregate(tree, node, scope, AGGREGATES[kind])
-    if kind is exp.WithinGroup:
-        return _within_group(tree, node, scope)
-    if kind is exp.PercentileCont and node.args.get("expression") is not None:
-        return _quantile_cont(tree, node, scope)
+    asked = _asked(tree, node, scope)
+    if asked is not None:
+        return asked
+    if kind in (exp.Round, exp.Coalesce, exp.Nullif, exp.Cast):
+        return _applied(tree, node, scope, depth)
     if kind is exp.Literal:
         value = read_constant(tree, node)
         if isinstance(value, Fraction):
@@ -100,10 +106,82 @@ def _read(tree: Tree, node: exp.Expr, scope: Scope, depth: int) -> Expression:
     raise _not_an_aggregate(tree, node, scope)
 
 
+def _applied(tree: Tree, node: exp.Expr, scope: Scope, depth: int) -> Expression:
+    """ROUND, COALESCE, NULLIF or CAST of a private answer."""
+    if type(node) is exp.Cast:
+        return _cast(tree, node, scope, depth)
+    function: Literal["round", "coalesce", "nullif"] = "round"
+    if type(node) is exp.Round:
+        this, given = tree.read(node, "this", "decimals")
+    elif type(node) is exp.Coalesce:
+        function = "coalesce"
+        this, others = tree.read(node, "this", "expressions")
+        given = others[0] if others and len(others) == 1 else node
+    else:
+        function = "nullif"
+        this, given = tree.read(node, "this", "expression")
+    number = Fraction(0) if given is None else read_constant(tree, given)
+    if type(number) is not Fraction:
+        raise refuse("query.function-of-answer", name=function.upper())
+    if function == "round" and (number.denominator != 1 or abs(number) > _MOST_DECIMALS):
+        raise refuse("query.round-to", most=_MOST_DECIMALS)
+    return _made(function, _read(tree, this, scope, depth + 1), number, scope)
+
+
+def _cast(tree: Tree, node: exp.Expr, scope: Scope, depth: int) -> Expression:
+    """CAST to a type of numbers: whole numbers and decimals are rounded to."""
+    this, to = tree.parts(node, "this", "to")
+    kind, sizes = tree.read(to, "this", "expressions")
+    inner = _read(tree, this, scope, depth + 1)
+    if kind in (exp.DType.DOUBLE, exp.DType.FLOAT):
+        _refuse_moment(inner, scope)
+        return inner
+    digits: Constant_ | None = Fraction(0)
+    if kind is exp.DType.DECIMAL and sizes and len(sizes) == 2:
+        both = [read_constant(tree, tree.parts(size, "this")[0]) for size in sizes]
+        digits = both[1]
+    elif kind not in (exp.DType.INT, exp.DType.BIGINT):
+        raise refuse_word("CAST")
+    if type(digits) is not Fraction or digits.denominator != 1 or abs(digits) > _MOST_DECIMALS:
+        raise refuse("query.round-to", most=_MOST_DECIMALS)
+    return _made("round", inner, digits, scope)
+
+
+def _made(
+    function: Literal["round", "coalesce", "nullif"],
+    of: Expression,
+    number: Fraction,
+    scope: Scope,
+) -> Expression:
+    _refuse_moment(of, scope)
+    if not has_aggregate(of):
+        raise refuse("query.function-of-answer", name=function.upper())
+    return Applied(function, of, number)
+
+
+def _asked(tree: Tree, node: exp.Expr, scope: Scope, only: Rows | None = None) -> Expression | None:
+    """What a function asks of all rows, or of those that FILTER leaves; None if it is none."""
+    kind = type(node)
+    if kind in AGGREGATES:
+        return _aggregate(tree, node, scope, AGGREGATES[kind], only)
+    if kind is exp.WithinGroup:
+        return _within_group(tree, node, scope, only)
+    if kind is exp.PercentileCont and node.args.get("expression") is not None:
+        return _quantile_cont(tree, node, scope, only)
+    if kind is exp.Filter and only is None:
+        this, where = tree.parts(node, "this", "expression")
+        asked = _asked(tree, this, scope, Conditions(tree).read_where(where, scope))
+        if asked is not None:
+            return asked
+    return None
+
+
 def _refuse_moment(side: Expression, scope: Scope) -> None:
     """Refuses arithmetic with a date or a category."""
     if not isinstance(side, Aggregate) or not FAMILY_OF[side.kind].of_column:
         return
+    if side.column not in scope.schema.columns:
+        return  # computed, and so a number
     column = scope.schema.column(side.column or "")
     if not isinstance(column, Number):
         raise refuse("query.nothing-can-added", name=side.name, name2=column.name, type=column.type)
@@ -120,6 +198,8 @@ def has_aggregate(expression: Expression) -> bool:
     """Whether anything in it is asked of the table."""
     if isinstance(expression, Arithmetic):
         return has_aggregate(expression.left) or has_aggregate(expression.right)
+    if isinstance(expression, Applied):
+        return has_aggregate(expression.of)
     return isinstance(expression, Aggregate)
 
 
@@ -136,23 +216,24 @@ def refuse_function(tree: Tree, node: exp.Func) -> Refused:
     )
 
 
-def _aggregate(tree: Tree, node: exp.Expr, scope: Scope, function: Function) -> Aggregate:
+def _aggregate(
+    tree: Tree, node: exp.Expr, scope: Scope, function: Function, only: Rows | None
+) -> Expression:
     this, *rest = tree.read(node, "this", *_arguments(function))
     this = None if this is None else tree.unwrap(this)
     if function.rows and type(this) is exp.Star:
         tree.read(this)
-        return Aggregate(function.kind)
-    if (
-        function.rows
-        and type(this) is exp.Literal
-        and isinstance(read_constant(tree, this), Fraction)
-    ):
-        return Aggregate(function.kind)
+        return _count(tree, scope, function, only)
+    if type(this) is exp.Literal and (function.rows or function.kind == "sum"):
+        value = read_constant(tree, this)
+        if isinstance(value, Fraction):
+            rows = _count(tree, scope, AGGREGATES[exp.Count], only)
+            return rows if function.rows else _computed("*", rows, Constant(value))
     if type(this) is exp.Distinct:
-        return _units(tree, this, scope, function)
-    column = _taken(tree, this, scope, function)
+        return _distinct(tree, this, scope, function, only)
+    column = taken(tree, this, scope, function, only)
     if function.columns == 2:
-        other = _taken(tree, rest[0], scope, function)
+        other = taken(tree, rest[0], scope, function)
         pair = [column.name, other.name]
         first, second = pair if function.ordered else sorted(pair)
         return Aggregate(function.kind, first, second)
@@ -169,7 +250,15 @@ def _arguments(function: Function) -> tuple[str, ...]:
     return ("quantile",) if function.share else ()
 
 
-def _within_group(tree: Tree, node: exp.Expr, scope: Scope) -> Aggregate:
+def _count(tree: Tree, scope: Scope, function: Function, only: Rows | None) -> Aggregate:
+    """How many rows there are, or are left by FILTER."""
+    if only is None:
+        return Aggregate(function.kind)
+    left = where_true(written(only, known_columns(tree, scope)))
+    return Aggregate(function.kind, computed_column(tree, left, scope).name)
+
+
+def _within_group(tree: Tree, node: exp.Expr, scope: Scope, only: Rows | None) -> Aggregate:
     """PERCENTILE_CONT(q) WITHIN GROUP (ORDER BY column)."""
     function = replace(AGGREGATES[exp.Quantile], name="PERCENTILE_CONT")
     this, order = tree.parts(node, "this", "expression")
@@ -180,16 +269,16 @@ def _within_group(tree: Tree, node: exp.Expr, scope: Scope) -> Aggregate:
     column_node, descending, _ = tree.read(ordered, "this", "desc", "nulls_first")
     if others:
         raise refuse("query.within-group-orders-by-several-columns")
-    column = _taken(tree, column_node, scope, function)
+    column = taken(tree, column_node, scope, function, only)
     q = _share(tree, given, function)
     return Aggregate(function.kind, column.name, q=1 - q if descending else q)
 
 
-def _quantile_cont(tree: Tree, node: exp.Expr, scope: Scope) -> Aggregate:
+def _quantile_cont(tree: Tree, node: exp.Expr, scope: Scope, only: Rows | None) -> Aggregate:
     """QUANTILE_CONT(column, q), which sqlglot takes for the other one."""
     function = replace(AGGREGATES[exp.Quantile], name="QUANTILE_CONT")
     this, given = tree.parts(node, "this", "expression")
-    column = _taken(tree, this, scope, function)
+    column = taken(tree, this, scope, function, only)
     return Aggregate(function.kind, column.name, q=_share(tree, given, function))
 
 
@@ -200,52 +289,25 @@ def _share(tree: Tree, node: exp.Expr | None, function: Function) -> Fraction:
     raise refuse("query.not-given-number-between-0", name=function.name, many=len(str(_FINEST)) - 1)
 
 
-def _taken(tree: Tree, node: exp.Expr | None, scope: Scope, function: Function) -> Column:
-    """The one column that stands there and fits."""
-    node = None if node is None else tree.unwrap(node)
-    if type(node) is not exp.Column or type(node.this) is not exp.Identifier:
-        refuse_unquoted(node, scope)
-        takes = "one column, or *" if function.rows else "one column"
-        takes = "two columns" if function.columns == 2 else takes
-        raise refuse("query.is-not-followed-by", name=function.name, takes=takes)
-    column = find_column(tree, node, scope)
-    if not isinstance(column, function.takes.types):
-        raise refuse(
-            "query.is-asked-of-which-is",
-            name=function.name,
-            name2=column.name,
-            type=column.type,
-            takes=function.takes.words,
-            instead=_instead(column),
-        )
-    return column
-
-
-def _instead(column: Column) -> str:
-    """What can be asked of a column that has no sum or mean."""
-    if isinstance(column, Boolean):
-        return f"Ask COUNT(*) with WHERE `{column.name}`, or GROUP BY `{column.name}`"
-    if isinstance(column, Category):
-        return f"Ask COUNT(*) with GROUP BY `{column.name}`, or MODE(`{column.name}`)"
-    if isinstance(column, Bounded) and not isinstance(column, Number):
-        return f"Ask MEDIAN(`{column.name}`), MIN or MAX"
-    if isinstance(column, Number):
-        return f"Ask COUNT(*) with GROUP BY BIN(`{column.name}`, width), or MEDIAN"
-    return f"Ask COUNT(`{column.name}`), or COUNT(*) with a condition"
-
-
-def _units(tree: Tree, node: exp.Expr, scope: Scope, function: Function) -> Aggregate:
-    """COUNT(DISTINCT unit): the only thing that may be asked of what names people."""
+def _distinct(
+    tree: Tree, node: exp.Expr, scope: Scope, function: Function, only: Rows | None
+) -> Aggregate:
+    """COUNT(DISTINCT column); of the unit, the only thing that may be asked of who is named."""
     found = tree.listed(node)
-    unit = scope.schema.unit
-    if function.rows and unit != RECORD and len(found) == 1:
-        column = tree.unwrap(found[0])
-        if type(column) is exp.Column and type(column.this) is exp.Identifier:
-            named = read_name(tree, read_reference(tree, column, scope))
-            known = scope.columns.get(named)
-            if known is not None and known.name.lower() == unit.lower():
-                return Aggregate("units")
-    raise refuse_word("DISTINCT")
+    if not function.rows or len(found) != 1:
+        raise refuse_word("DISTINCT")
+    counted, unit = tree.unwrap(found[0]), scope.schema.unit
+    if unit != RECORD and only is None and is_column(counted):
+        named = read_name(tree, read_reference(tree, counted, scope))
+        known = scope.columns.get(named)
+        if known is not None and known.name.lower() == unit.lower():
+            return Aggregate("units")
+    if only is not None or not (is_column(counted) or is_computed(counted)):
+        raise refuse("query.filter-beside", name=function.name, of="DISTINCT")
+    column = taken(tree, counted, scope, function)
+    if isinstance(column, Bounded) and column.steps >= MOST_VALUES:
+        raise refuse("query.too-many-values", name=column.name, most=MOST_VALUES)
+    return Aggregate("distinct", column.name)
 
 
 def _computed(
@@ -266,6 +328,8 @@ def _is_leaf(expression: Expression) -> bool:
 
 def _levels(expression: Expression) -> int:
     """How deep a text of it is nested, if chains of one operator need no parentheses."""
+    if isinstance(expression, Applied):
+        return 1 + _levels(expression.of)
     if not isinstance(expression, Arithmetic):
         return 2
     inside = [_levels(expression.left) + needs_parentheses(expression, expression.left)]
@@ -282,6 +346,8 @@ _OPERATION: dict[str, Callable[[Fraction, Fraction], Fraction]] = {
 
 
 def _not_an_aggregate(tree: Tree, node: exp.Expr, scope: Scope) -> Refused:
+    if isinstance(node, exp.Case | exp.Filter):
+        return refuse_word(type(node).__name__)
     if isinstance(node, exp.Func):
         return refuse_function(tree, node)
     if isinstance(node, exp.Subquery | exp.Select):

@@ -17,6 +17,7 @@ from ...schema.literal import show
 from .aggregate import refuse_function
 from .constant import read_constant
 from .logic import domain
+from .row.key import is_computed_key, read_computed_key
 from .scope import Scope, find_column
 from .tree import Tree
 from .unsupported import list_words
@@ -31,7 +32,9 @@ _DAY_ZERO = date(1970, 1, 1)
 
 
 def is_key(node: exp.Expr) -> bool:
-    """Whether a node is written like a key: a column, BIN or DATE_TRUNC."""
+    """Whether a node is written like a key: a column, BIN, DATE_TRUNC, or what is computed."""
+    if is_computed_key(node):
+        return True
     if type(node) is exp.Anonymous:
         return isinstance(node.this, str) and node.this.upper() == "BIN"
     return type(node) is exp.TimestampTrunc or (
@@ -46,7 +49,9 @@ def read_key(tree: Tree, node: exp.Expr, scope: Scope) -> Key:
             raise refuse_function(tree, node)
         raise refuse("query.group-by-has-something-that-is-not")
     if type(node) is exp.Column:
-        return key_of_column(find_column(tree, node, scope))
+        return key_of_column(find_column(tree, node, scope), tree)
+    if is_computed_key(node):
+        return read_computed_key(tree, node, scope)
     if type(node) is exp.TimestampTrunc:
         this, unit = tree.parts(node, "this", "unit")
         (part,) = tree.read(unit, "this")
@@ -57,8 +62,15 @@ def read_key(tree: Tree, node: exp.Expr, scope: Scope) -> Key:
     return _bin(_argument(tree, arguments[0], scope), read_constant(tree, arguments[1]))
 
 
-def key_of_column(column: Column) -> Group:
-    """The key that a column is by itself; refused if its cells must be said."""
+def key_of_column(column: Column, tree: Tree | None = None) -> Group | Bin:
+    """The key that a column is by itself; refused if its cells must be said.
+
+    tree: where columns that a derived table computes are found.
+    """
+    known = None if tree is None else tree.computed.get(column.name)
+    if known is not None and isinstance(column, Number):
+        low, high = int(column.low / column.grid), int(column.high / column.grid)
+        return Bin(column.name, 1, low, high - low + 1)
     if isinstance(column, Category):
         return Group(column.name, len(column.categories))
     if isinstance(column, Boolean):

@@ -32,6 +32,11 @@ def sql_name(name: str) -> str:
     return name if is_plain_name(name) else f'"{name}"'
 
 
+def column_text(name: str) -> str:
+    """A column as it stands in a condition; the name of a computed one is its text."""
+    return name if name.startswith("(") else sql_name(name)
+
+
 def sql_text(text: str) -> str:
     """The text in quotes.
 

@@ -123,6 +123,9 @@ def _written(rows: Rows, columns: Mapping[str, Column]) -> Predicate:
     if isinstance(rows, Several):
         return _joined(rows.every, (_written(part, columns) for part in rows.parts))
     column = columns[rows.column]
+    if isinstance(column, Category) and rows.column.startswith("("):  # computed: by its numbers
+        found = [Within(rows.column, *span) for span in rows.spans]
+        return _joined(False, found) if found else Within(rows.column, 1, 0)
     if isinstance(column, Boolean | Category):
         names = column.categories if isinstance(column, Category) else (False, True)
         chosen = (names[place] for first, last in rows.spans for place in range(first, last + 1))

@@ -28,10 +28,12 @@ class Selected:
 
     alias: its name, if the question gives one.
     column: the first column in it, by the name that the question uses.
+    plain: whether it is nothing but that column.
     """
 
     alias: str | None
     column: str | None
+    plain: bool = False
     key: Key | None = None
     expression: Expression | None = None
 
@@ -39,6 +41,8 @@ class Selected:
     def usual_name(self) -> str:
         """What it is called if the question gives no name."""
         short = _short(self.column or "")
+        if self.key is not None and self.key.column.startswith("(") and not self.plain:
+            return f"group_{short}"
         if isinstance(self.key, Bin):
             return f"bin_{short}"
         if isinstance(self.key, Calendar):
@@ -119,7 +123,8 @@ def _selected(tree: Tree, node: exp.Expr, scope: Scope) -> Selected:
     column = next((column.name.lower() for column in node.find_all(exp.Column)), None)
     spelled = next((name for name in scope.columns if name.lower() == column), None)
     if is_key(node):
-        return Selected(alias, spelled, key=read_key(tree, node, scope))
+        plain = type(node) is exp.Column
+        return Selected(alias, spelled, plain, read_key(tree, node, scope))
     expression = read_expression(tree, node, scope)
     if not has_aggregate(expression):
         raise refuse("query.column-of-answer-is-constant")
@@ -129,6 +134,10 @@ def _selected(tree: Tree, node: exp.Expr, scope: Scope) -> Selected:
 def _grouped(
     tree: Tree, group: exp.Expr | None, selected: tuple[Selected, ...], scope: Scope
 ) -> Iterator[Key]:
+    if group is not None and group.args.get("all"):
+        tree.read(group, "all")
+        yield from (entry.key for entry in selected if entry.key is not None)
+        return
     for node in tree.listed(group) if group is not None else ():
         node = tree.unwrap(node)
         at = place(tree, node, len(selected))

@@ -9,14 +9,15 @@ tree (`spelling.py`).
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 from ...errors import InvalidQuestion
 from ...schema import Schema, Table
-from ..question import Question
+from ..question import Question, used_columns
 from .logic import written
 from .output import name_outputs, read_keys, read_selected
 from .postprocess import Afterwards
-from .predicate import Conditions
+from .predicate import Conditions, known_columns
 from .source import read_source
 from .spelling import refuse_lost
 from .text import called_in, read_tokens, read_tree, refuse_apart
@@ -62,22 +63,25 @@ def parse(sql: str, schema: Schema) -> Question:
 
 
 def _question(tree: Tree, schema: Table) -> Question:
-    with_, select, from_, where, group, having, order, limit = tree.read(
-        tree.root, "with_", "expressions", "from_", "where", "group", "having", "order", "limit"
+    with_, select, from_, joins, where, group, having, order, limit = tree.read(
+        *(tree.root, "with_", "expressions", "from_", "joins"),
+        *("where", "group", "having", "order", "limit"),
     )
     conditions = Conditions(tree)
-    scope = read_source(tree, conditions, schema, from_, with_)
+    scope = read_source(tree, conditions, schema, from_, with_, joins)
     scope = scope.among(conditions.read_where(where, scope))
     selected = read_selected(tree, select or [], scope)
     keys = read_keys(tree, group, selected, scope)
     outputs = name_outputs(selected, keys)
     afterwards = Afterwards(tree, scope, outputs, keys)
-    return Question(
+    question = Question(
         table=schema.name,
         outputs=outputs,
         keys=keys,
-        where=None if scope.rows is None else written(scope.rows, schema.columns),
+        where=None if scope.rows is None else written(scope.rows, known_columns(tree, scope)),
         having=afterwards.read_having(having),
         order=afterwards.read_order(order),
         limit=afterwards.read_limit(limit, math.prod(key.cells for key in keys)),
     )
+    computed = used_columns(question, tree.computed)
+    return replace(question, computed=computed, persons=scope.persons)

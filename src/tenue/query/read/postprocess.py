@@ -17,13 +17,13 @@ from ...errors import Refused, nearest, refuse
 from ...frozen import dataclass
 from ...schema import Bounded, Category, Datetime
 from ...schema.literal import show
-from ..question import Aggregate, Comparison, KeyOutput, Order, Output
+from ..question import Aggregate, Comparison, KeyOutput, Label, Order, Output
 from .aggregate import has_aggregate, read_expression
 from .constant import Constant, instant, read_constant, refuse_value
 from .grouping import SECONDS_PER_DAY, is_key, read_key
 from .output import place
 from .predicate import COMPARISONS, FLIPPED, Operator, chain, find_categories
-from .scope import Scope, read_name, read_reference
+from .scope import Scope, find_column, read_name, read_reference
 from .tree import Tree
 
 _MOST_COMPARISONS = 100
@@ -115,6 +115,9 @@ class Afterwards:
         key = self.keys[output.key] if isinstance(output, KeyOutput) else None
         if isinstance(key, Calendar):
             return self._moment(key, value)
+        labels = () if key is None else self._labels(key)
+        if labels:
+            return _labelled(output, labels, operator, value)
         named = key.column if isinstance(key, Group) else _category(output)
         if named is not None:
             column = self.scope.schema.columns[named]
@@ -129,6 +132,11 @@ class Afterwards:
         if type(value) is not Fraction:
             raise refuse("query.is-compared-with-2", alias=output.alias, value=show(value))
         return value
+
+    def _labels(self, key: Key) -> tuple[Label, ...]:
+        """What the cells of a computed key are called."""
+        known = self.tree.computed.get(key.column)
+        return () if known is None else known.labels
 
     def _moment(self, key: Calendar, value: Constant) -> Fraction:
         column = self.scope.schema.columns[key.column]
@@ -165,6 +173,8 @@ class Afterwards:
     def _find_name(self, node: exp.Expr, aliases_first: bool) -> KeyOutput | Output:
         name = read_name(self.tree, read_reference(self.tree, node, self.scope))
         column = self.scope.columns.get(name)
+        if node.args.get("table") is not None:
+            column = find_column(self.tree, node, self.scope)
         by_column = [
             output
             for output in self.outputs
@@ -184,6 +194,16 @@ class Afterwards:
             name=show(name),
             nearest=nearest(name[:100], (output.alias for output in self.outputs)),
         )
+
+
+def _labelled(
+    output: KeyOutput | Output, labels: tuple[Label, ...], operator: Operator, value: Constant
+) -> Label:
+    """A constant that is compared with a label of a computed key."""
+    same_kind = type(value) is type(labels[0])
+    if not same_kind or (operator not in ("=", "<>") and not isinstance(value, Fraction)):
+        raise refuse("query.is-compared-with-2", alias=output.alias, value=show(value))
+    return value  # type: ignore[return-value]
 
 
 def _category(output: KeyOutput | Output) -> str | None:

@@ -9,17 +9,18 @@ steps · grid, in days or seconds).
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import Literal
 
 from sqlglot import exp
 
+from ...engine.predicate import Predicate
 from ...errors import Refused, nearest, refuse
 from ...schema import Boolean, Bounded, Category, Column
 from ...schema.literal import show
 from .constant import Constant, instant, read_constant, refuse_value
-from .logic import Absent, Held, Rows, Span, held, negated, origin, several
+from .logic import Absent, Held, Rows, Span, held, negated, origin, several, written
 from .scope import Scope, find_column, read_name, read_reference, refuse_unquoted
 from .tree import Tree
 from .unsupported import refuse_word
@@ -52,7 +53,10 @@ class Conditions:
 
     def __init__(self, tree: Tree) -> None:
         self._tree = tree
-        self._parts = 0
+
+    def read_condition(self, node: exp.Expr, scope: Scope) -> Predicate:
+        """The predicate that a condition is."""
+        return written(self._rows(node, scope), known_columns(self._tree, scope))
 
     def read_where(self, where: exp.Expr | None, scope: Scope) -> Rows | None:
         """The rows that a WHERE keeps; None for all."""
@@ -84,14 +88,21 @@ class Conditions:
         return held(column, (1, 1))
 
     def _count(self, parts: int) -> None:
-        self._parts += parts
-        if self._parts > _MOST_PARTS:
+        self._tree.conditions += parts
+        if self._tree.conditions > _MOST_PARTS:
             raise refuse("query.conditions-have-more-than-parts", most_parts=_MOST_PARTS)
 
     def _column(self, node: exp.Expr, scope: Scope) -> Column:
         node = self._tree.unwrap(node)
         if type(node) is exp.Column and type(node.this) is exp.Identifier:
             return find_column(self._tree, node, scope)
+        from .row.key import labelled_column
+        from .row.value import condition_column
+
+        column: Column | None = labelled_column(self._tree, node, scope)
+        column = column or condition_column(self._tree, node, scope)
+        if column is not None:
+            return column
         refuse_unquoted(node, scope)
         raise _not_a_condition(node)
 
@@ -154,10 +165,24 @@ class Conditions:
 
     def _is(self, node: exp.Expr, scope: Scope) -> Rows:
         this, expression = self._tree.parts(node, "this", "expression")
+        if type(expression) is exp.Boolean:
+            return self._is_truth(self._column(this, scope), read_constant(self._tree, expression))
         if type(expression) is not exp.Null:
             raise refuse_word("UNKNOWN")
         self._tree.read(expression)
         return Absent(self._column(this, scope).name)
+
+    def _is_truth(self, column: Column, value: Constant | None) -> Rows:
+        """IS TRUE and IS FALSE, which a missing value does not make unknown."""
+        if not isinstance(column, Boolean):
+            raise refuse("query.stands-alone-as-condition", name=column.name)
+        there = held(column, (int(value is True), int(value is True)))
+        return several(True, [there, Absent(column.name, absent=False)])
+
+
+def known_columns(tree: Tree, scope: Scope) -> Mapping[str, Column]:
+    """The columns that conditions may name: declared ones, and those that were computed."""
+    return {**scope.schema.columns, **tree.columns}
 
 
 def chain(tree: Tree, node: exp.Expr, kind: type[exp.Expr]) -> list[exp.Expr]:
@@ -208,6 +233,11 @@ def is_like(text: str, pattern: str) -> bool:
         else:
             return False
     return pattern[star:].strip("%") == ""
+
+
+def compared_with(column: Column, operator: Operator, value: Constant) -> Predicate:
+    """The predicate of one comparison."""
+    return written(_compared(column, operator, value), {column.name: column})
 
 
 def _compared(column: Column, operator: Operator, value: Constant) -> Held:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import field, replace
 
 from sqlglot import exp
 
@@ -11,6 +12,7 @@ from ...frozen import dataclass
 from ...schema import Column, Identifier, Named, Table
 from ...schema.literal import show
 from ...schema.named import is_column_name
+from ..question import Persons
 from .logic import Rows, several
 from .tree import Tree
 
@@ -22,12 +24,16 @@ class Scope:
     title: the name that may stand before a column's, as in t.income.
     columns: the declared columns by the names they have here.
     rows: which rows are left; None for all.
+    persons: the table of persons that the rows are, if they are persons.
+    others: the columns of lookups that are joined, by their titles in lower case.
     """
 
     schema: Table
     title: str | None
     columns: Named[Column]
     rows: Rows | None = None
+    persons: Persons | None = None
+    others: Mapping[str, Named[Column]] = field(default_factory=dict)
 
     def named(self, title: str | None) -> Scope:
         """The same under another title."""
@@ -63,7 +69,8 @@ def read_reference(tree: Tree, node: exp.Expr, scope: Scope) -> exp.Expr:
     this, table = tree.read(node, "this", "table")
     if table is not None:
         title = read_name(tree, table)
-        if scope.title is None or title.lower() != scope.title.lower():
+        own = scope.title is not None and title.lower() == scope.title.lower()
+        if not own and title.lower() not in scope.others:
             raise refuse(
                 "query.not-table", title=show(title), detail=scope.title or scope.schema.name
             )
@@ -73,6 +80,12 @@ def read_reference(tree: Tree, node: exp.Expr, scope: Scope) -> exp.Expr:
 
 def find_column(tree: Tree, node: exp.Expr, scope: Scope) -> Column:
     """The declared column that a node names; refused if there is none, or it names people."""
+    table = node.args.get("table")
+    if table is not None and table.name.lower() in scope.others:
+        joined = scope.others[table.name.lower()]
+        this, of = tree.parts(node, "this", "table")
+        read_name(tree, of)
+        return _of_lookup(read_name(tree, this), joined)
     name = read_name(tree, read_reference(tree, node, scope))
     column = scope.columns.get(name)
     if column is None:
@@ -86,6 +99,12 @@ def find_column(tree: Tree, node: exp.Expr, scope: Scope) -> Column:
             word="the unit that is protected" if is_unit else "an identifier",
         )
     return column
+
+
+def _of_lookup(name: str, columns: Named[Column]) -> Column:
+    if name in columns:
+        return columns[name]
+    raise refuse("query.no-column", name=show(name), nearest=nearest(name[:100], columns))
 
 
 def refuse_unquoted(node: exp.Expr | None, scope: Scope) -> None:

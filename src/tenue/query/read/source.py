@@ -14,6 +14,9 @@ from ...errors import nearest, refuse
 from ...schema import Column, Named, Table
 from ...schema.literal import show
 from .predicate import Conditions
+from .row.joined import join
+from .row.person import persons_scope
+from .row.value import computed_column, is_computed, read_value
 from .scope import Scope, find_column, read_alias, read_name, read_reference, start
 from .tree import Tree
 
@@ -22,9 +25,14 @@ _Known = Mapping[str, Scope]
 
 
 def read_source(
-    tree: Tree, conditions: Conditions, schema: Table, from_: exp.Expr, with_: exp.Expr | None
+    tree: Tree,
+    conditions: Conditions,
+    schema: Table,
+    from_: exp.Expr,
+    with_: exp.Expr | None,
+    joins: list[exp.Expr] | None = None,
 ) -> Scope:
-    """The scope of the outermost SELECT, whose FROM and WITH these are."""
+    """The scope of the outermost SELECT, whose FROM, JOINs and WITH these are."""
     known: dict[str, Scope] = {schema.name.lower(): start(schema)}
     defined: set[str] = set()
     for cte in tree.listed(with_) if with_ is not None else ():
@@ -34,7 +42,7 @@ def read_source(
             raise refuse("query.is-defined-twice", name=show(name))
         defined.add(name.lower())
         known[name.lower()] = _folded(tree, conditions, known, select).named(name)
-    return _from(tree, conditions, known, from_)
+    return join(tree, _from(tree, conditions, known, from_), joins or [])
 
 
 def _title(tree: Tree, alias: exp.Expr | None) -> str | None:
@@ -65,9 +73,13 @@ def _folded(tree: Tree, conditions: Conditions, known: _Known, select: exp.Expr)
     """The scope that a CTE or a derived table offers."""
     if type(select) is not exp.Select:
         raise refuse("query.derived-table-is-not-select")
-    chosen, from_, where = tree.read(select, "expressions", "from_", "where")
-    inner = _from(tree, conditions, known, from_)
+    chosen, from_, where, group, joins = tree.read(
+        select, "expressions", "from_", "where", "group", "joins"
+    )
+    inner = join(tree, _from(tree, conditions, known, from_), joins or [])
     left = inner.among(conditions.read_where(where, inner))
+    if group is not None:
+        return persons_scope(tree, chosen or [], group, left)
     columns: dict[str, tuple[str, Column]] = {}
     for expression in chosen:
         for name, column in _projected(tree, expression, inner):
@@ -76,7 +88,7 @@ def _folded(tree: Tree, conditions: Conditions, known: _Known, select: exp.Expr)
             columns[name.lower()] = name, column
     if not columns:
         raise refuse("query.derived-table-has-no-columns")
-    return Scope(inner.schema, None, Named(columns.values()), left.rows)
+    return Scope(inner.schema, None, Named(columns.values()), left.rows, inner.persons)
 
 
 def _projected(tree: Tree, node: exp.Expr, scope: Scope) -> Iterator[tuple[str, Column]]:
@@ -86,6 +98,10 @@ def _projected(tree: Tree, node: exp.Expr, scope: Scope) -> Iterator[tuple[str, 
     if type(node) is exp.Column and type(node.this) is exp.Identifier:
         column = find_column(tree, node, scope)
         yield node.name if alias is None else read_alias(tree, alias), column
+        return
+    if is_computed(node) and alias is not None:
+        amount = read_value(tree, node, scope)
+        yield read_alias(tree, alias), computed_column(tree, amount, scope)
         return
     if type(node) is exp.Column and type(node.this) is exp.Star:
         node = read_reference(tree, node, scope)

@@ -52,15 +52,42 @@ _SIGNS: dict[type[exp.Expr], tuple[TokenType, ...]] = {
     exp.Mul: (T.STAR,),
     exp.Star: (T.STAR,),
     exp.Div: (T.SLASH,),
+    exp.Case: (T.CASE, T.END),
+    exp.If: (T.WHEN, T.THEN),
+    exp.Filter: (T.FILTER,),
 }
 _FUNCTIONS: dict[type[exp.Expr], str] = {
     exp.TimestampTrunc: "date_trunc",
     exp.PercentileCont: "percentile_cont",
+    exp.Coalesce: "coalesce",
+    exp.Floor: "floor",
+    exp.Ceil: "ceil",
+    exp.Round: "round",
+    exp.Nullif: "nullif",
+    exp.Cast: "cast",
+    exp.WidthBucket: "width_bucket",
+    exp.Year: "year",
+    exp.Quarter: "quarter",
+    exp.Month: "month",
+    exp.Hour: "hour",
+    exp.DayOfWeekIso: "isodow",
     **{node: rule.name.lower() for node, rule in AGGREGATES.items()},
 }
-_SYNONYMS = {"var_samp": "variance", "quantile_cont": "percentile_cont"}
+_SYNONYMS = {
+    "var_samp": "variance",
+    "quantile_cont": "percentile_cont",
+    "ceiling": "ceil",
+    "ifnull": "coalesce",
+}
 """Functions that sqlglot makes the same node of, and which are the same."""
 _TYPES = {exp.DType.DATE: T.DATE, exp.DType.TIMESTAMPNTZ: T.TIMESTAMPNTZ}
+_NUMBER_TYPES = {
+    exp.DType.INT: T.INT,
+    exp.DType.BIGINT: T.BIGINT,
+    exp.DType.DOUBLE: T.DOUBLE,
+    exp.DType.FLOAT: T.FLOAT,
+    exp.DType.DECIMAL: T.DECIMAL,
+}
 
 _Item = tuple[str, object]
 """A word, sign or value: what it is, and what it says."""
@@ -97,6 +124,17 @@ def _in_text(tokens: Iterable[Token]) -> Iterator[tuple[Token, tuple[_Item, ...]
         open_ = kind in _OPEN
 
 
+def _of_join(node: exp.Expr) -> Iterator[TokenType | None]:
+    yield T.JOIN
+    for key, words in (("side", {"LEFT": T.LEFT}), ("kind", {"INNER": T.INNER, "OUTER": T.OUTER})):
+        if node.args.get(key):
+            yield words.get(node.args[key])
+    if node.args.get("using"):
+        yield T.USING
+    if node.args.get("on"):
+        yield T.ON
+
+
 def _in_tree(tree: exp.Expr) -> Iterator[_Item]:
     for node in tree.walk():
         kind = type(node)
@@ -106,18 +144,30 @@ def _in_tree(tree: exp.Expr) -> Iterator[_Item]:
             yield ("string", node.this) if node.is_string else ("number", number(node.this))
         elif kind is exp.Boolean:
             yield "sign", T.TRUE if node.this else T.FALSE
+        elif kind is exp.Var and type(node.parent) is exp.Extract:
+            yield "name", node.this.lower()
         elif kind is exp.Var:
             yield "unit", node.this
         elif kind is exp.DataType:
-            yield "sign", _TYPES.get(node.this)
+            yield "sign", _TYPES.get(node.this) or _NUMBER_TYPES.get(node.this)
         elif kind is exp.Anonymous:
             yield "name", node.this.lower()
+        elif kind is exp.Cast and node.args["to"].this in _TYPES:
+            pass  # DATE '…' and TIMESTAMP '…', which are said by their type
         elif kind in _FUNCTIONS:
             yield "name", _FUNCTIONS[kind]
         elif kind is exp.WithinGroup:
             yield from (("name", word) for word in ("within", "group"))
         elif kind is exp.Distinct:
             yield "sign", T.DISTINCT
+        elif kind is exp.Join:
+            yield from (("sign", sign) for sign in _of_join(node))
+        elif kind is exp.Extract:
+            yield from (("name", "extract"), ("sign", T.FROM))
+        elif kind is exp.Case and node.args.get("default") is not None:
+            yield "sign", T.ELSE
+        elif kind is exp.Group and node.args.get("all"):
+            yield "sign", T.ALL
         elif kind is exp.Like and node.args.get("negate"):
             yield "sign", T.NOT
         elif kind is exp.Ordered and node.args.get("desc"):

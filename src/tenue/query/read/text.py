@@ -39,8 +39,12 @@ WORDS = {
     *(T.WITH, T.SELECT, T.ALIAS, T.FROM, T.WHERE, T.GROUP_BY, T.HAVING),
     *(T.ORDER_BY, T.ASC, T.DESC, T.LIMIT),
     *(T.AND, T.OR, T.NOT, T.BETWEEN, T.IN, T.LIKE, T.IS, T.NULL, T.TRUE, T.FALSE),
+    *(T.CASE, T.WHEN, T.THEN, T.ELSE, T.END, T.FILTER),
 }
 """The words of SQL a question may have; DATE and TIMESTAMP only before a text."""
+JOINS = {T.JOIN, T.INNER, T.LEFT, T.OUTER, T.USING, T.ON}
+"""The words of a join, where the schema has lookups to join."""
+_NUMBER_TYPES = {T.INT, T.BIGINT, T.DOUBLE, T.FLOAT, T.DECIMAL}
 _PREFIXES = {T.NOT, T.DASH, T.PLUS}
 _ENDS_RUN = _NAMES | _VALUES | {T.L_PAREN, T.R_PAREN, T.COMMA}
 NEEDS_QUOTES = {"LAMBDA", *DIALECT.parser_class.NO_PAREN_FUNCTION_PARSERS}
@@ -66,7 +70,8 @@ def read_tokens(sql: str, schema: Table) -> list[Token]:
     while tokens and tokens[-1].token_type is T.SEMICOLON:
         tokens.pop()
     _refuse_other_statements(tokens)
-    _refuse_unknown(tokens, {schema.name.lower(), *(name.lower() for name in schema.columns)})
+    declared = {schema.name, *schema.columns, *schema.lookups}
+    _refuse_unknown(tokens, {name.lower() for name in declared}, joins=bool(schema.lookups))
     _refuse_size(tokens)
     _refuse_odd_numbers(tokens, sql)
     return tokens
@@ -127,12 +132,12 @@ def _refuse_other_statements(tokens: list[Token]) -> None:
         raise refuse("query.text-has-several-statements")
 
 
-def _refuse_unknown(tokens: list[Token], declared: set[str]) -> None:
+def _refuse_unknown(tokens: list[Token], declared: set[str], *, joins: bool) -> None:
     known = _VALUES | _NAMES | SIGNS | WORDS
     around = zip([None, None, *tokens], [None, *tokens], tokens, [*tokens[1:], None], strict=False)
     for function, before, token, after in around:
         bare = token.token_type not in (T.IDENTIFIER, T.STRING)
-        if bare and token.text.upper() in NEEDS_QUOTES:
+        if bare and token.text.upper() in NEEDS_QUOTES and token.token_type is not T.CASE:
             raise refuse_word(token.text)
         if token.token_type in known:
             continue
@@ -140,6 +145,12 @@ def _refuse_unknown(tokens: list[Token], declared: set[str]) -> None:
         counted = function and before and f"{function.text}{before.text}".upper() == "COUNT("
         if token.token_type is T.DISTINCT and counted:
             continue  # what it counts is looked at where it is read
+        if token.token_type is T.ALL and before and before.token_type is T.GROUP_BY:
+            continue
+        if joins and token.token_type in JOINS:
+            continue
+        if token.token_type in _NUMBER_TYPES and before and before.token_type is T.ALIAS:
+            continue  # a type after CAST(… AS, or a name that is read as one
         is_name = token.token_type in DIALECT.parser_class.ID_VAR_TOKENS
         if token.token_type in _TYPES and follows is T.STRING:
             continue
@@ -154,9 +165,9 @@ def _refuse_size(tokens: list[Token]) -> None:
     run = prefixes = 0
     for token in tokens:
         kind = token.token_type
-        if kind is T.L_PAREN:
+        if kind in (T.L_PAREN, T.CASE):
             levels.append(levels[-1] + 1 + prefixes)
-        elif kind is T.R_PAREN and len(levels) > 1:
+        elif kind in (T.R_PAREN, T.END) and len(levels) > 1:
             levels.pop()
         prefixes = prefixes + 1 if kind in _PREFIXES else 0
         run = 0 if kind in _ENDS_RUN else run + 1

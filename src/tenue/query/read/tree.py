@@ -12,6 +12,8 @@ from typing import Any
 
 from sqlglot import exp
 
+from ...schema import Column
+from ..question import ComputedColumn
 from .unsupported import refuse_part, unreadable
 
 
@@ -19,6 +21,8 @@ class Tree:
     """A tree, and which of its nodes were read.
 
     called: the functions as the text names them, in upper case; sqlglot may rename them.
+    computed, columns: what is computed somewhere in it, by name, and the columns that this is.
+    conditions: how many comparisons were read.
 
     Example
         >>> import sqlglot
@@ -31,6 +35,9 @@ class Tree:
     def __init__(self, root: exp.Expr, called: Sequence[str] = ()) -> None:
         self.root = root
         self.called = called
+        self.computed: dict[str, ComputedColumn] = {}
+        self.columns: dict[str, Column] = {}
+        self.conditions = 0
         self._read: set[int] = set()
 
     def read(self, node: exp.Expr, *names: str) -> tuple[Any, ...]:

@@ -121,7 +121,10 @@ def _keys(schema: Schema, by: Sequence[str]) -> tuple[Key, ...]:
     texts = ", ".join(sql_name(text) if text in schema.columns else text for text in by)
     table = sql_name(schema.name)
     sql = f"SELECT {texts}, COUNT(*) FROM {table} GROUP BY {texts}"  # noqa: S608 - `parse` reads it
-    return parse(sql, schema).keys
+    question = parse(sql, schema)
+    if question.computed:
+        raise refuse("query.by-is-not-list-of-texts")
+    return question.keys
 
 
 def _shares(quantiles: Sequence[Number]) -> tuple[Fraction, ...]:

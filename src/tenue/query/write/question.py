@@ -8,26 +8,29 @@ from __future__ import annotations
 from fractions import Fraction
 
 from ...engine.request import Bin, Calendar, Key
-from ...schema import Bounded, Datetime, Table
+from ...schema import Bounded, Datetime, Schema, Table
+from ..computed import seen_by, with_columns
 from ..question import (
     Aggregate,
+    Applied,
     Arithmetic,
     Comparison,
     Constant,
     Expression,
     KeyOutput,
     Order,
+    Persons,
     Question,
 )
 from ..read.aggregate import needs_parentheses
 from ..read.grouping import SECONDS_PER_DAY
 from ..read.literal import sql_name, sql_number, sql_text, sql_value
-from .where import render_where
+from ..read.row.where import render_where
 
 _ZERO = Constant(Fraction(0))
 
 
-def render(question: Question, schema: Table) -> str:
+def render(question: Question, schema: Schema) -> str:
     """One SQL text for the question, which `parse` reads as the same question.
 
     Example
@@ -39,6 +42,10 @@ def render(question: Question, schema: Table) -> str:
         >>> render(parse("select avg(INCOME) from census where not 7 <= income", schema), schema)
         'SELECT AVG(income) AS avg_income FROM census WHERE income <= 6'
     """
+    source = sql_name(question.table)
+    if question.persons is not None:
+        source = _persons(question.persons, source, schema)
+    schema = seen_by(question, schema)
     keys = [_key(key, schema) for key in question.keys]
     columns = {
         output.alias: keys[output.key]
@@ -48,7 +55,7 @@ def render(question: Question, schema: Table) -> str:
     }
     clauses = [
         "SELECT " + ", ".join(_named(text, alias) for alias, text in columns.items()),
-        f"FROM {sql_name(question.table)}",
+        f"FROM {source}",
     ]
     if question.where is not None:
         clauses.append(f"WHERE {render_where(question.where, schema)}")
@@ -65,6 +72,22 @@ def render(question: Question, schema: Table) -> str:
     return " ".join(clauses)
 
 
+_FUNCTIONS = {"total": "SUM", "least": "MIN", "largest": "MAX", "mean": "AVG"}
+
+
+def _persons(persons: Persons, table: str, schema: Schema) -> str:
+    """The derived table that has one row for each person."""
+    units, unit = persons.units, sql_name(schema.unit)
+    schema = with_columns(schema, persons.computed)
+    values = [
+        f"{_FUNCTIONS.get(value.kind, 'COUNT')}({_column(value.column) if value.column else '*'})"
+        f" AS {sql_name(value.name)}"
+        for value in units.values
+    ]
+    where = "" if units.where is None else f" WHERE {render_where(units.where, schema)}"
+    return f"(SELECT {', '.join([unit, *values])} FROM {table}{where} GROUP BY {unit})"  # noqa: S608
+
+
 def _order(order: Order, aliases: list[str]) -> str:
     name = sql_name(order.alias)
     if order.alias.upper() == "ALL":  # sqlglot reads "all" as ALL here, quotes or not
@@ -77,7 +100,9 @@ def _named(text: str, alias: str) -> str:
 
 
 def _key(key: Key, schema: Table) -> str:
-    name, column = sql_name(key.column), schema.column(key.column)
+    name, column = _column(key.column), schema.column(key.column)
+    if key.column.startswith("("):
+        return name
     if isinstance(key, Calendar):
         return f"DATE_TRUNC('{key.part}', {name})"
     if isinstance(key, Bin) and isinstance(column, Bounded):
@@ -90,6 +115,9 @@ def _expression(expression: Expression, unit: str) -> str:
         return _aggregate(expression, unit)
     if isinstance(expression, Constant):
         return sql_number(expression.value)
+    if isinstance(expression, Applied):
+        inside, number = _expression(expression.of, unit), sql_number(expression.number)
+        return f"{expression.function.upper()}({inside}, {number})"
     right = _expression(expression.right, unit)
     if isinstance(expression.right, Arithmetic) or right.startswith("-"):
         right = f"({right})"
@@ -104,10 +132,17 @@ def _expression(expression: Expression, unit: str) -> str:
 def _aggregate(aggregate: Aggregate, unit: str) -> str:
     if aggregate.kind == "units":
         return f"COUNT(DISTINCT {sql_name(unit)})"
-    columns = [sql_name(name) for name in (aggregate.column, aggregate.other) if name is not None]
+    if aggregate.kind == "distinct":
+        return f"COUNT(DISTINCT {_column(aggregate.column or '')})"
+    columns = [_column(name) for name in (aggregate.column, aggregate.other) if name is not None]
     if aggregate.name == "QUANTILE" and aggregate.q is not None:
         columns.append(sql_number(aggregate.q))
     return f"{aggregate.name}({', '.join(columns) or '*'})"
+
+
+def _column(name: str) -> str:
+    """A declared column, or the text of a computed one, which is its name in parentheses."""
+    return name[1:-1] if name.startswith("(") else sql_name(name)
 
 
 def _comparison(

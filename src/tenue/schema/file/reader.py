@@ -16,11 +16,12 @@ from ..protocol import FIXED_NOISE, PROTOCOLS, REFINEMENT, Protocol
 from ..table import NEIGHBOURS, PROMISES, RECORD, Budget, Question, Table
 from .declaration import read_column
 from .lines import Lines
+from .lookups import read_lookups
 from .marks import read_marks
 from .mistake import Mistakes
 from .section import Section
 
-_SECTIONS = ("table", "columns", "budget", "protocol", "questions")
+_SECTIONS = ("table", "columns", "budget", "protocol", "questions", "lookups")
 _LIMITS = ("rows_per_unit", "groups_per_unit")
 _TABLE_KEYS = {"name", "source", "unit", "neighbours", "rows", "version", "bounds_from_data"}
 _TABLE_KEYS |= {"missing", "separator", "ledger", *_LIMITS}
@@ -45,10 +46,12 @@ def read_table(values: Mapping[str, object], lines: Lines, folder: Path, file: s
     protocol = _protocol(values, mistakes)
     questions = _questions(values, mistakes)
     table = _table(values, mistakes)
+    lookups = read_lookups(values, mistakes, folder, table.get("name"))
     if table.get("unit") == RECORD:
         _refuse_sums_of_persons(columns, mistakes)
     mistakes.stop(file)
-    return Table(columns=columns, budget=budget, protocol=protocol, questions=questions, **table)
+    stated = {"budget": budget, "protocol": protocol, "questions": questions, "lookups": lookups}
+    return Table(columns=columns, **stated, **table)  # type: ignore[arg-type]
 
 
 def _refuse_sums_of_persons(columns: Named[Column], mistakes: Mistakes) -> None:

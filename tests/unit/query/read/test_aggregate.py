@@ -85,7 +85,7 @@ def test_chains_and_numbers_have_a_longest() -> None:
 
 def test_all_aggregates_are_listed_in_one_place() -> None:
     kinds = {rule.kind for rule in AGGREGATES.values()}
-    assert kinds == set(FAMILY_OF) - {"units"}
+    assert kinds == set(FAMILY_OF) - {"units", "distinct", "clipped_sum", "clipped_avg"}
     refusal = refused("SELECT APPROX(age) FROM census", "function")
     assert refusal.what == 'The function "APPROX" cannot be asked.'
     assert refusal.allowed.startswith("COUNT, SUM, AVG, MEDIAN, QUANTILE, MIN, MAX, VARIANCE")
@@ -100,7 +100,7 @@ def test_a_misspelled_function_gets_a_hint(text: str, hint: str) -> None:
     assert refused(f"SELECT {text} FROM census", "function").fix == f"Did you mean `{hint}`?"  # noqa: S608
 
 
-@pytest.mark.parametrize("name", ["sex", "employed", "date", "seen"])
+@pytest.mark.parametrize("name", ["sex", "date", "seen"])
 @pytest.mark.parametrize("function", ["SUM", "AVG"])
 def test_sums_are_of_numbers(function: str, name: str) -> None:
     refusal = refused(f"SELECT {function}({name}) FROM census", "type")  # noqa: S608

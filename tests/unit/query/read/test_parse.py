@@ -28,7 +28,7 @@ def test_a_question_says_all_that_the_text_says() -> None:
 
 def test_the_corpus_is_large_and_has_no_repetitions() -> None:
     corpus = statements("census", "income")
-    assert len(corpus) >= 250
+    assert len(corpus) >= 2 * 350
     assert len(set(corpus)) == len(corpus)
 
 
@@ -59,7 +59,7 @@ def test_questions_about_awkward_names_still_work() -> None:
 
 
 def test_every_function_sqlglot_knows_is_refused_but_ours() -> None:
-    allowed = {*FUNCTIONS, "VAR_SAMP"}
+    allowed = {*FUNCTIONS, "VAR_SAMP", "FLOOR", "CEIL", "CEILING"}
     for name in sorted(exp.FUNCTION_BY_NAME.keys() - allowed):
         for arguments in ("income", "*", "'month', date"):
             for sql in (
@@ -94,7 +94,6 @@ UNREAD = [
     "SELECT COUNT(*) FROM census WHERE age BETWEEN SYMMETRIC 9 AND 1",
     "SELECT COUNT(*) FROM census AS c(a, b)",
     "SELECT COUNT(*) FROM main.census",
-    "SELECT COUNT(*) FROM census, census AS other",
 ]
 
 

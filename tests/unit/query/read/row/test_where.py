@@ -6,7 +6,7 @@ import pytest
 
 from tenue.engine.request import All, Among, Any_, Not, Within
 from tenue.errors import InvalidArgument
-from tenue.query.write.where import render_where
+from tenue.query.read.row.where import render_where
 from unit.query.asked import CENSUS, where
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...engine.request import All, Among, Any_, Missing, Not, Predicate, Within
-from ...errors import refuse
-from ...schema import Bounded, Category, Table
-from ..read.literal import sql_name, sql_text, sql_value
-from ..read.logic import origin
+from ....engine.request import All, Among, Any_, Missing, Not, Predicate, Within
+from ....errors import refuse
+from ....schema import Bounded, Category, Table
+from ..literal import column_text, sql_text, sql_value
+from ..logic import origin
 
 
 def render_where(predicate: Predicate, schema: Table) -> str:
@@ -19,7 +19,7 @@ def render_where(predicate: Predicate, schema: Table) -> str:
     if isinstance(predicate, Any_):
         return " OR ".join(text for _, text in _parts(predicate, schema))
     if isinstance(predicate, Missing):
-        return f"{sql_name(predicate.column)} IS NULL"
+        return f"{column_text(predicate.column)} IS NULL"
     if isinstance(predicate, Among):
         return _among(predicate, schema)
     if isinstance(predicate, Within):
@@ -27,7 +27,7 @@ def render_where(predicate: Predicate, schema: Table) -> str:
     if isinstance(predicate.part, Within):
         return _without(predicate.part, schema)
     if isinstance(predicate.part, Missing):
-        return f"{sql_name(predicate.part.column)} IS NOT NULL"
+        return f"{column_text(predicate.part.column)} IS NOT NULL"
     return f"NOT ({render_where(predicate.part, schema)})"
 
 
@@ -37,7 +37,12 @@ def _parts(predicate: All | Any_, schema: Table) -> Iterator[tuple[type[Predicat
     lists: dict[str, list[int]] = {}
     for part in predicate.parts:
         inner = part.part if isinstance(part, Not) else part
-        if type(part) is kind and isinstance(inner, Within) and _is_one(inner):
+        if (
+            type(part) is kind
+            and isinstance(inner, Within)
+            and _is_one(inner)
+            and not _is_label(inner, schema)
+        ):
             lists.setdefault(inner.column, []).append(inner.first or 0)
         else:
             yield type(part), render_where(part, schema)
@@ -47,11 +52,27 @@ def _parts(predicate: All | Any_, schema: Table) -> Iterator[tuple[type[Predicat
             yield kind, _without(one, schema) if kind is Not else _within(one, schema)
         else:
             values = ", ".join(_value(_bounded(name, schema), step) for step in sorted(steps))
-            yield kind, f"{sql_name(name)} {'NOT ' * (kind is Not)}IN ({values})"
+            yield kind, f"{column_text(name)} {'NOT ' * (kind is Not)}IN ({values})"
+
+
+def _is_label(within: Within, schema: Table) -> bool:
+    """Whether a condition is on a computed category, whose numbers are the places of its names."""
+    name = within.column
+    return name.startswith("(") and isinstance(schema.column(name), Category)
+
+
+def _labels(within: Within, schema: Table) -> str:
+    name, first, last = column_text(within.column), within.first or 0, within.last or 0
+    column = schema.column(within.column)
+    names = column.categories if isinstance(column, Category) else ()
+    words = [sql_text(word) for word in names[first : last + 1]]
+    return f"{name} IN ({', '.join(words)})" if words and first <= last else f"{name} LIKE ''"
 
 
 def _within(within: Within, schema: Table) -> str:
-    column, name = _bounded(within.column, schema), sql_name(within.column)
+    if _is_label(within, schema):
+        return _labels(within, schema)
+    column, name = _bounded(within.column, schema), column_text(within.column)
     low, high = sql_value(column, column.low), sql_value(column, column.high)
     if within.first is None and within.last is None:
         return f"{name} >= {low}"
@@ -69,7 +90,7 @@ def _within(within: Within, schema: Table) -> str:
 def _without(within: Within, schema: Table) -> str:
     if _is_one(within):
         value = _value(_bounded(within.column, schema), within.first)
-        return f"{sql_name(within.column)} <> {value}"
+        return f"{column_text(within.column)} <> {value}"
     return f"NOT {_within(within, schema)}"
 
 
@@ -89,7 +110,7 @@ def _bounded(name: str, schema: Table) -> Bounded:
 
 
 def _among(among: Among, schema: Table) -> str:
-    name = sql_name(among.column)
+    name = column_text(among.column)
     values = [sql_text(v) if isinstance(v, str) else str(v).upper() for v in among.values]
     if len(values) == 1:
         return f"{name} = {values[0]}"

@@ -1,0 +1,193 @@
+"""Columns that a question computes: a closed tree over whole steps, whose range is known.
+
+Whatever is computed of a row is a whole number, and how large it may be follows from the bounds of
+the columns by interval arithmetic. So no row can make a computation fail, and what one row can add
+to a sum is known before a row is read. What is missing in a row makes the result missing; only a
+`Choice` looks at conditions first, and takes a condition that is unknown for one that is not true.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import date
+from typing import Literal
+
+from ..errors import refuse
+from ..frozen import dataclass
+from ..schema import Bounded, Column, Date, Datetime, Number
+from .predicate import Predicate, columns_in
+
+Ends = tuple[int, int]
+"""The least and the greatest whole number that something may be."""
+
+Field = Literal["year", "quarter", "month", "isodow", "hour"]
+FIELDS: dict[Field, Ends | None] = {
+    "year": None,
+    "quarter": (1, 4),
+    "month": (1, 12),
+    "isodow": (1, 7),
+    "hour": (0, 23),
+}
+"""The fields of a date or datetime and what they may be; a year may be what the bounds say."""
+
+MOST_STEPS = 2**62
+"""How large a computed value may be, so that every sum of such values fits into 126 bits."""
+_LARGEST = 2**120
+"""How large what is computed on the way may be."""
+
+
+@dataclass(frozen=True)
+class Steps:
+    """The whole steps of a bounded column, counted as in the logical table (`request.py`)."""
+
+    column: str
+
+
+@dataclass(frozen=True)
+class DateField:
+    """A field of a date or datetime, such as its month, 1 to 12; Monday is isodow 1."""
+
+    column: str
+    field: Field
+
+
+@dataclass(frozen=True)
+class Sum:
+    """constant + Σ weight·part."""
+
+    constant: int
+    terms: tuple[tuple[int, Formula], ...] = ()
+
+
+@dataclass(frozen=True)
+class Product:
+    """The product of all factors."""
+
+    factors: tuple[Formula, ...]
+
+
+@dataclass(frozen=True)
+class Quotient:
+    """floor(of / divisor); the divisor is above 0."""
+
+    of: Formula
+    divisor: int
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What stands beside the first condition that is true; `otherwise` if none is, None for
+    missing. An unknown condition is not true."""
+
+    cases: tuple[tuple[Predicate, Formula], ...]
+    otherwise: Formula | None = None
+
+
+Formula = Steps | DateField | Sum | Product | Quotient | Choice
+
+
+@dataclass(frozen=True)
+class Computed:
+    """A column that a request computes: its name, which no declared column has, and its steps."""
+
+    name: str
+    formula: Formula
+
+
+def leaf_ends(column: Column, leaf: Steps | DateField) -> Ends:
+    """What a column, or a field of one, may be; refused if its type has nothing of that."""
+    if isinstance(leaf, Steps):
+        if isinstance(column, Bounded):
+            low = int(column.low / column.grid) if isinstance(column, Number) else 0
+            return low, low + column.steps
+        said = "has no order"
+    else:
+        fixed, said = FIELDS[leaf.field], f"has no {leaf.field}"
+        if isinstance(column, Datetime) or (isinstance(column, Date) and leaf.field != "hour"):
+            years = [end.year for end in column.bounds if isinstance(end, date)]
+            return fixed or (years[0], years[1])
+    raise refuse("engine.request-fits-types", name=column.name, type=column.type, said=said)
+
+
+def parts_of(formula: Formula) -> tuple[Formula, ...]:
+    """What a formula is directly made of."""
+    if isinstance(formula, Sum):
+        return tuple(part for _, part in formula.terms)
+    if isinstance(formula, Product):
+        return formula.factors
+    if isinstance(formula, Quotient):
+        return (formula.of,)
+    if isinstance(formula, Choice):
+        last = () if formula.otherwise is None else (formula.otherwise,)
+        return (*(part for _, part in formula.cases), *last)
+    return ()
+
+
+def columns_of(formula: Formula) -> Iterator[str]:
+    """Every column that a formula reads, those of conditions too."""
+    if isinstance(formula, Steps | DateField):
+        yield formula.column
+    if isinstance(formula, Choice):
+        for condition, _ in formula.cases:
+            yield from columns_in(condition)
+    for part in parts_of(formula):
+        yield from columns_of(part)
+
+
+def never_missing(formula: Formula, filled: Callable[[str], bool]) -> bool:
+    """Whether the result is there in every row; `filled` says it of a column."""
+    if isinstance(formula, Steps | DateField):
+        return filled(formula.column)
+    if isinstance(formula, Choice) and formula.otherwise is None:
+        return False
+    return all(never_missing(part, filled) for part in parts_of(formula))
+
+
+def range_of(formula: Formula, ends: Callable[[Steps | DateField], Ends]) -> Ends:
+    """The least and the greatest number that the result may be, where it is not missing.
+
+    ends: the same of a column, or of a field of one.
+    """
+    return _ranges(formula, ends)[0]
+
+
+def largest_in(formula: Formula, ends: Callable[[Steps | DateField], Ends]) -> int:
+    """The largest size of any number that is computed on the way."""
+    return _ranges(formula, ends)[1]
+
+
+def check_range(formula: Formula, ends: Callable[[Steps | DateField], Ends]) -> Ends:
+    """The range; refused if the result, or anything on the way to it, may be too large."""
+    (low, high), largest = _ranges(formula, ends)
+    if max(-low, high) > MOST_STEPS or largest > _LARGEST:
+        raise refuse("engine.computed-value-too-large", bits=MOST_STEPS.bit_length() - 1)
+    return low, high
+
+
+def _ranges(formula: Formula, ends: Callable[[Steps | DateField], Ends]) -> tuple[Ends, int]:
+    """The range of the result, and the largest size on the way to it."""
+    if isinstance(formula, Steps | DateField):
+        found = ends(formula)
+        return found, max(map(abs, found))
+    inner = [_ranges(part, ends) for part in parts_of(formula)]
+    if isinstance(formula, Sum):
+        low = high = formula.constant
+        most = abs(formula.constant)
+        for (weight, _), (span, largest) in zip(formula.terms, inner, strict=True):
+            both = [weight * end for end in span]
+            low, high = low + min(both), high + max(both)
+            most += abs(weight) * largest
+        return (low, high), most
+    if isinstance(formula, Product):
+        low = high = most = 1
+        for span, largest in inner:
+            corners = [one * end for one in (low, high) for end in span]
+            low, high = min(corners), max(corners)
+            most *= max(1, largest)
+        return (low, high), most
+    if isinstance(formula, Quotient):
+        ((low, high), largest) = inner[0]
+        # a quotient is taken of what is not negative, and moved back
+        return (low // formula.divisor, high // formula.divisor), 2 * largest + 2 * formula.divisor
+    low, high = min(span[0] for span, _ in inner), max(span[1] for span, _ in inner)
+    return (low, high), max(largest for _, largest in inner)

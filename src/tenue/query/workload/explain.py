@@ -1,0 +1,224 @@
+"""What many questions would cost and how far off they would be: every way, without rows."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ...errors import refuse
+from ...mechanism.error import Error
+from ...noise.criterion import VARIANCE
+from ...number import NANO, above_zero, fraction_of_one
+from ...schema import Schema
+from ...screen.number import exactly, shortly
+from ...screen.page import notes, sentence
+from ...screen.table import html_table, text_table
+from ..family.reading import SHOWN_LEVEL, Reading
+from ..plan.accuracy import LARGEST
+from ..plan.limit import NOT_COVERED
+from ..plan.plan import Plan
+from .plan import Way, Workload
+
+_SHOWN = 20
+_CLOSE = 0.85
+"""What has a smaller deviation than so much of the largest one has no wider interval."""
+_MOST_CLOSE = 200
+_TRIES = 40
+_NEAR = 1.01
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class WorkloadPlan:
+    """Many questions with all ways to answer them together. Reads no rows.
+
+    ways: with the mean and the largest variance of an answer, in parts of that alone at an equal
+        share of the price. chosen: the way that is taken. fairest, least: the best way in which no
+        answer is worse than alone, and the one with the least mean.
+    """
+
+    workload: Workload
+    schema: Schema
+
+    @property
+    def ways(self) -> tuple[Way, ...]:
+        best: dict[tuple[str, bool], Way] = {}
+        for way in self.workload.ways:
+            key = way.name, way.fair
+            if key not in best or way.mean < best[key].mean or way is self.chosen:
+                best[key] = best[key] if key in best and best[key] is self.chosen else way
+        return tuple(best.values())
+
+    @property
+    def chosen(self) -> Way:
+        return self.workload.chosen
+
+    @property
+    def least(self) -> Way:
+        return self.workload.least
+
+    @property
+    def fairest(self) -> Way:
+        return min((way for way in self.ways if way.fair), key=lambda way: way.mean)
+
+    @property
+    def epsilon(self) -> Fraction:
+        return Fraction(self.workload.nano, NANO)
+
+    # -- errors of single answers --------------------------------------------------------------
+
+    @cached_property
+    def _readings(self) -> list[tuple[Plan, Reading]]:
+        return [(plan, reading) for plan in self.workload.plans for reading in plan.readings]
+
+    def _error(self, plan: Plan, reading: Reading) -> Error | None:
+        return reading.promised(plan.parts, self.schema.rows)
+
+    def half_widths(self, level: Fraction) -> list[float]:
+        """How far each output is off at most, with probability `level`, in its worst cell; refused
+        where that depends on rows. Of many alike, those that cannot be the widest are estimated."""
+        errors = []
+        for plan, reading in self._readings:
+            error = self._error(plan, reading)
+            if error is None:
+                raise reading.refuse_accuracy()
+            errors.append(error)
+        sizes = np.sqrt([error.variance for error in errors])
+        close = np.nonzero(sizes >= _CLOSE * sizes.max())[0]
+        order = close[np.argsort(-sizes[close], kind="stable")][:_MOST_CLOSE]
+        found = {int(place): errors[place].half_width(level) for place in order}
+        most = max(
+            (width / sizes[place] for place, width in found.items() if sizes[place]), default=0
+        )
+        return [found.get(place, float(most * size)) for place, size in enumerate(sizes)]
+
+    def alone(self, number: int) -> float:
+        """The epsilon that a question would cost alone, for the errors that it has here."""
+        bars = self.workload.alone.variances(number)
+        plan = self.workload.plans[number]
+        if plan.free:
+            return 0.0
+        share = self.workload.alone.share / NANO
+        ratios = []
+        for aggregate, reading in plan.strategy.readings.items():
+            size = reading.size(plan.parts, VARIANCE)
+            if size and math.isfinite(size):
+                ratios.append(bars[aggregate] / size**2)
+        return share * math.sqrt(max(ratios, default=1.0))
+
+    # -- as people and programs see it ---------------------------------------------------------
+
+    def _table(self) -> list[list[str]]:
+        rows = [["", "way", "mean error", "largest", "worse than alone"]]
+        for way in sorted(self.ways, key=lambda way: way.mean):
+            mark = "→" if way is self.chosen else ""
+            worse = "no answer" if way.fair else "some"
+            rows.append([mark, way.name, *map(_times, (way.mean, way.worst)), worse])
+        return rows
+
+    def _answers(self) -> list[list[str]]:
+        rows = [["question", "95 % within ±", "alone epsilon"]]
+        for number, plan in enumerate(self.workload.plans[:_SHOWN]):
+            widths = []
+            for reading in plan.readings:
+                error = self._error(plan, reading)
+                widths.append("after" if error is None else shortly(error.half_width(SHOWN_LEVEL)))
+            rows.append([plan.sql, ", ".join(widths), shortly(self.alone(number))])
+        return rows
+
+    def _notes(self) -> list[str]:
+        said = [
+            "Errors are standard deviations, in parts of those that the same answers have if each "
+            "is asked alone, at an equal share of the price."
+        ]
+        many = len(self.workload.plans)
+        if many > _SHOWN:
+            said.append(f"Shown are the first {_SHOWN} of {many:,} questions.")
+        if self.least is not self.chosen and self.least.mean < self.chosen.mean:
+            said.append(
+                f'With minimise "mean" the mean error is {_times(self.least.mean)} '
+                f"({self.least.name}), and some answer has {_times(self.least.worst)}."
+            )
+        limits = dict.fromkeys(limit.words for plan in self.workload.plans for limit in plan.limits)
+        if limits:
+            said.append(sentence(f"{', and '.join(limits)}; {NOT_COVERED}."))
+        return said
+
+    def _head(self) -> str:
+        facts = f"neighbours {self.schema.neighbours}, unit {self.schema.unit}"
+        many = len(self.workload.plans)
+        return f"{many:,} questions together, epsilon {exactly(self.epsilon)}, {facts}"
+
+    def __str__(self) -> str:
+        ways = text_table(self._table(), left=2)
+        answers = text_table(self._answers(), left=1)
+        return "\n".join([self._head(), "", *ways, "", *answers, *notes(self._notes())])
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return html_table(self._table(), [self._head()]) + html_table(
+            self._answers(), after=self._notes()
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "questions": [plan.sql for plan in self.workload.plans],
+            "epsilon": exactly(self.epsilon),
+            "chosen": self.chosen.name,
+            "least": self.least.name,
+            "saved": self.workload.saved,
+            "ways": [
+                {
+                    "way": way.name,
+                    "mean_variance": way.mean,
+                    "largest_variance": way.worst,
+                    "none_worse_than_alone": way.fair,
+                }
+                for way in self.ways
+            ],
+        }
+
+    def to_json(self) -> str:
+        return json.dumps(self.to_dict(), ensure_ascii=False)
+
+
+def _times(variance: float) -> str:
+    return f"{shortly(math.sqrt(variance))} ×"
+
+
+def least_price_of_many(accuracy: object, planned: Callable[[int], WorkloadPlan]) -> int:
+    """The least nano-epsilon, up to a hundredth of itself, at which every output's interval, or
+    the mean of all, is within ±reach at the level.
+
+    accuracy: ("interval", level, reach) or ("mean-interval", level, reach).
+    """
+    kinds: dict[str, Callable[[list[float]], float]]
+    kinds = {"interval": max, "mean-interval": lambda widths: sum(widths) / len(widths)}
+    given = tuple(accuracy) if isinstance(accuracy, tuple | list) else ()
+    if len(given) != 3 or not isinstance(given[0], str) or given[0] not in kinds:
+        raise refuse("query.accuracy-of-many", accuracy=accuracy)
+    level, reach = fraction_of_one(given[1], "level"), float(above_zero(given[2], "reach"))
+    price, low, high = NANO, 0, LARGEST + 1
+    for _ in range(_TRIES):
+        width = kinds[given[0]](planned(price).half_widths(level))
+        if width <= reach:
+            high = price
+        else:
+            low = price
+        if high <= LARGEST and (high == 1 or high <= low * _NEAR or 0.99 * reach <= width <= reach):
+            return high
+        if low == LARGEST:
+            break
+        # a width is nearly as 1/price; a little more than that, so that it is reached
+        wanted = math.ceil(min(price * width / reach * 1.003, LARGEST))
+        price = max(wanted, 1) if low < wanted < high else math.isqrt(max(low, 1) * high)
+    if high <= LARGEST:
+        return high
+    raise refuse("query.would-need-epsilon", reach=reach, largest=LARGEST // NANO)

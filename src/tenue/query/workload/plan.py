@@ -1,0 +1,397 @@
+"""Many questions at one price: every way to answer them, and the one with the least error.
+
+* one by one: each has an equal share of the price;
+* side by side: questions about rows that cannot be the same cost what one of them costs;
+* a box: all counts and sums get one noise, shaped to what one unit can do to all of them;
+* strategies: counts, sums and means are read off fewer numbers that are released in their place:
+  atoms, trees, tents, marginals, or the questions and their atoms together.
+
+What is not linear keeps its own share. By default no answer is worse than asked alone at an equal
+share; with minimise="mean" the mean error is the least that was found, whoever pays for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import cached_property
+
+from ...engine.formula import Computed
+from ...engine.request import All, Any_, Missing, Not, People, Predicate, Request
+from ...errors import Refused, refuse
+from ...noise.criterion import VARIANCE, criterion
+from ...number import NANO
+from ...schema import Schema
+from ...schema.table import RECORD
+from ..computed import computed_by, engine_columns, seen_together
+from ..family.noise import SumNoise, is_atom
+from ..family.reading import fold
+from ..family.strategy import Strategy, sizes
+from ..plan.limit import Limit, row_limit
+from ..plan.make import make_plan
+from ..plan.people import check_limited
+from ..plan.plan import Candidate, Plan
+from ..question import Aggregate, ComputedColumn, Output, Question
+from .alone import Alone
+from .block import Block
+from .box import Boxed, boxes
+from .choose import SAME, Known, Setting, blocks_for, line_block
+from .declare import MOST_VALUES, Line
+from .disjoint import all_disjoint
+from .grid import Grid, grid_of
+from .layout import Layout, is_linear, layouts, readings
+from .noise import noise_of
+from .reading import Components
+
+MOST_QUESTIONS = 10_000
+MEAN = "mean"
+"""What `minimise` says for the least mean error, whichever answers are worse than alone."""
+_FEW = 100
+_SMALLEST = 1e-300
+
+
+@dataclass(frozen=True, eq=False)
+class Way:
+    """One way to answer all questions.
+
+    mean, worst: the variance of an answer in parts of that alone, over all cells.
+    computed: the columns that the questions of the blocks compute.
+    """
+
+    name: str
+    mean: float
+    worst: float
+    boxed: Boxed | None = None
+    beside: tuple[Plan, ...] | None = None
+    blocks: tuple[Block, ...] = ()
+    layout: Layout | None = None
+    grid: Grid | None = None
+    computed: tuple[Computed, ...] = ()
+
+    @property
+    def shared(self) -> tuple[int, ...]:
+        """The numbers of the questions that are read off the blocks."""
+        if self.layout is None:
+            return ()
+        return tuple(sorted({n.question for needs in self.layout.needs.values() for n in needs}))
+
+    @property
+    def fair(self) -> bool:
+        """Whether no answer is worse than asked alone."""
+        return self.worst <= SAME
+
+
+@dataclass(frozen=True, eq=False)
+class Workload:
+    """Questions that are paid for together, in the way that was chosen.
+
+    plans: one for each question. shared: the numbers of those that are read off the blocks.
+    components: where the components of these are.
+    together, owners: the one noise of a box, and the question of each of its components.
+    saved: the share of the variance that the chosen way saves, against one by one.
+    """
+
+    alone: Alone
+    ways: tuple[Way, ...]
+    chosen: Way
+    least: Way
+    nano: int
+    plans: tuple[Plan, ...]
+    components: Mapping[int, Components] = field(default_factory=dict)
+
+    @property
+    def shared(self) -> tuple[int, ...]:
+        return tuple(self.components)
+
+    @property
+    def saved(self) -> float:
+        return max(0.0, 1 - self.chosen.mean)
+
+    @property
+    def together(self) -> SumNoise | None:
+        return None if self.chosen.boxed is None else self.chosen.boxed.noise
+
+    @property
+    def owners(self) -> tuple[int, ...]:
+        return () if self.chosen.boxed is None else self.chosen.boxed.owners
+
+    @property
+    def blocks(self) -> tuple[Block, ...]:
+        return self.chosen.blocks
+
+    @cached_property
+    def request(self) -> Request:
+        """What the engine measures for the blocks: every cell of their grid."""
+        return _request(self.alone, self.chosen)
+
+
+def plan_workload(
+    questions: Sequence[Question],
+    texts: Sequence[str],
+    schema: Schema,
+    nano: int,
+    minimise: object = "variance",
+) -> Workload:
+    """The best way to answer all questions at a total price of `nano`."""
+    if not 1 <= len(questions) <= MOST_QUESTIONS:
+        raise refuse("query.questions-asked", many=len(questions), most_questions=MOST_QUESTIONS)
+    if any(question.persons is None for question in questions):
+        check_limited(schema)
+    fair = minimise != MEAN
+    wanted = criterion(minimise) if fair else VARIANCE
+    alone = Alone(questions, texts, schema, nano, wanted)
+    apart = Way("one by one", 1.0, 1.0)
+    if all(alone.free):
+        plans = tuple(alone.plan(number) for number in range(len(questions)))
+        return Workload(alone, (apart,), apart, apart, 0, plans)
+    ways = [apart, *_beside(alone), *_boxed(alone), *_strategies(alone, nano)]
+    least = min(ways, key=_order)
+    chosen = min((way for way in ways if way.fair), key=_order) if fair else least
+    return _made(alone, ways, chosen, least)
+
+
+def plan_line(declared: Line, question: Question, text: str, schema: Schema, nano: int) -> Workload:
+    """A histogram whose noise is shaped to the thresholds or ranges that are added up from it."""
+    if question.cells > MOST_VALUES:
+        name = declared.column
+        raise refuse(
+            "query.declared-has-many-cells", name=name, many=question.cells, most=MOST_VALUES
+        )
+    check_limited(schema)
+    alone = Alone([question], [text], schema, nano, VARIANCE)
+    (layout,) = layouts({0: question}, schema)
+    grid = grid_of([question], (), schema)
+    assert grid is not None  # noqa: S101 - bins of one column are few
+    setting = _setting(alone, nano)
+    block = line_block(layout, grid, question, declared.rows, setting)
+    way = Way(block.strategy.name, 1.0, 1.0, blocks=(block,), layout=layout, grid=grid)
+    return _made(alone, [way], way, way)
+
+
+def _setting(alone: Alone, price: int) -> Setting:
+    schema = alone.schema
+    rows = 1 if schema.unit == RECORD else schema.rows_per_unit or 1
+    return Setting(price, schema.neighbours == "replace", rows)
+
+
+def _made(alone: Alone, ways: Sequence[Way], chosen: Way, least: Way) -> Workload:
+    numbers, components = range(len(alone.questions)), dict[int, Components]()
+    if chosen.beside is not None:
+        plans = chosen.beside
+    elif chosen.boxed is not None:
+        boxed = chosen.boxed.plans
+        plans = tuple(boxed[n] if n in boxed else alone.plan(n) for n in numbers)
+    elif chosen.blocks:
+        made, components = _estimated_plans(alone, chosen)
+        plans = tuple(made[n] if n in made else alone.plan(n) for n in numbers)
+    else:
+        plans = tuple(alone.plan(n) for n in numbers)
+    return Workload(alone, tuple(ways), chosen, least, alone.nano, plans, components)
+
+
+def _order(way: Way) -> float:
+    """The mean to few digits: rounding shall not decide between ways that are as good."""
+    return float(f"{way.mean:.6g}")
+
+
+def _rows_public(question: Question, alone: Alone, number: int) -> bool:
+    """Whether a mean is over a public number of rows: its sum alone is better than any pair."""
+    readings = alone.like(number).strategy.readings.values()
+    return any(reading.needs_row_count for reading in readings)
+
+
+# -- ways ------------------------------------------------------------------------------------------
+
+
+def _judged(name: str, alone: Alone, plans: dict[int, Plan]) -> Way:
+    """A way in which some questions have other plans than alone."""
+    total = cells = worst = 0.0
+    for number, question in enumerate(alone.questions):
+        for aggregate, bar in alone.sizes(number).items():
+            ratio = 1.0
+            if number in plans and bar > 0:
+                ratio = (sizes(plans[number].strategy, alone.wanted)[aggregate] / bar) ** 2
+            total, cells = total + ratio * question.cells, cells + question.cells
+            worst = max(worst, ratio)
+    return Way(name, total / max(cells, 1), worst)
+
+
+def _beside(alone: Alone) -> list[Way]:
+    """Questions about different rows; for the rows of one person may answer several of them."""
+    questions, schema = alone.questions, alone.schema
+    if schema.unit != RECORD or not 2 <= len(questions) <= _FEW or any(q.keys for q in questions):
+        return []
+    together, _ = computed_by(dict(enumerate(questions)))
+    if len(together) < len(questions) or not all_disjoint([q.where for q in questions]):
+        return []
+    plans = tuple(
+        make_plan(q, schema, alone.nano, alone.wanted, text, beside=True)
+        for q, text in zip(questions, alone.texts, strict=True)
+    )
+    way = _judged("side by side", alone, dict(enumerate(plans)))
+    return [replace(way, beside=plans)]
+
+
+def _boxed(alone: Alone) -> list[Way]:
+    paying = [n for n, free in enumerate(alone.free) if not free]
+    shared = {
+        n: q
+        for n, q in enumerate(alone.questions)
+        if n in paying and not q.keys and all(map(is_atom, q.aggregates()))
+    }
+    if not shared:
+        return []
+    price = alone.nano if len(shared) == len(paying) else alone.share * len(shared)
+    found = boxes(shared, alone.texts, alone.schema, price, alone.wanted)
+    return [replace(_judged(one.noise.name, alone, dict(one.plans)), boxed=one) for one in found]
+
+
+def _strategies(alone: Alone, nano: int) -> list[Way]:
+    """Strategies for all linear questions: at the least mean, and with none worse than alone.
+
+    If what they compute makes too many cells, for those that compute nothing.
+    """
+    questions = alone.questions
+    linear = {n: q for n, q in enumerate(questions) if not alone.free[n] and is_linear(q)}
+    linear = {n: q for n, q in linear.items() if not _rows_public(q, alone, n)}
+    together, computed = computed_by(linear)
+    found = _strategies_for(alone, together, computed, nano)
+    if not found and computed:
+        plain = [n for n in together if not questions[n].computed]
+        found = _strategies_for(alone, plain, [], nano)
+    return found
+
+
+def _strategies_for(
+    alone: Alone, linear: Sequence[int], computed: Sequence[ComputedColumn], nano: int
+) -> list[Way]:
+    if len(linear) < 2:
+        return []
+    schema, questions = seen_together(computed, alone.schema), alone.questions
+    paying = alone.free.count(False)
+    price = nano if len(linear) == paying else alone.share * len(linear)
+    setting = _setting(alone, price)
+    found = []
+    bars = {(n, a): v for n in linear for a, v in alone.variances(n).items()}
+    asked = {n: questions[n] for n in linear}
+    for layout in layouts(asked, schema):
+        present = {need.slice.present for needs in layout.needs.values() for need in needs} - {""}
+        grid = grid_of([questions[n] for n in linear], present, schema)
+        if grid is None:
+            continue
+        known: Known = {}
+        for bounded in (True, False):
+            try:
+                blocks = blocks_for(layout, grid, questions, bars, setting, known, bounded=bounded)
+            except Refused:  # too little to be shared among levels
+                continue
+            if blocks is not None:
+                way = _way(blocks, layout, grid, alone, bars)
+                found.append(replace(way, computed=engine_columns(computed)))
+    return found
+
+
+def _way(
+    blocks: Sequence[Block],
+    layout: Layout,
+    grid: Grid,
+    alone: Alone,
+    bars: dict[tuple[int, Aggregate], float],
+) -> Way:
+    total = cells = worst = 0.0
+    for block in blocks:
+        starts = dict(zip(block.slices, block.offsets, strict=False))
+        for need in layout.needs[block.quantity]:
+            own = block.variances[starts[need.slice] :][: need.slice.cells] * float(need.factor)
+            ratio = own / max(bars[need.question, need.aggregate], _SMALLEST)
+            total, cells = total + float(ratio.sum()), cells + len(ratio)
+            worst = max(worst, float(ratio.max()))
+    shared = {number for number, _ in bars}
+    others = [n for n in range(len(alone.questions)) if n not in shared]
+    own_cells = sum(alone.questions[n].cells * len(alone.questions[n].aggregates()) for n in others)
+    name = " and ".join(dict.fromkeys(block.strategy.name for block in blocks))
+    mean = (total + own_cells) / max(cells + own_cells, 1)
+    return Way(name, mean, worst, blocks=tuple(blocks), layout=layout, grid=grid)
+
+
+# -- plans of what is read off blocks --------------------------------------------------------------
+
+
+def _estimated_plans(alone: Alone, way: Way) -> tuple[dict[int, Plan], dict[int, Components]]:
+    assert way.layout is not None and way.grid is not None  # noqa: S101, PT018 - blocks come with both
+    schema, seen, blocks = alone.schema, way.grid.schema, way.blocks
+    price = sum(block.nano for block in blocks)
+    noise = noise_of(blocks, Fraction(price, NANO))
+    request, limits = _request(alone, way), _limits(schema)
+    places = {block.quantity: number for number, block in enumerate(blocks)}
+    slices = {
+        (number, one): place
+        for number, block in enumerate(blocks)
+        for place, one in enumerate(block.slices)
+    }
+    needs: dict[int, list[tuple[object, object, int]]] = {}
+    parts: dict[int, list[tuple[int, int, int]]] = {}
+    for quantity, own in way.layout.needs.items():
+        for need in own:
+            at = parts.setdefault(need.question, [])
+            needs.setdefault(need.question, []).append((need, quantity, len(at)))
+            number = places[quantity]
+            at += [(number, slices[number, need.slice], side) for side in range(quantity.many)]
+    found, where = {}, {}
+    chosen = Candidate(noise.name, Fraction(price, NANO), (), 0.0)
+    for number in way.shared:
+        question = alone.questions[number]
+        components = Components(blocks, tuple(parts[number]), question.cells)
+        where[number] = components
+        read = readings(question, components, needs[number], seen)  # type: ignore[arg-type]
+        outputs = [output for output in question.outputs if isinstance(output, Output)]
+        found[number] = Plan(
+            question=question,
+            sql=alone.texts[number],
+            neighbours=schema.neighbours,
+            unit=schema.unit,
+            criterion=alone.wanted,
+            nano=price,
+            candidates=(chosen,),
+            chosen=chosen,
+            strategy=Strategy(noise.name, (noise,), read),
+            request=request,
+            readings=tuple(fold(output.expression, read) for output in outputs),
+            needs_row_count=False,
+            limits=limits,
+        )
+    return found, where
+
+
+def _limits(schema: Schema) -> tuple[Limit, ...]:
+    people = _people(schema)
+    return () if people is None else (row_limit(people),)
+
+
+def _people(schema: Schema) -> People | None:
+    """What is kept of each person: so many rows, drawn once for all questions."""
+    if schema.unit == RECORD:
+        return None
+    return People(schema.unit, schema.rows_per_unit or 1, None)
+
+
+def _request(alone: Alone, way: Way) -> Request:
+    assert way.grid is not None  # noqa: S101 - blocks come with their grid
+    measures = dict.fromkeys(m for block in way.blocks for m in block.quantity.measures)
+    where, people = way.grid.where, _people(alone.schema)
+    if people is not None:
+        # rows that no question is about use up no limit
+        asked = [_rows_of(alone.questions[number], way.grid.schema) for number in way.shared]
+        where = None if None in asked else Any_(tuple(dict.fromkeys(a for a in asked if a)))
+    keys = tuple(axis.key for axis in way.grid.axes)
+    return Request(tuple(measures), where, keys, people, way.computed)
+
+
+def _rows_of(question: Question, schema: Schema) -> Predicate | None:
+    """The rows that a question is about; None for all."""
+    keyed = [k.column for k in question.keys if schema.column(k.column).missing is None]
+    parts: list[Predicate] = [Not(Missing(name)) for name in dict.fromkeys(keyed)]
+    if question.where is not None:
+        parts.insert(0, question.where)
+    return All(tuple(parts)) if parts else None

@@ -1,0 +1,189 @@
+"""How an answer of a workload is read off the estimates, and how far off it may be.
+
+The noisy numbers of a cell are the estimates of its components, in parts 1/FINE of a step, and then
+the cell's own number: what the released numbers say about it differs from cell to cell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass as plain_dataclass
+from dataclasses import field
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from ...frozen import dataclass
+from ...mechanism.error import Error, Term
+from ..family.reading import Additive, Interval, Linear, Noisy, Parts
+from .block import FINE, Block
+from .strategy.runs import Reals
+from .strategy.tail import LaplaceCombination
+
+_CLOSE = 2.0**-24
+
+
+@plain_dataclass(frozen=True, eq=False)
+class Components:
+    """Where the components of a question are: in which block, in which of its slices, which side.
+
+    slack: how far rounding may move one of them, in steps.
+    """
+
+    blocks: tuple[Block, ...]
+    places: tuple[tuple[int, int, int], ...]
+    cells: int
+
+    def row(self, component: int, cell: int) -> tuple[int, int, int]:
+        """The block, the side and the row of a component in a cell."""
+        block, one, side = self.places[component]
+        return block, side, self.blocks[block].offsets[one] + cell
+
+    def combination(self, cell: int, terms: Sequence[Term]) -> LaplaceCombination:
+        """The law of the error of a weighted sum of components, in the unit of the weights."""
+        return combination_of(
+            self.blocks,
+            [(self.row(t.component, cell), float(t.weight * FINE)) for t in terms],
+        )
+
+    def variance(self, cell: int, terms: Sequence[Term]) -> float:
+        """The variance of a weighted sum of components in a cell."""
+        if len(terms) == 1:
+            block, _, row = self.row(terms[0].component, cell)
+            return float(self.blocks[block].variances[row] * float(terms[0].weight * FINE) ** 2)
+        return self.combination(cell, terms).variance
+
+    def worst(self, terms: Sequence[Term]) -> int:
+        """The cell where it is largest."""
+        return max(range(self.cells), key=lambda cell: self.variance(cell, terms))
+
+
+def combination_of(
+    blocks: Sequence[Block], rows: Sequence[tuple[tuple[int, int, int], float]]
+) -> LaplaceCombination:
+    """The law of Σ weight·(estimate − truth) over rows, each given by block, side and place."""
+    added: dict[tuple[int, int], Reals] = {}
+    for (block, side, place), weight in rows:
+        own = weight * blocks[block].weights(place)
+        added[block, side] = added[block, side] + own if (block, side) in added else own
+    if not added:
+        return LaplaceCombination(np.zeros(0), np.zeros(0))
+    rates = [blocks[block].rates for block, _ in added]
+    return LaplaceCombination(np.concatenate(list(added.values())), np.concatenate(rates))
+
+
+@lru_cache(maxsize=65_536)
+def _error(found: Components, cell: int, terms: tuple[Term, ...]) -> LaplaceCombination:
+    return found.combination(cell, terms)
+
+
+@lru_cache(maxsize=65_536)
+def _half(error: LaplaceCombination, level: Fraction) -> float:
+    return error.half_width(level)
+
+
+@dataclass(frozen=True)
+class Estimated(Linear):
+    """A weighted sum of estimates: counts, sums, and what is added to them.
+
+    slack: how far rounding may have moved it, in parts of its weights; told with the answer.
+    """
+
+    found: Any = field(default=None, repr=False)
+
+    @property
+    def term(self) -> None:
+        return None
+
+    def _at(self, cell: int) -> LaplaceCombination:
+        return _error(self.found, cell, self.terms)
+
+    def error(self, parts: Parts) -> Error:
+        return self._at(self.found.worst(self.terms))
+
+    def interval(self, parts: Parts, level: Fraction, noisy: Noisy, rows: int | None) -> Interval:
+        cell, slack = noisy[1]
+        half = Fraction(_half(self._at(cell), level))
+        half += sum(abs(t.weight) for t in self.terms) * slack
+        value = self._unrounded(noisy)
+        return value - half, value + half
+
+    def expected_error(self, parts: Parts, noisy: Noisy | None, rows: int | None) -> float | None:
+        if noisy is None:
+            return self.error(parts).mean_absolute_error
+        return self._at(noisy[1][0]).mean_absolute_error
+
+    def before_rows(self, parts: Parts, rows: int | None) -> Error:
+        return self.error(parts)
+
+    def moved(self, parts: int, places: int) -> Estimated:
+        return self
+
+
+@dataclass(frozen=True)
+class EstimatedMean(Additive):
+    """low + (high − low)·below / (above + below), from the two estimates of a pair.
+
+    Its interval holds every mean that the estimates do not reject: for the share s of the range,
+    (1 − s)·below − s·above is an error alone, whose law is known.
+    """
+
+    above: int
+    below: int
+    low: Fraction
+    high: Fraction
+    found: Any = field(default=None, repr=False)
+
+    def _pair(self, noisy: Noisy) -> tuple[int, int]:
+        return noisy[0][self.above], noisy[0][self.below]
+
+    def value(self, noisy: Noisy, rows: int | None) -> Fraction:
+        above, below = self._pair(noisy)
+        both = above + below
+        if both <= 0:
+            return (self.low + self.high) / 2  # no rows are visible: the middle of the range
+        share = Fraction(min(max(below, 0), both), both)
+        return self.low + (self.high - self.low) * share
+
+    def _blend(self, cell: int, share: float) -> LaplaceCombination:
+        near = Fraction(share)
+        terms = Term(0, self.below, (1 - near) / FINE), Term(0, self.above, -near / FINE)
+        return _error(self.found, cell, terms)
+
+    def error(self, parts: Parts) -> Error:
+        """The error of a mean in the middle of its range, times the number of rows, in its unit."""
+        half = Fraction(1, 2) * self._step
+        terms = Term(0, self.below, half / FINE), Term(0, self.above, -half / FINE)
+        return _error(self.found, self.found.worst(terms[:1]), terms)
+
+    @property
+    def _step(self) -> Fraction:
+        block = self.found.blocks[self.found.places[self.above][0]]
+        return (self.high - self.low) / int(block.quantity.span)
+
+    def interval(
+        self, parts: Parts, level: Fraction, noisy: Noisy, rows: int | None
+    ) -> Interval | None:
+        above, below = (number / FINE for number in self._pair(noisy))
+        cell, slack = noisy[1]
+
+        def rejected(share: float) -> bool:
+            half = _half(self._blend(cell, share), level) + slack / FINE
+            return abs((1 - share) * below - share * above) > half
+
+        guess = float((self.value(noisy, rows) - self.low) / (self.high - self.low))
+        span = self.high - self.low
+        low, high = (_edge(rejected, guess, end) for end in (0.0, 1.0))
+        return self.low + span * Fraction(low), self.low + span * Fraction(high)
+
+
+def _edge(rejected: Callable[[float], bool], inside: float, end: float) -> float:
+    """Between what is not rejected and what is, on the side of what is."""
+    if not rejected(end):
+        return end
+    while abs(end - inside) > max(_CLOSE, abs(inside) * 1e-4):
+        middle = (inside + end) / 2
+        inside, end = (inside, middle) if rejected(middle) else (middle, end)
+    return end

@@ -1,0 +1,116 @@
+"""What a strategy says of itself: what is released at which price, and what follows from it.
+
+A strategy is a list of levels. The true answers of level l are whole numbers; one row of the table
+moves all of them together by at most `heights[l]`, and they get discrete Laplace noise whose loss
+for each step is a price over that height. Everything after that is least squares.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from .least_squares import Estimator, least_squares
+from .level import Level, largest_cost, swap_cost
+from .runs import Runs
+
+_MOST_SWAPS = 30_000_000
+
+
+class Rows(Protocol):
+    """The answers of a block, as sums over atoms."""
+
+    def __len__(self) -> int: ...
+    def whole_sums(self, values: Sequence[int]) -> list[int]:
+        """The sum over the atoms of each row, exactly."""
+        ...
+
+
+class Strategy(ABC):
+    """Levels of whole-number answers.
+
+    name: as it is shown. heights, lengths: of each level.
+    """
+
+    name: str
+    heights: tuple[int, ...]
+    lengths: tuple[int, ...]
+
+    @abstractmethod
+    def answers(self, truth: Sequence[int]) -> list[list[int]]:
+        """The true answers of each level, exactly, from the true numbers of all atoms."""
+
+    @property
+    @abstractmethod
+    def digest(self) -> str:
+        """A name for its rows: strategies that share it release the same."""
+
+    @abstractmethod
+    def largest_cost(self, prices: Sequence[int]) -> tuple[int, int]:
+        """What one row can cost at most at these prices, exactly: a numerator and denominator."""
+
+    def swap_cost(self, prices: Sequence[int]) -> tuple[int, int]:
+        """What it can cost at most to replace one row by another; never more than twice that."""
+        top, bottom = self.largest_cost(prices)
+        return 2 * top, bottom
+
+    @abstractmethod
+    def estimator(self, variances: Sequence[float]) -> Estimator:
+        """How atoms are estimated, if the levels' noise has these variances."""
+
+
+@dataclass(frozen=True, eq=False)
+class AtomStrategy(Strategy):
+    """Rows over atoms."""
+
+    name: str
+    levels: tuple[Level, ...]
+
+    @property
+    def heights(self) -> tuple[int, ...]:  # type: ignore[override]
+        return tuple(level.height for level in self.levels)
+
+    @property
+    def lengths(self) -> tuple[int, ...]:  # type: ignore[override]
+        return tuple(len(level) for level in self.levels)
+
+    @property
+    def digest(self) -> str:
+        return " ".join(level.digest for level in self.levels)
+
+    def answers(self, truth: Sequence[int]) -> list[list[int]]:
+        return [level.answers(truth) for level in self.levels]
+
+    def largest_cost(self, prices: Sequence[int]) -> tuple[int, int]:
+        return largest_cost(self.levels, prices)
+
+    def swap_cost(self, prices: Sequence[int]) -> tuple[int, int]:
+        if self.levels[0].many ** 2 * sum(self.lengths) > _MOST_SWAPS:
+            return super().swap_cost(prices)
+        return swap_cost(self.levels, prices)
+
+    def estimator(self, variances: Sequence[float]) -> Estimator:
+        return least_squares(self.levels, variances)
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """A strategy with prices for its levels, in parts of the whole price.
+
+    rows: the answers, as sums over its atoms.
+    labels: the atom of each cell of the grid, −1 if none.
+    """
+
+    strategy: Strategy
+    prices: tuple[float, ...]
+    rows: Any
+    labels: Any
+
+
+def of_levels(
+    name: str, levels: Sequence[Level], prices: Sequence[float], rows: Runs, labels: Any
+) -> Candidate:
+    """The candidate of levels of rows over atoms."""
+    return Candidate(AtomStrategy(name, tuple(levels)), tuple(prices), rows, labels)

@@ -1,0 +1,158 @@
+"""Least squares: what the noisy answers of a strategy say about atoms, and how far off that is.
+
+With rows A and noise of variances v, the estimate is x̂ = M⁺Aᵀ(y/v), M = Aᵀ diag(1/v) A, and a
+question w has the variance w M⁺ wᵀ. It is computed after the noise is drawn, in floats.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+
+from .level import Level
+from .runs import Reals, Runs
+
+_PART = 2048
+_NOTHING = 1e-11
+
+
+class Estimator(Protocol):
+    """How atoms are estimated from the noisy answers of a strategy's levels.
+
+    rows: the answers, as the strategy that made it states them.
+    """
+
+    def variances(self, rows: Any) -> Reals:
+        """The variance of each row's estimate; infinite where the strategy cannot tell it."""
+        ...
+
+    def weights(self, rows: Any, place: int) -> list[Reals]:
+        """The weights of one row's estimate on the noisy answers of each level."""
+        ...
+
+    def estimate(self, noisy: Sequence[Reals]) -> Reals:
+        """The estimates of all atoms."""
+        ...
+
+
+def least_squares(levels: Sequence[Level], variances: Sequence[float]) -> Estimator:
+    """The estimator for levels whose answers have noise of these variances."""
+    first = levels[0]
+    if len(first) == first.many and first.height == 1:
+        return _Leaves(levels, variances)
+    return _Dense(levels, variances)
+
+
+class _Leaves:
+    """Where every atom is released by itself, on the first level.
+
+    M is a diagonal and few rows more, so that what is inverted is as large as they are.
+    """
+
+    def __init__(self, levels: Sequence[Level], variances: Sequence[float]) -> None:
+        self.levels, self._noise = levels, variances
+        self._leaf = variances[0]
+        extra = zip(levels[1:], variances[1:], strict=True)
+        self._spread = np.concatenate(
+            [np.full(len(level), v) for level, v in extra] or [np.ones(0)]
+        )
+
+    @cached_property
+    def _rows(self) -> Reals:
+        many = self.levels[0].many
+        return np.concatenate([np.zeros((0, many)), *(level.dense() for level in self.levels[1:])])
+
+    @cached_property
+    def _root(self) -> Reals:
+        """The inverse of the Cholesky factor of diag(v) + v₀·B·Bᵀ for the rows B above leaves."""
+        products = _products(self.levels[1:])
+        return np.linalg.inv(np.linalg.cholesky(np.diag(self._spread) + self._leaf * products))
+
+    def variances(self, rows: Runs) -> Reals:
+        own = self._leaf * rows.sizes
+        if not len(self._spread):
+            return np.asarray(own, dtype=np.float64)
+        met = self._leaf * rows.sums(np.ascontiguousarray(self._rows.T))
+        found = np.array(own, dtype=np.float64)
+        for start in range(0, len(met), _PART):
+            part = slice(start, start + _PART)
+            found[part] -= ((met[part] @ self._root.T) ** 2).sum(axis=1)
+        return found
+
+    def _solved(self, vector: Reals) -> Reals:
+        """M⁻¹ times a vector over atoms."""
+        found = self._leaf * vector
+        if len(self._spread):
+            told = self._root @ (self._rows @ found)
+            found = found - self._leaf * (self._rows.T @ (self._root.T @ told))
+        return found
+
+    def weights(self, rows: Runs, place: int) -> list[Reals]:
+        solved = self._solved(rows.row(place))
+        pairs = zip(self.levels, self._noise, strict=True)
+        return [level.times(solved) / v for level, v in pairs]
+
+    def estimate(self, noisy: Sequence[Reals]) -> Reals:
+        return self._solved(_carried_back(self.levels, noisy, self._noise))
+
+
+def _carried_back(
+    levels: Sequence[Level], noisy: Sequence[Reals], variances: Sequence[float]
+) -> Reals:
+    """Aᵀ(y/v)."""
+    found = np.zeros(levels[0].many)
+    for level, y, v in zip(levels, noisy, variances, strict=True):
+        found += level.transposed(y) / v
+    return found
+
+
+def _products(levels: Sequence[Level]) -> Reals:
+    """B·Bᵀ for the rows B of all levels: an atom is in few of them."""
+    starts = np.concatenate([[0], np.cumsum([len(level) for level in levels])]).astype(np.int64)
+    owners = [
+        start + np.repeat(np.arange(len(level)), np.diff(level.offsets))
+        for start, level in zip(starts, levels, strict=False)
+    ]
+    row, many = np.concatenate(owners), int(starts[-1])
+    atom = np.concatenate([level.atoms for level in levels])
+    value = np.concatenate([level.values for level in levels]).astype(np.float64)
+    order = np.argsort(atom, kind="stable")
+    row, atom, value = row[order], atom[order], value[order]
+    found = np.bincount(row * many + row, value**2, minlength=many * many)
+    for apart in range(1, int(np.bincount(atom).max(initial=1))):
+        same = np.nonzero(atom[apart:] == atom[:-apart])[0]
+        one, other, product = row[same], row[same + apart], value[same] * value[same + apart]
+        found += np.bincount(one * many + other, product, minlength=many * many)
+        found += np.bincount(other * many + one, product, minlength=many * many)
+    return found.reshape(many, many).astype(np.float64)
+
+
+class _Dense:
+    """Any levels, where atoms are few; M may be singular."""
+
+    def __init__(self, levels: Sequence[Level], variances: Sequence[float]) -> None:
+        self.levels, self._noise = levels, variances
+        tables = [level.dense() for level in levels]
+        self._m = sum(t.T @ t / v for t, v in zip(tables, variances, strict=True))
+        sizes, vectors = np.linalg.eigh(self._m)
+        some = sizes > sizes.max() * _NOTHING
+        self._inverse = (vectors[:, some] / sizes[some]) @ vectors[:, some].T
+
+    def variances(self, rows: Runs) -> Reals:
+        asked = rows.dense()
+        solved = asked @ self._inverse
+        found: Reals = (solved * asked).sum(axis=1)
+        lost = np.abs(solved @ self._m - asked).max(axis=1, initial=0) > 1e-6
+        found[lost] = np.inf
+        return found
+
+    def weights(self, rows: Runs, place: int) -> list[Reals]:
+        solved = self._inverse @ rows.row(place)
+        pairs = zip(self.levels, self._noise, strict=True)
+        return [level.times(solved) / v for level, v in pairs]
+
+    def estimate(self, noisy: Sequence[Reals]) -> Reals:
+        return np.asarray(self._inverse @ _carried_back(self.levels, noisy, self._noise))

@@ -1,0 +1,270 @@
+"""Workloads are as good as they are said to be, and their intervals hold.
+
+Errors come from the exact covariance, and are confirmed by draws of the noise that is really drawn.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from alarm import SHARE, budget, claim
+from tenue.query.explain import explain_many
+from tenue.query.read.parse import parse
+from tenue.query.workload.block import Block
+from tenue.query.workload.declare import Line, marginals, prefixes, ranges
+from tenue.query.workload.explain import WorkloadPlan
+from tenue.query.workload.plan import plan_workload
+from tenue.query.workload.reading import combination_of
+from tenue.schema import Schema
+
+FILE = "statistics/test_workload.py"
+DRAWS = 60
+
+
+def line_schema(values: int, neighbours: str = "add-or-remove") -> Schema:
+    return Schema.from_dict(
+        {
+            "table": {"name": "t", "unit": "record", "neighbours": neighbours},
+            "columns": {"x": {"type": "number", "bounds": [0, values - 1], "missing": 0}},
+            "budget": {"total": 99},
+        }
+    )
+
+
+def tables_schema(sizes: tuple[int, ...]) -> Schema:
+    columns: dict[str, Any] = {
+        f"c{i}": {
+            "type": "category",
+            "categories": [f"v{k}" for k in range(size)],
+            "missing": "v0",
+        }
+        for i, size in enumerate(sizes)
+    }
+    return Schema.from_dict(
+        {
+            "table": {"name": "t", "unit": "record", "neighbours": "add-or-remove"},
+            "columns": columns,
+            "budget": {"total": 99},
+        }
+    )
+
+
+def noise_of_atoms(block: Block) -> list[int]:
+    """What least squares makes of noise alone, for every row, in parts 1/FINE."""
+    (found,) = block.estimates(block.release({}, _system()))
+    return found
+
+
+def _system() -> Any:
+    from tenue.noise.source import SYSTEM
+
+    return SYSTEM
+
+
+def confirm(drawn: list[float], variance: float) -> None:
+    """Mean squares of so many draws are as the covariance says: half or twice of it is seen."""
+    assert len(drawn) >= 50
+    assert 0.65 <= float(np.mean(drawn)) / variance <= 1.5
+
+
+@pytest.mark.parametrize(
+    ("declared", "values", "most"),
+    [
+        (prefixes("x"), 99, 6.2),
+        (prefixes("x"), 1_000, 10.0),
+        (prefixes("x"), 10_000, 14.5),
+        (ranges("x"), 100, 6.5),
+        (ranges("x"), 1_000, 11.6),
+    ],
+    ids=["prefixes 99", "prefixes 1,000", "prefixes 10,000", "ranges 100", "ranges 1,000"],
+)
+def test_lines_have_small_errors(declared: Line, values: int, most: float) -> None:
+    plan = explain_many(declared, line_schema(values), 1, "variance", None)
+    (block,) = plan.workload.blocks
+    rows = declared.rows(values)
+    variance = float(block.estimator.variances(rows).mean())
+    assert math.sqrt(variance) <= most
+    drawn = []
+    for _ in range(DRAWS):
+        cells = np.array(noise_of_atoms(block), dtype=np.float64) / 2**20
+        upto = np.concatenate([[0], np.cumsum(cells)])
+        if declared.ranges:
+            many = values + 1
+            spread = many * (upto**2).sum() - upto.sum() ** 2
+            drawn.append(spread / (many * (many - 1) / 2))
+        else:
+            drawn.append(float((upto[1:] ** 2).mean()))
+    confirm(drawn, variance)
+
+
+@pytest.mark.parametrize(("minimise", "most"), [("mean", 10.4), ("variance", 12.2)])
+def test_tables_have_small_errors(minimise: str, most: float) -> None:
+    schema = tables_schema((2, 16, 7, 14, 10))
+    asked = marginals([f"c{i}" for i in range(5)], ways=2)
+    plan = explain_many(asked, schema, 1, minimise, None)
+    (block,) = plan.workload.blocks
+    variance = float(block.variances.mean())
+    assert math.sqrt(variance) <= most
+    if minimise == "variance":
+        assert plan.chosen.worst <= 1 + 1e-6, "no cell is worse than alone"
+    drawn = [np.mean((np.array(noise_of_atoms(block)) / 2**20) ** 2) for _ in range(DRAWS)]
+    confirm([float(one) for one in drawn], variance)
+
+
+def test_written_thresholds_are_as_good_as_declared_ones() -> None:
+    schema = line_schema(101)
+    texts = [f"SELECT COUNT(*) FROM t WHERE x < {k}" for k in range(1, 100)]  # noqa: S608
+    plan = explain_many(texts, schema, 1, "variance", None)
+    (block,) = plan.workload.blocks
+    assert math.sqrt(block.variances.mean()) <= 6.2
+
+
+def test_a_total_and_its_parts() -> None:
+    schema = line_schema(10)
+    texts = ["SELECT COUNT(*) FROM t", "SELECT BIN(x, 1), COUNT(*) FROM t GROUP BY 1"]
+    for minimise, most in (("mean", 3.4), ("variance", 6.7)):
+        plan = explain_many(texts, schema, 1, minimise, None)
+        (block,) = plan.workload.blocks
+        assert block.variances.mean() <= most
+        cells = noise_of_atoms(block)
+        assert cells[0] == sum(cells[1:]), "a total is the sum of its parts, exactly"
+
+
+# -- never worse than what is known ----------------------------------------------------------------
+
+
+def random_workload(number: int) -> tuple[Schema, list[str]]:
+    rng = np.random.default_rng(number)
+    schema = Schema.from_dict(
+        {
+            "table": {
+                "name": "t",
+                "unit": "record",
+                "neighbours": ["add-or-remove", "replace"][number % 2],
+            },
+            "columns": {
+                "x": {"type": "number", "bounds": [0, 20]},
+                "y": {"type": "number", "bounds": [-3, 5], "missing": 0},
+                "c": {"type": "category", "categories": ["a", "b", "d"], "missing": "a"},
+            },
+            "budget": {"total": 99},
+        }
+    )
+    conditions = ["x < {}", "x >= {}", "x BETWEEN 3 AND {}", "y > 0", "c = 'a'", "c <> 'b'"]
+    texts = []
+    for _ in range(int(rng.integers(2, 9))):
+        some = rng.choice(len(conditions), size=int(rng.integers(1, 3)), replace=False)
+        where = " AND ".join(conditions[i].format(int(rng.integers(1, 20))) for i in some)
+        kind = rng.integers(0, 8)
+        what, group = "COUNT(*)", ""
+        if kind == 0:
+            what = "SUM(y)"
+        elif kind == 1:
+            what = "AVG(y)"
+        elif kind == 2:
+            what, group = "c, COUNT(*)", " GROUP BY c"
+        elif kind == 3:
+            what, group = "BIN(x, 5), COUNT(*)", " GROUP BY 1"
+        texts.append(f"SELECT {what} FROM t WHERE {where}{group}")  # noqa: S608
+    return schema, texts
+
+
+def test_random_workloads_are_never_worse_than_box_atoms_or_one_by_one() -> None:
+    better = 0
+    for number in range(210):
+        schema, texts = random_workload(number)
+        parsed = [parse(text, schema) for text in texts]
+        fair = plan_workload(parsed, texts, schema, 10**9)
+        least = plan_workload(parsed, texts, schema, 10**9, "mean")
+        known = [w for w in fair.ways if w.name in ("one by one", "box", "same-sign box", "atoms")]
+        assert all(least.chosen.mean <= way.mean * (1 + 1e-5) for way in known)
+        assert fair.chosen.worst <= 1 + 1e-6
+        assert all(fair.chosen.mean <= way.mean * (1 + 1e-5) for way in known if way.fair)
+        better += fair.chosen.mean < 0.999
+    assert better > 150, "most are better than one by one"
+
+
+def test_ten_predicates_are_never_worse_than_the_box() -> None:
+    schema = tables_schema((2,) * 10)
+    texts = [f"SELECT COUNT(*) FROM t WHERE c{i} = 'v1'" for i in range(10)]  # noqa: S608
+    plan = explain_many(texts, schema, 1, "variance", None)
+    box = min(way.mean for way in plan.workload.ways if way.boxed is not None)
+    assert plan.chosen.mean <= box
+
+
+# -- intervals -------------------------------------------------------------------------------------
+
+
+def covers(block: Block, place: int, draws: int = 12_000) -> tuple[float, float]:
+    """How often noise is within the interval, and the interval in parts of the normal one."""
+    law = combination_of([block], [((0, 0, place), 1.0)])
+    half = law.half_width(Fraction(19, 20))
+    total = np.zeros(draws)
+    start, weights = 0, block.weights(place)
+    for one, many in zip(block.laws, block.strategy.lengths, strict=True):
+        for weight in weights[start : start + many]:
+            if weight:
+                total += weight * one.steps(draws)
+        start += many
+    return float((np.abs(total) <= half).mean()), half / (1.959964 * math.sqrt(law.variance))
+
+
+def planned(texts: list[str], schema: Schema, minimise: str = "mean") -> WorkloadPlan:
+    return explain_many(texts, schema, 1, minimise, None)
+
+
+@pytest.mark.random
+@pytest.mark.parametrize("family", ["atoms", "tents", "marginals", "questions and atoms"])
+def test_intervals_hold(family: str) -> None:
+    claim(FILE, f"intervals {family}")
+    if family == "tents":
+        plan = explain_many(prefixes("x"), line_schema(60), 1, "variance", None)
+        place = 30
+    elif family == "marginals":
+        plan = explain_many(
+            marginals(["c0", "c1", "c2"]), tables_schema((3, 4, 5)), 1, "mean", None
+        )
+        place = 5
+    else:
+        texts = ["SELECT COUNT(*) FROM t", "SELECT BIN(x, 1), COUNT(*) FROM t GROUP BY 1"]
+        minimise = "mean" if family == "atoms" else "variance"
+        plan = planned(texts, line_schema(12), minimise)
+        place = 0
+    (block,) = plan.workload.blocks
+    assert block.strategy.name == family
+    draws = 12_000
+    seen, ratio = covers(block, place, draws)
+    least = 0.95 - math.sqrt(math.log(1 / SHARE) / (2 * draws))
+    assert seen >= least, budget(seen=seen, least=least)
+    comparable = np.sort(np.abs(block.weights(place)))[::-1]
+    if len(comparable) >= 10 and comparable[9] > comparable[0] / 2:
+        assert ratio <= 1.12
+
+
+def test_a_normal_interval_would_not_hold() -> None:
+    """Mutant: for few draws the normal interval at 99.9 % is too short."""
+    texts = ["SELECT COUNT(*) FROM t", "SELECT BIN(x, 1), COUNT(*) FROM t GROUP BY 1"]
+    (block,) = planned(texts, line_schema(12)).workload.blocks
+    (law,) = block.laws
+    normal = 3.2905 * math.sqrt(law.variance)
+    outside = 2 * sum(law.mass(k) for k in range(math.floor(normal) + 1, 200))
+    assert outside > 0.001
+    ours = combination_of([block], [((0, 0, 1), 1.0)]).half_width(Fraction(999, 1000))
+    assert 2 * sum(law.mass(k) for k in range(math.floor(ours) + 1, 200)) <= 0.001
+
+
+def test_pairs_of_answers_hang_together() -> None:
+    """Thresholds 50 and 51 of 99 share most of their noise."""
+    plan = explain_many(prefixes("x"), line_schema(99), 1, "variance", None)
+    (block,) = plan.workload.blocks
+    rows = prefixes("x").rows(99)
+    one, other = (np.concatenate(block.estimator.weights(rows, k)) for k in (49, 50))
+    spread = 1 / (2 * np.sinh(block.rates / 2) ** 2)
+    together = float((one * spread) @ other)
+    alone = float((one * spread) @ one) * float((other * spread) @ other)
+    assert together / math.sqrt(alone) > 0.85
