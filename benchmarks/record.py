@@ -13,7 +13,10 @@ from pathlib import Path
 __all__ = ["record"]
 
 RESULTS = Path(__file__).parent / "results"
-_PACKAGES = ("tenue", "numpy", "cryptography", "duckdb", "pyarrow", "numba", "opendp")
+_PACKAGES = (
+    *("tenue", "numpy", "cryptography", "duckdb", "psycopg", "adbc-driver-postgresql", "pyarrow"),
+    *("numba", "opendp"),
+)
 
 
 def record(name: str, rows: Sequence[Mapping[str, object]]) -> Path:

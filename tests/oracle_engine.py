@@ -63,6 +63,7 @@ class OracleEngine:
     """Measures requests on a list of rows."""
 
     files = None
+    excess: tuple[str, ...] = ()
 
     def __init__(
         self, schema: Table, rows: Sequence[Row], order: Callable[[int], list[int]] | None = None

@@ -55,7 +55,8 @@ class Server:
         fragment = f"#{schema}" if schema else ""
         return f"postgresql://{role}@/{database}?host={self.folder}{fragment}"
 
-    def start(self, *settings: str) -> None:
+    def start(self, *settings: str) -> int:
+        """Starts it with its data, and returns the number of its process."""
         more = [word for setting in settings for word in ("-c", setting)]
         with (self.folder / "log").open("ab") as log:
             self._process = subprocess.Popen(
@@ -74,7 +75,7 @@ class Server:
             if not subprocess.run(
                 [self._programs / "pg_isready", "-q", "-h", self.folder, "-U", ROLE]
             ).returncode:
-                return
+                return self._process.pid
             time.sleep(0.05)
         raise AssertionError((self.folder / "log").read_text())
 

@@ -46,10 +46,11 @@ FILES = sorted(SOURCE.rglob("*.py"))
 _INSIDE = {
     "command": (
         "help words options ask wording check example_table demo explain init ledger limits "
-        "measure papers publish main process"
+        "measure papers publish source main process"
     ),
     "engine": (
-        "predicate formula request watch contract held storage sql people source duckdb open"
+        "predicate formula request watch contract held storage finding sql people source duckdb "
+        "postgres open doctor"
     ),
     "estimate": (
         "laplace_integral likelihood posterior window comparison refined refined_error "
@@ -90,7 +91,7 @@ _INSIDE = {
         "theme picture vega svg page chart figure document measure release trade_off subject plot "
         "write"
     ),
-    "schema": "literal expression column named lookup protocol table file schema",
+    "schema": "address literal expression column named lookup protocol table file schema",
     "screen": "number page table",
     "sensitivity": (
         "admissible chain column order_statistic pair parameters local window smooth worst_case"

@@ -35,6 +35,7 @@ HELP = (
     (),
     ("demo",),
     ("init",),
+    ("doctor",),
     ("explain",),
     ("ask",),
     ("limits",),

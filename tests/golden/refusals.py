@@ -546,7 +546,7 @@ def _protect() -> dict[str, Case]:
         "source file": protect(SCHEMAS["added"], source="none.parquet"),
         "source object": protect(SCHEMAS["added"], source=object()),
         "source columns": protect(SCHEMAS["added"], source=pa.table({"a": [1]})),
-        "source connection": protect(SCHEMAS["added"], source="postgres://nowhere"),
+        "source connection": protect(SCHEMAS["added"], source="postgres://127.0.0.1:1/nowhere"),
         "persons without limit": protect(persons),
         "unknown": protect(SCHEMAS["added"], analist="ann"),
         "many empty": lambda: session("added").ask_many([], epsilon=1),

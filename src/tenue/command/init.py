@@ -17,8 +17,8 @@ def init(
     data: Annotated[
         str,
         Argument(
-            help="A CSV, TSV, Parquet, JSON or JSON lines file, a pattern of such files, or "
-            "duckdb://file#table."
+            help="A CSV, TSV, Parquet, JSON or JSON lines file, a pattern of such files, "
+            "duckdb://file#table, or postgresql://user@host/database#schema.table."
         ),
     ],
     out: Annotated[Path | None, Option(help="Where to; beside the data if not given.")] = None,
@@ -38,14 +38,14 @@ def init(
 ) -> None:
     """Draft a schema for a table. Types come from the file; what only you can decide is a marked
     blank."""
-    from ..engine.duckdb.describe import describe
+    from ..engine.open import describe_table
     from ..schema import BLANK, draft
 
     name, folder = _name(data)
     target = out or folder / f"{_stem(data) or name}.toml"
     if target.exists() and not force:
         raise refuse("command.schema-is-there", name=target.name)
-    columns = [_drafted(c) for c in describe(data, values=bounds_from_data)]
+    columns = [_drafted(c) for c in describe_table(data, values=bounds_from_data)]
     text = draft(columns, name=name, source=_source(data, target), purpose=purpose)
     try:
         target.write_text(text, encoding="utf-8")
@@ -91,11 +91,13 @@ def _name(data: str) -> tuple[str, Path]:
 
 def _source(data: str, target: Path) -> str:
     """The source as the schema names it: a relative path starts at the schema's folder."""
+    from ..schema.address import is_address
+
     if _is_one_file(data):
         path = Path(data)
         same = path.resolve().parent == target.resolve().parent
         return path.name if same else str(path.resolve())
-    if target.resolve().parent == Path().resolve():
+    if target.resolve().parent == Path().resolve() or is_address(data):
         return data
     scheme, mark, rest = data.rpartition("://")
     file, sign, table = rest.partition("#") if mark else (rest, "", "")

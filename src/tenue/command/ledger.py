@@ -19,7 +19,7 @@ LedgerPlace = Annotated[str, Argument(help="The ledger's file, or its address.")
 
 def _opened(place: str) -> Any:
     from ..ledger.given import open_ledger
-    from ..ledger.postgres.address import is_address
+    from ..schema.address import is_address
 
     if not is_address(place) and not Path(place).is_file():
         raise refuse("command.there-is-no-ledger", name=Path(place).name)

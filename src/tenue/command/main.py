@@ -14,6 +14,7 @@ from ..version import VERSION
 from . import ask, check, demo, explain, init, ledger, limits, publish
 from .measure import compare
 from .papers import verb as papers
+from .source import doctor
 from .wording import in_options
 from .words import App
 
@@ -25,6 +26,7 @@ UNFORESEEN = (
 app = App("tenue", "The least noise that keeps the promise.", version=f"tenue {VERSION}")
 app.command("demo")(demo.demo)
 app.command("init")(init.init)
+app.command("doctor")(doctor.doctor)
 app.command("explain")(explain.explain)
 app.command("ask")(ask.ask)
 app.command("limits")(limits.limits)
@@ -36,9 +38,9 @@ app.add("ledger", ledger.app)
 
 
 def main() -> None:
-    """Exit codes: 0 done, 2 refused, 1 our fault; 3 of `check` and `papers`, not as wanted. Nobody
-    sees a traceback for a mistake, nor the words of an error that we did not foresee: they may
-    quote a row. `TENUE_TRACEBACK=1` shows both to whoever holds the table."""
+    """Exit codes: 0 done, 2 refused, 1 our fault; 3 of `check`, `doctor` and `papers`, not as
+    wanted. Nobody sees a traceback for a mistake, nor the words of an error that we did not
+    foresee: they may quote a row. `TENUE_TRACEBACK=1` shows both to whoever holds the table."""
     as_json = "--json" in sys.argv
     gc.set_threshold(100_000)  # what is loaded stays: looking through it took a tenth of a question
     try:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ..frozen import dataclass
 from .request import ContributionRequest, RankRequest, Request
-from .watch import Watched
+from .watch import Known
 
 if TYPE_CHECKING:
     import pyarrow
@@ -115,11 +115,14 @@ class Engine(Protocol):
         says, so that the law of what is returned depends on the multiset of rows only. Whatever
         goes wrong inside is one `EngineFault` of one text, `FAULT`.
 
-    files: the files that hold the table, as they were when it was opened; None if it lives in the
-        process of whoever opens it.
+    files: by what the table's files, or its place in a server, are known again, as they were when
+        it was opened; None if it lives in the process of whoever opens it.
+    excess: what the role that reads the table in a server may do besides, each after "the role";
+        nothing for tables that no role reads.
     """
 
-    files: Watched | None
+    files: Known | None
+    excess: tuple[str, ...]
 
     def validate(self) -> Validated:
         """Reads every row once, so that no question fails later because of one.

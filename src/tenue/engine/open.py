@@ -7,16 +7,25 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..errors import refuse
 from ..schema import Table
 from .contract import Engine, Numbers, Ordered, Passes
 from .duckdb.engine import DuckDB
 from .duckdb.scratch import Scratch
-from .source.location import Database, Files, Relation, locate
+from .source.location import Database, Files, Relation, Server, locate
 
 if TYPE_CHECKING:
+    from .duckdb.describe import Described
     from .duckdb.rows import Load
 
-__all__ = ["Scratch", "keep_rows", "open_engine", "open_ordered", "open_table"]
+__all__ = [
+    "Scratch",
+    "describe_table",
+    "keep_rows",
+    "open_engine",
+    "open_ordered",
+    "open_table",
+]
 
 
 def open_engine(
@@ -30,7 +39,8 @@ def open_engine(
 
     Parameters
         source: a path or pattern of .csv, .tsv, .parquet, .json, .jsonl files; a folder of
-            .parquet files; `duckdb://file#table`; a data frame of pandas, polars, pyarrow or
+            .parquet files; `duckdb://file#table`; `postgresql://user@host/database#table`; a data
+            frame of pandas, polars, pyarrow or
             anything with the Arrow PyCapsule interface; a DuckDB connection, whose table of the
             schema's name is read; a DuckDB relation.
         schema: what is declared about the table.
@@ -38,14 +48,41 @@ def open_engine(
         memory: how many bytes the engine may hold before it puts rows on disk; None for most of
             what the machine has. A connection keeps its own limit.
     """
-    return DuckDB(locate(source, schema.name, folder), schema, memory)
+    found = locate(source, schema.name, folder)
+    if isinstance(found, Server):
+        return _in_server(found, schema)
+    return DuckDB(found, schema, memory)
 
 
-def open_table(source: Files | Database | Relation) -> tuple[tuple[str, ...], Load]:
+def _in_server(source: Server, schema: Table) -> Engine:
+    try:
+        from .postgres.engine import Postgres
+    except ImportError:
+        raise refuse("engine.postgresql-needs-psycopg") from None
+    return Postgres(source, schema)
+
+
+def open_table(source: Files | Database | Relation | Server) -> tuple[tuple[str, ...], Load]:
     """The columns of a table without a schema, and how they are read; refused if it is none."""
+    if isinstance(source, Server):
+        from .postgres.whole import open_table as open_in_server
+
+        return open_in_server(source)
     from .duckdb.rows import open_whole
 
     return open_whole(source)
+
+
+def describe_table(source: object, *, values: bool = False) -> list[Described]:
+    """The columns of a table without a schema; with `values`, also what its rows hold."""
+    from .duckdb.describe import describe
+
+    found = locate(source, "table")
+    if isinstance(found, Server):
+        from .postgres.whole import describe as describe_in_server
+
+        return describe_in_server(found, values=values)
+    return describe(source, values=values)
 
 
 def keep_rows(

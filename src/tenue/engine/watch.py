@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Protocol
 
 from ..frozen import dataclass
 
@@ -34,6 +35,27 @@ class Stamp:
     reading: str
 
 
+class Known(Protocol):
+    """By what a table outside this process is known again, as it was when it was opened."""
+
+    @property
+    def paths(self) -> tuple[Path, ...]:
+        """The files that hold it; none if it is in a server."""
+        ...
+
+    def unchanged(self) -> bool:
+        """Whether it is the one that was opened."""
+        ...
+
+    def digest(self) -> str:
+        """What tells other rows apart, as far as that can be told without looking at them."""
+        ...
+
+    def stamp(self) -> Stamp:
+        """What the ledger records."""
+        ...
+
+
 class Watched:
     """The files of a table, as they were when it was opened. No byte of them is read by looking.
 
@@ -42,9 +64,13 @@ class Watched:
     """
 
     def __init__(self, paths: Sequence[Path]) -> None:
-        self.paths = tuple(paths)
+        self._paths = tuple(paths)
         self._seen = [_look(path) for path in paths]
         self._reading = ""
+
+    @property
+    def paths(self) -> tuple[Path, ...]:
+        return self._paths
 
     def read_as(self, how: str) -> Watched:
         """The same, and how the files are read, in words."""
@@ -76,14 +102,14 @@ class Watched:
             names=tuple(name for name, _, _ in there[:_MOST_NAMES]),
             size=sum(size for _, size, _ in there),
             modified=max((modified for _, _, modified in there), default=0),
-            mark=_digest(lines),
-            reading=_digest(self._reading),
+            mark=digest_of(lines),
+            reading=digest_of(self._reading),
         )
 
 
 def together(digests: Sequence[str]) -> str:
     """One digest of several files, given that of each."""
-    return digests[0] if len(digests) == 1 else _digest("\n".join(digests))
+    return digests[0] if len(digests) == 1 else digest_of("\n".join(digests))
 
 
 def _look(path: Path) -> tuple[int, ...] | None:
@@ -94,5 +120,6 @@ def _look(path: Path) -> tuple[int, ...] | None:
     return (now.st_dev, now.st_ino, now.st_size, now.st_mtime_ns, now.st_ctime_ns)
 
 
-def _digest(text: str) -> str:
+def digest_of(text: str) -> str:
+    """The SHA-256 of a text, in hexadecimal digits."""
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()

@@ -15,8 +15,8 @@ from pathlib import Path
 
 from ..errors import refuse
 from ..frozen import dataclass
+from ..schema.address import is_address
 from .contract import Ledger
-from .postgres.address import is_address
 from .sqlite.ledger import SQLite
 
 _ENDING = ".ledger"

@@ -25,30 +25,32 @@ class Opening:
         declared type; to questions they are missing. Empty if nothing was read now.
     rounded: for each column without a declared grid, how many values have a fraction and count as
         the nearest whole number. Empty likewise.
+    excess: what the role that reads a table in a server may do besides.
     """
 
     read: bool
     unreadable: Mapping[str, int] = field(default_factory=dict)
     rounded: Mapping[str, int] = field(default_factory=dict)
+    excess: tuple[str, ...] = ()
     _types: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
-    def now(cls, schema: Schema, found: Validated) -> Opening:
+    def now(cls, schema: Schema, found: Validated, excess: tuple[str, ...] = ()) -> Opening:
         """Of a table that was read from end to end."""
         types = {name: schema.columns[name].type for name in found.unreadable}
-        return cls(True, dict(found.unreadable), dict(found.rounded), types)
+        return cls(True, dict(found.unreadable), dict(found.rounded), excess, types)
 
     @classmethod
-    def before(cls) -> Opening:
+    def before(cls, excess: tuple[str, ...] = ()) -> Opening:
         """Of one that was read at an earlier opening."""
-        return cls(False)
+        return cls(False, excess=excess)
 
     def __str__(self) -> str:
+        if self.remarks:
+            return " ".join(self.remarks)
         if not self.read:
             return "The table was read from end to end at an earlier opening and has not changed."
-        if not self.unreadable and not self.rounded:
-            return "The table was read from end to end, and every declared value could be read."
-        return " ".join(self.remarks)
+        return "The table was read from end to end, and every declared value could be read."
 
     def __repr__(self) -> str:
         return str(self)
@@ -72,7 +74,19 @@ class Opening:
                 "Values with a fraction count as the nearest whole number, for no grid is "
                 f"declared: {told}. Write grid = 0.01, or what is right, to keep more of them."
             )
+        if self.excess:
+            told = "; it ".join(self.excess)
+            said.append(
+                f"The role that reads the table may do more than that: it {told}. "
+                "Named analysts are refused until it may only read; tenue doctor says how."
+            )
         return tuple(said)
+
+
+def refuse_excess(excess: tuple[str, ...]) -> None:
+    """Refuses to ask for a named analyst through a role that may do more than read."""
+    if excess:
+        raise refuse("query.role-may-do-more-than-read", excess="; it ".join(excess))
 
 
 def refuse_other_rows(schema: Schema, found: int) -> None:

@@ -30,7 +30,7 @@ from .belief.person import unit_in_words
 from .belief.protocol import allow_without_protocol, priced_by
 from .explain import explain, explain_many, plan_for
 from .inquiry import Inquiry, inquire, inquire_many
-from .opening import Opening, refuse_other_rows
+from .opening import Opening, refuse_excess, refuse_other_rows
 from .plan.plan import Plan
 from .terms import Terms
 from .view import html_view, text_view
@@ -143,13 +143,15 @@ def _validated(
     A table in the opener's own process has no record, and is read whenever it is opened.
     """
     files = engine.files
+    if not holder:
+        refuse_excess(engine.excess)
     if files is None:
         found = _read_now(engine, holder=holder)
         refuse_other_rows(schema, found.rows)
-        return Opening.now(schema, found) if holder else None
+        return Opening.now(schema, found, engine.excess) if holder else None
     stamp, known = files.stamp(), books.validated(name)
     if known is not None and (known.mark, known.reading) == (stamp.mark, stamp.reading):
-        return Opening.before() if holder else None
+        return Opening.before(engine.excess) if holder else None
     if not holder:
         raise refuse("query.table-is-not-as-holder-opened-it")
     if (
@@ -159,11 +161,11 @@ def _validated(
         and files.unchanged()
     ):
         books.record_validation(name, stamp, known.digest)
-        return Opening.before()
+        return Opening.before(engine.excess)
     found = engine.validate()
     refuse_other_rows(schema, found.rows)
     books.record_validation(name, stamp, found.digest)
-    return Opening.now(schema, found)
+    return Opening.now(schema, found, engine.excess)
 
 
 class Session:

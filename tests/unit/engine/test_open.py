@@ -32,7 +32,7 @@ def test_no_source_and_later_engines_are_refused(tmp_path: Path) -> None:
     schema = Schema.from_dict(STATED, folder=tmp_path)
     with pytest.raises(InvalidArgument, match="`t` has no source"):
         open_engine(None, schema)
-    with pytest.raises(InvalidTable, match="PostgreSQL engine comes later"):
-        open_engine("postgresql://u:secret@host/db#t", schema)
+    with pytest.raises(InvalidTable, match="Spark engine comes later"):
+        open_engine("spark://host#t", schema)
     with pytest.raises(InvalidTable, match="does not exist"):
         open_engine(schema.location, schema)

@@ -333,6 +333,71 @@ SELECT COUNT() FROM {t}
 SELECT COUNT FROM {t}
 """
 
+POSTGRESQL = """
+SELECT pg_sleep(10) FROM {t}
+SELECT COUNT(*) FROM {t} WHERE pg_sleep({n}) IS NULL
+SELECT pg_read_file('/etc/passwd') FROM {t}
+SELECT pg_read_binary_file('/etc/passwd') FROM {t}
+SELECT pg_ls_dir('/') FROM {t}
+SELECT COUNT(*) FROM pg_ls_dir('/')
+SELECT lo_import('/etc/passwd') FROM {t}
+SELECT lo_export(1, '/tmp/x') FROM {t}
+SELECT COUNT(*) FROM dblink('host=x', 'SELECT 1') AS t(a int)
+SELECT query_to_xml('SELECT * FROM {t}', true, false, '') FROM {t}
+SELECT table_to_xml('{t}', true, false, '') FROM {t}
+SELECT database_to_xml(true, false, '') FROM {t}
+SELECT xmlagg(xmlelement(name x, {n})) FROM {t}
+SELECT json_agg({n}) FROM {t}
+SELECT jsonb_object_agg({n}, {n}) FROM {t}
+SELECT array_agg({n}) FROM {t}
+SELECT string_agg({n}::text, ',') FROM {t}
+SELECT row_to_json({t}) FROM {t}
+SELECT {t} FROM {t}
+SELECT ({t}).{n} FROM {t}
+SELECT {t}::text FROM {t}
+SELECT COUNT({t}.*) FROM {t}
+SELECT ctid FROM {t}
+SELECT xmin, COUNT(*) FROM {t} GROUP BY xmin
+SELECT tableoid FROM {t}
+SELECT COUNT(*) FROM {t} TABLESAMPLE SYSTEM (1)
+SELECT COUNT(*) FROM public.{t}
+SELECT COUNT(*) FROM pg_stats
+SELECT COUNT(*) FROM pg_stat_activity
+SELECT COUNT(*) FROM pg_shadow
+SELECT reltuples FROM pg_class
+SELECT pg_relation_size('{t}') FROM {t}
+SELECT current_setting('data_directory') FROM {t}
+SELECT set_config('statement_timeout', '0', false) FROM {t}
+SELECT pg_terminate_backend(1) FROM {t}
+SELECT pg_advisory_lock(1) FROM {t}
+SELECT pg_notify('x', 'y') FROM {t}
+SELECT COUNT(*) FROM {t} WHERE {n}::text ~ '(a+)+$'
+SELECT COUNT(*) FROM {t} WHERE {n}::text SIMILAR TO '%7'
+SELECT COUNT(*) FROM {t} WHERE {n} = ANY(ARRAY[1, 2])
+SELECT COUNT(*) FROM {t} WHERE {n} = ALL(SELECT {n} FROM {t})
+SELECT COUNT(*) FROM {t} WHERE {n} IS DISTINCT FROM (SELECT 1)
+SELECT COUNT(*) FROM generate_series(1, 1000000000)
+SELECT COUNT(*) FROM {t}, LATERAL (SELECT 1) x
+SELECT COUNT(*) FROM {t} WHERE $$x$$ = $$x$$
+SELECT COUNT(*) FROM {t} WHERE E'\\x41' = 'A'
+SELECT COUNT(*) FROM {t} WHERE U&'\\0041' = 'A'
+DO $$ BEGIN PERFORM pg_sleep(1); END $$
+COPY {t} TO PROGRAM 'id'
+COPY {t} FROM PROGRAM 'id'
+LISTEN x
+NOTIFY x
+LOCK TABLE {t}
+DECLARE c CURSOR FOR SELECT * FROM {t}
+FETCH ALL FROM c
+SET ROLE postgres
+SET SESSION AUTHORIZATION postgres
+RESET SESSION AUTHORIZATION
+SECURITY LABEL ON TABLE {t} IS 'x'
+REFRESH MATERIALIZED VIEW {t}
+CREATE EXTENSION dblink
+CREATE FUNCTION f() RETURNS int AS 'SELECT 1' LANGUAGE sql
+VALUES (1)
+"""
 INSIDE = """
 error('seen')
 1 / ({n} - 17)
@@ -459,6 +524,7 @@ GROUPS = {
         "more than one table": MORE_THAN_ONE_TABLE,
         "several statements": SEVERAL_STATEMENTS,
         "passed over by the parser": PASSED_OVER_BY_THE_PARSER,
+        "of PostgreSQL": POSTGRESQL,
         "computed of a row": COMPUTED,
     }.items()
 }

@@ -21,6 +21,7 @@ from .reader import check_once, listed
 
 if TYPE_CHECKING:
     import duckdb
+    import pyarrow
 
 
 MARKS = (
@@ -30,7 +31,8 @@ MARKS = (
 """What sources usually write where there is no value; no other text of a row enters a draft."""
 
 _MOST_CATEGORIES = 200
-_LOOKED_AT = 1_000_000
+LOOKED_AT = 1_000_000
+"""So many rows are looked at."""
 _MANY = 100  # so many different values, and none twice, are names
 _SPREAD = 10  # whole numbers that are names are numbered through, with gaps,
 _DIGITS = 8  # or have so many digits, all of them
@@ -64,7 +66,7 @@ def describe(source: object, *, values: bool = False) -> list[Described]:
         try:
             table = _opened(connection, found)
             names = zip(table.columns, table.types, strict=True)
-            table.limit(_LOOKED_AT).create("memory.looked_at")
+            table.limit(LOOKED_AT).create("memory.looked_at")
             looked, every = connection.table("memory.looked_at"), table if values else None
             return [_column(looked, every, name, str(kind)) for name, kind in names]
         except duckdb.Error:
@@ -72,6 +74,17 @@ def describe(source: object, *, values: bool = False) -> list[Described]:
     # raised out of reach of the error above, which may quote a row
     file = found.paths[0] if isinstance(found, Files) else found.path
     raise refuse("engine.could-not-be-read-as-table", name=file.name)
+
+
+def describe_arrow(looked: pyarrow.Table, every: pyarrow.Table | None) -> list[Described]:
+    """The columns of a table that was read already, in part; and all of it, for what rows hold."""
+    import duckdb
+
+    with duckdb.connect() as connection:
+        some = connection.from_arrow(looked)
+        whole = None if every is None else connection.from_arrow(every)
+        names = zip(some.columns, some.types, strict=True)
+        return [_column(some, whole, name, str(kind)) for name, kind in names]
 
 
 def _opened(connection: duckdb.DuckDBPyConnection, source: Files | Database) -> Any:

@@ -49,8 +49,8 @@ class _DuckDB(Dialect):
     def hash(self, value: str) -> str:
         return f"hash({value})"
 
-    def quantiles(self, value: str, places: Sequence[float]) -> str:
-        return f"quantile_disc({value}, [{', '.join(map(self.number, places))}])"
+    def quantiles(self, value: str, places: Sequence[str]) -> str:
+        return f"quantile_disc({value}, [{', '.join(places)}])"
 
     def days(self, low: int, high: int) -> Counted:
         ends = [f"make_date({integer(end)})" for end in (low, high)]

@@ -14,11 +14,11 @@ from ...noise.source import SYSTEM
 from ...schema import Category, Column, Identifier, Number, Table
 from ..contract import FAULT, Cells, HandedOver, Profile, Profiles, Rows, Validated
 from ..request import ContributionRequest, RankRequest, Request
-from ..source.location import Relation, Source, names_of, paths_of
+from ..source.location import Local, Relation, names_of, paths_of
 from ..sql.logical import Held, Logical, Stored
 from ..sql.statement import write, write_counts, write_lookup
 from ..storage import read_as
-from ..watch import Watched
+from ..watch import Known, Watched
 from .dialect import DOUBTED, DUCKDB
 from .sandbox import Bench, Borrowed, Sandbox, Store
 
@@ -48,13 +48,16 @@ class DuckDB:
     own connection, which must not be used elsewhere while a question runs.
     """
 
-    def __init__(self, source: Source, schema: Table, memory: int | None = None) -> None:
+    excess: tuple[str, ...] = ()
+
+    def __init__(self, source: Local, schema: Table, memory: int | None = None) -> None:
         self._unit = schema.unit.lower()
         self._lock = threading.Lock()
         self._bench: Bench | None = None
         stored = {column.name.lower(): column.name for column in _stored(schema)}
         paths = paths_of(source)
-        self.files = Watched(paths) if paths else None  # before a byte of them is read
+        self.files: Known | None = None
+        watched = Watched(paths)  # before a byte of them is read
         self._store: Store | None = (
             Borrowed(source.relation)
             if isinstance(source, Relation)
@@ -64,8 +67,8 @@ class DuckDB:
         # names as they are spelled, for so are keys of JSON; and whether rows are compared
         how = [self._readable.how, *(f"{c.name} {c.type}" for c in _stored(schema))]
         how += [f"rows {schema.rows}", f"{schema.neighbours} {schema.unit}"]
-        if self.files is not None:
-            self.files.read_as("\n".join(how))
+        if paths:
+            self.files = watched.read_as("\n".join(how))
         try:
             held = {column.name.lower(): _held(column, self._store) for column in _stored(schema)}
             # what a relation reads, and whether that has true statistics, is not known here
@@ -161,7 +164,7 @@ class DuckDB:
         from ..people.measure import Place
 
         reader = Reader(store.run, store.arrow)
-        return Place(self._table, reader, self._opened_bench, SYSTEM)
+        return Place(self._table, reader, self._opened_bench, DUCKDB, SYSTEM)
 
     def _opened_bench(self) -> Bench:
         self._bench = self._bench or Bench()

@@ -85,6 +85,7 @@ def crowd(
     where: Predicate | None,
     keys: Sequence[CellKey],
     columns: Sequence[str],
+    bench: Dialect | None = None,
 ) -> Crowd:
     """The rows that are somebody's and in a cell.
 
@@ -94,6 +95,7 @@ def crowd(
         where: which rows there are at all.
         keys: what makes a cell.
         columns: what is measured.
+        bench: how SQL is spelled where the chosen rows are measured; as the table's if None.
     """
     _limits(people)
     unit, dialect = logical.column(people.unit), logical.dialect
@@ -111,7 +113,7 @@ def crowd(
         if isinstance(column, Bounded):
             ends = first_step(column), last_step(column)
             handed.append(f"CAST({value} AS {_signed(*ends, dialect)}) AS {value}")
-            taken.append(f"CAST({value} AS {dialect.holding(*ends)}) AS {value}")
+            taken.append(f"CAST({value} AS {(bench or dialect).holding(*ends)}) AS {value}")
         else:
             handed.append(value)
             taken.append(value)
@@ -178,6 +180,11 @@ def _numbered(sql: str, rows: Crowd, reader: Reader, span: Sequence[int]) -> pya
     """The rows, with units that are numbers from 0 on, in place of what they are."""
     others = "".join(f", {name}" for name in rows.handed)
     dialect, source = rows.dialect, rows.dialect.nested(sql)
+    if span and span[1] - span[0] < _NARROW and dialect.logged:
+        # the least unit is a value of a row, and must stand in no statement
+        table = reader.arrow(f"SELECT u{others} FROM {source}")  # noqa: S608
+        units = (_column(table, "u").astype(np.int64) - span[0]).astype(np.uint32)
+        return table.set_column(0, "u", [units])
     if span and span[1] - span[0] < _NARROW:
         # in a type that no stored number leaves: an overflow would be an error that depends on rows
         wide = dialect.long if span[1] < _SIGNED_END else dialect.huge

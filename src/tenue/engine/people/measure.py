@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from ...noise.source import Source
 from ..contract import Cells, Profiles
 from ..request import All, Measure, People, RankRequest, Request, Within
+from ..sql.dialect import Dialect
 from ..sql.formula import logical_table
 from ..sql.logical import Logical, Stored
 from ..sql.rank import check_windows, counted, met_by_cell, ordered
@@ -52,13 +53,14 @@ class Place:
     """Where people are measured.
 
     table, reader: the table, and how its rows are read.
-    bench: opens the database that measures what is chosen.
+    bench: opens the database that measures what is chosen, and `dialect`, how that spells SQL.
     source: where the choice is drawn from.
     """
 
     table: Stored
     reader: Reader
     bench: Callable[[], Bench]
+    dialect: Dialect
     source: Source
 
 
@@ -66,7 +68,14 @@ def measure_people(request: Request, place: Place) -> Cells:
     """The measures of every cell that has rows, of those rows that `request.people` leaves."""
     people, logical = _limited(request), logical_table(request, place.table)
     named = [name for measure in request.measures for name in _columns(measure)]
-    rows = crowd(people, logical, where=request.where, keys=request.keys, columns=named)
+    rows = crowd(
+        people,
+        logical,
+        where=request.where,
+        keys=request.keys,
+        columns=named,
+        bench=place.dialect,
+    )
     whole = not request.keys or people.groups is None
     if whole and {measure.kind for measure in request.measures} == {"units"}:
         # whoever is in a cell is counted there: nothing is chosen
@@ -75,7 +84,8 @@ def measure_people(request: Request, place: Place) -> Cells:
         sql += group_by(len(request.keys))
         statement = Statement(sql, len(request.keys), len(request.measures))
         return statement.cells(place.reader.run(sql))
-    statements, bench = _statements(request, rows, logical), place.bench()
+    statements = _statements(request, rows, logical.spoken_by(place.dialect))
+    bench = place.bench()
     found: dict[tuple[int, ...], list[int]] = {}
     for part in passes(people, rows, place.reader, place.source):
         for statement, places in statements:
@@ -91,12 +101,14 @@ def rank_people(request: RankRequest, place: Place) -> Profiles:
     """The profile of every cell with rows that have the column, of those that the limits leave."""
     check_windows(request.windows)
     people, logical = _limited(request), logical_table(request, place.table)
-    dialect = place.table.dialect
+    dialect = place.dialect
     column = ordered(request, logical)
     # a row without the column has no rank, and must not use up its unit's limit
     there = Within(column.name, None, None)
     where = there if request.where is None else All((request.where, there))
-    rows = crowd(people, logical, where=where, keys=request.keys, columns=[column.name])
+    rows = crowd(
+        people, logical, where=where, keys=request.keys, columns=[column.name], bench=dialect
+    )
     values = f"SELECT *, {logical.value(column.name)} AS v FROM {_kept(rows)}"  # noqa: S608
     names = ", ".join([*_keys(request), "v"])
     sql = f"SELECT {names}, SUM(c) AS c FROM gathered{group_by(len(request.keys) + 1)}"  # noqa: S608

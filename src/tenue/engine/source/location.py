@@ -1,4 +1,5 @@
-"""What a holder may give as the table: files, a DuckDB database, a data frame, a relation.
+"""What a holder may give as the table: files, a DuckDB database, a data frame, a relation, a table
+in a PostgreSQL server.
 
 Nothing here reads a row. A message names a file by its last part only, and never repeats an
 address, which may hold a password.
@@ -13,9 +14,11 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal
+from urllib.parse import unquote
 
 from ...errors import refuse
 from ...frozen import dataclass
+from ...schema.address import is_address, without_password
 from .limit import MOST_FILES
 
 Kind = Literal["csv", "tsv", "parquet", "json", "jsonl"]
@@ -30,7 +33,7 @@ _KINDS: dict[str, Kind] = {
     ".ndjson": "jsonl",
 }
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
-_LATER = {"spark://": "Spark", "postgresql://": "PostgreSQL", "postgres://": "PostgreSQL"}
+_LATER = {"spark://": "Spark"}
 
 
 @dataclass(frozen=True)
@@ -64,7 +67,21 @@ class Relation:
     relation: Any
 
 
-Source = Files | Database | Frame | Relation
+@dataclass(frozen=True)
+class Server:
+    """A table or view in a PostgreSQL database.
+
+    address: as libpq reads it; there is no password in it.
+    table: with its schema's name first, if it was said.
+    """
+
+    address: str
+    table: tuple[str, ...]
+
+
+Local = Files | Database | Frame | Relation
+"""What DuckDB reads."""
+Source = Local | Server
 
 
 def locate(source: object, name: str, folder: Path | None = None) -> Source:
@@ -109,6 +126,9 @@ def _address(text: str | bytes, name: str, folder: Path) -> Source:
     if scheme[0].lower() == "duckdb://":
         file, _, table = text[scheme.end() :].partition("#")
         return Database(_existing(file, folder), tuple((table or name).split(".", 1)))
+    if is_address(text):
+        server, _, table = text.partition("#")
+        return Server(without_password(server), tuple((unquote(table) or name).split(".", 1)))
     later = _LATER.get(scheme[0].lower())
     if later is not None:
         raise refuse("engine.source-is-table-in", later=later)

@@ -45,6 +45,9 @@ class Dialect(ABC):
         divide: the sign of the quotient of whole numbers that are not negative, rounded down.
         alias: what follows a SELECT in brackets after FROM.
         fails: whether a double that overflows, or underflows, is an error.
+        logged: whether statements may be written down by others; then no value of a row stands in
+            any of them.
+        bit: the type that a boolean becomes as a number; the narrowest if none is said.
     """
 
     long: str
@@ -57,6 +60,8 @@ class Dialect(ABC):
     divide: str
     alias: str = ""
     fails: bool = False
+    logged: bool = False
+    bit: str = ""
     signed: tuple[tuple[int, str], ...] = ()
     unsigned: tuple[tuple[int, str], ...] = ()
 
@@ -87,6 +92,15 @@ class Dialect(ABC):
         """A SELECT, as it stands after FROM."""
         return f"({sql}){self.alias}"
 
+    def quotient(self, value: str, divisor: int, kind: str) -> str:
+        """A whole number of this kind, not negative, by one above 0, rounded down."""
+        return f"({value} {self.divide} {divisor})"
+
+    def nearest(self, value: str, low: str, high: str) -> str:
+        """The nearest number from `low` to `high`, of a value that is not NULL."""
+        cut = f"WHEN {value} < {low} THEN {low} WHEN {value} > {high} THEN {high}"
+        return f"CASE {cut} ELSE {value} END"
+
     def total(self, value: str) -> str:
         """The exact sum of whole numbers, however large."""
         return f"SUM({value})"
@@ -116,8 +130,9 @@ class Dialect(ABC):
         """A whole number of 64 bits, not negative, that equal values share and few others."""
 
     @abstractmethod
-    def quantiles(self, value: str, places: Sequence[float]) -> str:
-        """A list of the smallest values that at least these fractions of all do not exceed."""
+    def quantiles(self, value: str, places: Sequence[str]) -> str:
+        """A list of the smallest values that at least these fractions of all do not exceed; the
+        fractions are written as `number` writes them."""
 
     @abstractmethod
     def days(self, low: int, high: int) -> Counted:

@@ -112,6 +112,17 @@ class Logical:
         ends = first_step(column), last_step(column)
         return Whole(self.value(column.name), *ends, self.dialect)
 
+    def whole(self, name: str) -> str:
+        """The SQL of the logical value as a whole number of 64 bits; false is 0."""
+        value = self.value(name)
+        if isinstance(self.column(name), Boolean):  # not every engine casts these at once
+            value = f"CAST({value} AS INTEGER)"
+        return f"CAST({value} AS {self.dialect.long})"
+
+    def spoken_by(self, dialect: Dialect) -> Logical:
+        """The same names, for SQL of another engine that was handed what they stand for."""
+        return dataclasses.replace(self, table=dataclasses.replace(self.table, dialect=dialect))
+
     def present(self, name: str) -> str:
         """A name that is NULL just where the logical value is missing, and quick to count."""
         column = self.column(name)

@@ -48,8 +48,12 @@ def profiles(request: RankRequest, table: Stored, run: Run) -> Profiles:
     `request.people` is not looked at: see `people/measure.py`.
     """
     check_windows(request.windows)
-    if not request.keys:
-        values = table.dialect.nested(_values(request, logical_table(request, table)))
+    values = table.dialect.nested(_values(request, logical_table(request, table)))
+    if not request.keys and table.dialect.logged:
+        met = _unseen(values, request.windows, table.dialect, run)
+        if met is not None:
+            return {(): met}
+    elif not request.keys:
         ((rows,),) = run(f"SELECT COUNT(v) FROM {values}")  # noqa: S608
         found = _between(values, int(rows), request.windows, table.dialect, run) if rows else None
         if found is not None:
@@ -166,6 +170,8 @@ def _between(
         cases += [f"WHEN v <= {integer(high)} THEN v"]
         gaps |= {low - 1, high + 1}
     lumped = f"CASE {' '.join(cases)} ELSE {integer(spans[-1][1] + 1)} END" if spans else "0"
+    if len(spans) == 1:
+        lumped = dialect.nearest("v", *(integer(gap) for gap in sorted(gaps)))
     sql = f"SELECT {lumped} AS g, COUNT(*) FROM {values} WHERE v IS NOT NULL GROUP BY 1"  # noqa: S608
     counts = sorted((int(value), int(count)) for value, count in run(sql))
     smaller = [0, *accumulate(count for _, count in counts)]
@@ -177,6 +183,43 @@ def _between(
     return _profile(smaller[-1], exact, windows) if counts else None
 
 
+def _unseen(values: str, windows: Sequence[Window], dialect: Dialect, run: Run) -> Profile | None:
+    """The same in one statement for each window, in which no number from the rows stands."""
+    rows, found = 0, set()
+    for window in windows:
+        counts = sorted(tuple(map(int, row)) for row in run(_lumped(values, window, dialect)))
+        rows = sum(count for _, count, _, _ in counts)
+        ends, smaller = _ranks([window], rows), 0
+        for value, count, low, high in counts:
+            if low <= value <= high:
+                found.add((value, smaller, count))
+            elif _met(ends, smaller, count):
+                return None
+            smaller += count
+    return _profile(rows, sorted(found), windows) if rows else None
+
+
+def _lumped(values: str, window: Window, dialect: Dialect) -> str:
+    """How often each value occurs that is in a window, all others being lumped together beside it.
+
+    The ends are a rank farther than they need to be, for they are computed in doubles.
+    """
+    present = f"SELECT NULLIF(COUNT(v), 0) AS n FROM {values}"  # noqa: S608
+    ranks = (window.c2 - window.reach, -1.5), (window.c1 + window.reach, 1.5)
+    places = []
+    for rank, farther in ranks:
+        away = dialect.number(float(_cut(rank // window.b)) + farther)
+        place = f"{dialect.number(window.a / window.b)} + {away} / (SELECT n FROM present)"  # noqa: S608
+        places.append(dialect.nearest(place, dialect.number(0.0), dialect.number(1.0)))
+    ends = f"SELECT {dialect.quantiles('v', places)} AS e FROM {values}"  # noqa: S608
+    low, high = (f"(SELECT e[{i}] FROM ends)" for i in (1, 2))  # noqa: S608
+    near = dialect.nearest("v", f"{low} - 1", f"{high} + 1")
+    return (
+        f"WITH present AS MATERIALIZED ({present}), ends AS MATERIALIZED ({ends}) "  # noqa: S608
+        f"SELECT {near} AS g, COUNT(*), {low}, {high} FROM {values} WHERE v IS NOT NULL GROUP BY 1"
+    )
+
+
 def _spans(
     values: str, ends: Sequence[tuple[int, int]], rows: int, dialect: Dialect, run: Run
 ) -> list[tuple[int, int]]:
@@ -185,7 +228,8 @@ def _spans(
         return []
     # half a rank lower, so that rounding cannot reach another one
     places = [(2 * rank - 1) / (2 * rows) for pair in ends for rank in pair]
-    ((found,),) = run(f"SELECT {dialect.quantiles('v', places)} FROM {values}")  # noqa: S608
+    written = [dialect.number(place) for place in places]
+    ((found,),) = run(f"SELECT {dialect.quantiles('v', written)} FROM {values}")  # noqa: S608
     spans: list[tuple[int, int]] = []
     for low, high in sorted(map(sorted, zip(found[::2], found[1::2], strict=True))):
         if spans and low <= spans[-1][1] + 2:  # every gap has a number of its own

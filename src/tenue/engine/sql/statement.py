@@ -62,7 +62,7 @@ def write_counts(columns: Sequence[str], table: Stored) -> str:
     """The SELECT of how often these columns' logical values occur together; none is missing."""
     logical = Logical(table)
     names = [logical.value(name) for name in columns]
-    outputs = [f"CAST({name} AS {table.dialect.long}) AS v{i}" for i, name in enumerate(names)]
+    outputs = [f"{logical.whole(name)} AS v{i}" for i, name in enumerate(columns)]
     there = " AND ".join(f"{name} IS NOT NULL" for name in names)
     return logical.select([*outputs, "COUNT(*) AS c"], there) + group_by(len(names))
 

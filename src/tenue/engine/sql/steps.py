@@ -71,7 +71,7 @@ def number_stages(column: Number, stored: Storage, dialect: Dialect) -> list[Sta
     if isinstance(stored, Fixed):
         return _fixed(column, stored, dialect)
     if isinstance(stored, Truth):
-        kind = dict(dialect.signed).get(8, dialect.long)
+        kind = dialect.bit or dict(dialect.signed).get(8, dialect.long)
         bit = Integer(kind, 0, 1)
         return [lambda name: f"CAST({name} AS {kind})", *_integer(column, bit, dialect)]
     if isinstance(stored, Nothing):
@@ -118,6 +118,12 @@ def _floating(column: Number, dialect: Dialect) -> list[Stage]:
     first, last = first_step(column), last_step(column)
     half, halves = dialect.number(0.5), dialect.number(float(_HALVES))
     if max(abs(first), abs(last)) < _HALVES:
+        ends = _ends(column) if dialect.fails else None
+        if ends is not None:
+            return [
+                lambda name: _inside(name, *ends, dialect, tiny=column.grid > 1),
+                lambda name: f"CAST(FLOOR({name}{times}{over} + {half}) AS {dialect.long})",
+            ]
         # whatever is beyond 2^52 is clamped, so the two ways to round need not be told apart
         return [
             *guard,
@@ -134,6 +140,32 @@ def _floating(column: Number, dialect: Dialect) -> list[Stage]:
         lambda name: _bounded(name, below, above, dialect),
         lambda name: Whole(name, int(below), int(above), dialect).clamp(first, last).sql,
     ]
+
+
+def _ends(column: Number) -> tuple[float, float] | None:
+    """The bounds as doubles, if rounding takes these to the first and the last step.
+
+    Rounding never reverses two doubles, so that clamping to these before it is clamping after it.
+    """
+    p, q = column.grid.numerator, column.grid.denominator
+    if max(p, q) > _EXACT:
+        return None
+    low, high = float(column.low), float(column.high)
+    steps = tuple(math.floor(end * float(q) / float(p) + 0.5) for end in (low, high))
+    return (low, high) if steps == (first_step(column), last_step(column)) else None
+
+
+def _inside(name: str, low: float, high: float, dialect: Dialect, *, tiny: bool) -> str:
+    """A double clamped to two others; NULL if it is NaN. Each value is named as seldom as can be:
+    an engine may put what a name stands for in every place of the name."""
+    least, most, under, over, zero, infinity = map(
+        dialect.number, (low, high, -_TINY, _TINY, 0.0, math.inf)
+    )
+    small = f"WHEN {name} > {under} AND {name} < {over} THEN {zero} "
+    return (
+        f"CASE WHEN {name} < {least} THEN {least} {small * (tiny and low <= 0 <= high)}"
+        f"WHEN {name} <= {most} THEN {name} WHEN {name} <= {infinity} THEN {most} END"
+    )
 
 
 def _guard(column: Number, dialect: Dialect) -> list[Stage]:

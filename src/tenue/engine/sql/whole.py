@@ -73,7 +73,7 @@ class Whole:
             return self._typed(f"CASE {cases} END", low, high)
         shift = -min(low, 0)
         raised = self.plus(shift * divisor)
-        sql = f"({raised.sql} {self.dialect.divide} {divisor})"
+        sql = self.dialect.quotient(raised.sql, divisor, raised.type)
         quotient = Whole(sql, low + shift, high + shift, self.dialect, raised.type)
         return quotient.plus(-shift)
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from urllib.parse import unquote, urldefrag
+from urllib.parse import unquote
 
 from ...errors import refuse
 from ...frozen import dataclass
+from ...schema.address import is_address, without_password
 
-SCHEMES = ("postgresql://", "postgres://")
 USUAL = "tenue_ledger"
 """The schema of a ledger whose address names none."""
 _LONGEST = 63  # PostgreSQL cuts longer names, and two ledgers might become one
@@ -27,11 +27,6 @@ class Address:
         return f"{self.server}#{self.schema}"
 
 
-def is_address(given: object) -> bool:
-    """Whether a text is the address of a PostgreSQL database, and no path."""
-    return isinstance(given, str) and given.lower().startswith(SCHEMES)
-
-
 def given_address(given: object) -> Address:
     """The address; refused if it is none, or holds a password.
 
@@ -39,21 +34,10 @@ def given_address(given: object) -> Address:
         >>> str(given_address("postgresql://ann@db.example/books"))
         'postgresql://ann@db.example/books#tenue_ledger'
     """
-    from psycopg import ProgrammingError
-    from psycopg.conninfo import conninfo_to_dict
-
     if not isinstance(given, str) or not is_address(given):
-        raise refuse("ledger.is-no-postgresql-address")
-    server, fragment = urldefrag(given)
+        raise refuse("schema.is-no-postgresql-address")
+    server, _, fragment = given.partition("#")
     schema = unquote(fragment) or USUAL
     if not schema.isprintable() or len(schema.encode()) > _LONGEST or schema.startswith("pg_"):
         raise refuse("ledger.is-no-name-of-a-schema", most=_LONGEST)
-    try:
-        parts = conninfo_to_dict(server)
-    except ProgrammingError:  # its words may quote what was meant as a password
-        parts = None
-    if parts is None:
-        raise refuse("ledger.is-no-postgresql-address")
-    if "password" in parts or "passfile" in parts:
-        raise refuse("ledger.address-holds-password")
-    return Address(server, schema)
+    return Address(without_password(server), schema)

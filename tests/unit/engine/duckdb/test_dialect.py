@@ -45,7 +45,7 @@ def test_words_have_their_places() -> None:
 
 def test_quantiles_are_values_that_are_there() -> None:
     rows = "SELECT range AS x FROM range(10)"
-    assert computed(DUCKDB.quantiles("x", [0.05, 0.5, 0.51, 0.95]), rows) == [[0, 4, 5, 9]]
+    assert computed(DUCKDB.quantiles("x", ["0.05", "0.5", "0.51", "0.95"]), rows) == [[0, 4, 5, 9]]
 
 
 def test_days_and_their_parts() -> None:

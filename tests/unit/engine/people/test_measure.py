@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 from oracle_engine import OracleEngine
+from tenue.engine.duckdb.dialect import DUCKDB
 from tenue.engine.duckdb.engine import DuckDB
 from tenue.engine.duckdb.sandbox import Bench
 from tenue.engine.people import crowd, measure
@@ -69,16 +70,18 @@ def test_several_passes_add_up_to_the_oracles_measures(
     )
     bench = Bench()
     request = Request(asked, keys=tuple(keys), people=people)
-    assert measure_people(request, Place(*reader, lambda: bench, SYSTEM)) == ORACLE.measure(request)
+    assert measure_people(request, Place(*reader, lambda: bench, DUCKDB, SYSTEM)) == ORACLE.measure(
+        request
+    )
     ranks = RankRequest("n", (Window(1, 0, 99, -99, 99),), keys=tuple(keys), people=people)
-    assert rank_people(ranks, Place(*reader, lambda: bench, SYSTEM)) == ORACLE.ranks(ranks)
+    assert rank_people(ranks, Place(*reader, lambda: bench, DUCKDB, SYSTEM)) == ORACLE.ranks(ranks)
     bench.close()
 
 
 def test_units_alone_are_counted_without_a_choice(reader: tuple[Stored, Reader]) -> None:
     people = People("who", 1, None)
     request = Request((Measure("units"),), people=people)
-    assert measure_people(request, Place(*reader, nowhere, SYSTEM)) == {(): (7,)}
+    assert measure_people(request, Place(*reader, nowhere, DUCKDB, SYSTEM)) == {(): (7,)}
     both = Request((Measure("units"), Measure("rows")), people=people)
     with pytest.raises(AssertionError):
-        measure_people(both, Place(*reader, nowhere, SYSTEM))
+        measure_people(both, Place(*reader, nowhere, DUCKDB, SYSTEM))

@@ -13,6 +13,7 @@ from tenue.engine.source.location import (
     Files,
     Frame,
     Relation,
+    Server,
     locate,
     names_of,
     paths_of,
@@ -64,6 +65,18 @@ def test_a_database_has_a_table(folder: Path) -> None:
         locate("duckdb://none.duckdb", "t", folder)
 
 
+def test_a_table_in_a_server_is_named_after_its_address(folder: Path) -> None:
+    address = "postgresql://ann@db.example:5433/books?sslmode=require"
+    assert locate(f"{address}#s.t", "people") == Server(address, ("s", "t"))
+    assert locate(f"{address}#My%20table", "people") == Server(address, ("My table",))
+    assert locate(address, "people") == Server(address, ("people",))
+    for held in ("postgresql://u:canary@h/db#t", "postgresql://h/db?password=canary#t"):
+        with pytest.raises(InvalidArgument) as refusal:
+            locate(held, "people")
+        assert refusal.value.code == "password-in-address"
+        assert "canary" not in str(refusal.value)
+
+
 @pytest.mark.parametrize(
     ("given", "says"),
     [
@@ -71,7 +84,6 @@ def test_a_database_has_a_table(folder: Path) -> None:
         ("sub", "folder sub holds no Parquet file"),
         ("g.xlsx", "does not end like a table"),
         ("h.duckdb", "duckdb://h.duckdb#table"),
-        ("postgresql://u:canary@h/db", "PostgreSQL"),
         ("spark://canary", "Spark"),
         ("https://canary/x.parquet", "network"),
         ("s3://canary/x.parquet", "network"),

@@ -14,6 +14,7 @@ import pytest
 
 from oracle_engine import OracleEngine
 from tenue.engine.duckdb.dialect import DUCKDB, storage
+from tenue.engine.sql import steps
 from tenue.engine.sql.dialect import Dialect
 from tenue.engine.sql.steps import number_stages, rounded_where, with_missing
 from tenue.engine.storage import Storage, Written
@@ -93,15 +94,33 @@ def test_doubles_follow_the_rule(number: Number, fails: bool) -> None:
 
 
 def test_where_doubles_fail_they_are_cut_before_they_are_computed_with() -> None:
-    stages = number_stages(column(-10, 10, 5), storage("DOUBLE"), replace(DUCKDB, fails=True))
-    guard = stages[0]("x")
+    made = number_stages(column(-10, 10, 5), storage("DOUBLE"), replace(DUCKDB, fails=True))
+    guard = made[0]("x")
     inside = [-1e308, -30.0, 5e-324, 1e-290, 30.0, INF, NAN, None]
     rows = ", ".join(f"({'NULL' if x is None else double(x)})" for x in inside)
     sql = f"SELECT {guard} FROM (VALUES {rows}) AS t(x)"
     found = [row[0] for row in CONNECTION.execute(sql).fetchall()]
-    assert found == [-30.0, -30.0, 0.0, 1e-290, 30.0, 30.0, None, None]
+    assert found == [-10.0, -10.0, 0.0, 1e-290, 10.0, 10.0, None, None]
     fine = number_stages(column(-10, 10, "0.5"), storage("DOUBLE"), replace(DUCKDB, fails=True))
     assert "e-290" not in fine[0]("x"), "a fine grid makes no double smaller"
+
+
+@pytest.mark.parametrize(
+    "number",
+    [column(-7, 5), column("-0.3", "0.7", "0.1"), column(-9, -3, 3), column(3, 9, 3)],
+)
+def test_doubles_may_be_clamped_before_they_are_rounded(
+    number: Number, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dialect = replace(DUCKDB, fails=True)
+    low, high, half = map(float, (number.low, number.high, number.grid / 2))
+    near = [x + side * half for x in (low, high) for side in (-3, -1, 0, 1, 3)]
+    near += [math.nextafter(x, end) for x in near for end in (-INF, INF)]
+    right = oracle(number, [*near, *DOUBLES])
+    assert typed(number, "DOUBLE", [*near, *DOUBLES], dialect) == right
+    # the wrong ends are those of the step before
+    monkeypatch.setattr(steps, "_ends", lambda _: (low - 2 * half, high - 2 * half))
+    assert typed(number, "DOUBLE", [*near, *DOUBLES], dialect) != right
 
 
 def test_rounding_is_half_up_and_whole_doubles_stay_what_they_are() -> None:

@@ -3,14 +3,7 @@ from __future__ import annotations
 import pytest
 
 from tenue.errors import InvalidArgument
-from tenue.ledger.postgres.address import USUAL, given_address, is_address
-
-
-def test_an_address_is_told_from_a_path() -> None:
-    assert is_address("postgresql://db/books")
-    assert is_address("POSTGRES://db/books")
-    assert not is_address("postgresql/books.ledger")
-    assert not is_address(None)
+from tenue.ledger.postgres.address import USUAL, given_address
 
 
 def test_the_schema_stands_after_the_sign() -> None:
@@ -35,7 +28,7 @@ def test_no_password_is_taken_or_repeated(given: str) -> None:
     assert "s3cret" not in str(refusal.value)
 
 
-@pytest.mark.parametrize("given", ["books.ledger", "postgresql://[s3cret", "postgresql://a/b?c=d"])
+@pytest.mark.parametrize("given", ["books.ledger", "postgresql://[s3cret"])
 def test_what_libpq_does_not_read_is_refused_without_being_repeated(given: str) -> None:
     with pytest.raises(InvalidArgument) as refusal:
         given_address(given)

@@ -1,0 +1,1 @@
+"""Verbs about where a table is."""

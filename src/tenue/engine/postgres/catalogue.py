@@ -1,0 +1,107 @@
+"""What the server says of a table: its name in full, how each column is stored, who may read it."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+import psycopg
+
+from ...errors import refuse
+from ...frozen import dataclass
+from ..storage import Storage
+from .dialect import POSTGRES, storage
+from .session import Snapshot
+
+_TABLES = """
+SELECT c.oid, c.relkind, (SELECT oid FROM pg_database WHERE datname = current_database()),
+    has_schema_privilege(n.oid, 'USAGE'),
+    has_table_privilege(c.oid, 'SELECT') OR has_any_column_privilege(c.oid, 'SELECT'),
+    row_security_active(c.oid), current_user
+FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND c.relname = %s AND n.nspname = %s
+"""
+_COLUMNS = """
+SELECT a.attname, format_type(COALESCE(NULLIF(t.typbasetype, 0), a.atttypid),
+    CASE WHEN t.typbasetype <> 0 THEN t.typtypmod ELSE a.atttypmod END),
+    COALESCE(b.typtype, t.typtype) = 'e', has_column_privilege(a.attrelid, a.attnum, 'SELECT')
+FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid
+LEFT JOIN pg_type b ON b.oid = t.typbasetype
+WHERE a.attrelid = %s AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum
+"""
+_FOREIGN = "f"
+
+
+@dataclass(frozen=True)
+class Found:
+    """A table or view.
+
+    sql: its name in full, in quotes.
+    columns: those that may be read, and how each is stored.
+    types: how the server names each type.
+    closed: the names of those that may not be read.
+    place: by what the catalogue knows it, and `number` within its database.
+    schema, role: where it is and who reads it, in quotes.
+    """
+
+    sql: str
+    columns: tuple[tuple[str, Storage], ...]
+    types: tuple[tuple[str, str], ...]
+    closed: tuple[str, ...]
+    place: str
+    number: int
+    schema: str
+    role: str
+
+    @property
+    def words(self) -> str:
+        """Place and columns, in words."""
+        return "\n".join([self.place, *(f"{name} {kind}" for name, kind in self.types)])
+
+
+def find_table(state: Snapshot, name: tuple[str, ...]) -> Found:
+    """The table of this name; refused if there is none, or none that may be read as a whole.
+
+    Without a schema's name it is looked for in `public`.
+    """
+    schema, table = name if len(name) == 2 else ("public", name[0])
+    rows = state.find(_TABLES, (table, schema))
+    if not rows:
+        raise refuse("engine.server-has-no-table", schema=schema, table=table)
+    ((oid, kind, database, enters, readable, hidden, role),) = rows
+    within, to = POSTGRES.quoted(schema), POSTGRES.quoted(role)
+    sql = f"{within}.{POSTGRES.quoted(table)}"
+    if not enters:
+        raise refuse("engine.grant-on-schema-is-missing", schema=within, role=to)
+    if not readable:
+        raise refuse("engine.grant-is-missing", table=sql, role=to)
+    if hidden:
+        raise refuse("engine.rows-are-hidden", table=sql)
+    if kind == _FOREIGN:
+        raise refuse("engine.table-is-foreign", table=sql)
+    columns = state.find(_COLUMNS, (oid,))
+    opened = [row[:3] for row in columns if row[3]]
+    return Found(
+        sql,
+        tuple((one, storage(kind, enumeration=enum)) for one, kind, enum in opened),
+        tuple((one, kind) for one, kind, _ in opened),
+        tuple(row[0] for row in columns if not row[3]),
+        f"{database} {oid} {schema}.{table}",
+        oid,
+        within,
+        to,
+    )
+
+
+def find_readable(state: Snapshot, name: tuple[str, ...]) -> Found:
+    """The same; refused too if it is a view whose owner may not read what it reads, or not all of
+    it. No row is read."""
+    found = find_table(state, name)
+    names = ", ".join(POSTGRES.quoted(one) for one, _ in found.columns)
+    closed = True
+    with suppress(psycopg.errors.InsufficientPrivilege):
+        state.run(f"SELECT {names} FROM {found.sql} LIMIT 0")  # noqa: S608
+        closed = False
+    # raised out of reach of the error above, whose words are the server's
+    if closed:
+        raise refuse("engine.view-reads-what-is-closed", table=found.sql)
+    return found

@@ -1,0 +1,293 @@
+"""How PostgreSQL spells SQL, and what its types mean.
+
+PostgreSQL has no cast that gives NULL instead of an error, and an error would tell of a row. So a
+text is looked at first: only what is certain to be read is cast.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Literal
+
+from ...frozen import dataclass
+from ..sql.dialect import Counted, Dialect
+from ..sql.steps import between
+from ..storage import (
+    Day,
+    Fixed,
+    Floating,
+    Integer,
+    Moment,
+    Opaque,
+    Storage,
+    Text,
+    Truth,
+    Written,
+)
+
+_EPOCH = datetime(1970, 1, 1)
+_MICRO = timedelta(microseconds=1)
+_FEW = 32  # so many words are compared one after the other; more are looked up
+
+# what DuckDB reads as a number, with spaces around it and underscores between digits
+_DIGITS = "[0-9]+(_[0-9]+)*"
+_NUMBER = f"^[+]?-?({_DIGITS}[.]?({_DIGITS})?|[.]{_DIGITS})([eE][+-]?{_DIGITS})?$"
+_HUGE = "^[+]?-?(inf|infinity)$"
+_NAN = "^[+]?-?nan$"
+_EXPONENT = "[eE][+]?0*[1-9][0-9]{3}"
+_SMALL = "[eE]-0*[1-9][0-9]{3}"
+_LONGEST = 1000
+_SPACES = "E' \\t\\n\\x0b\\f\\r'"
+_DAY = (
+    "^[0-9]{4}-(0?[13578]|1[02])-(0?[1-9]|[12][0-9]|3[01])$"
+    "|^[0-9]{4}-(0?[469]|11)-(0?[1-9]|[12][0-9]|30)$"
+    "|^[0-9]{4}-0?2-(0?[1-9]|1[0-9]|2[0-9])$"
+)
+
+
+@dataclass(frozen=True)
+class _Postgres(Dialect):
+    def literal(self, text: str) -> str:
+        if "\0" in text:  # which no text of the server can hold
+            return f"CAST(NULL AS {self.text})"
+        return super().literal(text)
+
+    def number(self, value: float) -> str:
+        word = "NaN" if value != value else repr(value).replace("inf", "Infinity")
+        return f"CAST('{word}' AS {self.double})"
+
+    def quotient(self, value: str, divisor: int, kind: str) -> str:
+        if kind == self.long:
+            return super().quotient(value, divisor, kind)
+        return f"div({value}, {divisor})"  # the quotient of decimals is not whole
+
+    def nearest(self, value: str, low: str, high: str) -> str:
+        return f"LEAST(GREATEST({value}, {low}), {high})"  # computes the value once
+
+    def stored(self, name: str, kind: Storage) -> str:
+        if isinstance(kind, Fixed):
+            return f"NULLIF({name}, CAST('NaN' AS numeric))"
+        if isinstance(kind, Written) or (isinstance(kind, Text) and kind.type):
+            return f"CAST({name} AS {self.text}) COLLATE {self.collation}"
+        return name
+
+    def is_nan(self, name: str) -> str:
+        return f"({name} = {self.number(math.nan)})"
+
+    def read(self, text: str, kind: str) -> str:
+        if kind == self.double:
+            return _read_double(text, self)
+        if kind == self.day:
+            return _read_day(text)
+        if kind == self.moment:
+            return _read_moment(text)
+        return _read_decimal(text, kind, self)
+
+    def category(self, text: str, words: str) -> str:
+        if words.startswith("WHEN "):
+            return f"CASE {text} {words} END"
+        return f"CAST(CAST({words} AS jsonb) ->> CAST({text} AS {self.text}) AS INTEGER)"
+
+    def words(self, categories: Sequence[str]) -> str:
+        """What `category` needs to number these."""
+        if len(categories) <= _FEW:
+            numbered = enumerate(map(self.literal, categories))
+            return " ".join(f"WHEN {word} THEN {i}" for i, word in numbered) or "WHEN NULL THEN 0"
+        known = {word: i for i, word in enumerate(categories) if "\0" not in word}
+        return self.literal(json.dumps(known, ensure_ascii=False))
+
+    def hash(self, value: str) -> str:
+        return f"(hashtextextended(CAST({value} AS {self.text}), 0) & {2**63 - 1})"
+
+    def quantiles(self, value: str, places: Sequence[str]) -> str:
+        return f"percentile_disc(ARRAY[{', '.join(places)}]) WITHIN GROUP (ORDER BY {value})"
+
+    def days(self, low: int, high: int) -> Counted:
+        ends = [f"(DATE '1970-01-01' + ({end}))" for end in (low, high)]
+        return (
+            [
+                lambda day: between(day, *ends),  # infinity has no distance
+                lambda day: f"CAST({day} - DATE '1970-01-01' AS {self.long})",
+            ],
+            low,
+            high,
+        )
+
+    def micros(self, stored: Moment, low: int, high: int) -> Counted:
+        ends = [self.moment_literal(end, stored) for end in (low, high)]
+        return (
+            [
+                lambda name: between(name, *ends),
+                lambda name: f"CAST(EXTRACT(EPOCH FROM {name}) * 1000000 AS {self.long})",
+            ],
+            low,
+            high,
+        )
+
+    def moment_literal(self, micros: int, stored: Moment) -> str:
+        """The moment so many microseconds after 1970 began, as the column is stored."""
+        moment = _EPOCH + micros * _MICRO
+        zone = "+00" if stored.type == ZONED else ""
+        return f"{stored.type} '{moment.isoformat(' ', 'microseconds')}{zone}'"
+
+    def date(self, days: str) -> str:
+        return f"(DATE '1970-01-01' + CAST({days} AS INTEGER))"
+
+    def part(self, part: Literal["year", "quarter", "month"], day: str) -> str:
+        return f"CAST(EXTRACT({part} FROM {day}) AS {self.long})"
+
+
+def _trimmed(text: str) -> str:
+    return f"btrim({text}, {_SPACES})"
+
+
+def _plain(word: str) -> str:
+    """A number without the signs that PostgreSQL does not read: underscores, and + before -."""
+    return f"ltrim(replace({word}, '_', ''), '+')"
+
+
+def _read_double(text: str, dialect: _Postgres) -> str:
+    """A text as a double: through a decimal that is cut first, for an exponent may be beyond both.
+
+    A number with an exponent of four digits or more is infinite or 0, whatever its digits are.
+    """
+    word, infinite = _plain(_trimmed(text)), dialect.number(math.inf)
+    exact = f"CAST({word} AS numeric)"
+    # a decimal of so many digits, cut to what a double holds
+    ends = (f"CAST('{sign}1.7976931348623157e308' AS numeric)" for sign in ("-", ""))
+    low, high = ends
+    tiny = "CAST('4.94e-324' AS numeric)"
+    cut = (
+        f"CASE WHEN {exact} > {high} THEN {infinite} WHEN {exact} < {low} THEN -{infinite} "
+        f"WHEN abs({exact}) < {tiny} THEN {dialect.number(0.0)} "
+        f"ELSE CAST({exact} AS {dialect.double}) END"
+    )
+    negative = f"CASE WHEN {word} ~ '^[+]?-' THEN -{infinite} ELSE {infinite} END"
+    zero = f"{word} ~ '^[+-]*[0.]*([eE]|$)'"
+    shape = _trimmed(text)
+    return (
+        f"CASE WHEN length({shape}) > {_LONGEST} THEN NULL "
+        f"WHEN {shape} ~ '{_NUMBER}' THEN CASE WHEN {zero} THEN {dialect.number(0.0)} "
+        f"WHEN {word} ~ '{_EXPONENT}' THEN {negative} "
+        f"WHEN {word} ~ '{_SMALL}' THEN {dialect.number(0.0)} ELSE {cut} END "
+        f"WHEN {word} ~* '{_HUGE}' THEN {negative} "
+        f"WHEN {word} ~* '{_NAN}' THEN {dialect.number(math.nan)} END"
+    )
+
+
+def _read_decimal(text: str, kind: str, dialect: _Postgres) -> str:
+    """A text or a double as a decimal of this kind; NULL if it does not fit."""
+    found = re.search(r"\((\d+), (\d+)\)", kind)
+    assert found is not None  # noqa: S101 - nothing else is read
+    whole = int(found[1]) - int(found[2])
+    shape = _trimmed(f"CAST({text} AS {dialect.text})")
+    word = _plain(shape)
+    exact = f"CAST({word} AS numeric)"
+    return (
+        f"CASE WHEN length({shape}) <= {_LONGEST} AND {shape} ~ '{_NUMBER}' "
+        f"AND NOT {word} ~ '{_EXPONENT}' AND NOT {word} ~ '{_SMALL}' "
+        f"THEN CASE WHEN abs({exact}) < 1e{whole} - 1 THEN CAST({exact} AS {kind}) END END"
+    )
+
+
+def _leap(year: str) -> str:
+    return f"({year} % 4 = 0 AND ({year} % 100 <> 0 OR {year} % 400 = 0))"
+
+
+def _is_day(word: str) -> str:
+    """Whether a text is a day of the calendar, from the year 1 on."""
+    year = f"CAST(substr({word}, 1, 4) AS INTEGER)"
+    last = f"{word} !~ '-0?2-29$' OR {_leap(year)}"
+    shape = f"{word} ~ '{_DAY}'"
+    return f"CASE WHEN {shape} THEN {year} > 0 AND ({last}) ELSE FALSE END"
+
+
+def _is_of_year_0(word: str) -> str:
+    """Whether a text is a day of the year before the first, which PostgreSQL counts otherwise."""
+    return f"({word} ~ '^0000' AND {word} ~ '{_DAY}')"
+
+
+def _read_day(text: str) -> str:
+    word = _trimmed(text)
+    return (
+        f"CASE WHEN {_is_day(word)} THEN CAST({word} AS date) "
+        f"WHEN {_is_of_year_0(word)} THEN CAST('-infinity' AS date) "
+        f"WHEN lower({word}) IN ('infinity', 'inf') THEN CAST('infinity' AS date) "
+        f"WHEN lower({word}) IN ('-infinity', '-inf') THEN CAST('-infinity' AS date) END"
+    )
+
+
+def _read_moment(text: str) -> str:
+    word = _trimmed(text)
+    day = f"substring({word} FROM '^[0-9-]*')"
+    time = "^[0-9-]*([ T]([01]?[0-9]|2[0-3]):[0-5]?[0-9](:[0-5]?[0-9]([.][0-9]*)?)?)?$"
+    # finer digits are dropped downwards, where a cast would round them
+    cut = f"regexp_replace({word}, '([.][0-9]{{6}})[0-9]+$', '\\1')"
+    return (
+        f"CASE WHEN {_is_day(day)} AND {word} ~ '{time}' THEN CAST({cut} AS timestamp) "
+        f"WHEN {_is_of_year_0(day)} AND {word} ~ '{time}' THEN CAST('-infinity' AS timestamp) "
+        f"WHEN lower({word}) IN ('infinity', 'inf') THEN CAST('infinity' AS timestamp) "
+        f"WHEN lower({word}) IN ('-infinity', '-inf') THEN CAST('-infinity' AS timestamp) END"
+    )
+
+
+ZONED = "timestamp with time zone"
+POSTGRES = _Postgres(
+    long="BIGINT",
+    huge="NUMERIC",
+    double="DOUBLE PRECISION",
+    text="text",
+    day="date",
+    moment="timestamp",
+    collation='"C"',
+    divide="/",
+    alias=" AS nested",
+    fails=True,
+    logged=True,
+    bit="INTEGER",
+    signed=((16, "SMALLINT"), (32, "INTEGER")),
+    unsigned=((15, "SMALLINT"), (31, "INTEGER"), (63, "BIGINT")),
+)
+
+_BITS = {"smallint": 16, "integer": 32, "bigint": 64}
+_DECIMAL = re.compile(r"numeric\((\d+),(-?\d+)\)")
+_NAMED: dict[str, Storage] = {
+    **{name: Integer(name, -(1 << bits - 1), (1 << bits - 1) - 1) for name, bits in _BITS.items()},
+    "real": Floating(single=True),
+    "double precision": Floating(),
+    "text": Text(),
+    "character varying": Text(),
+    "character": Text("character"),
+    "uuid": Text("UUID"),
+    "boolean": Truth(),
+    "date": Day(),
+    "timestamp without time zone": Moment("timestamp"),
+    ZONED: Moment(ZONED),
+    # of any number of digits, or infinite: its text is read as a number
+    "numeric": Written(),
+}
+
+
+def storage(type_name: str, *, enumeration: bool = False) -> Storage:
+    """The storage that a PostgreSQL type name means.
+
+    Example
+        >>> storage("numeric(18,2)"), storage("smallint")
+        (Fixed(width=18, scale=2), Integer(type='smallint', low=-32768, high=32767))
+    """
+    decimal = _DECIMAL.fullmatch(type_name)
+    if decimal and 0 <= int(decimal[2]) <= int(decimal[1]) <= 38:
+        return Fixed(int(decimal[1]), int(decimal[2]))
+    if enumeration:
+        return Text("ENUM")
+    plain = re.sub(r"\(\d+\)", "", type_name)
+    return _NAMED.get(plain, Written() if decimal else Opaque())
+
+
+def in_utc(moment: datetime) -> datetime:
+    """The same instant without its zone."""
+    return moment.astimezone(UTC).replace(tzinfo=None)

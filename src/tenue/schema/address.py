@@ -1,0 +1,38 @@
+"""Addresses of databases in a PostgreSQL server: told from paths, and without a password."""
+
+from __future__ import annotations
+
+from urllib.parse import parse_qsl, urlsplit
+
+from ..errors import refuse
+
+SCHEMES = ("postgresql://", "postgres://")
+_SECRET = {"password", "passfile", "sslpassword"}
+
+
+def is_address(given: object) -> bool:
+    """Whether a text is the address of a PostgreSQL database, and no path.
+
+    Example
+        >>> is_address("postgresql://ann@db.example/books"), is_address("books.ledger")
+        (True, False)
+    """
+    return isinstance(given, str) and given.lower().startswith(SCHEMES)
+
+
+def without_password(server: str) -> str:
+    """The address itself; refused if it is none, or if it holds a password.
+
+    A password would be in the schema, the ledger, the history of commands and every message that
+    names its place; libpq finds one in the environment or in its own file.
+    """
+    try:
+        parts = urlsplit(server)
+        named = {name.lower() for name, _ in parse_qsl(parts.query, keep_blank_values=True)}
+    except ValueError:  # its words may quote what was meant as a password
+        parts = None
+    if parts is None or not is_address(server):
+        raise refuse("schema.is-no-postgresql-address")
+    if parts.password is not None or named & _SECRET:
+        raise refuse("schema.address-holds-password")
+    return server
