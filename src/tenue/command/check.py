@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from ..errors import refuse
+from ..screen.page import hanging
 from .options import AsJson
 from .wording import spoken
 from .words import Argument, Option, say
@@ -82,7 +83,7 @@ def _verdict(required: dict[str, Any], unmet: Sequence[str]) -> str:
             f"{name} at {'most' if name == 't' else 'least'} {required[name]}" for name in required
         ]
         return f"Met: {', '.join(least)}.\n\n"
-    return "".join(f"NOT MET: {text}\n" for text in unmet)
+    return "".join(hanging(f"NOT MET: {text}") + "\n" for text in unmet) + ("\n" if unmet else "")
 
 
 def _names(text: str | None) -> list[str] | None:

@@ -152,9 +152,16 @@ def publish(
         "widths": _widths(widths),
     }
     asked = {name: value for name, value in asked.items() if value is not None}
+    without = {"--public": public, "--replace": replace, "--kind": kind is not None}
     if sweep is not None:
+        without |= {"--preview": preview, "--comparison": comparison is not None}
+        without |= {"--ledger": ledger is not None, "--no-register": no_register}
+        without |= {"--override": bool(override)}
+        asked.pop("k", None)
         with spoken(), Waiting(steps=4) as waiting:
             _check_swept(method, k)
+            _check_useful("--sweep", without)
+            trying.check_risk(risk)
             trying.check_out(out)
             found = trying.swept(schema, source, sweep, methods, asked, waiting)
             trying.show(found, risk, out, as_json=as_json)
@@ -164,6 +171,8 @@ def publish(
             raise refuse("command.method-is-not-given")
         if methods is not None or risk is not None:
             raise refuse("command.advice-needs-sweep")
+        if preview and out is None:
+            _check_useful("--preview", without)
         target = _target(out, ledger, kind, replace=replace, preview=preview, public=public)
         _check_comparison(out, comparison)
         if no_register and ledger is not None:
@@ -208,6 +217,13 @@ def _check_swept(method: str | None, k: str | None) -> None:
     """A sweep has its own methods and sizes."""
     if method is not None or k is not None:
         raise refuse("command.sweep-and-one-release")
+
+
+def _check_useful(other: str, given: dict[str, bool]) -> None:
+    """What publishes nothing takes no options of what is published."""
+    for option, is_given in given.items():
+        if is_given:
+            raise refuse("command.option-changes-nothing", option=option, other=other)
 
 
 def _show_plan(plan: ReleasePlan, certificate: Certificate, *, as_json: bool) -> None:

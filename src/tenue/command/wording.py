@@ -13,11 +13,11 @@ from ..errors import InvalidArgument, Refused
 
 _LONG = (
     "by confidential epsilon gamma groups kind l ledger memory method minimise most override "
-    "quantiles quasi_identifiers schema suppress t unit widths"
+    "quantiles quasi_identifiers risk schema suppress t unit widths"
 )
 _OPTIONS = {"k": "-k", **{name: f"--{name.replace('_', '-')}" for name in _LONG.split()}}
 _NAME = "|".join(_OPTIONS)
-_GIVEN = re.compile(rf"""\b({_NAME})=(\[[^\]]*\]|"[^"]*"|'[^']*'|[0-9.]+)""")
+_GIVEN = re.compile(rf"""(?<!--sweep )\b({_NAME})=(\[[^\]]*\]|"[^"]*"|'[^']*'|[0-9.]+)""")
 _WIDTHS = re.compile(r'\bwidths=\{"([^"]*)": \[([^\]]*)\]\}')
 _NAMED = re.compile(rf"`({_NAME})`")
 _FLAG = re.compile(r"\b(individual|fresh)=True\b")
@@ -33,6 +33,8 @@ _SENTENCES = {
     "l and t speak of": "--l and --t speak of",
     "leave l and t out": "leave --l and --t out",
     "ledger=False": "--no-register",
+    "See tn.plan_release, which says": "See --method private --epsilon 1 --preview, which says",
+    'and by is not "full-domain"': "and --by is not full-domain",
     "as an int, a float, a Decimal, a Fraction or decimal text": "as a decimal number, such as 5",
 }
 
@@ -59,11 +61,16 @@ def spoken() -> Iterator[None]:
     except Refused as refusal:
         arguments = isinstance(refusal, InvalidArgument)  # elsewhere `k` may be a column
         for part in ("what", "allowed", "fix"):
-            setattr(refusal, part, _translated(getattr(refusal, part), names=arguments))
+            setattr(refusal, part, translated(getattr(refusal, part), names=arguments))
         raise
 
 
-def _translated(text: str, *, names: bool) -> str:
+def translated(text: str, *, names: bool) -> str:
+    """A sentence of the library as the command line says it.
+
+    Parameters
+        names: whether a name in backticks is an argument, and not perhaps a column.
+    """
     text = _WIDTHS.sub(lambda found: f"--widths {found[1]}={found[2].replace(', ', '/')}", text)
     text = _GIVEN.sub(lambda found: f"{_OPTIONS[found[1]]} {_value(found[2])}", text)
     if names:

@@ -29,6 +29,18 @@ SWAPPED = (
     "a group, and is then known all the same."
 )
 """What the reader of k, l and t of a swapped file must know: they measure something else."""
+LINKED = (
+    "This release has two linked tables. Quasi-identifiers are as they were, so people may look "
+    "like nobody else, and k, l and t by them do not measure it. Its promise is that a record of a "
+    "person's group is that person's own with probability at most 1/{k}, for whoever cannot tell "
+    "the records of a group apart. Check the table of confidential values: its groups are those."
+)
+"""The same of two tables that are linked by the number of a group."""
+IN_GROUPS = (
+    "Rows are grouped by the column that links the two tables of this release. Which record of a "
+    "group is whose is not said; what all of them have in common is known of all its members."
+)
+"""What a file shows whose rows say in which group they are."""
 DRAWN = (
     "This table was drawn under differential privacy. No row is anybody's, so nobody is found by a "
     "row that stands alone, and k, l and t do not measure it."
@@ -59,7 +71,8 @@ UNCOUNTED = (
     "rows, so there may be fewer persons than that."
 )
 
-_GROUP = "group"
+GROUP = "group"
+"""The column that links the two tables of a release."""
 _ROLES = ("quasi-identifiers", "confidential", "unprotected")
 
 
@@ -77,6 +90,20 @@ class Beside:
     wrong: str = ""
     rows: int | None = None
     columns: tuple[str, ...] = ()
+
+    @property
+    def linked(self) -> bool:
+        """Whether it speaks of two tables that are linked by the number of a group."""
+        return self.certificate is not None and GROUP in self.columns
+
+    def only_groups(self, columns: Sequence[str]) -> bool:
+        """Whether a file of these columns is that of two linked tables whose only
+        quasi-identifier is the number of a group. In the other one people are found by theirs."""
+        if self.certificate is None or not self.linked:
+            return False
+        known = _listed(self.certificate.parameters.get("quasi-identifiers", ""))
+        has = {name.lower() for name in columns}
+        return GROUP in has and has.isdisjoint(name.lower() for name in known)
 
     @property
     def drawn(self) -> bool:
@@ -129,16 +156,23 @@ def _digest(path: Path) -> str | None:
         return None
 
 
-def explained(check: Check, promise: Promise | None) -> Check:
-    """What was found, with what must be known of a table about which this is promised."""
+def explained(check: Check, promise: Promise | None, *, linked: bool = False) -> Check:
+    """What was found, with what must be known of a table about which this is promised.
+
+    Parameters
+        linked: whether it is one of two tables that are linked by the number of a group.
+    """
+    in_groups = check.quasi_identifiers == (GROUP,)
+    if in_groups and (linked or isinstance(promise, TCloseness)):
+        return replace(check, notes=(IN_GROUPS, *check.notes))
     if isinstance(promise, ProbabilisticKAnonymity):
-        return replace(check, notes=(SWAPPED.format(k=promise.k), *check.notes), swapped=True)
+        note = (LINKED if linked else SWAPPED).format(k=promise.k)
+        return replace(check, notes=(note, *check.notes), swapped=True)
     if isinstance(promise, TCloseness):
-        shown = check.quasi_identifiers == (_GROUP,)
         note = BUCKETED.format(t=exactly(promise.t))
-        return check if shown else replace(check, notes=(note, *check.notes), swapped=True)
+        return replace(check, notes=(note, *check.notes), swapped=True)
     if isinstance(promise, Pure):
-        return replace(check, notes=(DRAWN, *check.notes))
+        return replace(check, notes=(DRAWN, *check.notes), drawn=True)
     return check
 
 
@@ -156,7 +190,8 @@ def quoted(check: Check, beside: Beside | None, columns: Sequence[str]) -> Check
         return replace(check, warnings=(said, *check.warnings), certificate_fits=False)
     promise = beside.certificate.promise
     note = f"The certificate beside this file says: {promise}."
-    told = explained(_by_certificate(check, beside.certificate, columns), promise)
+    by_certificate = _by_certificate(check, beside.certificate, columns)
+    told = explained(by_certificate, promise, linked=beside.linked)
     return replace(told, notes=(note, *told.notes), certificate_fits=True)
 
 
@@ -176,7 +211,7 @@ def _misfit(check: Check, beside: Beside, columns: Sequence[str]) -> str:
     if isinstance(promise, KAnonymity) and check.smallest_rows < promise.k and _same(check, said):
         rows = many(check.smallest_rows, "row")
         return f"it says {promise}, and some group has {rows} only"
-    if isinstance(promise, TCloseness) and check.quasi_identifiers == (_GROUP,):
+    if isinstance(promise, TCloseness) and check.quasi_identifiers == (GROUP,):
         promised = _listed(said.get("confidential", ""))
         for column in check.confidential:
             far = column.exact_t_ratio

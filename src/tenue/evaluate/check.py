@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ..errors import Refused, refuse
 from ..number import checked_call
 from ..schema import Bounded, Column, Identifier, Schema, Table
-from .certificate import UNCOUNTED, certificate_beside, quoted
+from .certificate import GROUP, UNCOUNTED, certificate_beside, quoted
 from .code import Codes
 from .group import exposure, spelling
 from .group.closeness import earth_movers, ratio
@@ -57,6 +57,7 @@ def check(
         schema: roles, types, unit and missing values, as a `Schema` or the path of its file.
         quasi_identifiers, confidential: columns, instead of those that have these roles. A private
             table needs none: with its certificate beside it, rows are then compared as wholes.
+            Nor does the confidential one of two linked tables: rows are grouped by `group`.
         unit: the column that names a person, or "record"; as the schema says if not given.
 
     Quasi-identifiers are compared as the file shows them: 30, 30.0 and 030 are different in a CSV
@@ -82,6 +83,8 @@ def check(
         secret = _chosen(rows, declared, confidential, "confidential")
         whole = [name for name in rows.names if name not in secret]
         quasi_identifiers = _chosen(rows, declared, None, "quasi_identifiers") or whole
+    if beside is not None and quasi_identifiers is None and beside.only_groups(rows.names):
+        quasi_identifiers = [GROUP]
     found = _checked(rows, declared, quasi_identifiers, confidential, unit, None)
     found = _exposed(found, rows, declared, unit)
     return quoted(found, beside, rows.names)
@@ -165,7 +168,11 @@ def _checked(
             *spelling.respelled(respelled),
             *spelling.renamed([person] if person and names else []),
             *spelling.merged_values(merged),
-            *(() if declared is None else _about_schema(rows, declared, columns, uncounted, most)),
+            *(
+                ()
+                if declared is None
+                else _about_schema(rows, declared, known, columns, uncounted, most)
+            ),
             *exposure.unprotected(loose),
         ),
         k_from="rows" if uncounted else "units",
@@ -321,7 +328,12 @@ def _undeclared(rows: Rows, schema: Table) -> list[str]:
 
 
 def _about_schema(
-    rows: Rows, schema: Table, columns: list[Values], uncounted: bool, most: int
+    rows: Rows,
+    schema: Table,
+    known: list[str],
+    columns: list[Values],
+    uncounted: bool,
+    most: int,
 ) -> list[str]:
     """What the schema says and the table does not have, or the other way round."""
     notes = []
@@ -336,7 +348,7 @@ def _about_schema(
     absent = [column.name for column in declared if not rows.find(column.name)]
     if absent:
         notes.append(f"Declared, but not in the table: {named(absent)}.")
-    hidden = _undeclared(rows, schema)
+    hidden = [name for name in _undeclared(rows, schema) if name not in known]
     if hidden:
         notes.append(f"Not declared, so not measured: {named(hidden)}.")
     for secret in columns:

@@ -3,25 +3,46 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from ..number import checked_call, flag
-from ..screen.number import many
+from ..schema import Category, Table
+from ..screen.number import many, named
+from ..screen.page import WIDTH, hanging
+from .certificate import certificate_beside
 from .check import check, schema_of
-from .pair.attributes import paired
+from .pair.attributes import Attribute, Nominal, paired
 from .pair.likeness import Likeness, likeness_of
 from .pair.marginal import Marginal, marginals
+from .pair.recoded import as_single_values
 from .risk import Risk, risk_of
-from .rows import open_rows
+from .rows import Rows, open_rows
 from .utility import Utility, utility_of
+from .verdict import Check
 
 ROW_BY_ROW = "Row i of both tables is held to be the same record."
+AS_WHOLES = "The tables were compared as wholes, and no record was linked"
+OF_OTHER_LENGTH = (
+    f"{AS_WHOLES}: they have different numbers of rows, so nothing says which row of one is which "
+    "of the other. To measure linkage, leave the same rows out of the original."
+)
+IN_RANDOM_ORDER = (
+    f"{AS_WHOLES}: the certificate beside the release is one of Tenue, whose releases have their "
+    "rows in random order. `tenue publish --preview` measures linkage."
+)
 SHUFFLED = (
     "The certificate beside the release is one of Tenue, whose releases have their rows in random "
     "order: row i is not the same record in both, and figures row by row mean nothing. Compare the "
     "tables as wholes (related=False, --unrelated)."
+)
+MIDDLES = "Intervals of {columns} were taken for their middle, and stars for blanks."
+SETS = (
+    "`{column}` has values that are none of its categories, such as sets or stars. Each counts as "
+    "a category of its own, as far from the others as they are from each other."
 )
 WIDTHS = "Without a schema, distances are over the range of the values that occur."
 
@@ -32,6 +53,7 @@ class Comparison:
 
     rows, columns: of the release.
     risk: what an intruder can do; None where rows have nothing to do with each other.
+    check: k, l and t of the release; None where no quasi-identifier is known.
     utility: row by row, or of both tables as wholes.
     released, compared: how columns are distributed: of the release by itself, and beside the
         original.
@@ -41,6 +63,7 @@ class Comparison:
     rows: int
     columns: tuple[str, ...]
     risk: Risk | None
+    check: Check | None
     utility: Utility | Likeness
     released: tuple[Marginal, ...]
     compared: tuple[Marginal, ...]
@@ -48,11 +71,10 @@ class Comparison:
 
     def warnings(self) -> list[str]:
         """What undoes the protection of some column."""
+        found = [] if self.check is None else list(self.check.warnings)
         if self.risk is None:
-            return []
-        check = self.risk.check
-        found = [] if check is None else list(check.warnings)
-        shuffled = [SHUFFLED] if check is not None and check.certificate_fits else []
+            return found
+        shuffled = [SHUFFLED] if self.check is not None and self.check.certificate_fits else []
         return [*shuffled, *found, *self.risk.warnings()]
 
     def to_dict(self) -> dict[str, Any]:
@@ -61,6 +83,7 @@ class Comparison:
             "rows": self.rows,
             "columns": list(self.columns),
             "risk": None if self.risk is None else json.loads(self.risk.to_json()),
+            "check": None if self.check is None else self.check.to_dict(),
             "utility": json.loads(self.utility.to_json()),
             "warnings": self.warnings(),
             "notes": list(self.notes),
@@ -77,9 +100,11 @@ class Comparison:
         parts = [f"{many(self.rows, 'row')}, {many(len(self.columns), 'column')} compared"]
         parts += [f"WARNING: {text}" for text in self.warnings()]
         if self.risk is not None:
-            parts += ["Risk", *("\n".join(self.risk.sentences()), str(self.risk.check or ""))]
+            parts += ["Risk", "\n".join(self.risk.sentences())]
+        if self.check is not None:
+            parts += ["Who looks alike", str(self.check)]
         parts += ["Utility", str(self.utility), *self.notes]
-        return "\n\n".join(parts)
+        return "\n".join(map(_in_time, "\n\n".join(parts).splitlines()))
 
 
 @checked_call
@@ -89,16 +114,18 @@ def compare(
     schema: object = None,
     quasi_identifiers: Iterable[str] | None = None,
     confidential: Iterable[str] | None = None,
-    related: bool = True,
+    related: bool | None = None,
 ) -> Comparison:
     """What a release risks and what it is worth, whoever made it: sdcMicro, ARX, a script.
 
     Parameters
-        original, released: tables; unless `related` is false, row i of both is the same record.
+        original, released: tables. If they have different numbers of rows, because some were left
+            out, they are compared as wholes.
         schema: roles, domains and taxonomies; or else
         quasi_identifiers, confidential: columns; without any, no k, l and t are measured.
-        related: whether rows belong together. If not, the tables are compared as wholes, and no
-            record can be linked.
+        related: whether row i of both is the same record. If not, the tables are compared as
+            wholes, and no record can be linked. If not given, it is so where both have equally
+            many rows, unless a certificate of Tenue lies beside the release: its rows are shuffled.
 
     Example
         >>> town = [[30, 1], [31, 2], [40, 1], [41, 2]]
@@ -110,32 +137,73 @@ def compare(
     declared = schema_of(schema)
     before, after = (open_rows(table) for table in (original, released))
     before, after = before.held(before.names), after.held(after.names)
-    attributes = paired(before, after, None, declared)
+    wholes = _why_wholes(before, after, released) if related is None else None
+    linked = wholes is None if related is None else flag(related, "related")
+    single, intervals = as_single_values(after, declared)
+    attributes = paired(before, single, None, declared, related=linked, recoded=True)
     known = _names(quasi_identifiers, declared, "quasi_identifiers")
     secret = _names(confidential, declared, "confidential")
-    notes = () if declared is not None else (WIDTHS,)
-    risk, loss = None, None
-    if flag(related, "related"):
-        shown = [name for name in known if after.find(name) is not None]
-        found = None
-        if shown:
-            there = [name for name in secret if after.find(name) is not None]
-            given = (quasi_identifiers, confidential)
-            if declared is None or given != (None, None):
-                found = check(released, schema, quasi_identifiers=shown, confidential=there)
-            else:
-                found = check(released, schema)
-        risk, loss = risk_of(attributes, known, secret, found), utility_of(attributes)
-        notes = (ROW_BY_ROW, *notes)
+    found = _looked_at(released, schema, after, known, secret, quasi_identifiers, confidential)
+    notes = [ROW_BY_ROW if linked else wholes or f"{AS_WHOLES}."]
+    notes += [MIDDLES.format(columns=named(intervals))] if intervals else []
+    notes += [SETS.format(column=one.name) for one in attributes if _is_recoded(one, declared)]
+    notes += [] if declared is not None else [WIDTHS]
     return Comparison(
         rows=int(attributes[0].masked.size),
         columns=tuple(attribute.name for attribute in attributes),
-        risk=risk,
-        utility=likeness_of(attributes) if loss is None else loss,
+        risk=risk_of(attributes, known, secret, found) if linked else None,
+        check=found,
+        utility=utility_of(attributes) if linked else likeness_of(attributes),
         released=marginals(None, after, declared),
-        compared=marginals(before, after, declared),
-        notes=notes,
+        compared=marginals(before, single, declared),
+        notes=tuple(notes),
     )
+
+
+def _in_time(line: str) -> str:
+    """A line that ends within the screen; indented ones and tables are short already."""
+    return hanging(line) if len(line) > WIDTH and not line.startswith(" ") else line
+
+
+def _is_recoded(attribute: Attribute, schema: Table | None) -> bool:
+    """Whether a declared taxonomy does not have all of its values."""
+    column = None if schema is None else schema.columns.get(attribute.name)
+    return (
+        isinstance(attribute, Nominal)
+        and isinstance(column, Category)
+        and attribute.taxonomy is None
+    )
+
+
+def _why_wholes(before: Rows, after: Rows, released: object) -> str | None:
+    """Why row i cannot be held to be the same record in both tables; None if it can."""
+    beside = None
+    if isinstance(released, str | os.PathLike):
+        beside = certificate_beside(Path(released))
+    if beside is not None and beside.certificate is not None:
+        return IN_RANDOM_ORDER
+    first, second = (
+        len(next(iter(rows.read(rows.names[:1]).values()))) for rows in (before, after)
+    )
+    return None if first == second else OF_OTHER_LENGTH
+
+
+def _looked_at(
+    released: object,
+    schema: object,
+    after: Rows,
+    known: list[str],
+    secret: list[str],
+    *given: Iterable[str] | None,
+) -> Check | None:
+    """k, l and t by those columns that the release has; None if it has no quasi-identifier."""
+    shown = [name for name in known if after.find(name) is not None]
+    if not shown:
+        return None
+    if schema is not None and given == (None, None):
+        return check(released, schema)
+    there = [name for name in secret if after.find(name) is not None]
+    return check(released, schema, quasi_identifiers=shown, confidential=there)
 
 
 def _names(given: Iterable[str] | None, schema: Any, role: str) -> list[str]:

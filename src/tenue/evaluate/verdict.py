@@ -73,6 +73,7 @@ class Check:
         of persons; or what the "certificate" says.
     swapped: whether confidential values are known to have changed places between people; what a
         group shows is then not known to be its members'.
+    drawn: whether rows are known to be drawn under differential privacy, so that none is anybody's.
     """
 
     rows: int
@@ -93,6 +94,7 @@ class Check:
     certificate_fits: bool | None = None
     k_from: Literal["units", "rows", "certificate"] = "units"
     swapped: bool = False
+    drawn: bool = False
 
     @property
     def l(self) -> int | None:  # noqa: E743 - the paper's name
@@ -192,7 +194,7 @@ def _check_text(check: Check) -> str:
             "",
             f"{column.name}: l = {column.l} (entropy {_short(column.l_entropy)}), "
             f"t = {_short(column.t)} (ratio {_short(column.t_ratio)})",
-            f"  l: {_diversity(column, swapped=check.swapped)}",
+            f"  l: {_diversity(column, check)}",
             f"  t: {_closeness(column)}",
         ]
     if not check.confidential:
@@ -247,8 +249,8 @@ def unmet(check: Check, k: object, l: object, t: object) -> tuple[str, ...]:
             for column in check.confidential
             if column.exact_t > most
         ]
-    if said and check.swapped:
-        said.append("The table was swapped, and k, l and t do not measure that.")
+    if said and (check.swapped or check.drawn):
+        said.append("The certificate promises another thing, which k, l and t do not measure.")
     return tuple(said)
 
 
@@ -277,13 +279,15 @@ def _alone(check: Check) -> str:
     share = check.unique_share
     if share == 0:
         return "" if check.k_from == "rows" else "Nobody stands alone."
+    told = (
+        "which are nobody's" if check.drawn else "who knows these columns of a person finds the row"
+    )
     return (
-        f"{sentence(percent(share))} of the rows stand alone: who knows these columns of a person "
-        "finds the row."
+        f"{sentence(percent(share))} of the rows stand alone{',' if check.drawn else ':'} {told}."
     )
 
 
-def _diversity(column: Confidential, *, swapped: bool) -> str:
+def _diversity(column: Confidential, check: Check) -> str:
     if column.l > 1:
         return (
             f"every group has at least {column.l} different values, so none shows one value for "
@@ -292,11 +296,11 @@ def _diversity(column: Confidential, *, swapped: bool) -> str:
         )
     groups = column.homogeneous_groups
     what = "has one value only" if groups == 1 else "have one value only"
-    told = (
-        ", which may be somebody else's"
-        if swapped
-        else ": whoever is known to be in such a group has it"
-    )
+    told = ": whoever is known to be in such a group has it"
+    if check.drawn:
+        told = ", which is nobody's"
+    elif check.swapped:
+        told = ", which may be somebody else's"
     return (
         f"{many(groups, 'group')} ({percent(column.homogeneous_share)} of the rows) {what}{told}."
     )

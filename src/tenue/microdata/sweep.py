@@ -96,9 +96,7 @@ class Sweep:
     def advise(self, risk: object) -> Advice:
         """Of the trials whose risk is at most `risk`, the one with the least loss; of equals, the
         one with the least risk."""
-        most = exact(risk, "risk")
-        if not 0 <= most <= 1:
-            raise refuse("microdata.risk-is-no-share", risk=risk)
+        most = allowed_risk(risk)
         made = [one for one in self.trials if one.risk is not None and one.loss is not None]
         safe = sorted((one for one in made if exact(one.risk, "risk") <= most), key=_worth)
         limit = percent(float(most))
@@ -172,13 +170,24 @@ class Sweep:
 
     def __str__(self) -> str:
         lines = [*text_table(self._rows(), left=1), "", hanging(RISK), hanging(LOSS)]
+        reasons: dict[tuple[str, str], list[int]] = {}
         for one in self.trials:
             if one.refused is not None:
-                lines.append(hanging(f"{one.name}, k = {one.k}: {one.refused}"))
+                reasons.setdefault((one.name, one.refused), []).append(one.k)
+        for (name, reason), sizes in reasons.items():
+            lines.append(hanging(f"{name}, k = {', '.join(map(str, sizes))}: {reason}"))
         return "\n".join(lines)
 
     def __repr__(self) -> str:
         return str(self)
+
+
+def allowed_risk(risk: object) -> Fraction:
+    """A share of records that an intruder may link; refused if it is none."""
+    most = exact(risk, "risk")
+    if not 0 <= most <= 1:
+        raise refuse("microdata.risk-is-no-share", risk=risk)
+    return most
 
 
 def _worth(one: Trial) -> tuple[float, float]:

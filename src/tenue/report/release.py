@@ -10,6 +10,7 @@ from ..evaluate.pair.likeness import Likeness
 from ..evaluate.pair.marginal import Marginal
 from ..evaluate.risk import Risk
 from ..evaluate.utility import Utility
+from ..evaluate.verdict import Check
 from ..promise import Certificate
 from ..screen.number import many
 from .document import Block, Bullets, Document, Grid, Paragraphs, Section
@@ -47,6 +48,7 @@ class ReleaseFacts:
     released: how each column of the release is distributed, from the release alone.
     compared: the same beside the original.
     risk, utility: as they were measured; None where they were not.
+    check: k, l and t, where no risk was measured that has them.
     correlation: how columns move together, of which everybody may see what is in the release.
     instead_of_k: what to say of look-alikes where k, l and t measure nothing that is promised.
     k: the promised size of groups, where that is promised.
@@ -63,6 +65,7 @@ class ReleaseFacts:
     compared: Sequence[Marginal] = ()
     risk: Risk | None = None
     utility: Utility | Likeness | None = None
+    check: Check | None = None
     correlation: CorrelationDifference | None = None
     instead_of_k: str | None = None
     k: int | None = None
@@ -138,7 +141,7 @@ def _look_alikes(facts: ReleaseFacts) -> list[Section]:
     """k, l and t follow from the release alone, unless persons were counted whom it does not
     name."""
     blocks: list[Block] = []
-    check = None if facts.risk is None else facts.risk.check
+    check = facts.check if facts.risk is None else facts.risk.check
     if check is not None:
         hidden = check.unit != "record"
         if facts.instead_of_k is not None:

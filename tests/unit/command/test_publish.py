@@ -133,6 +133,9 @@ def test_a_preview_measures_and_leaves_nothing_behind(folder: Path) -> None:
     assert found["certificate"]["parameters"]["registered"] == "no, a preview"
     assert {"out", "manifest"}.isdisjoint(found)
     assert files(folder) == before
+    for option in (["--public"], ["--replace"], ["--kind", "csv"]):  # of a table that leaves
+        idle = run(folder, *words, "--preview", *option)
+        assert (idle.returncode, f"Leave {option[0]} out" in idle.stderr) == (2, True)
     both = run(folder, *words, "--preview", "--out", "out")
     assert (both.returncode, "there is nothing to write" in both.stderr) == (2, True)
     neither = run(folder, *words)

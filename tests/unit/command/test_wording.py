@@ -22,6 +22,12 @@ SAID = [
     ("Choose k = 60 at most", "Choose k = 60 at most."),
     ("Add epsilon=1, or what you decide", "Add --epsilon 1, or what you decide."),
     ('ledger="a.ledger", not ledger=False', "--ledger a.ledger, not --no-register."),
+    ("Write --sweep k=3,5,10", "Write --sweep k=3,5,10."),
+    ("Try risk=0.05", "Try --risk 0.05."),
+    (
+        "See tn.plan_release, which says how good it would be",
+        "See --method private --epsilon 1 --preview, which says how good it would be.",
+    ),
     ("Try quantiles=[0.5, 0.95]", "Try --quantiles 0.5,0.95."),
 ]
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 import tenue as tn
-from tenue.evaluate.certificate import certificate_beside
+from tenue.evaluate.certificate import IN_GROUPS, certificate_beside
 from unit.microdata.census import people
 from unit.microdata.census import schema as whole_schema
 
@@ -55,8 +56,42 @@ def test_rows_that_stand_alone_in_a_private_table_are_nobody(tmp_path: Path) -> 
     assert "nobody is found by a row" in found.notes[1]
     text = " ".join(str(found).split())
     assert text.index("do not measure it") < text.index("k = ")
+    assert found.drawn
+    assert "finds the row" not in text  # there is nobody's row to find
+    assert "has it" not in text
+    assert "another thing" in found.unmet(k=61)[-1]
     alone = tn.evaluate.check(release.table, funded)
     assert not any("nobody is found" in note for note in alone.notes)
+
+
+@pytest.mark.parametrize("options", [{"method": "anatomy"}, {"method": "t-close", "t": 2}])
+def test_linked_tables_are_measured_by_what_they_show(
+    tmp_path: Path, options: dict[str, Any]
+) -> None:
+    tn.publish(people(), schema=BARE, k=6, **options).save(tmp_path / "out", kind="csv")
+    values = tn.evaluate.check(tmp_path / "out" / "confidential.csv", BARE)
+    assert values.quasi_identifiers == ("group",)
+    assert values.k >= 6
+    assert values.notes[1] == IN_GROUPS
+    assert not values.swapped  # one value of a group is known of all its members
+    assert not any("not measured: `group`" in note for note in values.notes)
+    # people are found by their own quasi-identifiers: the mutant that groups by `group` finds k = 6
+    known = tn.evaluate.check(tmp_path / "out" / "quasi_identifiers.csv", BARE)
+    assert known.quasi_identifiers == ("age", "job", "sex")
+    assert known.k == 1
+    assert not known.meets(k=6)
+    assert "swapped" not in " ".join((*known.notes, *known.unmet(k=6)))
+    with pytest.raises(tn.Refused, match="no quasi-identifiers"):
+        tn.evaluate.check(tmp_path / "out" / "quasi_identifiers.csv")
+
+
+def test_a_column_named_group_is_nothing_without_a_certificate(tmp_path: Path) -> None:
+    release = tn.publish(people(), schema=BARE, k=6, method="anatomy")
+    release.save(tmp_path / "out", kind="csv")
+    alone = tmp_path / "confidential.csv"
+    alone.write_bytes((tmp_path / "out" / "confidential.csv").read_bytes())
+    with pytest.raises(tn.Refused, match="no quasi-identifiers"):
+        tn.evaluate.check(alone, BARE)
 
 
 def test_a_file_of_groups_needs_no_excuse(tmp_path: Path) -> None:

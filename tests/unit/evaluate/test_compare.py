@@ -8,7 +8,16 @@ import pyarrow.csv
 import pytest
 
 import tenue as tn
-from tenue.evaluate.compare import ROW_BY_ROW, SHUFFLED, WIDTHS
+from tenue.evaluate.compare import (
+    AS_WHOLES,
+    IN_RANDOM_ORDER,
+    OF_OTHER_LENGTH,
+    ROW_BY_ROW,
+    SETS,
+    SHUFFLED,
+    WIDTHS,
+)
+from tenue.screen.page import WIDTH
 from unit.microdata.census import people, schema
 
 
@@ -50,6 +59,10 @@ def test_unrelated_rows_are_compared_as_wholes() -> None:
     assert found.risk is None
     assert isinstance(found.utility, tn.evaluate.Likeness)
     assert "Risk" not in str(found)
+    assert found.notes == (f"{AS_WHOLES}.",)
+    assert found.check is not None
+    assert found.check.k == tn.evaluate.check(coarse(), schema()).k
+    assert json.loads(found.to_json())["check"]["k"] == found.check.k
 
 
 def test_a_release_of_tenue_has_its_rows_in_another_order(tmp_path: Path) -> None:
@@ -58,11 +71,65 @@ def test_a_release_of_tenue_has_its_rows_in_another_order(tmp_path: Path) -> Non
     release.save(tmp_path / "out", kind="parquet")
     made = tmp_path / "out" / "table.parquet"
     found = tn.compare(tmp_path / "people.csv", made, schema=schema())
-    assert SHUFFLED in found.warnings()
-    assert "WARNING" in str(found)
+    assert found.risk is None
+    assert found.notes == (IN_RANDOM_ORDER,)
+    assert found.check is not None
+    assert found.check.k >= 4
+    insisted = tn.compare(tmp_path / "people.csv", made, schema=schema(), related=True)
+    assert SHUFFLED in insisted.warnings()
+    assert "WARNING" in str(insisted)
     assert SHUFFLED not in tn.compare(people(), coarse(), schema=schema()).warnings()
 
 
-def test_tables_of_different_length_are_refused() -> None:
+def test_a_release_that_left_rows_out_is_compared_as_a_whole() -> None:
+    found = tn.compare(people(), coarse().slice(0, 50), schema=schema())
+    assert found.risk is None
+    assert found.notes == (OF_OTHER_LENGTH,)
+    assert found.rows == 50
+    assert found.check is not None
+    assert found.check.rows == 50
+    assert isinstance(found.utility, tn.evaluate.Likeness)
+
+
+def test_twice_the_same_rows_are_no_difference() -> None:
+    found = tn.compare(people(), pa.concat_tables([people(), people()]), schema=schema()).utility
+    assert isinstance(found, tn.evaluate.Likeness)
+    assert found.pairs == found.boxes == 0
+    assert found.sliced == pytest.approx(0, abs=1e-12)
+    assert all(column.histogram == column.missing == 0 for column in found.columns)
+
+
+def test_rows_of_tables_of_different_length_are_never_held_to_be_the_same() -> None:
     with pytest.raises(tn.Refused, match="different numbers of rows"):
-        tn.compare(people(), people().slice(0, 10))
+        tn.compare(people(), people().slice(0, 10), related=True)
+
+
+@pytest.mark.parametrize("band", ["[{low}, {high}[", "({low},{high}]", "[{low}, {high}]"])
+def test_bands_and_stars_of_other_tools_can_be_compared(band: str) -> None:
+    """As ARX and sdcMicro write them; the mutant that reads them as text finds no age at all."""
+    table = people()
+    lows = [age // 20 * 20 for age in table.column("age").to_pylist()]
+    texts = [band.format(low=low, high=low + 20) for low in lows]
+    texts[0] = "*"
+    jobs = ["*", *table.column("job").to_pylist()[1:]]
+    recoded = table.set_column(1, "age", pa.array(texts)).set_column(2, "job", pa.array(jobs))
+    found = tn.compare(table, recoded, schema=schema())
+    assert found.risk is not None  # equally many rows
+    moved = {column.name: column for column in found.utility.columns}
+    assert moved["age"].quantiles is not None
+    assert 0 < moved["age"].quantiles < 10 / 120
+    assert moved["age"].missing == pytest.approx(1 / 60)
+    assert SETS.format(column="job") in found.notes
+    assert max(map(len, str(found).splitlines())) <= WIDTH
+
+
+def test_tenues_own_bands_and_sets_can_be_compared(tmp_path: Path) -> None:
+    pa.csv.write_csv(people(), tmp_path / "people.csv")
+    release = tn.publish(tmp_path / "people.csv", schema=schema(), method="generalise", k=4)
+    release.save(tmp_path / "out", kind="csv")
+    found = tn.compare(tmp_path / "people.csv", tmp_path / "out" / "table.csv", schema=schema())
+    assert found.check is not None
+    assert found.check.k >= 4
+    assert any("`age`" in note and "middle" in note for note in found.notes)
+    (age,) = (one for one in found.compared if one.name == "age")
+    assert age.before is not None  # drawn beside the original, not as words

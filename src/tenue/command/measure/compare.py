@@ -30,7 +30,8 @@ def compare(
     as_json: AsJson = False,
 ) -> None:
     """Measure a release made by anyone beside its original. It says what the release risks and what
-    it is worth; row i of both is held to be the same record."""
+    it is worth. Row i of both is held to be the same record, unless they have different numbers of
+    rows or a certificate of Tenue lies beside the release: then they are compared as wholes."""
     from ...evaluate.compare import compare as compared
     from ...report.write import write
 
@@ -41,7 +42,7 @@ def compare(
             schema=schema,
             quasi_identifiers=names(quasi_identifiers),
             confidential=names(confidential),
-            related=not unrelated,
+            related=False if unrelated else None,
         )
         if report is not None:
             write(found, report)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...errors import refuse
+from ..wording import translated
 from ..words import say
 
 if TYPE_CHECKING:
-    from ...microdata.sweep import Sweep
+    from ...microdata.sweep import Sweep, Trial
 
 _METHODS = "microaggregate,swap"
 FILES = ("report.html", "sweep.json", "sweep.svg")
@@ -36,13 +38,21 @@ def swept(
     name, equals, sizes = text.partition("=")
     if name.strip() != "k" or not equals:
         raise refuse("command.sweep-is-not-of-k", text=text)
-    return sweep(
+    found = sweep(
         source,
         schema=schema,
         k=[size.strip() for size in sizes.split(",") if size.strip()],
         methods=_asked(_METHODS if methods is None else methods, needed),
         progress=progress,
     )
+    return replace(found, trials=tuple(map(_in_options, found.trials)))
+
+
+def _in_options(trial: Trial) -> Trial:
+    """A trial that was refused, in the words of the command line."""
+    if trial.refused is None:
+        return trial
+    return replace(trial, refused=translated(trial.refused, names=False))
 
 
 def _asked(text: str, needed: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
@@ -50,7 +60,7 @@ def _asked(text: str, needed: dict[str, Any]) -> list[tuple[str, dict[str, Any]]
     for all."""
     from ...microdata.method.catalogue import METHODS, options_of
 
-    asked = []
+    asked, taken = [], set()
     for part in text.split(","):
         method, *options = (word.strip() for word in part.split(":"))
         own = {}
@@ -61,7 +71,11 @@ def _asked(text: str, needed: dict[str, Any]) -> list[tuple[str, dict[str, Any]]
             own[name.strip()] = value.strip()
         known = options_of([METHODS[method]]) if method in METHODS else {}
         lacking = [n for n, how in known.items() if how.default is how.empty and n != "k"]
+        taken.update(lacking)
         asked.append((method, {**{n: needed[n] for n in lacking if n in needed}, **own}))
+    for name in needed:
+        if name not in taken:
+            raise refuse("command.option-is-not-swept", option=name)
     return asked
 
 
@@ -103,6 +117,14 @@ def _write(found: Sweep, out: Path) -> list[str]:
     except OSError:
         raise refuse("command.sweep-cannot-be-written", name=out.name) from None
     return [name for name in FILES if name in texts]
+
+
+def check_risk(risk: str | None) -> None:
+    """Refuses a risk that is no share, before anything is tried."""
+    from ...microdata.sweep import allowed_risk
+
+    if risk is not None:
+        allowed_risk(risk)
 
 
 def check_out(out: Path | None) -> None:

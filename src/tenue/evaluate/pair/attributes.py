@@ -1,4 +1,5 @@
-"""An original table and its masked version, attribute by attribute: row i is the same record.
+"""An original table and its masked version, attribute by attribute: row i is the same record,
+unless it is said that rows are not related.
 
 The distance of two values is that of section 6.4.2: the difference of numbers (dates count days,
 datetimes seconds), the semantic distance of categories, who without a taxonomy are all equally far
@@ -141,27 +142,37 @@ Attribute = Numeric | Nominal
 
 
 def paired(
-    original: object, masked: object, columns: Names = None, schema: Table | None = None
+    original: object,
+    masked: object,
+    columns: Names = None,
+    schema: Table | None = None,
+    *,
+    related: bool = True,
+    recoded: bool = False,
 ) -> list[Attribute]:
     """The attributes of the two tables.
 
     Parameters
         columns: which; all that both have if not given, but for identifiers if there is a schema.
         schema: what types, domains and taxonomies the columns have.
+        related: whether row i of both is the same record. If not, one table may have more rows, and
+            only what looks at each side by itself may be asked of the attributes.
+        recoded: whether categories may be others than the declared ones, such as sets of them. Two
+            different ones are then all equally far apart.
     """
     first, second = open_rows(original), open_rows(masked)
     names = _chosen(first, second, columns, schema)
     before = first.read([one for one, _ in names])
     after = second.read([other for _, other in names])
     rows = {len(column) for column in (*before.values(), *after.values())}
-    if len(rows) > 1:
+    if related and len(rows) > 1:
         raise refuse("evaluate.two-tables-have-different-numbers-of-rows")
     made = []
     for one, other in names:
         declared = None if schema is None else schema.columns.get(one)
         left = typed(one, before[one], declared, written=first.written)
         right = typed(other, after[other], declared, written=second.written)
-        made.append(_attribute(left, right, declared))
+        made.append(_attribute(left, right, declared, recoded=recoded))
     return made
 
 
@@ -205,14 +216,17 @@ def _chosen(
     return list(dict.fromkeys(chosen))
 
 
-def _attribute(left: Values, right: Values, declared: Column | None) -> Attribute:
+def _attribute(left: Values, right: Values, declared: Column | None, *, recoded: bool) -> Attribute:
     if left.kind == right.kind and left.kind != "category":
         days = isinstance(declared, Date) or (declared is None and left.days and right.days)
         origin = left.least_of_large or right.least_of_large
         one, other = (side.numbers(days=days, origin=origin) for side in (left, right))
         return Numeric(left.name, one, other, domain(declared), left.kind == "time", origin)
     taxonomy = declared.taxonomy if isinstance(declared, Category) else None
-    return _nominal(left.name, left.words(), right.words(), taxonomy)
+    words, others = left.words(), right.words()
+    if recoded and taxonomy is not None and not _is_known((*words, *others), taxonomy):
+        taxonomy = None
+    return _nominal(left.name, words, others, taxonomy)
 
 
 def _nominal(name: str, left: list[Any], right: list[Any], taxonomy: Taxonomy | None) -> Nominal:
@@ -226,6 +240,10 @@ def _nominal(name: str, left: list[Any], right: list[Any], taxonomy: Taxonomy | 
 
 
 def _check_known(name: str, words: list[str], taxonomy: Taxonomy) -> None:
-    known = set(taxonomy.categories) | set(taxonomy.concepts)
-    if not known.issuperset(words):
+    if not _is_known(words, taxonomy):
         raise refuse("evaluate.has-value-that-its-taxonomy-does-not", column=name)
+
+
+def _is_known(words: Iterable[Any], taxonomy: Taxonomy) -> bool:
+    known = {None, *taxonomy.categories, *taxonomy.concepts}
+    return known.issuperset(words)

@@ -84,9 +84,8 @@ def _only_shares(name: str, share: float, gone: float) -> Moved:
 
 def _of_numbers(attribute: Numeric, bins: int) -> Moved:
     sides = [side[~np.isnan(side)] for side in (attribute.original, attribute.masked)]
-    rows = attribute.original.size
-    gone = [1 - side.size / rows for side in sides]
     before, after = sides
+    gone = [1 - before.size / attribute.original.size, 1 - after.size / attribute.masked.size]
     if before.size == 0 or after.size == 0:
         share = 0.0 if before.size == after.size else 1.0
         return _only_shares(attribute.name, share, gone[1] - gone[0])

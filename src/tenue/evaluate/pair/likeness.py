@@ -129,7 +129,7 @@ def likeness(
     """How alike two tables are whose rows have nothing to do with each other.
 
     Parameters
-        original, released: tables of equally many rows.
+        original, released: tables; one may have more rows than the other.
         schema: domains and taxonomies; what the original holds if there is none.
         bins: into how many parts of equally many original rows numbers are cut, to count pairs.
 
@@ -138,7 +138,8 @@ def likeness(
         0.0
     """
     parts = whole(bins, "bins", least=2)
-    return likeness_of(paired(original, released, None, schema_of(schema)), parts)
+    declared = schema_of(schema)
+    return likeness_of(paired(original, released, None, declared, related=False), parts)
 
 
 def likeness_of(attributes: Sequence[Attribute], bins: int = BINS) -> Likeness:
@@ -209,8 +210,19 @@ def _sliced(numbers: Sequence[Numeric]) -> float:
     total = 0.0
     directions = _directions(len(numbers))
     for direction in directions:
-        total += float(np.abs(np.sort(direction @ before) - np.sort(direction @ after)).mean())
+        total += _transport(np.sort(direction @ before), np.sort(direction @ after))
     return total / len(directions)
+
+
+def _transport(before: Real, after: Real) -> float:
+    """The area between the two quantile functions, exactly; both sides are sorted."""
+    if before.size == after.size:
+        return float(np.abs(before - after).mean())
+    # both functions are constant between these levels, in parts of 1 / (rows before * rows after)
+    steps = (np.arange(1, side.size + 1) for side in (before, after))
+    ends = np.union1d(next(steps) * after.size, next(steps) * before.size)
+    apart = np.abs(before[(ends - 1) // after.size] - after[(ends - 1) // before.size])
+    return float(apart @ np.diff(ends, prepend=0)) / (before.size * after.size)
 
 
 def _directions(dimensions: int) -> Real:
@@ -236,17 +248,19 @@ def _boxes(cut: Sequence[_Cut]) -> float:
     """The mean difference of shares over boxes: an interval of numbers, one category, of up to
     three columns."""
     total = 0.0
-    step = max(1, cut[0].original.size // MOST_BOXED)
-    rows = len(range(0, cut[0].original.size, step))
+    sizes = (cut[0].original.size, cut[0].released.size)
+    steps = [max(1, size // MOST_BOXED) for size in sizes]
+    rows = [len(range(0, size, step)) for size, step in zip(sizes, steps, strict=True)]
     for which in _evenly(BOXES, 10):
-        inside = [np.ones(rows, bool), np.ones(rows, bool)]
+        inside = [np.ones(count, bool) for count in rows]
         many = 1 + int(which[0] * min(3, len(cut)))
         chosen = {int(which[1 + i] * len(cut)) for i in range(many)}
         for i, column in enumerate(sorted(chosen)):
             one = cut[column]
             ends = sorted(int(which[4 + 2 * i + j] * one.cells) for j in (0, 1))
             low, high = ends if one.ordered else (ends[0], ends[0])
-            for side, values in enumerate((one.original[::step], one.released[::step])):
-                inside[side] &= (values >= low) & (values <= high)
+            for side, values in enumerate((one.original, one.released)):
+                tried = values[:: steps[side]]
+                inside[side] &= (tried >= low) & (tried <= high)
         total += abs(float(inside[0].mean()) - float(inside[1].mean()))
     return total / BOXES

@@ -140,7 +140,7 @@ class Anatomy(Grouped):
         return put_back(found, original, made, leave)
 
     def explained(self, check: Check) -> Check:
-        return explained(check, self.promise)
+        return explained(check, self.promise, linked=True)
 
     @property
     def promise(self) -> ProbabilisticKAnonymity:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...evaluate.compare import Comparison
-from ..document import Document
+from ..document import Document, Paragraphs, Section
 from ..figure import marginal_panel
 from ..picture import Picture
 from ..release import ReleaseFacts, release_document
@@ -22,10 +22,11 @@ def document(found: Comparison) -> Document:
             released=found.released,
             compared=found.compared,
             risk=found.risk,
+            check=found.check,
             utility=found.utility,
             correlation=found.utility.correlation,
             warnings=found.warnings(),
-            remarks=found.notes,
+            more=[Section("How it was measured", [Paragraphs(found.notes, holder=True)])],
         )
     )
 

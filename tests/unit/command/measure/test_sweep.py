@@ -61,6 +61,12 @@ REFUSED = {
     "no sweep": ["--method", "swap", "-k", "3", "--risk", "0.1", "--out", "o"],
     "no method at all": ["-k", "3", "--out", "o"],
     "risk that is none": ["--sweep", "k=3", "--risk", "3"],
+    "option of no method": ["--sweep", "k=3", "--methods", "swap", "--by", "each-confidential"],
+    "public": ["--sweep", "k=3", "--public"],
+    "preview": ["--sweep", "k=3", "--preview"],
+    "a comparison": ["--sweep", "k=3", "--comparison", "c.json"],
+    "a register": ["--sweep", "k=3", "--ledger", "l.ledger"],
+    "an override": ["--sweep", "k=3", "--override", "second-release"],
 }
 
 
@@ -71,3 +77,13 @@ def test_a_refusal_writes_nothing(folder: Path, case: str) -> None:
     assert done.returncode == 2
     assert done.stderr.startswith("Refused: ")
     assert sorted(path.name for path in folder.iterdir()) == before
+    assert "--sweep -k" not in done.stderr  # what is proposed can be typed
+
+
+def test_what_cannot_be_made_is_said_once_and_in_options(folder: Path) -> None:
+    done = run(folder, "--sweep", "k=3,10", "--methods", "anatomy:by=confidential")
+    told = " ".join(done.stdout.split())
+    assert told.count("have no order") == 1
+    assert "k = 3, 10: " in told
+    assert "--by quasi-identifiers" in told
+    assert 'by="' not in told

@@ -48,6 +48,27 @@ def test_sliced_distance_of_a_shift_is_the_mean_of_its_projections() -> None:
     assert found == pytest.approx(0.1 / 1.1 * 2 / np.pi, rel=0.05)
 
 
+@pytest.mark.parametrize(("before", "after"), [(7, 3), (5, 10), (4, 6)])
+def test_distance_of_tables_of_different_length_is_that_of_their_common_multiples(
+    before: int, after: int
+) -> None:
+    rng = np.random.default_rng(1)
+    one, other = rng.uniform(0, 1, (before, 2)), rng.uniform(0, 1, (after, 2))
+    found = likeness(one, other)
+    equal = likeness(np.repeat(one, after, axis=0), np.repeat(other, before, axis=0))
+    assert found.sliced == pytest.approx(equal.sliced, rel=1e-9)
+    repeated = likeness(one, np.repeat(other, 3, axis=0))
+    assert found.boxes == pytest.approx(repeated.boxes, rel=1e-9)
+    assert dict(found.kolmogorov) == pytest.approx(dict(equal.kolmogorov))
+
+
+def test_blanks_are_shares_of_their_own_table() -> None:
+    """The mutant divides both by the rows of the original, and finds more blanks than rows."""
+    one = pa.table({"x": [1.0, None, 3.0, None]})
+    found = likeness(one, pa.table({"x": [1.0, None]}))
+    assert [column.missing for column in found.columns] == [0.0]
+
+
 def test_one_column_has_no_pairs() -> None:
     found = likeness([[0.0], [1.0]], [[0.0], [0.0]])
     assert found.pairs is None
