@@ -85,7 +85,8 @@ _INSIDE = {
     "promise": "promise certificate",
     "query": (
         "question computed cells family plan posterior workload release consistent answer certify "
-        "inquiry opening read coarse terms write belief explain individual suggest view session"
+        "inquiry opening read coarse terms write belief explain grouping_sets individual suggest "
+        "view session"
     ),
     "report": (
         "theme picture vega svg page chart figure document measure release trade_off subject plot "

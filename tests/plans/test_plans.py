@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from tenue.errors import InvalidQuestion
-from tenue.query.question import Question
-from tenue.query.read.parse import parse
+from tenue.query.question import GroupingSets, Question
+from tenue.query.read.parse import parse_select
 from tenue.schema import Schema
 
 HERE = Path(__file__).parent
@@ -46,7 +46,7 @@ def blocks() -> list[Block]:
     return found
 
 
-def described(question: Question) -> tuple[str, ...]:
+def described(question: Question | GroupingSets) -> tuple[str, ...]:
     parts = ((part.name, getattr(question, part.name)) for part in fields(question))
     shown = [(name, value) for name, value in parts if name != "table"]
     return tuple(f"> {name} = {value!r}" for name, value in shown if value not in ((), None))
@@ -54,7 +54,7 @@ def described(question: Question) -> tuple[str, ...]:
 
 def outcome(sql: str) -> tuple[str, ...]:
     try:
-        return described(parse(sql, CENSUS))
+        return described(parse_select(sql, CENSUS))
     except InvalidQuestion as refusal:
         return (f"! {refusal.reason}",)
 
@@ -69,11 +69,11 @@ def test_questions_become_what_the_text_says(block: Block) -> None:
 @pytest.mark.parametrize("block", blocks(), ids=lambda block: block.name)
 def test_one_meaning_has_one_digest(block: Block) -> None:
     if not block.becomes[0].startswith("!"):
-        assert len({parse(question, CENSUS).digest for question in block.questions}) == 1
+        assert len({parse_select(question, CENSUS).digest for question in block.questions}) == 1
 
 
 def test_different_blocks_have_different_digests() -> None:
     asked = [block for block in blocks() if not block.becomes[0].startswith("!")]
-    digests = {block.becomes: parse(block.questions[0], CENSUS).digest for block in asked}
+    digests = {block.becomes: parse_select(block.questions[0], CENSUS).digest for block in asked}
     assert len(set(digests.values())) == len(digests)
     assert len(asked) > 40

@@ -99,9 +99,13 @@ class Answer:
         """A chosen day, second or category as such; anything else as it is."""
         asked = output.expression
         if isinstance(asked, Aggregate) and isinstance(value, Fraction):
-            seen = seen_by(self.plan.question, self.schema)
-            return FAMILY_OF[asked.kind].as_held(asked, value, seen)  # type: ignore[no-any-return]
+            return FAMILY_OF[asked.kind].as_held(asked, value, self._seen)  # type: ignore[no-any-return]
         return value
+
+    @cached_property
+    def _seen(self) -> Schema:
+        """The schema with the columns that the question computes."""
+        return seen_by(self.plan.question, self.schema)
 
     def rank_error(self, level: Given) -> Any:
         """By how many ranks each value with a rank is off at most, with probability `level`.

@@ -11,7 +11,7 @@ from typing import Any
 from ..engine.request import Bin, Calendar, Group, Key
 from ..schema import Boolean, Category, Date, Number, Schema
 from .computed import seen_by
-from .question import Comparison, Question
+from .question import Comparison, GroupingSets, Question
 
 Cell = Fraction | int | float | str | bool | date | datetime | None
 Row = tuple[int, dict[str, Cell]]
@@ -24,7 +24,7 @@ def cell_labels(question: Question, schema: Schema) -> list[tuple[Cell, ...]]:
     return list(product(*(question.labels(key) or key_labels(key, seen) for key in question.keys)))
 
 
-def arranged(rows: list[Row], question: Question) -> list[Row]:
+def arranged(rows: list[Row], question: Question | GroupingSets) -> list[Row]:
     """The rows after HAVING, ORDER BY and LIMIT; what is not defined comes last."""
     rows = [r for r in rows if all(_holds(r[1][c.alias], c) for c in question.having)]
     for order in reversed(question.order):

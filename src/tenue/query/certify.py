@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from fractions import Fraction
+
 from ..promise import Certificate, Pure
 from ..promise.certificate import ONE_RECORD, STREAM
 from ..promise.certificate import certify as certified
@@ -38,26 +41,42 @@ def certify(plan: Plan, schema: Schema, seal: str = "") -> Certificate:
 
     seal: by which schema, as the ledger seals it.
     """
-    draws = plan.strategy.draws
-    said = [(draw.line, draw.name, draw.source) for draw in draws]
-    if plan.cut is not None:
-        said.append((plan.cut.line, plan.cut.part.name, plan.cut.source))
-    if plan.free:
-        said = [(_NO_ROW, DECLARED, "the definition of neighbours: tables of the same size")]
+    return certify_together([plan], plan.sql, plan.epsilon, schema, seal)
+
+
+def certify_together(
+    plans: Sequence[Plan], sql: str, epsilon: Fraction, schema: Schema, seal: str = ""
+) -> Certificate:
+    """What is promised about all that is paid for at once: several plans may share a draw."""
+    apart = {tuple(map(id, plan.strategy.draws)): plan for plan in reversed(plans)}
+    said = [line for plan in reversed(apart.values()) for line in _said(plan)]
     sources = {name: source for _, name, source in said}
-    parameters = {"question": plan.sql, "epsilon": exactly(plan.epsilon)}
+    parameters = {"question": sql, "epsilon": exactly(epsilon)}
     parameters |= {f"part {number}": line for number, (line, *_) in enumerate(said, start=1)}
+    draws = [draw for plan in plans for draw in plan.strategy.draws]
     limits = dict.fromkeys(limit for draw in draws for limit in draw.limits)
+    bought = any(plan.cut is not None for plan in plans)
+    counted = list(dict.fromkeys(plan.counted for plan in plans))
     return certified(
-        Pure(plan.epsilon),
+        Pure(epsilon),
         schema,
-        plan.chosen.mechanism,
+        " and ".join(dict.fromkeys(plan.chosen.mechanism for plan in plans)),
         parameters,
         list(sources.values()),
-        assumptions_of(schema, plan.counted),
-        (*DOES_NOT_PROMISE, *limits, *(() if plan.cut is None else (_PERSONS_NOT_ROWS,))),
+        assumptions_of(schema, counted[0] if len(counted) == 1 else None),
+        (*DOES_NOT_PROMISE, *limits, *((_PERSONS_NOT_ROWS,) if bought else ())),
         seal,
     )
+
+
+def _said(plan: Plan) -> list[tuple[str, str, str]]:
+    """What is drawn, by which mechanism, and where that is from."""
+    if plan.free:
+        return [(_NO_ROW, DECLARED, "the definition of neighbours: tables of the same size")]
+    said = [(draw.line, draw.name, draw.source) for draw in plan.strategy.draws]
+    if plan.cut is not None:
+        said.append((plan.cut.line, plan.cut.part.name, plan.cut.source))
+    return said
 
 
 def assumptions_of(schema: Schema, counted: str | None = None) -> tuple[str, ...]:

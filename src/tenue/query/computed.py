@@ -10,7 +10,7 @@ from ..engine.formula import Computed, DateField, Ends, Steps, check_range, leaf
 from ..engine.request import Bin, Group, Key
 from ..schema import Bounded, Category, Column, Named, Number, Schema, Table
 from ..taxonomy import Taxonomy
-from .question import ComputedColumn, Persons, Question
+from .question import ComputedColumn, GroupingSets, Persons, Question
 
 MOST_TOGETHER = 64
 """The most columns that questions compute which are asked as one."""
@@ -60,7 +60,7 @@ def person_columns(persons: Persons) -> Named[Column]:
     return Named(found)
 
 
-def seen_by(question: Question, schema: Schema) -> Schema:
+def seen_by(question: Question | GroupingSets, schema: Schema) -> Schema:
     """The schema with the columns that the question computes, of rows or of persons."""
     if not question.computed and question.persons is None:
         return schema

@@ -14,8 +14,16 @@ from .family.clip import CLIPPED
 from .plan.accuracy import epsilon_for
 from .plan.make import make_plan
 from .plan.plan import Plan
-from .question import Aggregate, Applied, Arithmetic, Expression, Output, Question
-from .read.parse import parse
+from .question import (
+    Aggregate,
+    Applied,
+    Arithmetic,
+    Expression,
+    GroupingSets,
+    Output,
+    Question,
+)
+from .read.parse import parse, parse_select
 from .terms import Terms, price_for
 from .write.question import render
 
@@ -26,10 +34,10 @@ if TYPE_CHECKING:
     from .workload.explain import WorkloadPlan
 
 
-def explain(sql: str, schema: Schema, terms: Terms) -> Plan | BeliefPlan:
+def explain(sql: str, schema: Schema, terms: Terms) -> Plan | BeliefPlan | WorkloadPlan:
     """Every admissible mechanism with its expected error and price; reads no rows."""
     if not terms.believes:
-        return plan_for(sql, schema, terms)
+        return plan_select(sql, schema, terms)
     from .belief.plan import believe_for
 
     return believe_for(sql, schema, terms)
@@ -58,9 +66,41 @@ def clipped(question: Question) -> Question:
     return replace(question, outputs=outputs)
 
 
-def plan_for(sql: str, schema: Schema, terms: Terms) -> Plan:
+def plan_select(sql: str, schema: Schema, terms: Terms) -> Plan | WorkloadPlan:
     """parse → plan → choose: all that happens before the ledger where nothing is believed."""
-    question = parse(sql, schema)
+    asked = parse_select(sql, schema)
+    if isinstance(asked, GroupingSets):
+        return _plan_sets(asked, schema, terms)
+    return _plan(asked, schema, terms)
+
+
+def plan_for(sql: str, schema: Schema, terms: Terms) -> Plan:
+    """The same, of a question that asks for one table."""
+    return _plan(parse(sql, schema), schema, terms)
+
+
+def _plan_sets(asked: GroupingSets, schema: Schema, terms: Terms) -> WorkloadPlan:
+    from .workload.explain import WorkloadPlan, least_price_of_many
+    from .workload.plan import plan_workload
+
+    allow_without_protocol(schema, "GROUPING SETS")
+    for name in ("interval", "mechanism", "measure_cut", "clip"):
+        if getattr(terms, name) is not None:
+            raise refuse("query.grouping-sets-option", name=name)
+    questions, sql = asked.parts(), render(asked, schema)
+    texts = [render(question, schema) for question in questions]
+
+    def planned(price: int) -> WorkloadPlan:
+        found = plan_workload(questions, texts, schema, price, terms.minimise, consistent=True)
+        return WorkloadPlan(found, schema, asked, sql)
+
+    wanted = terms.accuracy
+    return planned(
+        price_for(terms.epsilon, wanted, lambda given: least_price_of_many(given, planned))
+    )
+
+
+def _plan(question: Question, schema: Schema, terms: Terms) -> Plan:
     text = render(question, schema)
     if terms.clip is not None:
         allow_without_protocol(schema, "`clip`")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from fractions import Fraction
 from typing import Literal
 
@@ -220,6 +220,75 @@ class Question:
         """What the cells of a key are called, if the question itself says it."""
         named = (one.labels for one in self.computed if one.name == key.column)
         return next(named, ())
+
+
+@dataclass(frozen=True)
+class GroupingOutput:
+    """A column of the answer that says over which keys a row adds up: GROUPING(a, b).
+
+    keys: their places. The first is the highest binary digit, 1 where the row is about all of it.
+    """
+
+    alias: str
+    keys: tuple[int, ...]
+
+    def of(self, grouped: tuple[int, ...]) -> int:
+        """Its value in the table by these keys."""
+        number = 0
+        for key in self.keys:
+            number = 2 * number + (key not in grouped)
+        return number
+
+
+@dataclass(frozen=True)
+class GroupingSets:
+    """One SELECT that asks for several tables of the same rows: ROLLUP, CUBE, GROUPING SETS.
+
+    sets: the keys of each table, by their places in `keys`, in increasing order.
+    The rest is as in `Question`. HAVING, ORDER BY and LIMIT are about all tables as one.
+    """
+
+    table: str
+    outputs: tuple[KeyOutput | Output | GroupingOutput, ...]
+    keys: tuple[Key, ...]
+    sets: tuple[tuple[int, ...], ...]
+    where: Predicate | None = None
+    having: tuple[Comparison, ...] = ()
+    order: tuple[Order, ...] = ()
+    limit: int | None = None
+    computed: tuple[ComputedColumn, ...] = ()
+    persons: Persons | None = None
+
+    @property
+    def canonical(self) -> str:
+        """One text for one meaning."""
+        return repr(self)
+
+    @property
+    def digest(self) -> str:
+        """A short name for the ledger."""
+        return hashlib.sha256(self.canonical.encode()).hexdigest()
+
+    def parts(self) -> tuple[Question, ...]:
+        """The question of each table."""
+        return tuple(self._part(grouped) for grouped in self.sets)
+
+    def _part(self, grouped: tuple[int, ...]) -> Question:
+        outputs: list[KeyOutput | Output] = []
+        for output in self.outputs:
+            if isinstance(output, Output):
+                outputs.append(output)
+            elif isinstance(output, KeyOutput) and output.key in grouped:
+                outputs.append(KeyOutput(output.alias, grouped.index(output.key)))
+        question = Question(
+            table=self.table,
+            outputs=tuple(outputs),
+            keys=tuple(self.keys[place] for place in grouped),
+            where=self.where,
+            persons=self.persons,
+        )
+        known = {one.name: one for one in self.computed}
+        return replace(question, computed=used_columns(question, known))
 
 
 _LATER = ("computed", "persons")

@@ -28,7 +28,7 @@ from ..schema.schema import given_schema
 from .answer import Answer, Answers
 from .belief.person import unit_in_words
 from .belief.protocol import allow_without_protocol, priced_by
-from .explain import explain, explain_many, plan_for
+from .explain import explain, explain_many, plan_select
 from .inquiry import Inquiry, inquire, inquire_many
 from .opening import Opening, refuse_excess, refuse_other_rows
 from .plan.plan import Plan
@@ -37,6 +37,7 @@ from .view import html_view, text_view
 
 if TYPE_CHECKING:
     from .belief.answer import BeliefPlan, Believed
+    from .grouping_sets import GroupedAnswer
     from .suggest.bounds import BoundsSuggestion
     from .suggest.suggestion import Suggestion
     from .workload.declare import Declared
@@ -187,7 +188,7 @@ class Session:
         self.ledger = ledger
         self.analyst = analyst
         self._engine = engine
-        self._plans: dict[tuple[str, str], Inquiry[Answer]] = {}
+        self._plans: dict[tuple[str, str], Inquiry[Answer] | Inquiry[GroupedAnswer]] = {}
         self._dataset = ledger.known_as(schema.name)
         self._seal = ledger.seal(schema.digest)
 
@@ -211,7 +212,7 @@ class Session:
         measure_cut: Number | None = None,
         clip: str | None = None,
         delta: Number | None = None,
-    ) -> Plan | BeliefPlan:
+    ) -> Plan | BeliefPlan | WorkloadPlan:
         """Every admissible mechanism with its expected error and price. Reads no rows, costs
         nothing. With a prior, the errors are averaged over it."""
         terms = Terms(
@@ -244,7 +245,7 @@ class Session:
         measure_cut: Number | None = None,
         clip: str | None = None,
         delta: Number | None = None,
-    ) -> Answer | Believed:
+    ) -> Answer | GroupedAnswer | Believed:
         """The private answer to a question.
 
         Parameters
@@ -292,10 +293,11 @@ class Session:
 
             allow_without_protocol(self.schema, "individual differential privacy")
             holder = self.analyst == HOLDER
-            found = inquire_individually(sql, self.schema, terms, holder=holder, seal=self._seal)
-        else:
-            found = self._planned(sql, terms)
-        return self._settled(found, key, fresh)
+            one = inquire_individually(sql, self.schema, terms, holder=holder, seal=self._seal)
+            return self._settled(one, key, fresh)
+        found: Inquiry[Any] = self._planned(sql, terms)
+        answer: Answer | GroupedAnswer = self._settled(found, key, fresh)
+        return answer
 
     @checked_call
     def explain_many(
@@ -397,14 +399,19 @@ class Session:
         answer = self.ask(question_of(self.schema, column), epsilon=epsilon, key=key, fresh=fresh)
         return suggest(self.schema, column, answer)  # type: ignore[arg-type]
 
-    def _planned(self, sql: str, terms: Terms) -> Inquiry[Answer]:
+    def _planned(self, sql: str, terms: Terms) -> Inquiry[Answer] | Inquiry[GroupedAnswer]:
         """read → plan, from the schema alone; kept for when the same is asked again."""
         asked = (sql, repr(terms))
         if asked not in self._plans:
             if len(self._plans) >= _MOST_PLANS:
                 self._plans.clear()
-            plan = plan_for(sql, self.schema, terms)
-            self._plans[asked] = inquire(plan, self.schema, self._seal)
+            plan = plan_select(sql, self.schema, terms)
+            if isinstance(plan, Plan):
+                self._plans[asked] = inquire(plan, self.schema, self._seal)
+            else:
+                from .grouping_sets import inquire_sets
+
+                self._plans[asked] = inquire_sets(plan, self.schema, self._seal)
         return self._plans[asked]
 
     def _settled(self, wanted: Inquiry[T], key: str | None, fresh: bool) -> T:

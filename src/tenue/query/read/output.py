@@ -11,10 +11,11 @@ from ...engine.request import Bin, Calendar, Key
 from ...errors import refuse
 from ...frozen import dataclass
 from ...schema.literal import show
-from ..question import Aggregate, Expression, KeyOutput, Output
+from ..question import Aggregate, Expression, GroupingOutput, KeyOutput, Output
 from .aggregate import has_aggregate, read_expression
 from .constant import read_constant
-from .grouping import is_key, read_key, refuse_cells
+from .group.key import is_key, read_key, refuse_cells
+from .group.sets import read_sets
 from .scope import Scope, read_alias, read_name, read_reference
 from .tree import Tree
 
@@ -29,6 +30,7 @@ class Selected:
     alias: its name, if the question gives one.
     column: the first column in it, by the name that the question uses.
     plain: whether it is nothing but that column.
+    grouping: of which keys it says whether a row is about all of them.
     """
 
     alias: str | None
@@ -36,6 +38,7 @@ class Selected:
     plain: bool = False
     key: Key | None = None
     expression: Expression | None = None
+    grouping: tuple[Key, ...] = ()
 
     @property
     def usual_name(self) -> str:
@@ -55,7 +58,7 @@ class Selected:
             if asked.other is not None:
                 return f"{kind}_{_short(asked.column or '')}_{_short(asked.other)}"[:_LONGEST]
             return f"{kind}_{short}" if short and asked.column else kind
-        return "value"
+        return f"grouping_{short}" if self.grouping else "value"
 
 
 def read_selected(tree: Tree, nodes: list[exp.Expr], scope: Scope) -> tuple[Selected, ...]:
@@ -72,21 +75,42 @@ def read_keys(
     tree: Tree, group: exp.Expr | None, selected: tuple[Selected, ...], scope: Scope
 ) -> tuple[Key, ...]:
     """The keys, each once, in the order of SELECT; refused unless all are selected and grouped."""
-    chosen = tuple(dict.fromkeys(entry.key for entry in selected if entry.key is not None))
     grouped = tuple(dict.fromkeys(_grouped(tree, group, selected, scope)))
+    if any(entry.grouping for entry in selected):
+        raise refuse("query.grouping-without-sets")
+    chosen = _chosen(selected, grouped)
+    refuse_cells(chosen)
+    return chosen
+
+
+def read_key_sets(
+    tree: Tree, group: exp.Expr, selected: tuple[Selected, ...], scope: Scope
+) -> tuple[tuple[Key, ...], tuple[tuple[int, ...], ...]]:
+    """The same of ROLLUP, CUBE and GROUPING SETS, and which of the keys each table has."""
+    sets = read_sets(tree, group, lambda node: _named(tree, node, selected, scope))
+    grouped = tuple(dict.fromkeys(key for keys in sets for key in keys))
+    chosen = _chosen(selected, grouped)
+    for key in (key for entry in selected for key in entry.grouping):
+        if key not in chosen:
+            raise refuse("query.is-selected-and-not-grouped", column=key.column)
+    refuse_cells(chosen)
+    return chosen, tuple(tuple(sorted(chosen.index(key) for key in keys)) for keys in sets)
+
+
+def _chosen(selected: tuple[Selected, ...], grouped: tuple[Key, ...]) -> tuple[Key, ...]:
+    chosen = tuple(dict.fromkeys(entry.key for entry in selected if entry.key is not None))
     for key in chosen:
         if key not in grouped:
             raise refuse("query.is-selected-and-not-grouped", column=key.column)
     for key in grouped:
         if key not in chosen:
             raise refuse("query.is-grouped-and-not-selected", column=key.column)
-    refuse_cells(chosen)
     return chosen
 
 
 def name_outputs(
     selected: tuple[Selected, ...], keys: tuple[Key, ...]
-) -> tuple[KeyOutput | Output, ...]:
+) -> tuple[KeyOutput | Output | GroupingOutput, ...]:
     """The columns of the answer, each under a name of its own, in upper or lower case."""
     taken: set[str] = set()
     for entry in selected:
@@ -94,13 +118,15 @@ def name_outputs(
             if entry.alias.lower() in taken:
                 raise refuse("query.two-columns-of-answer-are-called", alias=show(entry.alias))
             taken.add(entry.alias.lower())
-    outputs: list[KeyOutput | Output] = []
+    outputs: list[KeyOutput | Output | GroupingOutput] = []
     for entry in selected:
         alias = entry.alias or _free(entry.usual_name, taken)
         if entry.key is not None:
             outputs.append(KeyOutput(alias, keys.index(entry.key)))
         elif entry.expression is not None:
             outputs.append(Output(alias, entry.expression))
+        else:
+            outputs.append(GroupingOutput(alias, tuple(keys.index(key) for key in entry.grouping)))
     return tuple(outputs)
 
 
@@ -122,6 +148,9 @@ def _selected(tree: Tree, node: exp.Expr, scope: Scope) -> Selected:
     node = tree.unwrap(node)
     column = next((column.name.lower() for column in node.find_all(exp.Column)), None)
     spelled = next((name for name in scope.columns if name.lower() == column), None)
+    if type(node) is exp.Grouping:
+        of = tuple(_of_grouping(tree, part, scope) for part in tree.listed(node))
+        return Selected(alias, spelled, grouping=of)
     if is_key(node):
         plain = type(node) is exp.Column
         return Selected(alias, spelled, plain, read_key(tree, node, scope))
@@ -139,17 +168,29 @@ def _grouped(
         yield from (entry.key for entry in selected if entry.key is not None)
         return
     for node in tree.listed(group) if group is not None else ():
-        node = tree.unwrap(node)
-        at = place(tree, node, len(selected))
-        if at is None and type(node) is exp.Column and type(node.this) is exp.Identifier:
-            at = _alias_place(tree, node, selected, scope)
-        if at is None:
-            yield read_key(tree, node, scope)
-            continue
-        key = selected[at].key
-        if key is None:
-            raise refuse("query.group-by-names-aggregate")
-        yield key
+        yield _named(tree, node, selected, scope)
+
+
+def _named(tree: Tree, node: exp.Expr, selected: tuple[Selected, ...], scope: Scope) -> Key:
+    """The key that an expression of GROUP BY is, by itself, by its place or by its name."""
+    node = tree.unwrap(node)
+    at = place(tree, node, len(selected))
+    if at is None and type(node) is exp.Column and type(node.this) is exp.Identifier:
+        at = _alias_place(tree, node, selected, scope)
+    if at is None:
+        return read_key(tree, node, scope)
+    key = selected[at].key
+    if key is None:
+        raise refuse("query.group-by-names-aggregate")
+    return key
+
+
+def _of_grouping(tree: Tree, node: exp.Expr, scope: Scope) -> Key:
+    """A key that GROUPING names."""
+    node = tree.unwrap(node)
+    if not is_key(node):
+        raise refuse("query.grouping-names-no-key")
+    return read_key(tree, node, scope)
 
 
 def _alias_place(

@@ -9,13 +9,14 @@ tree (`spelling.py`).
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from typing import Any
 
-from ...errors import InvalidQuestion
+from ...errors import InvalidQuestion, refuse
 from ...schema import Schema, Table
-from ..question import Question, used_columns
+from ..question import GroupingOutput, GroupingSets, Question, used_columns
+from .group.sets import has_sets
 from .logic import written
-from .output import name_outputs, read_keys, read_selected
+from .output import name_outputs, read_key_sets, read_keys, read_selected
 from .postprocess import Afterwards
 from .predicate import Conditions, known_columns
 from .source import read_source
@@ -26,6 +27,14 @@ from .unsupported import too_deep
 
 
 def parse(sql: str, schema: Schema) -> Question:
+    """The question that a SQL text asks of the table, if that is one table; see `parse_select`."""
+    found = parse_select(sql, schema)
+    if isinstance(found, GroupingSets):
+        raise refuse("query.grouping-sets-here")
+    return found
+
+
+def parse_select(sql: str, schema: Schema) -> Question | GroupingSets:
     """The question that a SQL text asks of the table; refused if it asks anything else.
 
     Guarantee
@@ -43,7 +52,7 @@ def parse(sql: str, schema: Schema) -> Question:
         >>> schema = Schema.from_dict({
         ...     "table": {"name": "census", "unit": "record", "neighbours": "replace"},
         ...     "columns": {"income": {"type": "number", "bounds": [0, 200_000]}}})
-        >>> question = parse("SELECT COUNT(*) FROM census WHERE income > 50000", schema)
+        >>> question = parse_select("SELECT COUNT(*) FROM census WHERE income > 50000", schema)
         >>> question.where
         Within(column='income', first=50001, last=None)
     """
@@ -62,7 +71,7 @@ def parse(sql: str, schema: Schema) -> Question:
     return question
 
 
-def _question(tree: Tree, schema: Table) -> Question:
+def _question(tree: Tree, schema: Table) -> Question | GroupingSets:
     with_, select, from_, joins, where, group, having, order, limit = tree.read(
         *(tree.root, "with_", "expressions", "from_", "joins"),
         *("where", "group", "having", "order", "limit"),
@@ -71,17 +80,25 @@ def _question(tree: Tree, schema: Table) -> Question:
     scope = read_source(tree, conditions, schema, from_, with_, joins)
     scope = scope.among(conditions.read_where(where, scope))
     selected = read_selected(tree, select or [], scope)
-    keys = read_keys(tree, group, selected, scope)
+    sets: tuple[tuple[int, ...], ...] = ()
+    if has_sets(group):
+        keys, sets = read_key_sets(tree, group, selected, scope)
+    else:
+        keys = read_keys(tree, group, selected, scope)
     outputs = name_outputs(selected, keys)
     afterwards = Afterwards(tree, scope, outputs, keys)
-    question = Question(
-        table=schema.name,
-        outputs=outputs,
-        keys=keys,
-        where=None if scope.rows is None else written(scope.rows, known_columns(tree, scope)),
-        having=afterwards.read_having(having),
-        order=afterwards.read_order(order),
-        limit=afterwards.read_limit(limit, math.prod(key.cells for key in keys)),
-    )
-    computed = used_columns(question, tree.computed)
-    return replace(question, computed=computed, persons=scope.persons)
+    cells = sum(math.prod(keys[place].cells for place in one) for one in sets or [range(len(keys))])
+    asked: dict[str, Any] = {
+        "table": schema.name,
+        "keys": keys,
+        "where": None if scope.rows is None else written(scope.rows, known_columns(tree, scope)),
+        "having": afterwards.read_having(having),
+        "order": afterwards.read_order(order),
+        "limit": afterwards.read_limit(limit, cells),
+    }
+    plain = tuple(output for output in outputs if not isinstance(output, GroupingOutput))
+    question = Question(outputs=plain, **asked)
+    asked |= {"computed": used_columns(question, tree.computed), "persons": scope.persons}
+    if len(sets) > 1 or len(plain) < len(outputs):
+        return GroupingSets(outputs=outputs, sets=sets, **asked)
+    return Question(outputs=plain, **asked)

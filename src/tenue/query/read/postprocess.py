@@ -17,14 +17,25 @@ from ...errors import Refused, nearest, refuse
 from ...frozen import dataclass
 from ...schema import Bounded, Category, Datetime
 from ...schema.literal import show
-from ..question import Aggregate, Comparison, KeyOutput, Label, Order, Output
+from ..question import (
+    Aggregate,
+    Comparison,
+    GroupingOutput,
+    KeyOutput,
+    Label,
+    Order,
+    Output,
+)
 from .aggregate import has_aggregate, read_expression
 from .constant import Constant, instant, read_constant, refuse_value
-from .grouping import SECONDS_PER_DAY, is_key, read_key
+from .group.key import SECONDS_PER_DAY, is_key, read_key
 from .output import place
 from .predicate import COMPARISONS, FLIPPED, Operator, chain, find_categories
 from .scope import Scope, find_column, read_name, read_reference
 from .tree import Tree
+
+Column = KeyOutput | Output | GroupingOutput
+"""A column of the answer."""
 
 _MOST_COMPARISONS = 100
 
@@ -35,7 +46,7 @@ class Afterwards:
 
     tree: Tree
     scope: Scope
-    outputs: tuple[KeyOutput | Output, ...]
+    outputs: tuple[Column, ...]
     keys: tuple[Key, ...]
 
     def read_having(self, having: exp.Expr | None) -> tuple[Comparison, ...]:
@@ -109,9 +120,7 @@ class Afterwards:
         output = self._first_like(self._find(self.tree.unwrap(node), aliases_first=False))
         return Comparison(output.alias, operator, self._typed(output, operator, value))
 
-    def _typed(
-        self, output: KeyOutput | Output, operator: Operator, value: Constant
-    ) -> Fraction | str | bool:
+    def _typed(self, output: Column, operator: Operator, value: Constant) -> Fraction | str | bool:
         key = self.keys[output.key] if isinstance(output, KeyOutput) else None
         if isinstance(key, Calendar):
             return self._moment(key, value)
@@ -146,14 +155,17 @@ class Afterwards:
         in_seconds = isinstance(column, Datetime) and key.part != "hour"
         return number / SECONDS_PER_DAY if in_seconds else number
 
-    def _first_like(self, output: KeyOutput | Output) -> KeyOutput | Output:
+    def _first_like(self, output: Column) -> Column:
         """The first column that holds the same, so that it does not matter which is named."""
         if isinstance(output, KeyOutput):
             return next(o for o in self.outputs if isinstance(o, KeyOutput) and o.key == output.key)
+        if isinstance(output, GroupingOutput):
+            own = (o for o in self.outputs if isinstance(o, GroupingOutput))
+            return next(o for o in own if o.keys == output.keys)
         same = output.expression
         return next(o for o in self.outputs if isinstance(o, Output) and o.expression == same)
 
-    def _find(self, node: exp.Expr, *, aliases_first: bool) -> KeyOutput | Output:
+    def _find(self, node: exp.Expr, *, aliases_first: bool) -> Column:
         if type(node) is exp.Column and type(node.this) is exp.Identifier:
             return self._find_name(node, aliases_first)
         if is_key(node):
@@ -162,6 +174,8 @@ class Afterwards:
                 if isinstance(output, KeyOutput) and self.keys[output.key] == key:
                     return output
             raise _not_selected(f"A key of `{key.column}`")
+        if type(node) is exp.Grouping:
+            return self._find_grouping(node)
         expression = read_expression(self.tree, node, self.scope)
         if not has_aggregate(expression):
             raise _not_a_comparison()
@@ -170,7 +184,18 @@ class Afterwards:
                 return output
         raise _not_selected("An aggregate")
 
-    def _find_name(self, node: exp.Expr, aliases_first: bool) -> KeyOutput | Output:
+    def _find_grouping(self, node: exp.Expr) -> Column:
+        several = [self.tree.unwrap(part) for part in self.tree.listed(node)]
+        if not all(map(is_key, several)):
+            raise refuse("query.grouping-names-no-key")
+        keys = tuple(read_key(self.tree, part, self.scope) for part in several)
+        for output in self.outputs:
+            own = output.keys if isinstance(output, GroupingOutput) else ()
+            if own and tuple(self.keys[place] for place in own) == keys:
+                return output
+        raise _not_selected("GROUPING")
+
+    def _find_name(self, node: exp.Expr, aliases_first: bool) -> Column:
         name = read_name(self.tree, read_reference(self.tree, node, self.scope))
         column = self.scope.columns.get(name)
         if node.args.get("table") is not None:
@@ -197,7 +222,7 @@ class Afterwards:
 
 
 def _labelled(
-    output: KeyOutput | Output, labels: tuple[Label, ...], operator: Operator, value: Constant
+    output: Column, labels: tuple[Label, ...], operator: Operator, value: Constant
 ) -> Label:
     """A constant that is compared with a label of a computed key."""
     same_kind = type(value) is type(labels[0])
@@ -206,7 +231,7 @@ def _labelled(
     return value  # type: ignore[return-value]
 
 
-def _category(output: KeyOutput | Output) -> str | None:
+def _category(output: Column) -> str | None:
     """The column whose category an output is."""
     asked = output.expression if isinstance(output, Output) else None
     return asked.column if isinstance(asked, Aggregate) and asked.kind == "mode" else None

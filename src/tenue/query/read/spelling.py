@@ -55,6 +55,9 @@ _SIGNS: dict[type[exp.Expr], tuple[TokenType, ...]] = {
     exp.Case: (T.CASE, T.END),
     exp.If: (T.WHEN, T.THEN),
     exp.Filter: (T.FILTER,),
+    exp.Rollup: (T.ROLLUP,),
+    exp.Cube: (T.CUBE,),
+    exp.GroupingSets: (T.GROUPING_SETS,),
 }
 _FUNCTIONS: dict[type[exp.Expr], str] = {
     exp.TimestampTrunc: "date_trunc",
@@ -71,6 +74,7 @@ _FUNCTIONS: dict[type[exp.Expr], str] = {
     exp.Month: "month",
     exp.Hour: "hour",
     exp.DayOfWeekIso: "isodow",
+    exp.Grouping: "grouping",
     **{node: rule.name.lower() for node, rule in AGGREGATES.items()},
 }
 _SYNONYMS = {

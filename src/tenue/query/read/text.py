@@ -44,6 +44,7 @@ WORDS = {
 """The words of SQL a question may have; DATE and TIMESTAMP only before a text."""
 JOINS = {T.JOIN, T.INNER, T.LEFT, T.OUTER, T.USING, T.ON}
 """The words of a join, where the schema has lookups to join."""
+_SETS = {T.ROLLUP, T.CUBE, T.GROUPING_SETS}
 _NUMBER_TYPES = {T.INT, T.BIGINT, T.DOUBLE, T.FLOAT, T.DECIMAL}
 _PREFIXES = {T.NOT, T.DASH, T.PLUS}
 _ENDS_RUN = _NAMES | _VALUES | {T.L_PAREN, T.R_PAREN, T.COMMA}
@@ -146,6 +147,8 @@ def _refuse_unknown(tokens: list[Token], declared: set[str], *, joins: bool) -> 
         if token.token_type is T.DISTINCT and counted:
             continue  # what it counts is looked at where it is read
         if token.token_type is T.ALL and before and before.token_type is T.GROUP_BY:
+            continue
+        if token.token_type in _SETS and follows is T.L_PAREN:
             continue
         if joins and token.token_type in JOINS:
             continue

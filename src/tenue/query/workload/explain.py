@@ -24,6 +24,7 @@ from ..family.reading import SHOWN_LEVEL, Reading
 from ..plan.accuracy import LARGEST
 from ..plan.limit import NOT_COVERED
 from ..plan.plan import Plan
+from ..question import GroupingSets
 from .plan import Way, Workload
 
 _SHOWN = 20
@@ -41,10 +42,13 @@ class WorkloadPlan:
     ways: with the mean and the largest variance of an answer, in parts of that alone at an equal
         share of the price. chosen: the way that is taken. fairest, least: the best way in which no
         answer is worse than alone, and the one with the least mean.
+    asked, sql: the one SELECT by several grouping sets that all of them are, if they are one.
     """
 
     workload: Workload
     schema: Schema
+    asked: GroupingSets | None = None
+    sql: str = ""
 
     @property
     def ways(self) -> tuple[Way, ...]:
@@ -153,6 +157,8 @@ class WorkloadPlan:
     def _head(self) -> str:
         facts = f"neighbours {self.schema.neighbours}, unit {self.schema.unit}"
         many = len(self.workload.plans)
+        if self.asked is not None:
+            return f"{self.sql}\n{many} grouping sets, epsilon {exactly(self.epsilon)}, {facts}"
         return f"{many:,} questions together, epsilon {exactly(self.epsilon)}, {facts}"
 
     def __str__(self) -> str:

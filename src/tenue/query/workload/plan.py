@@ -132,8 +132,13 @@ def plan_workload(
     schema: Schema,
     nano: int,
     minimise: object = "variance",
+    *,
+    consistent: bool = False,
 ) -> Workload:
-    """The best way to answer all questions at a total price of `nano`."""
+    """The best way to answer all questions at a total price of `nano`.
+
+    consistent: whether totals shall be the sums of their parts wherever some strategy is found.
+    """
     if not 1 <= len(questions) <= MOST_QUESTIONS:
         raise refuse("query.questions-asked", many=len(questions), most_questions=MOST_QUESTIONS)
     if any(question.persons is None for question in questions):
@@ -146,8 +151,10 @@ def plan_workload(
         plans = tuple(alone.plan(number) for number in range(len(questions)))
         return Workload(alone, (apart,), apart, apart, 0, plans)
     ways = [apart, *_beside(alone), *_boxed(alone), *_strategies(alone, nano)]
-    least = min(ways, key=_order)
-    chosen = min((way for way in ways if way.fair), key=_order) if fair else least
+    fitting = ([way for way in ways if way.blocks] if consistent else []) or ways
+    least = min(fitting, key=_order)
+    fairest = [way for way in fitting if way.fair] or fitting
+    chosen = min(fairest, key=_order) if fair else least
     return _made(alone, ways, chosen, least)
 
 

@@ -17,20 +17,23 @@ from ..question import (
     Comparison,
     Constant,
     Expression,
+    GroupingOutput,
+    GroupingSets,
     KeyOutput,
     Order,
+    Output,
     Persons,
     Question,
 )
 from ..read.aggregate import needs_parentheses
-from ..read.grouping import SECONDS_PER_DAY
+from ..read.group.key import SECONDS_PER_DAY
 from ..read.literal import sql_name, sql_number, sql_text, sql_value
 from ..read.row.where import render_where
 
 _ZERO = Constant(Fraction(0))
 
 
-def render(question: Question, schema: Schema) -> str:
+def render(question: Question | GroupingSets, schema: Schema) -> str:
     """One SQL text for the question, which `parse` reads as the same question.
 
     Example
@@ -47,19 +50,17 @@ def render(question: Question, schema: Schema) -> str:
         source = _persons(question.persons, source, schema)
     schema = seen_by(question, schema)
     keys = [_key(key, schema) for key in question.keys]
-    columns = {
-        output.alias: keys[output.key]
-        if isinstance(output, KeyOutput)
-        else _expression(output.expression, schema.unit)
-        for output in question.outputs
-    }
+    columns = {output.alias: _output(output, keys, schema) for output in question.outputs}
     clauses = [
         "SELECT " + ", ".join(_named(text, alias) for alias, text in columns.items()),
         f"FROM {source}",
     ]
     if question.where is not None:
         clauses.append(f"WHERE {render_where(question.where, schema)}")
-    if keys:
+    if isinstance(question, GroupingSets):
+        sets = (f"({', '.join(keys[place] for place in one)})" for one in question.sets)
+        clauses.append(f"GROUP BY GROUPING SETS ({', '.join(sets)})")
+    elif keys:
         clauses.append(f"GROUP BY {', '.join(keys)}")
     if question.having:
         compared = (_comparison(part, columns, question, schema) for part in question.having)
@@ -70,6 +71,14 @@ def render(question: Question, schema: Schema) -> str:
     if question.limit is not None:
         clauses.append(f"LIMIT {question.limit}")
     return " ".join(clauses)
+
+
+def _output(output: KeyOutput | Output | GroupingOutput, keys: list[str], schema: Schema) -> str:
+    if isinstance(output, KeyOutput):
+        return keys[output.key]
+    if isinstance(output, GroupingOutput):
+        return f"GROUPING({', '.join(keys[place] for place in output.keys)})"
+    return _expression(output.expression, schema.unit)
 
 
 _FUNCTIONS = {"total": "SUM", "least": "MIN", "largest": "MAX", "mean": "AVG"}
@@ -146,7 +155,7 @@ def _column(name: str) -> str:
 
 
 def _comparison(
-    part: Comparison, columns: dict[str, str], question: Question, schema: Table
+    part: Comparison, columns: dict[str, str], question: Question | GroupingSets, schema: Table
 ) -> str:
     value = part.value
     if isinstance(value, bool):
@@ -158,7 +167,9 @@ def _comparison(
     return f"{columns[part.alias]} {part.operator} {text}"
 
 
-def _moment(alias: str, value: Fraction, question: Question, schema: Table) -> str | None:
+def _moment(
+    alias: str, value: Fraction, question: Question | GroupingSets, schema: Table
+) -> str | None:
     for output in question.outputs:
         if output.alias == alias and isinstance(output, KeyOutput):
             key = question.keys[output.key]

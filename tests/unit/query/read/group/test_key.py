@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tenue.engine.request import Bin, Calendar
-from tenue.query.read.grouping import PARTS, refuse_cells
+from tenue.query.read.group.key import PARTS, refuse_cells
 from tenue.query.read.parse import parse
 from tenue.schema import Schema
 from unit.query.asked import ask, refused

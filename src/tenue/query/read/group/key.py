@@ -1,4 +1,4 @@
-"""GROUP BY: keys whose cells the schema declares, so that no key tells of a row."""
+"""Keys whose cells the schema declares, so that no key tells of a row."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from typing import Literal, get_args
 
 from sqlglot import exp
 
-from ...engine.request import Bin, Calendar, Group, Key
-from ...errors import nearest, refuse
-from ...schema import Boolean, Bounded, Category, Column, Date, Datetime, Number
-from ...schema.literal import show
-from .aggregate import refuse_function
-from .constant import read_constant
-from .logic import domain
-from .row.key import is_computed_key, read_computed_key
-from .scope import Scope, find_column
-from .tree import Tree
-from .unsupported import list_words
+from ....engine.request import Bin, Calendar, Group, Key
+from ....errors import nearest, refuse
+from ....schema import Boolean, Bounded, Category, Column, Date, Datetime, Number
+from ....schema.literal import show
+from ..aggregate import refuse_function
+from ..constant import read_constant
+from ..logic import domain
+from ..row.key import is_computed_key, read_computed_key
+from ..scope import Scope, find_column
+from ..tree import Tree
+from ..unsupported import list_words
 
 Part = Literal["year", "quarter", "month", "week", "day", "hour"]
 PARTS: tuple[Part, ...] = get_args(Part)

@@ -1,0 +1,1 @@
+"""GROUP BY: which cells an answer has."""
