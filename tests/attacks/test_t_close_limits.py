@@ -12,7 +12,7 @@ import tenue as tn
 from tenue.microdata.bucket.fill import filled
 from tenue.microdata.bucket.intruder import farthest_group, right_guess
 from tenue.microdata.bucket.joint import counts_for
-from tenue.microdata.method.t_close import FORMED
+from tenue.microdata.method.t_close import ENDS, FORMED
 from unit.microdata.census import people, schema
 
 
@@ -30,6 +30,26 @@ def test_whoever_knows_all_members_but_one_knows_the_last() -> None:
     assert right_guess(counts, sum(counts) - 1) == 1
     limits = " ".join(release.certificate.does_not_promise)
     assert "all but one with 1" in limits
+
+
+def test_an_end_of_an_interval_tells_one_value_from_its_neighbour() -> None:
+    """Values a < b beside a cut, grid 0.01: the end is half-way, so that b = 2 * end - a."""
+    rows = people(90)
+    release = tn.publish(rows, schema=schema(ill=None), method="t-close", t=2, k=10)
+    texts = set(release.tables["confidential"].column("income").to_pylist())
+    ends = sorted(Fraction(text[1:-1].split(", ")[1]) for text in texts)[:-1]
+    values = sorted(Fraction(str(value)) for value in rows.column("income").to_pylist())
+    assert len(ends) == 2
+    for end in ends:
+        known = max(value for value in values if value <= end)
+        other = min(value for value in values if value > end)
+        assert abs(2 * end - known - other) <= Fraction(1, 100)
+    assert ENDS.format(names="`income`") in release.certificate.does_not_promise
+
+
+def test_where_no_column_has_intervals_nothing_is_said_of_their_ends() -> None:
+    release = tn.publish(people(90), schema=schema(income=None), method="t-close", t=2, k=10)
+    assert "half-way" not in " ".join(release.certificate.does_not_promise)
 
 
 def test_whoever_knows_the_method_is_certain_of_some() -> None:

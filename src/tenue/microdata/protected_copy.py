@@ -106,8 +106,8 @@ class Leaving:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Release:
-    """A protected copy of a table. It leaves, and is registered in its ledger, when its table is
-    first handed out or saved: looking at the rest, or printing it, registers nothing.
+    """A protected copy of a table. It leaves, and is registered in its ledger, when its table or
+    its public report is first handed out or saved: looking at the rest registers nothing.
 
     table: the rows that may leave, as the kind of data frame that came in. It is the caller's own:
         what `save` writes and `digest` stands for is a copy that changes to it do not touch. One
@@ -200,9 +200,13 @@ class Release:
         """The report as one page of HTML that stands alone, as `save` writes it.
 
         Parameters
-            public: whether it leaves out what was computed from the original.
+            public: whether it leaves out what was computed from the original. Such a page may be
+                handed on, and shows distributions of the table: it is registered like the table,
+                and refused of a preview.
         """
-        return self._page(flag(public, "public"), ()).text
+        if flag(public, "public"):
+            self._departure.to_caller()
+        return self._page(public, ()).text
 
     def picture(self) -> Picture:
         """What `tn.report.plot` draws: the columns before and after; for the holder alone."""

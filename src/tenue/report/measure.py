@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import singledispatch
 
 from ..evaluate.pair.correlation import CorrelationDifference
@@ -159,18 +160,21 @@ def distribution_blocks(
     Parameters
         released: the columns of the release by themselves, for everybody.
         compared: beside the original, for the holder; empty where that is left out.
-        correlation: of which everybody sees what is in the release.
+        correlation: of which everybody sees that of columns which are numbers in the release. The
+            others were measured by values that stand for what is written, and may be of people.
     """
     alone, both = _marginals(released), _marginals(compared)
     after, before = _correlations(correlation)
+    shown = _correlations(_among(correlation, [one.name for one in released if one.edges]))[0]
     own = [(BEFORE, "original"), (AFTER, "release")]
     if compared:
         blocks: list[Block] = [
             Figures(both, True, own, instead=alone),
-            *([Figures([before, after], True, instead=[after])] if before and after else []),
         ]
+        if before and after:
+            blocks.append(Figures([before, after], True, instead=[shown] if shown else []))
     else:
-        blocks = [Figures(alone), *([Figures([after])] if after else [])]
+        blocks = [Figures(alone), *([Figures([shown])] if shown else [])]
     if len(released) > _MOST_COLUMNS:
         left = many(len(released) - _MOST_COLUMNS, "column")
         blocks.append(Paragraphs([f"{left} more are not drawn."]))
@@ -213,6 +217,16 @@ def _correlations(
         picture = correlations(pairs, what)
         made.append(Figure(picture, caption, Grid(["columns", "correlation"], rows)))
     return made[0], made[1]
+
+
+def _among(
+    found: CorrelationDifference | None, names: Sequence[str]
+) -> CorrelationDifference | None:
+    """The correlations of these columns alone; None if there are none."""
+    known = {name.lower() for name in names}
+    pairs = {} if found is None else found.pairs
+    kept = {pair: both for pair, both in pairs.items() if {n.lower() for n in pair} <= known}
+    return replace(found, pairs=kept) if found is not None and kept else None
 
 
 def _ticked(name: str) -> str:

@@ -49,8 +49,11 @@ def anything(labels: Collection[str]) -> str:
     return text
 
 
-def one_of(labels: Sequence[str]) -> str:
+def one_of(labels: Sequence[str], known: Collection[str] = ()) -> str:
     """The text of a set of categories; of one, the category itself.
+
+    Parameters
+        known: all categories: where one is called like the set, the set gets more braces.
 
     Example
         >>> one_of(["Bern", "Genf"]), one_of(["Bern"]), one_of(["a, b", "c"])
@@ -59,8 +62,12 @@ def one_of(labels: Sequence[str]) -> str:
     if len(labels) == 1:
         return labels[0]
     if len(labels) > MOST_LISTED:
-        return f"{{{_item(labels[0])}{_BETWEEN}{_item(labels[-1])}}}"
-    return f"{{{', '.join(map(_item, labels))}}}"
+        text = f"{{{_item(labels[0])}{_BETWEEN}{_item(labels[-1])}}}"
+    else:
+        text = f"{{{', '.join(map(_item, labels))}}}"
+    while text in known:
+        text = f"{{{text}}}"
+    return text
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +90,10 @@ class Domain:
             if isinstance(self.column, Bounded):
                 return self._interval(self.column, text)
             if text.startswith("{") and text.endswith("}"):
-                return self._share(self._listed(text[1:-1]))
+                inside = text[1:-1]
+                while inside in self._sizes and inside.startswith("{"):
+                    inside = inside[1:-1]  # braces that set it apart from the category
+                return self._share(self._listed(inside))
         except (Refused, ValueError):
             pass
         raise refuse("evaluate.is-not-recoded", column=self.column.name, type=self.column.type)

@@ -3,11 +3,14 @@
 The intervals of numbers and dates fill the declared domain without a gap. Their outer ends are the
 declared bounds and their inner ends lie half-way between values, so that no end is the value of a
 person where the grid leaves room between two values. Categories are cut depth first in their
-taxonomy; those that no row has belong to the bucket before them.
+taxonomy; those that no row has belong to the bucket of another spelling, or to the one before them.
+Each is written so that it cannot be taken for several.
 """
 
 from __future__ import annotations
 
+import json
+import re
 from dataclasses import dataclass, replace
 from datetime import date
 from fractions import Fraction
@@ -15,6 +18,7 @@ from fractions import Fraction
 import numpy as np
 
 from ...errors import Fault
+from ...evaluate.group.spelling import word_codes
 from ...schema import Bounded, Category
 from ...screen.number import exactly
 from ...taxonomy import Taxonomy
@@ -25,6 +29,7 @@ from .cut import Numbers, buckets_for, cut
 
 SEVERAL = " | "
 """Between the categories of one bucket."""
+_SPECIAL = re.compile(r'[|"]|^\s|\s$')
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,12 +113,23 @@ def _intervals(column: Cells, declared: Bounded, buckets: Numbers) -> tuple[str,
 
 
 def _categories(column: Cells, declared: Category, buckets: Numbers) -> tuple[str, ...]:
-    place = np.full(len(column.labels), -1)
-    place[column.numbers] = buckets
+    import pyarrow
+
+    codes = word_codes(pyarrow.array(column.labels), declared)
+    words = np.unique(codes, return_inverse=True)[1].reshape(-1)
+    of_word = np.full(len(column.labels), -1)
+    of_word[words[column.numbers]] = buckets
+    place = of_word[words]  # one for all that are only written differently
     bucket_of = dict(zip(column.labels, place.tolist(), strict=True))
     parts: list[list[str]] = [[] for _ in range(int(buckets.max()) + 1)]
     now = 0
     for label in declared.taxonomy.depth_first:
-        now = bucket_of[label] if bucket_of[label] >= 0 else now
-        parts[now].append(label)
+        own = bucket_of[label]
+        now = max(now, own)
+        parts[own if own >= 0 else now].append(_item(label))
     return tuple(SEVERAL.join(part) for part in parts)
+
+
+def _item(label: str) -> str:
+    """A category among others; in quotes if it could be read as several."""
+    return json.dumps(label, ensure_ascii=False) if _SPECIAL.search(label) else label

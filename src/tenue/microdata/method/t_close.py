@@ -21,8 +21,8 @@ from ...evaluate.check import check_groups
 from ...noise.source import Source
 from ...number import exact, whole
 from ...promise import TCloseness
-from ...schema import Schema
-from ...screen.number import exactly, shortly
+from ...schema import Bounded, Schema
+from ...screen.number import exactly, named, shortly
 from ..assessment import Assessment, Step
 from ..bucket.column import Bucketed, bucketed
 from ..bucket.fill import filled, positions
@@ -62,6 +62,10 @@ EXCHANGEABLE = (
 BUCKETS = (
     "It holds on buckets, of one factor for each: of values inside a bucket nothing is said, and "
     "where a bucket is a single value, its share in a group is known."
+)
+ENDS = (
+    "Inside the declared bounds, the ends of intervals of {names} lie half-way between two values "
+    "of the table: whoever knows one of the two knows the other, to a step of the grid."
 )
 EACH_COLUMN = (
     "It holds for each confidential column by itself, not for combinations of them: in the release "
@@ -239,6 +243,9 @@ class TClose(Method):
     @property
     def limits(self) -> list[str]:
         limits = [NOT_PRIVACY, TWICE, BUCKETS]
+        lines = [n for n in self.confidential if isinstance(self.schema.columns[n], Bounded)]
+        if lines:
+            limits.append(ENDS.format(names=named(lines)))
         if len(self.confidential) > 1:
             limits.append(EACH_COLUMN)
         counts = farthest_group(self.k, self.t)

@@ -159,10 +159,11 @@ class Flat(Scale):
         return np.where(high > low, high - low + 1, 0)
 
     def texts(self, low: Numbers, high: Numbers) -> list[str]:
-        names, every = self._names, anything(names_of(self.cells.column))
+        names, known = self._names, names_of(self.cells.column)
+        every = anything(known)
         ends = zip(low.tolist(), high.tolist(), strict=True)
         return [
-            every if other - one + 1 == len(names) > 1 else one_of(names[one : other + 1])
+            every if other - one + 1 == len(names) > 1 else one_of(names[one : other + 1], known)
             for one, other in ends
         ]
 
