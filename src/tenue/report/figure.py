@@ -80,10 +80,14 @@ def _of_words(found: Marginal) -> Panel:
 
 
 def _distinct(words: Sequence[str], longest: int = _LONGEST) -> tuple[str, ...]:
-    """The words cut so that they fit beside a chart, and still different."""
+    """The words cut so that they fit beside a chart, and still different: those that begin alike
+    lose their middle instead of their end."""
+    cut = [word if len(word) <= longest else word[: longest - 1] + "…" for word in words]
+    half = longest // 2
     made: list[str] = []
-    for word in words:
-        short = word if len(word) <= longest else word[: longest - 1] + "…"
+    for word, short in zip(words, cut, strict=True):
+        if cut.count(short) > 1 and len(word) > longest:
+            short = f"{word[: longest - half - 1]}…{word[-half:]}"
         while short in made:
             short += "\N{ZERO WIDTH SPACE}"
         made.append(short)
