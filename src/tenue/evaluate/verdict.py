@@ -207,7 +207,7 @@ def check_text(check: Check, width: int = WIDTH) -> str:
 
 def _wrapped(line: str, width: int) -> str:
     indent = "  " if line.startswith("  ") else ""
-    return textwrap.fill(line, width, subsequent_indent=indent)
+    return textwrap.fill(line, width, subsequent_indent=indent, break_on_hyphens=False)
 
 
 def unmet(check: Check, k: object, l: object, t: object) -> tuple[str, ...]:
