@@ -22,7 +22,7 @@ from ..screen.number import exactly, many, named
 from .verdict import Check
 
 SWAPPED = (
-    "In this table confidential values changed places within groups. Quasi-identifiers are as they "
+    "In this table confidential values changed places inside groups. Quasi-identifiers are as they "
     "were, so people may look like nobody else, and k, l and t do not measure it. Its promise is "
     "that a confidential value in a person's row came from that person's record with probability "
     "at most 1/{k}, for whoever cannot tell the records of a group apart. The value itself may "
