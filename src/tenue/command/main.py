@@ -82,11 +82,23 @@ def _place(error: Exception) -> str:
     return f"{kind} in {os.path.basename(code.co_filename)}, line {last.tb_lineno}"
 
 
+def _fitted(text: str) -> str:
+    """The same with lines that end in time, where somebody looks; a file keeps them whole. A line
+    that is indented points at something above it, and stays as it is."""
+    if not sys.stderr.isatty():
+        return text
+    from ..screen.page import hanging
+
+    lines = text.splitlines()
+    return "".join(f"{line if line.startswith(' ') else hanging(line)}\n" for line in lines)
+
+
 def _refuse(refusal: Refused, *, as_json: bool) -> NoReturn:
     said = {key: in_options(text) for key, text in refusal.to_dict().items()}
     if as_json:
         with suppress(OSError):
             sys.stdout.write(json.dumps({"refused": said}) + "\n")
     else:
-        sys.stderr.write(f"Refused: {said['what']}\n{said['allowed']}\n{said['fix']}\n")
+        what, allowed, fix = said["what"], said["allowed"], said["fix"]
+        sys.stderr.write(_fitted(f"Refused: {what}\n{allowed}\n{fix}\n"))
     raise SystemExit(2) from None

@@ -207,10 +207,13 @@ def publish(
         say("\nNothing was registered and nothing has left. Keep this screen to yourself.")
         return
     kept = manifest.get("for_the_holder", [])
-    say(f"\nWrote {', '.join([*manifest['files'], *kept, 'manifest.json'])} to {out}.")
+    from ..screen.page import hanging
+
+    files = ", ".join([*manifest["files"], *kept, "manifest.json"])
+    say("\n" + hanging(f"Wrote {files} to {out}."))
     if release.registered_in is not None:
         say(f"Registered in {options.shown(release.registered_in)}.")
-    say(_KEEP_BOTH if kept else _KEEP)
+    say(hanging(_KEEP_BOTH if kept else _KEEP))
 
 
 def _check_swept(method: str | None, k: str | None) -> None:

@@ -22,11 +22,11 @@ from ..screen.number import exactly, many, named
 from .verdict import Check
 
 SWAPPED = (
-    "This table was swapped. Swapping leaves the quasi-identifiers as they were, so people may "
-    "look like nobody else, and k, l and t do not measure it. Its promise is that a confidential "
-    "value in a person's row came from that person's record with probability at most 1/{k}, for "
-    "whoever cannot tell the records of a group apart. The value itself may be the same for all of "
-    "a group, and is then known all the same."
+    "In this table confidential values changed places inside groups. Quasi-identifiers are as they "
+    "were, so people may look like nobody else, and k, l and t do not measure it. Its promise is "
+    "that a confidential value in a person's row came from that person's record with probability "
+    "at most 1/{k}, for whoever cannot tell the records of a group apart. The value itself may "
+    "be the same for all of a group, and is then known all the same."
 )
 """What the reader of k, l and t of a swapped file must know: they measure something else."""
 LINKED = (

@@ -163,7 +163,7 @@ class Check:
         return str(self)
 
     def __str__(self) -> str:
-        return _check_text(self)
+        return check_text(self)
 
 
 def plain(value: Any) -> Any:
@@ -177,8 +177,8 @@ def _short(number: float) -> str:
     return shortly(number, digits=4)
 
 
-def _check_text(check: Check) -> str:
-    """The screen of `tenue check`."""
+def check_text(check: Check, width: int = WIDTH) -> str:
+    """The screen of `tenue check`; narrower where it is part of another one."""
     who = "row" if check.unit == "record" else check.unit
     lines = [
         *(line for text in check.warnings for line in (f"WARNING: {text}", "")),
@@ -204,12 +204,12 @@ def _check_text(check: Check) -> str:
         "This is about this file, and about an intruder who knows these columns and no others. "
         "A second release of the same people may undo it.",
     ]
-    return "\n".join(map(_wrapped, lines))
+    return "\n".join(_wrapped(line, width) for line in lines)
 
 
-def _wrapped(line: str) -> str:
+def _wrapped(line: str, width: int) -> str:
     indent = "  " if line.startswith("  ") else ""
-    return textwrap.fill(line, WIDTH, subsequent_indent=indent)
+    return textwrap.fill(line, width, subsequent_indent=indent, break_on_hyphens=False)
 
 
 def unmet(check: Check, k: object, l: object, t: object) -> tuple[str, ...]:

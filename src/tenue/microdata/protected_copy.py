@@ -18,10 +18,11 @@ from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from ..errors import refuse
 from ..evaluate.group.exposure import leaving, telling
+from ..evaluate.verdict import check_text
 from ..number import flag
 from ..promise import Certificate
 from ..screen.number import many, percent, shortly
-from ..screen.page import section, sentence, wrapped_facts
+from ..screen.page import WIDTH, section, sentence, wrapped_facts
 from ..screen.table import html_facts
 from .assessment import Step
 from .leave.departure import Departure
@@ -343,7 +344,7 @@ def _intruder(release: Release) -> list[str]:
         if unlike:
             found.append(section(title, [*risk.check.notes, unlike]))
         else:
-            found.append(f"{title}\n" + textwrap.indent(str(risk.check), "  "))
+            found.append(f"{title}\n" + textwrap.indent(check_text(risk.check, WIDTH - 2), "  "))
     return found
 
 

@@ -40,6 +40,10 @@ LOSS = (
     "Loss is how far values moved, in shares of the width of their domain: root mean square over "
     "all columns, changed or not."
 )
+FIT = (
+    "Correlations is by how much they moved, on average. Told apart is how well a model tells "
+    "released rows from original ones: 0 not at all, 0.25 always."
+)
 Methods = Iterable[str | tuple[str, Mapping[str, Any]]] | Mapping[str, Mapping[str, Any]]
 _HEAD = ("method", "k", "risk", "loss", "correlations", "told apart")
 
@@ -125,19 +129,22 @@ class Sweep:
         """Its part of a report."""
         head, *rows = self._rows()
         grid = Grid(head, rows, holder=True)
-        blocks: list[Block] = [Paragraphs([RISK, LOSS], holder=True)]
+        blocks: list[Block] = [Paragraphs([RISK, LOSS, FIT], holder=True)]
         if any(one.risk is not None for one in self.trials):
             caption = "Each dot is a release; its number is k"
             figure = Figure(replace(self.picture(), title=""), caption, grid)
             blocks.append(Figures([figure], holder=True, wide=True))
         return Section("Risk and utility of other choices", [*blocks, grid])
 
-    def page(self, *, public: bool = False) -> str:
-        """The report as one page; nothing of it is public."""
+    def page(self, *, public: bool = False, advice: Advice | None = None) -> str:
+        """The report as one page, with what to take first; nothing of it is public."""
+        said: list[Section] = []
+        if advice is not None:
+            said = [Section("What to take", [Paragraphs([advice.reason], holder=True, lead=True)])]
         document = Document(
             f"Releases of {self.name} that were tried",
             ["nothing was registered, and nothing has left", "for the holder alone"],
-            [self.section()],
+            [*said, replace(self.section(), title="What each risks, and what it loses")],
         )
         return (document.public() if public else document).html()
 
@@ -169,7 +176,7 @@ class Sweep:
         return rows
 
     def __str__(self) -> str:
-        lines = [*text_table(self._rows(), left=1), "", hanging(RISK), hanging(LOSS)]
+        lines = [*text_table(self._rows(), left=1), "", *map(hanging, (RISK, LOSS, FIT))]
         reasons: dict[tuple[str, str], list[int]] = {}
         for one in self.trials:
             if one.refused is not None:

@@ -37,6 +37,16 @@ class Verdict(Enum):
 _SEVERITY = list(Verdict)
 _SEVERITY.remove(Verdict.BESIDE)
 
+SIGNS = {
+    Verdict.EQUAL: "=",
+    Verdict.CORRECTED: "✎",
+    Verdict.IRREPRODUCIBLE: "?",
+    Verdict.MISSING: "∅",
+    Verdict.BESIDE: "+",
+    Verdict.DIFFERENT: "≠",
+}
+"""So that nobody needs colours to tell them apart."""
+
 
 def overall(verdicts: list[Verdict]) -> Verdict:
     """The verdict on many: the gravest of them; numbers that are not printed do not count.

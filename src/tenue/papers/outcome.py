@@ -11,7 +11,7 @@ from ..frozen import dataclass
 from ..screen.page import hanging
 from ..screen.table import text_table
 from .catalogue import CHAPTERS
-from .cell import Cell, Verdict
+from .cell import SIGNS, Cell, Verdict
 from .exhibit import Chapter, Shown
 
 
@@ -56,12 +56,11 @@ class Outcome:
         return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False)
 
     def __str__(self) -> str:
-        rows = [["", "title", "verdict", "cells"]]
-        rows += [
-            [one.exhibit.id, one.exhibit.title, one.verdict.value, tally(one.cells)]
-            for one in self.shown
-        ]
-        return "\n".join(text_table(rows, left=4))
+        rows = [[one.exhibit.id, SIGNS[one.verdict], one.exhibit.title] for one in self.shown]
+        counted = Counter(self.verdicts.values())
+        found = [f"{SIGNS[one]} {one.value}: {counted[one]}" for one in Verdict if counted[one]]
+        more = "`tenue papers --only 4.1` shows every number of one."
+        return "\n".join([*text_table(rows, left=3), "", hanging("   ".join(found)), more])
 
 
 def tally(cells: Iterable[Cell]) -> str:

@@ -22,6 +22,7 @@ WITHOUT_CHARTS = (
     'Charts are left out, for they are not installed: pip install "tenue[report]". Their numbers '
     "stand in tables instead."
 )
+_NUMBER = re.compile(r"[+-]?[0-9][0-9,]*(\.[0-9]+)?(e[+-]?[0-9]+)?( %)?|infinite|refused")
 _NAME = re.compile(r"`([^`]+)`")
 
 
@@ -127,15 +128,27 @@ class Grid(_AllOrNothing):
     holder: bool = False
 
     def html(self, drawn: Drawn) -> str:
-        head = "".join(f'<th scope="col">{prose(cell)}</th>' for cell in self.head)
+        kinds = [' class="number"' if self._counts(at) else "" for at in range(len(self.head))]
+        head = "".join(
+            f'<th scope="col"{kind}>{prose(cell)}</th>'
+            for cell, kind in zip(self.head, kinds, strict=True)
+        )
         body = "".join(
             f'<tr><th scope="row">{prose(first)}</th>'
-            + "".join(f"<td>{prose(cell)}</td>" for cell in rest)
+            + "".join(
+                f"<td{kind}>{prose(cell)}</td>" for cell, kind in zip(rest, kinds[1:], strict=True)
+            )
             + "</tr>"
             for first, *rest in self.rows
         )
         top = f"<thead><tr>{head}</tr></thead>" if any(self.head) else ""
         return f'<div class="wide"><table>{top}<tbody>{body}</tbody></table></div>'
+
+    def _counts(self, at: int) -> bool:
+        """Whether a column with a head holds numbers only, so that their digits stand below each
+        other."""
+        cells = [row[at] for row in self.rows if row[at]]
+        return at > 0 and bool(self.head[at] and cells) and all(map(_NUMBER.fullmatch, cells))
 
 
 @dataclass(frozen=True)

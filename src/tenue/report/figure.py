@@ -16,6 +16,10 @@ _HEIGHT = 120
 _ROW = 34
 _MOST_HEATED = 24
 _MOST_SIZES = 30
+_MOST_WRITTEN = 5
+"""A heat map of so few columns has room for its numbers."""
+_DARK = 0.5
+"""From here on its colour is so strong that a number on it must be light."""
 _LONGEST = 22
 
 
@@ -80,10 +84,14 @@ def _of_words(found: Marginal) -> Panel:
 
 
 def _distinct(words: Sequence[str], longest: int = _LONGEST) -> tuple[str, ...]:
-    """The words cut so that they fit beside a chart, and still different."""
+    """The words cut so that they fit beside a chart, and still different: those that begin alike
+    lose their middle instead of their end."""
+    cut = [word if len(word) <= longest else word[: longest - 1] + "…" for word in words]
+    half = longest // 2
     made: list[str] = []
-    for word in words:
-        short = word if len(word) <= longest else word[: longest - 1] + "…"
+    for word, short in zip(words, cut, strict=True):
+        if cut.count(short) > 1 and len(word) > longest:
+            short = f"{word[: longest - half - 1]}…{word[-half:]}"
         while short in made:
             short += "\N{ZERO WIDTH SPACE}"
         made.append(short)
@@ -101,8 +109,21 @@ def correlations(pairs: Mapping[tuple[str, str], float], what: str) -> Picture:
             cells += [(names[one], names[other], share), (names[other], names[one], share)]
     side = min(WIDTH - 90, max(90, 26 * len(names)))
     axis = Axis(names=tuple(names.values()))
+    marks: list[Mark] = [Cells(cells)]
+    if len(names) <= _MOST_WRITTEN:
+        side = max(side, 44 * len(names))
+        marks += [
+            Words(
+                f"{share:.2f}",
+                one,
+                other,
+                "paper" if abs(share) > _DARK else "ink",
+                align="center",
+            )
+            for one, other, share in cells
+        ]
     told = f"Correlations {what}, every two of {many(len(names), 'column')}"
-    return Picture("", [Panel([Cells(cells)], x=axis, y=axis, width=side, height=side)], told=told)
+    return Picture("", [Panel(marks, x=axis, y=axis, width=side, height=side)], told=told)
 
 
 def shares(named: Sequence[tuple[str, float]], told: str, tone: str = "other") -> Picture:

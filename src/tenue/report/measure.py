@@ -190,17 +190,19 @@ def _marginals(found: Sequence[Marginal]) -> list[Figure]:
             for place, word in enumerate(one.words)
         ]
         head = ["value", "release", "original"][: 1 + len(sides)]
-        gone = _missing(one) if one.edges else ""
+        gone = _remark(one) if one.edges else ""
         figures.append(Figure(marginal(one), f"`{one.name}`{gone}", Grid(head, rows)))
     return figures
 
 
-def _missing(one: Marginal) -> str:
+def _remark(one: Marginal) -> str:
+    """What its chart does not show by itself."""
+    said = ["intervals, each spread evenly"] if one.spread else []
     after, before = one.missing
-    if not after and not before:
-        return ""
-    was = "" if before is None else f", before {percent(before)}"
-    return f" ({percent(after)} blank{was})"
+    if after or before:
+        was = "" if before is None else f", before {percent(before)}"
+        said.append(f"{percent(after)} blank{was}")
+    return f" ({'; '.join(said)})" if said else ""
 
 
 def _correlations(

@@ -32,6 +32,10 @@ AGAINST = (
     "bounds, without rows that were left out."
 )
 ANYONE = "Whoever has the released table can compute this from it."
+ELSEWHERE = (
+    "This report was computed from the original table: parts are marked “for the holder”. Keep it "
+    "to yourself."
+)
 FOOT = (
     "This page needs no network and runs no script. `certificate.json` says the same promise for "
     "programs; `tenue check` measures a released table again."
@@ -92,7 +96,8 @@ def release_document(facts: ReleaseFacts) -> Document:
     if facts.certificate is not None:
         told.insert(0, str(facts.certificate.promise))
         told.append(f"Tenue {facts.certificate.version}")
-    return Document(facts.title, told, sections, keep=KEEP, foot=FOOT)
+    keep = ELSEWHERE if facts.certificate is None else KEEP
+    return Document(facts.title, told, sections, keep=keep, foot=FOOT)
 
 
 def _promise(facts: ReleaseFacts) -> list[Section]:

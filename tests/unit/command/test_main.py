@@ -118,3 +118,16 @@ def test_what_each_command_does_fits_on_its_line(
     verbs = ledger.app.verbs if words[0] == "ledger" else app.verbs
     assert len(lines) == len(verbs)
     assert [line for line in lines if line.endswith("...") or len(line) > 80] == []
+
+
+def test_a_refusal_fits_the_terminal_and_stays_whole_in_a_file(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    main = importlib.import_module("tenue.command.main")
+    text = "Refused: " + "many words " * 20 + "\n  ^ here" + " " * 90 + ".\nFix it.\n"
+    assert main._fitted(text) == text
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    first, *rest = main._fitted(text).splitlines()
+    assert len(first) < 80
+    assert [line for line in rest if len(line) > 80] == ["  ^ here" + " " * 90 + "."]
+    assert rest[-1] == "Fix it."

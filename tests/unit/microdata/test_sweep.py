@@ -105,8 +105,11 @@ def test_it_is_told_drawn_and_written(found: Sweep, tmp_path: Path) -> None:
     assert "microaggregate" in tn.report.plot(found).svg()
     tn.report.write(found, tmp_path / "sweep.html")
     assert "for the holder" in (tmp_path / "sweep.html").read_text()
-    public = found.page(public=True)
+    advice = found.advise(1)
+    assert advice.reason.partition(":")[0] in found.page(advice=advice)
+    public = found.page(public=True, advice=advice)
     assert "microaggregate" not in public
+    assert "Take " not in public
 
 
 def test_a_release_shows_the_curve_to_its_holder(found: Sweep, tmp_path: Path) -> None:

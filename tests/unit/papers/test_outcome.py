@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from tenue.papers.catalogue import CHAPTERS
 from tenue.papers.cell import Verdict, beside, met
 from tenue.papers.data import Data
 from tenue.papers.exhibit import Shown, table
@@ -35,3 +36,13 @@ def test_our_numbers_have_two_digits_more() -> None:
     assert written(met("a", "b", "200.00", 200.0)) == "200.0000"
     assert written(met("a", "b", "3.07E+09", 3.0655e9)) == "3.066E+09"
     assert written(met("a", "b", "11", 11.0)) == "11.00"
+
+
+def test_the_screen_of_a_run_is_narrow_and_explains_its_signs() -> None:
+    lines = str(outcome()).splitlines()
+    assert lines[0].split() == ["x", "≠", "A", "table"]
+    assert "= equal: 1   ≠ different: 1" in lines
+    longest = Outcome(
+        tuple(Shown(one, CELLS[:1], None) for chapter in CHAPTERS for one in chapter.exhibits)
+    )
+    assert max(map(len, str(longest).splitlines())) < 80

@@ -29,7 +29,7 @@ def picture(name: str) -> Picture:
 
 
 def figure(name: str) -> Figure:
-    return Figure(picture(name), name, Grid(["a"], [[name, name]]))
+    return Figure(picture(name), name, Grid(["a", "b"], [[name, name]]))
 
 
 def every(text: str, *, holder: bool) -> list[Block]:
@@ -97,3 +97,17 @@ def test_without_charts_there_are_tables(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_names_between_backticks_have_their_own_type() -> None:
     assert prose("`a<b` and `c`") == "<code>a&lt;b</code> and <code>c</code>"
+
+
+def test_numbers_stand_below_each_other_and_texts_begin_alike() -> None:
+    """A mutant that looked at one cell only would push words to the right."""
+    rows = [
+        ["`a`", "1,024", "5 %", "12"],
+        ["`b`", "0.5", "", "mdav"],
+        ["`c`", "infinite", "0 %", "3"],
+    ]
+    page = Document("t", [], [Section("s", [Grid(["column", "n", "share", "by"], rows)])]).html()
+    assert '<td class="number">1,024</td><td class="number">5 %</td><td>12</td>' in page
+    assert page.count('<th scope="col" class="number">') == 2
+    nameless = Document("t", [], [Section("s", [Grid(["", ""], [["k", "10"]])])]).html()
+    assert 'class="number"' not in nameless

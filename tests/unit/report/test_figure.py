@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tenue.evaluate.pair.marginal import marginals
+from tenue.evaluate.pair.marginal import Marginal, marginals
 from tenue.report.chart import Chart
 from tenue.report.figure import (
     AFTER,
@@ -15,7 +15,7 @@ from tenue.report.figure import (
     marginal_panel,
     shares,
 )
-from tenue.report.picture import Bars, Cells, Curve, Lengths, Panel, Picture, Rule
+from tenue.report.picture import Bars, Cells, Curve, Lengths, Panel, Picture, Rule, Words
 
 WORDS = ["a" * 40 + "1", "a" * 40 + "2", "b", "b"]
 
@@ -91,3 +91,26 @@ def test_a_panel_among_others_has_its_name() -> None:
     (found,) = marginals(None, [[1.0], [2.5]])
     assert isinstance(marginal_panel(found), Panel)
     assert marginal_panel(found, titled=True).title == "0"
+
+
+def test_names_that_begin_alike_stay_apart() -> None:
+    """A mutant that always cut the end would write the same name twice."""
+    sets = ["{Never-married, Separated, Widowed}", "{Never-married, Separated, Divorced}", "short"]
+    (panel,) = marginal(words_of(*sets)).panels
+    first, second, last = panel.y.names
+    assert first.endswith("Widowed}")
+    assert second.endswith("Divorced}")
+    assert last == "short"
+    assert max(map(len, panel.y.names)) <= 22
+
+
+def words_of(*words: str) -> Marginal:
+    shares = tuple(1 / len(words) for _ in words)
+    return Marginal(name="w", edges=(), words=words, after=shares, before=None)
+
+
+def test_few_correlations_are_written_in_their_cells() -> None:
+    written = [mark.text for mark in marks(correlations({("x", "y"): -0.074}, "here"), Words)]
+    assert sorted(written) == ["-0.07", "-0.07", "1.00", "1.00"]
+    many = {(f"c{i}", f"c{j}"): 0.0 for i in range(9) for j in range(i)}
+    assert not marks(correlations(many, "here"), Words)

@@ -25,3 +25,13 @@ def test_nothing_lost_still_has_an_axis() -> None:
     (panel,) = trade_off({"swap": [(3, 0.0, 0.0)]}, "title").panels
     assert panel.x.high == 1
     assert panel.y.high == 1
+
+
+def test_dots_on_each_other_share_one_number() -> None:
+    """A mutant that wrote every k would print them over each other."""
+    close = [(3, 0.225, 0.0948), (5, 0.224, 0.0953), (10, 0.229, 0.0958), (50, 0.02, 0.09)]
+    (panel,) = trade_off({"t-close": close, "swap": [(3, 0.9, 0.02)]}, "title").panels
+    words = [mark.text for mark in panel.marks if isinstance(mark, Words)]
+    assert sorted(words) == ["3", "3–10", "50", "swap", "t-close"]
+    (dots, _) = [mark for mark in panel.marks if isinstance(mark, Dots)]
+    assert len(dots.points) == 4

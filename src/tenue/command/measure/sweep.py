@@ -12,7 +12,7 @@ from ..wording import translated
 from ..words import say
 
 if TYPE_CHECKING:
-    from ...microdata.sweep import Sweep, Trial
+    from ...microdata.sweep import Advice, Sweep, Trial
 
 _METHODS = "microaggregate,swap"
 FILES = ("report.html", "sweep.json", "sweep.svg")
@@ -82,7 +82,7 @@ def _asked(text: str, needed: dict[str, Any]) -> list[tuple[str, dict[str, Any]]
 def show(found: Sweep, risk: str | None, out: Path | None, *, as_json: bool) -> None:
     """Table, advice and files."""
     advice = None if risk is None else found.advise(risk)
-    written = [] if out is None else _write(found, out)
+    written = [] if out is None else _write(found, out, advice)
     if as_json:
         told = None
         if advice is not None:
@@ -103,11 +103,11 @@ def show(found: Sweep, risk: str | None, out: Path | None, *, as_json: bool) -> 
     say("\nNothing was registered and nothing has left. Keep this to yourself.")
 
 
-def _write(found: Sweep, out: Path) -> list[str]:
+def _write(found: Sweep, out: Path, advice: Advice | None) -> list[str]:
     from ...report.chart import Chart, can_draw
 
     charts = can_draw() and any(one.risk is not None for one in found.trials)
-    texts = {"report.html": found.page(), "sweep.json": found.to_json() + "\n"}
+    texts = {"report.html": found.page(advice=advice), "sweep.json": found.to_json() + "\n"}
     if charts:
         texts["sweep.svg"] = Chart(found.picture()).svg() + "\n"
     try:

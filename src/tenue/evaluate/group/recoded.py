@@ -49,6 +49,18 @@ def anything(labels: Collection[str]) -> str:
     return text
 
 
+def ends(column: Bounded, text: str) -> tuple[int, int]:
+    """The ends of an interval in grid steps above the low bound; of one value, twice that value.
+
+    Refused if they are no values of the column.
+    """
+    if text == ANYTHING:
+        return 0, column.steps
+    found = _INTERVAL.fullmatch(text)
+    low, high = found.groups() if found else (text, text)
+    return column.to_steps(low), column.to_steps(high)
+
+
 def one_of(labels: Sequence[str], known: Collection[str] = ()) -> str:
     """The text of a set of categories; of one, the category itself.
 
@@ -99,9 +111,8 @@ class Domain:
         raise refuse("evaluate.is-not-recoded", column=self.column.name, type=self.column.type)
 
     def _interval(self, column: Bounded, text: str) -> Fraction:
-        found = _INTERVAL.fullmatch(text)
-        ends = [column.to_steps(end) for end in (found.groups() if found else (text, text))]
-        return Fraction(max(ends[1] - ends[0], 0), max(column.steps, 1))
+        low, high = ends(column, text)
+        return Fraction(max(high - low, 0), max(column.steps, 1))
 
     def _listed(self, inside: str) -> int:
         places = self._places

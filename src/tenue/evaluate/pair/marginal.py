@@ -1,6 +1,7 @@
 """How each column is distributed, before and after: what a report draws.
 
-Numbers and times are counted in equal bins, categories by their most frequent values.
+Numbers and times are counted in equal bins, categories by their most frequent values. Rows of an
+interval are spread evenly over it.
 """
 
 from __future__ import annotations
@@ -13,11 +14,12 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from ...schema import Table
+from ...schema import Bounded, Table
 from ...screen.number import shortly
 from ..check import schema_of
 from ..rows import Rows, open_rows
 from ..value import Values, typed
+from .spread import Spread, spread_of_intervals, spread_of_values, word_shares
 
 Real = NDArray[np.float64]
 
@@ -37,8 +39,9 @@ class Marginal:
     words: the categories, or the bins as text.
     after: the share of the released rows in each bin or category.
     before: the same of the original, for its holder alone; None where only the release is looked
-        at, or where its values are of another kind, as intervals instead of numbers.
+        at, or where its values are of another kind.
     time: whether edges are seconds since 1970 began.
+    spread: whether the release has intervals, and their rows are spread evenly over them.
     missing: the share of blanks, after and before, which no bin holds.
     """
 
@@ -49,6 +52,7 @@ class Marginal:
     before: tuple[float, ...] | None
     time: bool = False
     missing: tuple[float, float | None] = (0.0, None)
+    spread: bool = False
 
 
 def marginals(
@@ -75,7 +79,15 @@ def marginals(
     names = [name for name in after.names if _is_shown(name, declared)]
     shown = _read(after, names, declared)
     held = {} if before is None else _read(before, _spelled(before, names), declared)
-    return tuple(_marginal(shown[name], held.get(name.lower())) for name in shown)
+    return tuple(
+        _marginal(shown[name], held.get(name.lower()), _bounded(shown[name].name, declared))
+        for name in shown
+    )
+
+
+def _bounded(name: str, schema: Table | None) -> Bounded | None:
+    column = None if schema is None else schema.columns.get(name)
+    return column if isinstance(column, Bounded) else None
 
 
 def _is_shown(name: str, schema: Table | None) -> bool:
@@ -98,7 +110,13 @@ def _read(rows: Rows, names: Sequence[str], schema: Table | None) -> dict[str, V
     return made
 
 
-def _marginal(after: Values, before: Values | None) -> Marginal:
+def _marginal(after: Values, before: Values | None, column: Bounded | None) -> Marginal:
+    if column is not None and after.kind == "category":
+        intervals = spread_of_intervals(after, column)
+        if intervals is not None:
+            numbers = before is not None and before.kind != "category"
+            kept = spread_of_values(before, column) if before is not None and numbers else None
+            return _of_intervals(after.name, column, intervals, kept)
     if before is not None and (before.kind == "category") != (after.kind == "category"):
         before = None
     if after.kind == "category":
@@ -124,6 +142,24 @@ def _of_numbers(after: Values, before: Values | None) -> Marginal:
         before=shares[1] if before is not None else None,
         time=time,
         missing=(gone[0], gone[1] if before is not None else None),
+    )
+
+
+def _of_intervals(name: str, column: Bounded, after: Spread, before: Spread | None) -> Marginal:
+    sides = [after] if before is None else [after, before]
+    low = min(side.low.min() for side in sides)
+    high = max(side.high.max() for side in sides)
+    edges = np.linspace(low, high, BINS + 1)
+    time = column.type != "number"
+    return Marginal(
+        name=name,
+        edges=tuple(edges.tolist()),
+        words=tuple(_bin(start, end, time) for start, end in pairwise(edges)),
+        after=after.shares(edges),
+        before=None if before is None else before.shares(edges),
+        time=time,
+        missing=(after.missing, None if before is None else before.missing),
+        spread=True,
     )
 
 
@@ -154,13 +190,12 @@ def moment(seconds: float) -> str:
 
 
 def _of_words(after: Values, before: Values | None) -> Marginal:
-    sides = [_counted(one) for one in (after, before) if one is not None]
+    sides = [word_shares(one) for one in (after, before) if one is not None]
+    missing = [side.pop(None, 0.0) for side in sides]
     total: dict[str, float] = {}
     for side in sides:
         for word, share in side.items():
-            total[word] = total.get(word, 0.0) + share
-    missing = [side.pop(None, 0.0) for side in sides]  # type: ignore[call-overload]
-    total.pop(None, None)  # type: ignore[call-overload]
+            total[str(word)] = total.get(str(word), 0.0) + share
     order = sorted(total, key=lambda word: (-total[word], word))
     most = order if len(order) <= MOST_WORDS else order[: MOST_WORDS - 1]
     rest = order[len(most) :]
@@ -178,16 +213,3 @@ def _of_words(after: Values, before: Values | None) -> Marginal:
         before=shares[1] if before is not None else None,
         missing=(missing[0], missing[1] if before is not None else None),
     )
-
-
-def _counted(values: Values) -> dict[str, float]:
-    """The share of each word; of blanks under None."""
-    import pyarrow
-    import pyarrow.compute as pc
-
-    array = values.array
-    if pyarrow.types.is_dictionary(array.type):
-        array = array.dictionary_decode()
-    counts = pc.value_counts(pc.cast(array, pyarrow.large_string()))
-    size = len(array)
-    return {one["values"]: one["counts"] / size for one in counts.to_pylist()}

@@ -21,6 +21,7 @@ from ...noise.source import Source
 from ...promise import Promise
 from ...schema import Column, Number, Schema
 from ...schema.literal import key
+from ...screen.number import many
 from ..assessment import Assessment, Step, assessed
 from ..permute import shuffled
 from ..table.cells import Cells, Numbers
@@ -338,10 +339,10 @@ class Method(abc.ABC):
 
 def read_steps(rows: int, columns: int, beyond: Mapping[str, int]) -> list[Step]:
     """How the history begins: what was read, and what of it lay beyond its bounds."""
-    steps = [Step("read", f"{rows} rows, {columns} columns that are no identifiers")]
-    for name, many in beyond.items():
-        if many:
-            values = "1 value" if many == 1 else f"{many} values"
+    steps = [Step("read", f"{many(rows, 'row')}, {many(columns, 'column')} besides identifiers")]
+    for name, count in beyond.items():
+        if count:
+            values = many(count, "value")
             text = f"{values} of `{name}` beyond the declared bounds became the nearest bound"
             steps.append(Step("clamped", text))
     return steps

@@ -20,7 +20,7 @@ from ...evaluate.group.spelling import word_codes
 from ...number import above_zero, exact, whole
 from ...schema import Category, Schema
 from ...schema.table import RECORD
-from ...screen.number import exactly
+from ...screen.number import exactly, many
 from ..assessment import Step
 from ..partition.grow import Wanted, close_groups
 from ..partition.mdav import mdav
@@ -225,7 +225,7 @@ class Grouped(Method):
         for name, labels in made.groups.items():
             sizes = np.bincount(original.of_persons(labels))
             of = "" if self.shared else f" of {name}"
-            text = f"{sizes.size} groups{of}, {sizes.min()} to {sizes.max()} units in each"
+            text = f"{many(sizes.size, 'group')}{of}, {units_in_each(sizes)}"
             yield Step("partition", text)
             if self.shared:
                 break
@@ -233,7 +233,7 @@ class Grouped(Method):
             labels = made.groups[name if name in made.groups else EVERY]
             alone = single_valued(places(original.cells[name]), labels, original.persons)
             groups = int(labels.max()) + 1
-            yield Step("homogeneous", f"{alone} of {groups} groups have one `{name}` only")
+            yield Step("homogeneous", f"{alone:,} of {groups:,} groups have one `{name}` only")
 
     # -- the certificate ---------------------------------------------------------------------------
 
@@ -288,3 +288,9 @@ def _distance(t: object) -> Fraction:
     if not 0 <= value <= 1:
         raise refuse("microdata.t-is-t-is-earth-mover-s", t=t)
     return value
+
+
+def units_in_each(sizes: Numbers) -> str:
+    """How large groups are, from the smallest to the largest."""
+    least, most = int(sizes.min()), int(sizes.max())
+    return f"{f'{least:,} to ' if least < most else ''}{many(most, 'unit')} in each"

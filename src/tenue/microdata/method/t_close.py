@@ -22,7 +22,7 @@ from ...noise.source import Source
 from ...number import exact, whole
 from ...promise import TCloseness
 from ...schema import Bounded, Schema
-from ...screen.number import exactly, named, shortly
+from ...screen.number import exactly, many, named, shortly
 from ..assessment import Assessment, Step
 from ..bucket.column import Bucketed, bucketed
 from ..bucket.fill import filled, positions
@@ -32,7 +32,7 @@ from ..bucket.measure import ratio_of
 from ..table.cells import Numbers
 from ..table.original import Original
 from .contract import Method, Published, Way, one_of
-from .groups import EVERY, NOT_PRIVACY, TWICE
+from .groups import EVERY, NOT_PRIVACY, TWICE, units_in_each
 from .linked import (
     FOUND,
     GROUP,
@@ -196,12 +196,12 @@ class TClose(Method):
 
     def group_steps(self, original: Original, made: Published) -> Iterator[Step]:
         sizes = np.bincount(original.of_persons(made.groups[EVERY]))
-        text = f"{sizes.size} groups, {sizes.min()} to {sizes.max()} units in each"
+        text = f"{many(sizes.size, 'group')}, {units_in_each(sizes)}"
         yield Step("partition", text)
         for name in self.confidential:
             buckets = original.of_persons(bucketed(original, name, self.t).buckets)
-            many = ", ".join(str(size) for size in np.bincount(buckets).tolist())
-            yield Step("buckets", f"{many} units in the buckets of `{name}`")
+            counted = ", ".join(str(size) for size in np.bincount(buckets).tolist())
+            yield Step("buckets", f"{counted} units in the buckets of `{name}`")
             far = ratio_of(original.of_persons(made.groups[EVERY]), buckets)
             told = "none" if far is None else exactly(far)
             yield Step("closeness", f"the largest ratio of shares of `{name}` is {told}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...screen.table import escaped
-from ..cell import Cell, Verdict
+from ..cell import SIGNS, Cell, Verdict
 from ..outcome import written
 
 WORDS = {
@@ -17,15 +17,6 @@ WORDS = {
     Verdict.DIFFERENT: "different",
 }
 """The class of the style sheet for each verdict."""
-SIGNS = {
-    Verdict.EQUAL: "=",
-    Verdict.CORRECTED: "✎",
-    Verdict.IRREPRODUCIBLE: "?",
-    Verdict.MISSING: "∅",
-    Verdict.BESIDE: "+",
-    Verdict.DIFFERENT: "≠",
-}
-"""So that nobody needs colours to tell verdicts apart."""
 _MOST_COLUMNS = 8
 _LONG = 24
 

@@ -68,7 +68,13 @@ def _scatter(title: str, levels: tuple[int, int]) -> Panel:
     )
     ends = (-0.5, 3.5)
     return Panel(
-        title, "Q1: A B C D", "Q2: P Q R S", series, square=True, x_range=ends, y_range=ends
+        title,
+        "Q1: 0 A, 1 B, 2 C, 3 D",
+        "Q2: 0 P, 1 Q, 2 R, 3 S",
+        series,
+        square=True,
+        x_range=ends,
+        y_range=ends,
     )
 
 

@@ -74,9 +74,9 @@ def test_every_step_is_told_with_its_numbers() -> None:
     table = people(age=[None] * 10 + list(range(30, 80)))
     release = tn.publish(table, schema=schema(), method="swap", k=10, override="homogeneous-groups")
     assert [str(step) for step in release.history if step.name != "homogeneous"] == [
-        "read: 60 rows, 6 columns that are no identifiers",
+        "read: 60 rows, 6 columns besides identifiers",
         "left out: 10 rows with a missing value in age, job, sex, income, ill",
-        "partition: 5 groups, 10 to 10 units in each",
+        "partition: 5 groups, 10 units in each",
         "publish: swap by quasi-identifiers: income, ill",
         "insisted on: homogeneous-groups",
     ]
@@ -86,7 +86,7 @@ def test_groups_are_counted_in_persons() -> None:
     take = [i for i in range(12) for _ in range(3)]
     release = tn.publish(people(12).take(take), schema=schema("name"), method="swap", k=4)
     (step,) = [step for step in release.history if step.name == "partition"]
-    assert step.text == "3 groups, 4 to 4 units in each"
+    assert step.text == "3 groups, 4 units in each"
 
 
 def test_one_valued_groups_are_counted_for_each_column() -> None:

@@ -320,7 +320,7 @@ def test_a_file_that_is_not_as_close_does_not_fit_its_certificate(tmp_path: Path
 def test_the_holder_is_told_groups_buckets_and_closeness() -> None:
     release = tn.publish(people(200), schema=schema(ill=None), method="t-close", t=2, k=10)
     told = {step.name: step.text for step in release.history}
-    assert told["partition"] == "20 groups, 10 to 10 units in each"
+    assert told["partition"] == "20 groups, 10 units in each"
     assert told["buckets"] == "67, 66, 67 units in the buckets of `income`"
     assert "`income` is " in told["closeness"]
     assert release.risk is not None

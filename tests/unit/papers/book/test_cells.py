@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from tenue.papers.book.cells import SIGNS, WORDS, cells_html, chip
-from tenue.papers.cell import Verdict, beside, claimed, met
+from tenue.papers.book.cells import WORDS, cells_html, chip
+from tenue.papers.cell import SIGNS, Verdict, beside, claimed, met
 
 
 def test_every_verdict_has_its_own_sign_and_class() -> None:
