@@ -8,9 +8,11 @@ of whole releases that is compared, for every two neighbours, and not one draw.
 from __future__ import annotations
 
 import itertools
+import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -39,14 +41,17 @@ from tenue.engine.duckdb.passes import OnDisk
 from tenue.engine.held import Held
 from tenue.engine.open import keep_rows
 from tenue.errors import EngineFault
+from tenue.ledger import Memory
+from tenue.microdata import release
 from tenue.microdata.private import domain as places_of
-from tenue.microdata.private import growth, microaggregation, synthesis
+from tenue.microdata.private import growth, microaggregation, streamed, synthesis
 from tenue.microdata.private.domain import Domain
 from tenue.microdata.private.joint import two_stage
 from tenue.microdata.private.microaggregation import Microaggregation
 from tenue.microdata.private.ways import WAYS
 from tenue.microdata.table import kept as kept_rows
 from tenue.microdata.table.original import open_original
+from tenue.noise.source import SYSTEM
 
 MEMORY = 128 << 20
 
@@ -173,7 +178,7 @@ def stored(rows: Gaps, columns: dict[str, Any], folder: Path) -> Path:
     return path
 
 
-def read_in_passes(columns: dict[str, Any], folder: Path, batch: int, source: Any) -> Kept:
+def read_in_passes(columns: dict[str, Any], folder: Path) -> Kept:
     """The rows as `publish` keeps them."""
     schema = tn.Schema.from_dict({"table": HEAD, "columns": columns})
     held = Domain.of(schema)
@@ -183,7 +188,7 @@ def read_in_passes(columns: dict[str, Any], folder: Path, batch: int, source: An
         with (
             open_original(stored(rows, columns, folder), schema) as table,
             table.keep(
-                lambda cells: held.places(cells, source), held.sizes, MEMORY, lambda _: None
+                lambda cells: held.places(cells, SYSTEM), held.sizes, MEMORY, lambda _: None
             ) as found,
         ):
             yield found.passes
@@ -225,7 +230,7 @@ def test_a_missing_value_is_one_draw_whatever_is_beside_it(
             fills = Fills(fill)
             with monkeypatch.context() as inner:
                 inner.setattr(places_of, "uniform", fills)
-                found = outcomes(way, rows, monkeypatch, read_in_passes(columns, tmp_path, 2, None))
+                found = outcomes(way, rows, monkeypatch, read_in_passes(columns, tmp_path))
             assert fills.bounds == bounds, "one draw for each, of all the column can hold"
             assert found == outcomes(way, completed(rows, fill), monkeypatch)
             tried += 1
@@ -339,3 +344,98 @@ def test_rows_lost_in_a_sort_are_a_fault(monkeypatch: pytest.MonkeyPatch) -> Non
         monkeypatch.setattr(OnDisk, "_batches", lambda disk: iter(list(whole(disk))[:-1]))
         with pytest.raises(EngineFault, match=FAULT):
             way.tallies(held)
+
+
+# -- what lies beside the table --------------------------------------------------------------------
+
+ROWS = 40
+PEOPLE: dict[str, Any] = {
+    "table": HEAD,
+    "columns": {
+        "x": {"type": "number", "bounds": [0, 1000]},
+        "y": {"type": "number", "bounds": [0, 1000]},
+        "c": {"type": "category", "categories": ["a", "b"]},
+    },
+    "budget": {"total": 100},
+}
+PLAIN: dict[str, list[Any]] = {
+    "x": list(range(ROWS)),
+    "y": list(range(ROWS, 2 * ROWS)),
+    "c": ["a"] * ROWS,
+}
+CHANGED = {
+    "missing": {"x": [None, *PLAIN["x"][1:]]},
+    "beyond": {"x": [10**6, *PLAIN["x"][1:]]},
+    "infinite": {"x": [float("inf"), *PLAIN["x"][1:]]},
+    "between": {"x": [0.5, *PLAIN["x"][1:]]},
+    "no category": {"c": ["?", *PLAIN["c"][1:]]},
+    "only one left": {"x": [None] * (ROWS - 1) + [3]},
+}
+
+
+@dataclass(frozen=True)
+class Always:
+    """What a way released, the same whatever the rows."""
+
+    def block(self, rows: range, source: object) -> Numbers:
+        made = [[7 * row % 1001, 13 * row % 1001, row % 2] for row in rows]
+        return np.array(made, np.int64).reshape(-1, 3)
+
+
+@pytest.fixture
+def always(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All noise is as it happens to be, and the order of rows too."""
+    for way in WAYS.values():
+        monkeypatch.setattr(way, "release", lambda *given: Always())
+    for module in (release, streamed):
+        monkeypatch.setattr(module, "shuffled", lambda size, source: np.arange(size))
+
+
+@pytest.fixture(params=["at once", "in passes"])
+def in_passes(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
+    found = bool(request.param == "in passes")
+    if found:
+        monkeypatch.setattr("tenue.microdata.method.private.VALUE", 1 << 30)
+    monkeypatch.setattr(synthesis, "CELLS", 3 * 7)
+    return found
+
+
+def all_that_leaves(rows: Any, folder: Path, books: Memory) -> dict[str, Any]:
+    """Every byte of a public folder, what was told on the way, and how it is laid out."""
+    folder.mkdir()
+    pq.write_table(rows, folder / "people.parquet")
+    told: list[str] = []
+    made = tn.publish(
+        folder / "people.parquet",
+        schema=PEOPLE,
+        method="private",
+        epsilon=1,
+        ledger=books,
+        progress=told.append,
+    )
+    made.save(folder / "out", public=True)
+    files: dict[str, Any] = {path.name: path.read_bytes() for path in (folder / "out").iterdir()}
+    return files | {"told": told, "page": made.page(), "spent": books.balance("t").spent}
+
+
+@pytest.mark.usefixtures("always")
+@pytest.mark.parametrize("changed", CHANGED.values(), ids=CHANGED.keys())
+def test_files_sizes_and_words_follow_from_the_release_alone(
+    changed: dict[str, Any], in_passes: bool, tmp_path: Path
+) -> None:
+    """With the same noise, nothing that leaves may tell which of two tables was read."""
+    found = []
+    for name, table in (("one", PLAIN), ("other", PLAIN | changed)):
+        columns = dict(table) | {"x": pa.array(table["x"], pa.float64())}
+        books = Memory()
+        left = all_that_leaves(pa.table(columns), tmp_path / name, books)
+        key = json.loads(left["certificate.json"])["schema_hash"].encode()
+        found.append({n: _without(v, key) for n, v in left.items() if n != "manifest.json"})
+        assert set(left) >= {"table.parquet", "certificate.json", "report.html", "manifest.json"}
+        assert (left["told"][0], "draw (100 %)" in left["told"]) == ("read", in_passes)
+    assert found[0] == found[1]
+
+
+def _without(value: Any, key: bytes) -> Any:
+    """Without the seal of a ledger, whose key is drawn."""
+    return value.replace(key, b"") if isinstance(value, bytes) else value
