@@ -44,10 +44,11 @@ from tenue.errors import EngineFault
 from tenue.ledger import Memory
 from tenue.microdata import release
 from tenue.microdata.private import domain as places_of
-from tenue.microdata.private import growth, microaggregation, streamed, synthesis
+from tenue.microdata.private import growth, streamed, synthesis
 from tenue.microdata.private.domain import Domain
 from tenue.microdata.private.joint import two_stage
-from tenue.microdata.private.microaggregation import Microaggregation
+from tenue.microdata.private.means import microaggregation
+from tenue.microdata.private.means.microaggregation import Microaggregation
 from tenue.microdata.private.ways import WAYS
 from tenue.microdata.table import kept as kept_rows
 from tenue.microdata.table.original import open_original
