@@ -9,6 +9,10 @@ from __future__ import annotations
 
 import itertools
 import json
+import os
+import signal
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -440,3 +444,69 @@ def test_files_sizes_and_words_follow_from_the_release_alone(
 def _without(value: Any, key: bytes) -> Any:
     """Without the seal of a ledger, whose key is drawn."""
     return value.replace(key, b"") if isinstance(value, bytes) else value
+
+
+# -- a process that is killed ----------------------------------------------------------------------
+
+KILLED = """
+import os, signal, sys
+import tenue as tn
+from tenue.microdata.method import private
+
+private.VALUE = 1 << 30
+
+def told(step):
+    if step.startswith(sys.argv[4]):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+tn.publish(
+    sys.argv[1], schema=sys.argv[2], method="private", by="microaggregation", epsilon=1,
+    ledger=sys.argv[3], progress=told,
+)
+"""
+DESCRIBED = """
+[table]
+name = "t"
+unit = "record"
+neighbours = "replace"
+[columns.x]
+type = "number"
+bounds = [0, 1000]
+[columns.y]
+type = "number"
+bounds = [0, 1000]
+[budget]
+total = 2
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.any_draw("what is spent and what lies on disk follow from no draw")
+@pytest.mark.parametrize(("step", "held"), [("read (", {"0.bin", "1.bin"}), ("evaluate", set())])
+def test_a_killed_release_stays_paid_and_its_rows_are_swept(
+    step: str, held: set[str], tmp_path: Path
+) -> None:
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    (tmp_path / "t.toml").write_text(DESCRIBED)
+    pq.write_table(pa.table({"x": PLAIN["x"], "y": PLAIN["y"]}), tmp_path / "t.parquet")
+    books = tmp_path / "t.ledger"
+
+    def run(until: str) -> int:
+        words = [str(tmp_path / "t.parquet"), str(tmp_path / "t.toml"), str(books), until]
+        return subprocess.run(
+            [sys.executable, "-c", KILLED, *words],
+            env={**os.environ, "TMPDIR": str(scratch)},
+            stderr=subprocess.DEVNULL,
+        ).returncode
+
+    assert run(step) == -signal.SIGKILL
+    left = list(scratch.iterdir())
+    assert {path.stat().st_mode & 0o777 for path in left} == {0o700}
+    assert {path.name for path in scratch.rglob("*.bin")} == held
+    with tn.ledger.SQLite(books) as ledger:
+        assert ledger.balance("t").spent == 1
+    assert run("never") == 0
+    assert list(scratch.iterdir()) == []
+    with tn.ledger.SQLite(books) as ledger:
+        assert ledger.balance("t").spent == 2
