@@ -182,7 +182,11 @@ def test_a_batch_that_is_forgotten_is_seen(by: str, monkeypatch: pytest.MonkeyPa
         assert drawn(records) == drawn(Held(rows))
         whole = OnDisk._batches
         monkeypatch.setattr(OnDisk, "_batches", lambda disk: iter(list(whole(disk))[:-1]))
-        assert drawn(records) != drawn(Held(rows))
+        if by == "microaggregation":  # a sort knows how many rows it was to give
+            with pytest.raises(EngineFault, match=FAULT):
+                drawn(records)
+        else:
+            assert drawn(records) != drawn(Held(rows))
 
 
 def test_groups_do_not_depend_on_batches_or_on_the_order_of_rows() -> None:
