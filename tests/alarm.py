@@ -29,6 +29,7 @@ REGISTERED = {
     "statistics/test_ask_coverage.py": 90,
     "statistics/test_ask_end_to_end.py": 1,
     "statistics/test_people_coverage.py": 1,
+    "statistics/test_private_blocks.py": 5,
     "statistics/test_value_interval.py": 4,
     "statistics/test_workload.py": 4,
     "unit/noise/test_source.py": 9,

@@ -13,7 +13,8 @@ from __future__ import annotations
 import functools
 import itertools
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from decimal import Context, Decimal, localcontext
 from fractions import Fraction
@@ -22,6 +23,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tenue.engine.contract import Passes
+from tenue.engine.held import Held
 from tenue.mechanism.choose.score import HighScore
 from tenue.microdata.private import column, counts, tree
 from tenue.microdata.private.domain import Domain
@@ -37,6 +40,8 @@ FAR = 64
 ROUNDING = Decimal("1e-25")
 
 Rows = tuple[tuple[int, ...], ...]
+Kept = Callable[[Rows], AbstractContextManager[Passes]]
+"""Where the rows lie that a way reads."""
 
 
 class Exposed(AssertionError):
@@ -78,18 +83,28 @@ class Forced:
         return [chosen for chosen, _ in path[:-1]] + [path[-1][0] + 1] if path else None
 
 
-def outcomes(way: Any, rows: Rows, patch: pytest.MonkeyPatch, seed: int = 1) -> dict[Any, Outcome]:
+@contextmanager
+def in_memory(rows: Rows) -> Iterator[Passes]:
+    """The rows as one array."""
+    yield Held(np.array(rows, np.int64))
+
+
+def outcomes(
+    way: Any, rows: Rows, patch: pytest.MonkeyPatch, kept: Kept = in_memory
+) -> dict[Any, Outcome]:
     """All that can happen to a table."""
     found: dict[Any, Outcome] = {}
     told: list[int] | None = []
-    while told is not None:
-        forced = Forced(told)
-        with patch.context() as inner:
-            _force(forced, inner)
-            places = np.array(rows, np.int64)
-            forced.outcome.rows = way.draw(places, Seeded(seed)).tolist()
-        found[tuple(forced.outcome.key)] = forced.outcome
-        told = forced.after()
+    with kept(rows) as records:
+        while told is not None:
+            forced = Forced(told)
+            with patch.context() as inner:
+                _force(forced, inner)
+                source = Seeded(1)
+                blocks = list(way.blocks(way.release(records, source), source))
+            forced.outcome.rows = np.concatenate(blocks).tolist()
+            found[tuple(forced.outcome.key)] = forced.outcome
+            told = forced.after()
     return found
 
 
@@ -198,19 +213,25 @@ def loss(one: dict[Any, Outcome], other: dict[Any, Outcome]) -> Decimal:
 
 
 def worst_loss(
-    way: Any, sizes: Sequence[int], patch: pytest.MonkeyPatch, *, ordered: bool = False
+    way: Any,
+    sizes: Sequence[int],
+    patch: pytest.MonkeyPatch,
+    *,
+    ordered: bool = False,
+    kept: Kept = in_memory,
 ) -> Decimal:
     """The loss of a way over all pairs of neighbouring tables of these many places a column.
 
     ordered: for a way that gives each record random bits of its own, besides noise. The loss is
         that for any such bits, and a record keeps its own if another is replaced.
+    kept: where the rows lie that the way reads.
     """
     records = list(itertools.product(*(range(size) for size in sizes)))
     if ordered:
         tables: list[Rows] = list(itertools.product(records, repeat=way.rows))
     else:
         tables = list(itertools.combinations_with_replacement(records, way.rows))
-    known = {rows: outcomes(way, rows, patch) for rows in tables}
+    known = {rows: outcomes(way, rows, patch, kept) for rows in tables}
     apart = _rows_apart if ordered else _bags_apart
     pairs = [(a, b) for a, b in itertools.combinations(tables, 2) if apart(a, b) == 1]
     return max(loss(known[a], known[b]) for a, b in pairs)

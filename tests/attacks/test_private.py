@@ -23,7 +23,7 @@ from tenue.ledger import Memory
 from tenue.microdata.private import counts
 from tenue.microdata.private.column import Margin
 from tenue.microdata.private.joint import network
-from tenue.microdata.private.microaggregation import Microaggregation
+from tenue.microdata.private.means.microaggregation import Microaggregation
 from tenue.microdata.private.ways import WAYS
 from tenue.microdata.table.cells import Cells
 from tenue.noise import Seeded

@@ -202,7 +202,7 @@ def publish_into(
         if on_disk is not None:
             (harm, use, _), history = on_disk.assessment, on_disk.history
             tell("certificate")
-            published = Leaving.on_disk(way, on_disk.table)
+            published = Leaving.on_disk(way, on_disk.table, Shown.of_sample(way, on_disk.sample))
         else:
             tell("evaluate")
             beside = made.of(original)

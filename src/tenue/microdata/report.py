@@ -36,11 +36,13 @@ class Shown:
     compared: the same beside the original, for the holder; empty where the method's report leaves
         that out.
     sizes: how many groups have how many units, by column where each has its own.
+    counted: how many rows of the release were counted, where that was not all of them.
     """
 
     released: tuple[Marginal, ...] = ()
     compared: tuple[Marginal, ...] = ()
     sizes: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
+    counted: int | None = None
 
     @classmethod
     def of(
@@ -53,6 +55,11 @@ class Shown:
             size, times = np.unique(counted, return_counts=True)
             sizes[name] = dict(zip(size.tolist(), times.tolist(), strict=True))
         return cls(marginals(None, after, method.schema), compared, sizes)
+
+    @classmethod
+    def of_sample(cls, method: Method, rows: Any) -> Shown:
+        """Counted from some rows of the release, and from nothing else."""
+        return cls(marginals(None, rows, method.schema), counted=rows.num_rows)
 
     def picture(self, title: str) -> Picture:
         """The columns, the original behind the release."""
@@ -93,6 +100,7 @@ def report_of(
         instead_of_k=None if check is None else method.instead_of_k(check),
         k=None if promised is None else int(promised),
         sizes=shown.sizes,
+        counted=shown.counted,
         remarks=method.remarks(),
         warnings=warnings if own else (),
         history=[str(step) for step in history] if own else (),

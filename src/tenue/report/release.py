@@ -57,6 +57,7 @@ class ReleaseFacts:
     instead_of_k: what to say of look-alikes where k, l and t measure nothing that is promised.
     k: the promised size of groups, where that is promised.
     sizes: how many groups have how many units; by column where each has its own.
+    counted: how many rows were counted for the charts of columns; None for all.
     remarks, warnings, history: what its holder must know.
     more: further sections.
     """
@@ -74,6 +75,7 @@ class ReleaseFacts:
     instead_of_k: str | None = None
     k: int | None = None
     sizes: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
+    counted: int | None = None
     remarks: Sequence[str] = ()
     warnings: Sequence[str] = ()
     history: Sequence[str] = ()
@@ -169,6 +171,8 @@ def _utility(facts: ReleaseFacts) -> list[Section]:
 
 def _columns(facts: ReleaseFacts) -> list[Section]:
     blocks = distribution_blocks(facts.released, facts.compared, facts.correlation)
+    if facts.counted is not None and facts.counted < facts.rows:
+        blocks.append(Paragraphs([f"Counted among {many(facts.counted, 'row')}, a random part."]))
     return [Section("How the columns are distributed", blocks)]
 
 

@@ -149,9 +149,12 @@ class OnDisk:
                 sorter.register("keys", _reader(first, keys))
                 # by all columns, so that equal keys are equal rows
                 found = sorter.sql("SELECT * FROM keys ORDER BY ALL")
+                left = self.rows
                 for batch in found.to_arrow_reader(self._place.batch):
+                    left -= batch.num_rows
                     yield [column.to_numpy() for column in batch.columns]
-                return
+                if left == 0:
+                    return
         except (duckdb.Error, pyarrow.ArrowException, OSError):
             pass
         # raised out of reach of the error above, which may quote a value

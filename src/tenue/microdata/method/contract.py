@@ -29,6 +29,8 @@ from ..table.original import Original, Validated
 from ..table.written import WrittenTable
 
 if TYPE_CHECKING:
+    import pyarrow
+
     from ...evaluate import Check, Risk
     from ..private.plan import ReleasePlan
 
@@ -64,9 +66,13 @@ class Published:
 
 @dataclass(frozen=True, eq=False)
 class OnDisk:
-    """What a method made of a table that it read in passes, and what its holder is told."""
+    """What a method made of a table that it read in passes, and what its holder is told.
+
+    sample: some rows of what was made, as good as drawn at random, which a report counts.
+    """
 
     table: WrittenTable
+    sample: pyarrow.Table
     assessment: Assessment
     history: tuple[Step, ...]
 

@@ -152,8 +152,8 @@ class Private(Method):
         if made.table.num_rows != self.planned.rows:
             raise Fault(_BROKEN)
         text = (
-            f"{many(made.compared, 'row')} of each table, drawn at random; a value that became a "
-            "random one counts as that one"
+            f"{many(made.sample.num_rows, 'row')} of each table, drawn at random; a value that "
+            "became a random one counts as that one"
         )
         steps = [
             *read_steps(self.planned.rows, made.columns, made.beyond),
@@ -161,7 +161,7 @@ class Private(Method):
             *self.publish_steps(),
             Step("evaluate", text),
         ]
-        return OnDisk(made.table, Assessment(None, made.likeness, ()), tuple(steps))
+        return OnDisk(made.table, made.sample, Assessment(None, made.likeness, ()), tuple(steps))
 
     def prepare(self, read: Original, source: Source) -> Original:
         """All rows as they are: one that was left out would be noticed."""

@@ -40,12 +40,13 @@ class Streamed:
     """The private table on disk, and what its holder is told.
 
     columns, missing, beyond: of the table that was read, as `KeptRows` has them.
-    likeness: of so many rows of both tables.
+    sample: some rows of the private table, as good as drawn at random.
+    likeness: of the sample, and of as many rows of the original.
     """
 
     table: WrittenTable
+    sample: pyarrow.Table
     likeness: Likeness
-    compared: int
     columns: int
     missing: Mapping[str, int]
     beyond: Mapping[str, int]
@@ -93,11 +94,19 @@ def stream(
     table = write_table(pieces())
     tell("evaluate")
     alike = likeness(domain.table(some), first[0], schema)
-    return Streamed(table, alike, len(some), kept.columns, kept.missing, kept.beyond)
+    return Streamed(table, first[0], alike, kept.columns, kept.missing, kept.beyond)
 
 
 def _some(rows: int, most: int, source: Source) -> Numbers:
-    """The numbers of some rows, at most so many, in rising order; every row equally likely."""
+    """The numbers of so many rows, or of all, in rising order; every choice equally likely.
+
+    Always as many: how many were compared is told, and must not follow from chance.
+    """
     if rows <= most:
         return np.arange(rows)
-    return np.unique(uniform(rows, most, source))
+    if rows <= 2 * most:
+        return np.sort(shuffled(rows, source)[:most])
+    found = np.unique(uniform(rows, most, source))
+    while found.size < most:
+        found = np.union1d(found, uniform(rows, most - found.size, source))
+    return found

@@ -6,7 +6,7 @@ from .columns import Columns
 from .joint.copula import Copula
 from .joint.network import Network
 from .joint.two_stage import TwoStage
-from .microaggregation import Microaggregation
+from .means.microaggregation import Microaggregation
 from .synthesis import Synthesis
 from .tree import Tree
 

@@ -26,9 +26,9 @@ import pytest
 from tenue.engine.held import Held
 from tenue.errors import InvalidArgument, NotPromised
 from tenue.mechanism.choose.least import Least
-from tenue.microdata.private import microaggregation as module
 from tenue.microdata.private.domain import Domain
-from tenue.microdata.private.microaggregation import Microaggregation, Tallies, best_groups
+from tenue.microdata.private.means import microaggregation as module
+from tenue.microdata.private.means.microaggregation import Microaggregation, Tallies
 from tenue.noise import Optimal, Seeded
 from tenue.noise.discrete_laplace import DiscreteLaplace
 from tenue.order import hilbert
@@ -498,25 +498,10 @@ def test_the_scale_is_in_units_of_the_column() -> None:
 
 def test_groups_are_chosen_without_rows() -> None:
     plan = planned(("big", "big"), 30_162)
-    assert best_groups(2, 30_162, Fraction(1)) == 38
     assert plan.k == math.ceil(30_162 / 38)
     assert plan.sizes.sum() == 30_162
     assert plan.sizes[:-1].tolist() == [plan.k] * 36
     assert plan.k <= plan.sizes[-1] < 2 * plan.k
-    for columns in range(1, 17):
-        assert 1 <= best_groups(columns, 10, Fraction(1, 100)) <= 10
-
-
-@pytest.mark.parametrize("columns", [1, 2, 3, 4])
-def test_the_number_of_groups_balances_its_two_errors(columns: int) -> None:
-    loss_, length = module._SHAPE[columns]
-    rows, best = 10**5, best_groups(columns, 10**5, Fraction(1))
-
-    def error(n: float) -> float:
-        links = length * n ** ((columns - 1) / columns)
-        return loss_ * n ** (-2 / columns) + 2 * columns * (links * n / rows) ** 2
-
-    assert error(best) <= min(error(best * 0.9), error(best * 1.1))
 
 
 def test_a_table_of_constants_is_published_as_it_is() -> None:

@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 
 from tenue.microdata.private.domain import Domain
-from tenue.microdata.private.line import MeaningLine, NumberLine
+from tenue.microdata.private.means.line import MeaningLine, NumberLine
 from tenue.schema import Schema
 from tenue.sensitivity import chain
 

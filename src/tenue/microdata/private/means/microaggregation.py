@@ -28,32 +28,27 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ...engine.contract import Passes
-from ...errors import refuse
-from ...mechanism.choose.least import Least
-from ...noise.discrete_laplace import DiscreteLaplace
-from ...noise.source import Source
-from ...number import checked_call, flag, whole
-from ...order.hilbert import MOST_COLUMNS, index
-from ...order.key import bits_for, cells
-from ...screen.number import many, named, shortly
-from ...screen.page import sentence
-from ...sensitivity import chain
-from .domain import Axis, Domain, Places
-from .line import MeaningLine, NumberLine
-from .smoothing import Reals, isotonic, smoothed, spread
-from .synthesis import Synthesis
+from ....engine.contract import Passes
+from ....errors import refuse
+from ....mechanism.choose.least import Least
+from ....noise.discrete_laplace import DiscreteLaplace
+from ....noise.source import Source
+from ....number import checked_call, flag, whole
+from ....order.hilbert import MOST_COLUMNS, index
+from ....order.key import bits_for, cells
+from ....screen.number import many, named, shortly
+from ....screen.page import sentence
+from ....sensitivity import chain
+from ..domain import Axis, Domain, Places
+from ..synthesis import Synthesis
+from .balance import best_groups, share_error
+from .line import Line, MeaningLine, NumberLine, lines_of, varying
+from .rows import Means, group_of
+from .smoothing import Reals, isotonic, smoothed
 
-MOST_CATEGORIES = 2048
-"""Every category is compared with every other."""
-
-# (V_D, C_D): groups of N records in D columns miss by V·N^(−2/D), and L_N is about C·N^((D−1)/D)
-_SHAPE = {1: (0.0833, 1.0), 2: (0.2238, 2.83), 3: (0.3416, 3.95), 4: (0.4353, 5.05)}
 _MOST_SUM = 1 << 61
 _MOST_MOVED = 1 << 53
 _MOST_SCALE = 1 << 55
-
-Line = NumberLine | MeaningLine
 
 
 class Tallies(NamedTuple):
@@ -101,12 +96,12 @@ class Microaggregation(Synthesis):
     def planned(cls, domain: Domain, rows: int, epsilon: Fraction, **options: Any) -> Self:
         """With k="auto", k follows from rows, epsilon and the number of columns alone."""
         given = _options(**options)
-        live = len(_live(_lines(domain)))
-        if live > MOST_COLUMNS:
-            raise refuse("microdata.too-many-columns-to-order", many=live, most=MOST_COLUMNS)
+        columns = len(varying(lines_of(domain)))
+        if columns > MOST_COLUMNS:
+            raise refuse("microdata.too-many-columns-to-order", many=columns, most=MOST_COLUMNS)
         k = given.k
         if k is None:
-            k = math.ceil(rows / best_groups(max(live, 1), rows, epsilon))
+            k = math.ceil(rows / best_groups(max(columns, 1), rows, epsilon))
         if k > rows:
             raise refuse("microdata.table-has-fewer-than-k-rows", size=k)
         return cls(
@@ -151,7 +146,7 @@ class Microaggregation(Synthesis):
     @cached_property
     def length(self) -> Fraction:
         """L_N, an upper bound, each column divided by the length of its line."""
-        live = _live(_lines(self.domain))
+        live = varying(lines_of(self.domain))
         if not live:
             return Fraction(0)
         if len(live) == 1:
@@ -160,7 +155,7 @@ class Microaggregation(Synthesis):
 
     @cached_property
     def _all(self) -> tuple[Line, ...]:
-        return tuple(line.coarsened(self._most_steps) for line in _lines(self.domain))
+        return tuple(line.coarsened(self._most_steps) for line in lines_of(self.domain))
 
     @property
     def _most_steps(self) -> int:
@@ -180,7 +175,7 @@ class Microaggregation(Synthesis):
     @property
     def _alone(self) -> bool:
         """Whether there is one column to sort by, and that one a number."""
-        live = _live(self._all)
+        live = varying(self._all)
         return len(live) == 1 and isinstance(live[0], NumberLine)
 
     def _law(self, line: NumberLine) -> DiscreteLaplace:
@@ -198,7 +193,7 @@ class Microaggregation(Synthesis):
     def key(self, places: Places) -> list[NDArray[np.int64]]:
         """The complete key of each record: its place on the curve, if there is one, and its values
         column by column."""
-        live = _live(self._all)
+        live = varying(self._all)
         values = [line.values(places) for line in self._sorted]
         if len(live) < 2:
             return values
@@ -221,7 +216,7 @@ class Microaggregation(Synthesis):
         begin = 0
         for keys in records.sort(self.key):
             values = dict(zip(self._sorted, keys[-len(self._sorted) :], strict=True))
-            group = self._group(np.arange(begin, begin + keys[0].size))
+            group = group_of(np.arange(begin, begin + keys[0].size), self.k, self.clusters)
             begin += keys[0].size
             first = int(group[0])
             here = slice(first, int(group[-1]) + 1)
@@ -235,10 +230,6 @@ class Microaggregation(Synthesis):
                 held[here] += found.reshape(-1, kinds)
         scores = [c.scores(held) for c, held in zip(self._categories, counts, strict=True)]
         return Tallies(tuple(sums), tuple(scores))
-
-    def _group(self, ranks: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The group of each rank."""
-        return np.minimum(ranks // self.k, self.clusters - 1)
 
     def noisy(self, tallies: Tallies, source: Source) -> Centroids:
         """The only step that pays."""
@@ -255,7 +246,15 @@ class Microaggregation(Synthesis):
 
     def written(self, centroids: Centroids) -> Means:
         """The rows that are made of what was released."""
-        return Means(self, tuple(self._means(centroids.sums)), centroids.chosen)
+        means, chosen = self._means(centroids.sums), centroids.chosen
+        return Means(
+            self.k,
+            self.clusters,
+            len(self.domain.axes),
+            tuple(zip(self._numbers, means, strict=True)),
+            tuple(zip(self._categories, chosen, strict=True)),
+            self.spread,
+        )
 
     def _means(self, sums: Sequence[NDArray[np.int64]]) -> Iterator[Reals]:
         """The means as shares of the range."""
@@ -272,13 +271,13 @@ class Microaggregation(Synthesis):
 
     @property
     def expected_error(self) -> float:
-        live = len(_live(self._all))
+        columns = len(varying(self._all))
         noise = float(self.sensitivity / self.epsilon)
-        return _share_error(live, self.clusters, noise) if live else 0.0
+        return share_error(columns, self.clusters, noise) if columns else 0.0
 
     @property
     def parameters(self) -> Mapping[str, str]:
-        curve = len(_live(self._all)) > 1
+        curve = len(varying(self._all)) > 1
         found = {
             "groups": f"{many(self.clusters, 'group')} of at least {many(self.k, 'record')}.",
             "order": "Along a Hilbert curve through the domain." if curve else "By value.",
@@ -327,49 +326,6 @@ class Microaggregation(Synthesis):
         return found
 
 
-@dataclass(frozen=True)
-class Means:
-    """The noisy means of groups, each as often as its group has records."""
-
-    way: Microaggregation
-    means: tuple[Reals, ...]
-    chosen: tuple[NDArray[np.int64], ...]
-
-    def block(self, rows: range, source: Source) -> Places:
-        """These rows of the groups one after the other."""
-        way = self.way
-        group = way._group(np.arange(rows.start, rows.stop, rows.step))
-        found = np.empty((group.size, len(way.domain.axes)), np.int64)
-        for line, means in zip(way._numbers, self.means, strict=True):
-            if way.spread:
-                found[:, line.place] = line.places(spread(means, group, source))
-            else:
-                found[:, line.place] = line.places(means)[group]
-        for category, chosen in zip(way._categories, self.chosen, strict=True):
-            found[:, category.place] = chosen[group]
-        return found
-
-
-def _lines(domain: Domain) -> tuple[Line, ...]:
-    for axis in domain.axes:
-        if not axis.ordered and axis.size > MOST_CATEGORIES:
-            raise refuse(
-                "microdata.too-many-categories-for-an-order",
-                column=axis.name,
-                many=axis.size,
-                most=MOST_CATEGORIES,
-            )
-    return tuple(
-        NumberLine(axis, i) if axis.ordered else MeaningLine(axis, i)
-        for i, axis in enumerate(domain.axes)
-    )
-
-
-def _live(lines: Sequence[Line]) -> list[Line]:
-    """The lines on which records can differ."""
-    return [line for line in lines if line.length]
-
-
 class _Given(NamedTuple):
     k: int | None
     smooth: bool
@@ -382,43 +338,5 @@ def _options(*, k: object = "auto", smooth: object = True, spread: object = Fals
     return _Given(least, flag(smooth, "smooth"), flag(spread, "spread"))
 
 
-def best_groups(columns: int, rows: int, epsilon: Fraction) -> int:
-    """N*: how many groups balance what a group's mean loses against its noise.
-
-    The squared error is about V·N^(−2/D) + 2D·(C·N^((D−1)/D)·N/(nε))², least at
-    N⁴ = V·(nε)²/(2D(2D−1)·C²). Constants beyond four columns continue those of fewer.
-
-    Example
-        >>> best_groups(2, 30_162, Fraction(1))
-        38
-    """
-    loss, length = _SHAPE.get(columns, (columns / 9, 1.08 * columns + 0.7))
-    balance = loss / (2 * columns * (2 * columns - 1) * length**2)
-    found = math.sqrt(math.sqrt(balance) * rows * float(epsilon))
-    return min(max(1, round(found)), rows)
-
-
 def _unit(axis: Axis) -> float:
     return float(getattr(axis.column, "grid", 1))
-
-
-def _share_error(columns: int, groups: int, scale: float) -> float:
-    """How far the share of rows below a random value of a random column is off, on average.
-
-    A row is moved by noise of that scale, and inside its group. Uniform rows keep their shares but
-    for what is moved beyond the ends, which comes back onto them; and groups are few, so that what
-    crosses a value has the deviation of √(spread/groups).
-    """
-    inside = math.sqrt(_SHAPE.get(columns, (columns / 9, 0.0))[0] / columns) * groups ** (
-        -1 / columns
-    )
-    points = (np.arange(64) + 0.5) / 64
-    beyond = points[:, None] - points[None, :]
-    if scale > 0:
-        half = np.exp(-np.abs(beyond) / scale) / 2
-        below = np.where(beyond >= 0, 1 - half, half).mean(axis=1)
-    else:
-        below = points
-    moved = math.sqrt(2 * min(scale, 1) ** 2 + inside**2)
-    crossing = math.sqrt(0.56 * min(moved, 0.5) / groups)
-    return float(np.abs(below - points).mean() + crossing * math.sqrt(2 / math.pi))

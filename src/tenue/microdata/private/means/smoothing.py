@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ...noise.source import Source
-from .counts import uniforms
+from ....noise.source import Source
+from ..counts import uniforms
 
 Reals = NDArray[np.float64]
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tenue.microdata.private.smoothing import isotonic, smoothed, spread
+from tenue.microdata.private.means.smoothing import isotonic, smoothed, spread
 from tenue.noise.source import Seeded
 
 NUMBERS = st.lists(st.floats(-10, 10), min_size=1, max_size=8)

@@ -6,6 +6,7 @@ records of one cell. Everything is a function of the schema and of the record al
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -13,12 +14,16 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from ...order.category import CategoryLine, plain_line, taxonomy_line
-from ...schema import Category
-from ...sensitivity import chain
-from .domain import Axis, Places
+from ....errors import refuse
+from ....order.category import CategoryLine, plain_line, taxonomy_line
+from ....schema import Category
+from ....sensitivity import chain
+from ..domain import Axis, Domain, Places
 
 Numbers = NDArray[np.int64]
+
+MOST_CATEGORIES = 2048
+"""Every category is compared with every other."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,3 +113,27 @@ class MeaningLine:
         counts: one row for each group, one column for each category.
         """
         return np.asarray(counts @ self.line.distances.T)
+
+
+Line = NumberLine | MeaningLine
+
+
+def lines_of(domain: Domain) -> tuple[Line, ...]:
+    """The line of each column; refused where one has too many categories."""
+    for axis in domain.axes:
+        if not axis.ordered and axis.size > MOST_CATEGORIES:
+            raise refuse(
+                "microdata.too-many-categories-for-an-order",
+                column=axis.name,
+                many=axis.size,
+                most=MOST_CATEGORIES,
+            )
+    return tuple(
+        NumberLine(axis, i) if axis.ordered else MeaningLine(axis, i)
+        for i, axis in enumerate(domain.axes)
+    )
+
+
+def varying(lines: Sequence[Line]) -> list[Line]:
+    """The lines on which records can differ."""
+    return [line for line in lines if line.length]
