@@ -23,7 +23,8 @@ from tenue.query.read.parse import parse
 from tenue.query.release import measured_cells
 from tenue.query.workload import choose
 from tenue.query.workload.block import FINE, Block, Quantity
-from tenue.query.workload.plan import Way, Workload, _request, plan_workload
+from tenue.query.workload.estimate import request_of
+from tenue.query.workload.plan import Way, Workload, plan_workload
 from tenue.query.workload.strategy import line
 from tenue.schema import Schema
 
@@ -90,7 +91,7 @@ Shift = list[tuple[Fraction, int]]
 
 def moved(workload: Workload, way: Way, row: Row, described: Schema) -> Shift:
     """By how much one row moves everything that leaves, each with the loss of one step."""
-    request = _request(workload.alone, way)
+    request = request_of(workload.alone, way)
     engine = OracleEngine(described, [{"x": row[0], "c": row[1], "who": "w"}])
     measured = measured_cells(request, engine)
     return [

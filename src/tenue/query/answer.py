@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 
 _MOST_SHOWN = 40
-"""How many of the answers that were asked together are shown."""
+"""How many rows of an answer, or answers that were asked together, are shown."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -321,14 +321,16 @@ class Answer:
             "interval": json.loads(json.dumps(self.interval(level), default=str)),
         }
 
-    def _cells_as_text(self) -> tuple[list[str], list[list[str]]]:
-        """The header and rows people see: each value with its 95 % reach."""
+    def _cells_as_text(
+        self, rows: Sequence[Row] | None = None
+    ) -> tuple[list[str], list[list[str]]]:
+        """The header and rows people see: each value with its 95 % reach; all rows if not given."""
         alone = any(reading.alone for reading in self.plan.readings)
         header: list[str] = []
         for output, reading in self._columns:
             header += [output.alias] if alone or reading is None else [output.alias, "±"]
         body = []
-        for cell, row in self._rows:
+        for cell, row in self._rows if rows is None else rows:
             line: list[str] = []
             for output, reading in self._columns:
                 value = row[output.alias]
@@ -347,11 +349,10 @@ class Answer:
         )
 
     def __str__(self) -> str:
-        header, body = self._cells_as_text()
-        kept = body[:40]
-        lines = text_table([header, *kept])
-        if len(body) > len(kept):
-            lines.append(f"… and {len(body) - len(kept):,} rows more")
+        header, body = self._cells_as_text(self._rows[:_MOST_SHOWN])
+        lines = text_table([header, *body])
+        if len(self._rows) > len(body):
+            lines.append(f"… and {len(self._rows) - len(body):,} rows more")
         said = self._notes("epsilon ", any("" in line for line in body))
         return "\n".join([*lines, *notes(said)])
 

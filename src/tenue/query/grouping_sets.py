@@ -163,35 +163,39 @@ class GroupedAnswer:
     def to_json(self) -> str:
         return json.dumps(self.to_dict(), ensure_ascii=False)
 
-    def _cells_as_text(self) -> list[list[str]]:
-        """The header and rows people see: each value with its 95 % reach."""
+    def _cells_as_text(self, most: int | None = None) -> list[list[str]]:
+        """The header and the first rows people see: each value with its 95 % reach."""
+        places = [
+            (part, row)
+            for part, answer in enumerate(self.parts)
+            for row in range(len(answer._rows))
+        ]
         header: list[str] = []
         body: list[list[str]] = []
-        for part, grouped in zip(self.parts, self.question.sets, strict=True):
-            names, lines = part._cells_as_text()
-            widths = _widths(names)
-            header = []
+        for part, row in (places[number] for number in self._order[:most]):
+            answer, grouped = self.parts[part], self.question.sets[part]
+            names, (line,) = answer._cells_as_text([answer._rows[row]])
+            widths, left = _widths(names), iter(line)
+            header, shown = [], list[str]()
             for output in self.question.outputs:
-                header += [output.alias, *["±"] * (widths.get(output.alias, 1) - 1)]
-            for line in lines:
-                left, row = iter(line), list[str]()
-                for output in self.question.outputs:
-                    if output.alias in widths:
-                        row += [next(left) for _ in range(widths[output.alias])]
-                    else:
-                        blank = isinstance(output, KeyOutput)
-                        row.append(_ALL if blank else str(_cell(output, {}, grouped)))
-                body.append(row)
-        return [header, *(body[number] for number in self._order)]
+                width = widths.get(output.alias, 0)
+                header += [output.alias, *["±"] * (width - 1)]
+                if width:
+                    shown += [next(left) for _ in range(width)]
+                elif isinstance(output, KeyOutput):
+                    shown.append(_ALL)
+                else:
+                    shown.append(str(_cell(output, {}, grouped)))
+            body.append(shown)
+        return [header or list(self.columns), *body]
 
     def _notes(self, word: str) -> list[str]:
         return list(dict.fromkeys(note for part in self.parts for note in part._notes(word)))
 
     def __str__(self) -> str:
-        header, *body = self._cells_as_text()
-        lines = text_table([header, *body[:_MOST_SHOWN]])
-        if len(body) > _MOST_SHOWN:
-            lines.append(f"… and {len(body) - _MOST_SHOWN:,} rows more")
+        lines = text_table(self._cells_as_text(_MOST_SHOWN))
+        if len(self._order) > _MOST_SHOWN:
+            lines.append(f"… and {len(self._order) - _MOST_SHOWN:,} rows more")
         return "\n".join([*lines, *notes(self._notes("epsilon "))])
 
     __repr__ = __str__

@@ -30,13 +30,13 @@ def data() -> Iterator[Session]:
 
 def test_a_question_is_planned_once(data: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     planned: list[str] = []
-    plan_for = session.plan_for
+    plan_select = session.plan_select
 
     def counted(sql: str, *given: Any) -> Any:
         planned.append(sql)
-        return plan_for(sql, *given)
+        return plan_select(sql, *given)
 
-    monkeypatch.setattr(session, "plan_for", counted)
+    monkeypatch.setattr(session, "plan_select", counted)
     first = data.ask(COUNT, epsilon=1)
     again = data.ask(COUNT, epsilon=1, fresh=True)
     assert planned == [COUNT]

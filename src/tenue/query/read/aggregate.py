@@ -1,12 +1,7 @@
-"""Aggregates, and arithmetic on them.
-
-Arithmetic is done on private answers and costs nothing. It is exact, so it may be put in order:
-constants are computed, and the sides of + and * stand in one order.
-"""
+"""Aggregates, and what is done with their private answers: arithmetic, ROUND, COALESCE, CAST."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from typing import Literal
@@ -20,9 +15,10 @@ from ...schema.table import RECORD
 from ..family.contract import Function
 from ..family.distinct import MOST_VALUES
 from ..family.registry import FAMILY_OF, SQL_FUNCTIONS
-from ..question import Aggregate, Applied, Arithmetic, Constant, Expression
+from ..question import Aggregate, Applied, Constant, Expression
+from .arithmetic import ZERO, Operator, computed, has_aggregate, levels
 from .constant import Constant as Constant_
-from .constant import limited, read_constant
+from .constant import read_constant
 from .logic import Rows, written
 from .predicate import Conditions, known_columns
 from .row.operand import taken
@@ -61,19 +57,18 @@ _KEYS_INSTEAD = {
 }
 """What groups rows in place of a function that many try first."""
 
-_OPERATORS: dict[type[exp.Expr], Literal["+", "-", "*", "/"]] = {
+_OPERATORS: dict[type[exp.Expr], Operator] = {
     exp.Add: "+",
     exp.Sub: "-",
     exp.Mul: "*",
     exp.Div: "/",
 }
-_ZERO = Constant(Fraction(0))
 
 
 def read_expression(tree: Tree, node: exp.Expr, scope: Scope) -> Expression:
     """An aggregate, a number, or arithmetic on them; refused if it is anything else."""
     expression = _read(tree, node, scope, 0)
-    if _levels(expression) > MOST_NESTED:
+    if levels(expression) > MOST_NESTED:
         raise too_deep()
     return expression
 
@@ -96,13 +91,13 @@ def _read(tree: Tree, node: exp.Expr, scope: Scope, depth: int) -> Expression:
         (this,) = tree.parts(node, "this")
         negated = _read(tree, this, scope, depth + 1)
         _refuse_moment(negated, scope)
-        return _computed("-", _ZERO, negated)
+        return computed("-", ZERO, negated)
     if kind in _OPERATORS:
         sides = tree.parts(node, "this", "expression")
         left, right = (_read(tree, side, scope, depth + 1) for side in sides)
         for side in (left, right):
             _refuse_moment(side, scope)
-        return _computed(_OPERATORS[kind], left, right)
+        return computed(_OPERATORS[kind], left, right)
     raise _not_an_aggregate(tree, node, scope)
 
 
@@ -187,22 +182,6 @@ def _refuse_moment(side: Expression, scope: Scope) -> None:
         raise refuse("query.nothing-can-added", name=side.name, name2=column.name, type=column.type)
 
 
-def needs_parentheses(outer: Arithmetic, left: Expression) -> bool:
-    """Whether the left side of an operation must be put in parentheses."""
-    if not isinstance(left, Arithmetic):
-        return False
-    return left.left == _ZERO or (outer.operator in ("*", "/") and left.operator in ("+", "-"))
-
-
-def has_aggregate(expression: Expression) -> bool:
-    """Whether anything in it is asked of the table."""
-    if isinstance(expression, Arithmetic):
-        return has_aggregate(expression.left) or has_aggregate(expression.right)
-    if isinstance(expression, Applied):
-        return has_aggregate(expression.of)
-    return isinstance(expression, Aggregate)
-
-
 def refuse_function(tree: Tree, node: exp.Func) -> Refused:
     """The refusal of a function that no question has, by the name that the text has for it."""
     name = node.name.upper() if isinstance(node, exp.Anonymous) else node.sql_name()
@@ -228,7 +207,7 @@ def _aggregate(
         value = read_constant(tree, this)
         if isinstance(value, Fraction):
             rows = _count(tree, scope, AGGREGATES[exp.Count], only)
-            return rows if function.rows else _computed("*", rows, Constant(value))
+            return rows if function.rows else computed("*", rows, Constant(value))
     if type(this) is exp.Distinct:
         return _distinct(tree, this, scope, function, only)
     column = taken(tree, this, scope, function, only)
@@ -308,41 +287,6 @@ def _distinct(
     if isinstance(column, Bounded) and column.steps >= MOST_VALUES:
         raise refuse("query.too-many-values", name=column.name, most=MOST_VALUES)
     return Aggregate("distinct", column.name)
-
-
-def _computed(
-    operator: Literal["+", "-", "*", "/"], left: Expression, right: Expression
-) -> Expression:
-    if operator == "/" and right == _ZERO:
-        raise refuse("query.question-divides-by-0")
-    if isinstance(left, Constant) and isinstance(right, Constant):
-        return Constant(limited(_OPERATION[operator](left.value, right.value)))
-    if operator in ("+", "*") and not isinstance(left, Arithmetic):
-        left, right = sorted((left, right), key=lambda side: (_is_leaf(side), repr(side)))
-    return Arithmetic(operator, left, right)
-
-
-def _is_leaf(expression: Expression) -> bool:
-    return not isinstance(expression, Arithmetic)
-
-
-def _levels(expression: Expression) -> int:
-    """How deep a text of it is nested, if chains of one operator need no parentheses."""
-    if isinstance(expression, Applied):
-        return 1 + _levels(expression.of)
-    if not isinstance(expression, Arithmetic):
-        return 2
-    inside = [_levels(expression.left) + needs_parentheses(expression, expression.left)]
-    inside.append(_levels(expression.right) + 2)
-    return max(inside)
-
-
-_OPERATION: dict[str, Callable[[Fraction, Fraction], Fraction]] = {
-    "+": lambda left, right: left + right,
-    "-": lambda left, right: left - right,
-    "*": lambda left, right: left * right,
-    "/": lambda left, right: left / right,
-}
 
 
 def _not_an_aggregate(tree: Tree, node: exp.Expr, scope: Scope) -> Refused:

@@ -12,7 +12,8 @@ from ...errors import refuse
 from ...frozen import dataclass
 from ...schema.literal import show
 from ..question import Aggregate, Expression, GroupingOutput, KeyOutput, Output
-from .aggregate import has_aggregate, read_expression
+from .aggregate import read_expression
+from .arithmetic import has_aggregate
 from .constant import read_constant
 from .group.key import is_key, read_key, refuse_cells
 from .group.sets import read_sets

@@ -26,7 +26,8 @@ from ..question import (
     Order,
     Output,
 )
-from .aggregate import has_aggregate, read_expression
+from .aggregate import read_expression
+from .arithmetic import has_aggregate
 from .constant import Constant, instant, read_constant, refuse_value
 from .group.key import SECONDS_PER_DAY, is_key, read_key
 from .output import place

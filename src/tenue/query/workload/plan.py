@@ -14,34 +14,30 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 from functools import cached_property
 
 from ...engine.formula import Computed
-from ...engine.request import All, Any_, Missing, Not, People, Predicate, Request
+from ...engine.request import Request
 from ...errors import Refused, refuse
 from ...noise.criterion import VARIANCE, criterion
-from ...number import NANO
 from ...schema import Schema
 from ...schema.table import RECORD
 from ..computed import computed_by, engine_columns, seen_together
 from ..family.noise import SumNoise, is_atom
-from ..family.reading import fold
-from ..family.strategy import Strategy, sizes
-from ..plan.limit import Limit, row_limit
+from ..family.strategy import sizes
 from ..plan.make import make_plan
 from ..plan.people import check_limited
-from ..plan.plan import Candidate, Plan
-from ..question import Aggregate, ComputedColumn, Output, Question
+from ..plan.plan import Plan
+from ..question import Aggregate, ComputedColumn, Question
 from .alone import Alone
 from .block import Block
 from .box import Boxed, boxes
 from .choose import SAME, Known, Setting, blocks_for, line_block
 from .declare import MOST_VALUES, Line
 from .disjoint import all_disjoint
+from .estimate import estimated_plans, request_of
 from .grid import Grid, grid_of
-from .layout import Layout, is_linear, layouts, readings
-from .noise import noise_of
+from .layout import Layout, is_linear, layouts
 from .reading import Components
 
 MOST_QUESTIONS = 10_000
@@ -123,7 +119,7 @@ class Workload:
     @cached_property
     def request(self) -> Request:
         """What the engine measures for the blocks: every cell of their grid."""
-        return _request(self.alone, self.chosen)
+        return request_of(self.alone, self.chosen)
 
 
 def plan_workload(
@@ -190,7 +186,7 @@ def _made(alone: Alone, ways: Sequence[Way], chosen: Way, least: Way) -> Workloa
         boxed = chosen.boxed.plans
         plans = tuple(boxed[n] if n in boxed else alone.plan(n) for n in numbers)
     elif chosen.blocks:
-        made, components = _estimated_plans(alone, chosen)
+        made, components = estimated_plans(alone, chosen)
         plans = tuple(made[n] if n in made else alone.plan(n) for n in numbers)
     else:
         plans = tuple(alone.plan(n) for n in numbers)
@@ -320,85 +316,3 @@ def _way(
     name = " and ".join(dict.fromkeys(block.strategy.name for block in blocks))
     mean = (total + own_cells) / max(cells + own_cells, 1)
     return Way(name, mean, worst, blocks=tuple(blocks), layout=layout, grid=grid)
-
-
-# -- plans of what is read off blocks --------------------------------------------------------------
-
-
-def _estimated_plans(alone: Alone, way: Way) -> tuple[dict[int, Plan], dict[int, Components]]:
-    assert way.layout is not None and way.grid is not None  # noqa: S101, PT018 - blocks come with both
-    schema, seen, blocks = alone.schema, way.grid.schema, way.blocks
-    price = sum(block.nano for block in blocks)
-    noise = noise_of(blocks, Fraction(price, NANO))
-    request, limits = _request(alone, way), _limits(schema)
-    places = {block.quantity: number for number, block in enumerate(blocks)}
-    slices = {
-        (number, one): place
-        for number, block in enumerate(blocks)
-        for place, one in enumerate(block.slices)
-    }
-    needs: dict[int, list[tuple[object, object, int]]] = {}
-    parts: dict[int, list[tuple[int, int, int]]] = {}
-    for quantity, own in way.layout.needs.items():
-        for need in own:
-            at = parts.setdefault(need.question, [])
-            needs.setdefault(need.question, []).append((need, quantity, len(at)))
-            number = places[quantity]
-            at += [(number, slices[number, need.slice], side) for side in range(quantity.many)]
-    found, where = {}, {}
-    chosen = Candidate(noise.name, Fraction(price, NANO), (), 0.0)
-    for number in way.shared:
-        question = alone.questions[number]
-        components = Components(blocks, tuple(parts[number]), question.cells)
-        where[number] = components
-        read = readings(question, components, needs[number], seen)  # type: ignore[arg-type]
-        outputs = [output for output in question.outputs if isinstance(output, Output)]
-        found[number] = Plan(
-            question=question,
-            sql=alone.texts[number],
-            neighbours=schema.neighbours,
-            unit=schema.unit,
-            criterion=alone.wanted,
-            nano=price,
-            candidates=(chosen,),
-            chosen=chosen,
-            strategy=Strategy(noise.name, (noise,), read),
-            request=request,
-            readings=tuple(fold(output.expression, read) for output in outputs),
-            needs_row_count=False,
-            limits=limits,
-        )
-    return found, where
-
-
-def _limits(schema: Schema) -> tuple[Limit, ...]:
-    people = _people(schema)
-    return () if people is None else (row_limit(people),)
-
-
-def _people(schema: Schema) -> People | None:
-    """What is kept of each person: so many rows, drawn once for all questions."""
-    if schema.unit == RECORD:
-        return None
-    return People(schema.unit, schema.rows_per_unit or 1, None)
-
-
-def _request(alone: Alone, way: Way) -> Request:
-    assert way.grid is not None  # noqa: S101 - blocks come with their grid
-    measures = dict.fromkeys(m for block in way.blocks for m in block.quantity.measures)
-    where, people = way.grid.where, _people(alone.schema)
-    if people is not None:
-        # rows that no question is about use up no limit
-        asked = [_rows_of(alone.questions[number], way.grid.schema) for number in way.shared]
-        where = None if None in asked else Any_(tuple(dict.fromkeys(a for a in asked if a)))
-    keys = tuple(axis.key for axis in way.grid.axes)
-    return Request(tuple(measures), where, keys, people, way.computed)
-
-
-def _rows_of(question: Question, schema: Schema) -> Predicate | None:
-    """The rows that a question is about; None for all."""
-    keyed = [k.column for k in question.keys if schema.column(k.column).missing is None]
-    parts: list[Predicate] = [Not(Missing(name)) for name in dict.fromkeys(keyed)]
-    if question.where is not None:
-        parts.insert(0, question.where)
-    return All(tuple(parts)) if parts else None

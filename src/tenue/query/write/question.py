@@ -25,7 +25,7 @@ from ..question import (
     Persons,
     Question,
 )
-from ..read.aggregate import needs_parentheses
+from ..read.arithmetic import needs_parentheses
 from ..read.group.key import SECONDS_PER_DAY
 from ..read.literal import sql_name, sql_number, sql_text, sql_value
 from ..read.row.where import render_where

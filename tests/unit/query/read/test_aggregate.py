@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from tenue.query.family.registry import FAMILY_OF
 from tenue.query.question import Aggregate, Arithmetic, Constant, Expression, Output
-from tenue.query.read.aggregate import AGGREGATES, FUNCTIONS, has_aggregate
+from tenue.query.read.aggregate import AGGREGATES, FUNCTIONS
+from tenue.query.read.arithmetic import has_aggregate
 from tenue.query.write.question import render
 from unit.query.asked import CENSUS, ask, refused
 
