@@ -42,6 +42,7 @@ class _Kept:
     def __init__(self, engine: Any) -> None:
         self.measure, self.ranks, self.look_up = engine.measure, engine.ranks, engine.look_up
         self.column_steps, self.validate, self.files = engine.column_steps, engine.validate, None
+        self.excess = engine.excess
         atexit.register(engine.close)
 
     def close(self) -> None:

@@ -150,6 +150,11 @@ def size_figures(sizes: Mapping[str, Mapping[int, int]], k: int | None) -> Block
     return Figures(figures, holder=True)
 
 
+def _left_as_numbers(released: Sequence[Marginal]) -> list[str]:
+    """The columns whose own values leave; of an interval the middle would be somebody's."""
+    return [one.name for one in released if one.edges and not one.spread]
+
+
 def distribution_blocks(
     released: Sequence[Marginal],
     compared: Sequence[Marginal],
@@ -165,7 +170,7 @@ def distribution_blocks(
     """
     alone, both = _marginals(released), _marginals(compared)
     after, before = _correlations(correlation)
-    shown = _correlations(_among(correlation, [one.name for one in released if one.edges]))[0]
+    shown = _correlations(_among(correlation, _left_as_numbers(released)))[0]
     own = [(BEFORE, "original"), (AFTER, "release")]
     if compared:
         blocks: list[Block] = [

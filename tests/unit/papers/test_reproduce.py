@@ -29,7 +29,8 @@ def test_the_numbers_are_json() -> None:
     read = json.loads(book.to_json())
     assert read["verdicts"] == {"corrected": 1, "equal": 1}
     assert read["exhibits"][1]["figure"]["panels"][0]["series"][0]["name"] == "optimal noise"
-    assert "4.2     Width of the 95 % interval  corrected" in str(book)
+    assert "4.2     ✎  Width of the 95 % interval" in str(book)
+    assert "✎ corrected: 1" in str(book)
 
 
 def test_a_broken_formula_is_told(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -35,11 +35,13 @@ class Spread:
     missing: float
 
     def shares(self, edges: Real) -> tuple[float, ...]:
-        """The share of rows in each bin."""
-        below = [
-            float(np.clip((edge - self.low) / (self.high - self.low), 0, 1) @ self.share)
-            for edge in edges
-        ]
+        """The share of rows in each bin; what doubles hold for no length is at its lower end."""
+        length = self.high - self.low
+        width = np.where(length > 0, length, 1)
+        below = []
+        for edge in edges:
+            part = np.where(length > 0, (edge - self.low) / width, edge > self.low)
+            below.append(float(np.clip(part, 0, 1) @ self.share))
         return tuple(np.diff(below).tolist())
 
 
