@@ -77,7 +77,7 @@ def spread_of_values(values: Values, column: Bounded) -> Spread | None:
 
 
 def word_shares(values: Values) -> dict[str | None, float]:
-    """The share of each word; of blanks under None."""
+    """The share of each word, in their order and not in that of rows; of blanks under None."""
     import pyarrow
     import pyarrow.compute as pc
 
@@ -86,7 +86,8 @@ def word_shares(values: Values) -> dict[str | None, float]:
         array = array.dictionary_decode()
     counts = pc.value_counts(pc.cast(array, pyarrow.large_string()))
     size = len(array)
-    return {one["values"]: one["counts"] / size for one in counts.to_pylist()}
+    found = {one["values"]: one["counts"] / size for one in counts.to_pylist()}
+    return dict(sorted(found.items(), key=lambda pair: (pair[0] is None, pair[0] or "")))
 
 
 def _unit(column: Bounded) -> int:
