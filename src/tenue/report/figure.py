@@ -114,7 +114,7 @@ def correlations(pairs: Mapping[tuple[str, str], float], what: str) -> Picture:
         side = max(side, 44 * len(names))
         marks += [
             Words(
-                f"{share:.2f}",
+                f"{share:z.2f}",
                 one,
                 other,
                 "paper" if abs(share) > _DARK else "ink",

@@ -112,5 +112,7 @@ def words_of(*words: str) -> Marginal:
 def test_few_correlations_are_written_in_their_cells() -> None:
     written = [mark.text for mark in marks(correlations({("x", "y"): -0.074}, "here"), Words)]
     assert sorted(written) == ["-0.07", "-0.07", "1.00", "1.00"]
+    nearly = [mark.text for mark in marks(correlations({("x", "y"): -0.004}, "here"), Words)]
+    assert sorted(nearly) == ["0.00", "0.00", "1.00", "1.00"]  # and not "-0.00"
     many = {(f"c{i}", f"c{j}"): 0.0 for i in range(9) for j in range(i)}
     assert not marks(correlations(many, "here"), Words)
