@@ -47,7 +47,7 @@ def written_by_an_intruder(release: Any, described: tn.Schema) -> str:
     shown = [name for name in table.column_names if name in described.columns]
     table = table.select(shown)
     alone = marginals(None, table, described)
-    numbers = [one.name for one in alone if one.edges]
+    numbers = [one.name for one in alone if one.edges and not one.spread]
     same = correlation_difference(table, table, numbers) if len(numbers) > 1 else None
     method = release._published.method
     risk = release.risk

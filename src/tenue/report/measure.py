@@ -165,7 +165,8 @@ def distribution_blocks(
     """
     alone, both = _marginals(released), _marginals(compared)
     after, before = _correlations(correlation)
-    shown = _correlations(_among(correlation, [one.name for one in released if one.edges]))[0]
+    numbers = [one.name for one in released if one.edges and not one.spread]
+    shown = _correlations(_among(correlation, numbers))[0]
     own = [(BEFORE, "original"), (AFTER, "release")]
     if compared:
         blocks: list[Block] = [
