@@ -22,7 +22,9 @@ WITHOUT_CHARTS = (
     'Charts are left out, for they are not installed: pip install "tenue[report]". Their numbers '
     "stand in tables instead."
 )
-_NUMBER = re.compile(r"[+-]?[0-9][0-9,]*(\.[0-9]+)?(e[+-]?[0-9]+)?( %)?|infinite|refused")
+_NUMBER = re.compile(
+    r"((less|more) than )?[+-]?[0-9][0-9,]*(\.[0-9]+)?(e[+-]?[0-9]+)?( %)?|infinite|refused"
+)
 _NAME = re.compile(r"`([^`]+)`")
 
 

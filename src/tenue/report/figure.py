@@ -15,6 +15,7 @@ WIDTH = 300
 _HEIGHT = 120
 _ROW = 34
 _MOST_HEATED = 24
+_FEW = 3
 _MOST_SIZES = 30
 _MOST_WRITTEN = 5
 """A heat map of so few columns has room for its numbers."""
@@ -114,7 +115,7 @@ def correlations(pairs: Mapping[tuple[str, str], float], what: str) -> Picture:
         side = max(side, 44 * len(names))
         marks += [
             Words(
-                f"{share:.2f}",
+                f"{share:z.2f}",
                 one,
                 other,
                 "paper" if abs(share) > _DARK else "ink",
@@ -171,9 +172,14 @@ def group_sizes(sizes: Mapping[int, int], k: int | None, title: str = "") -> Pic
             ticks=tuple(map(float, ticks)),
             write=",d",
         ),
-        y=Axis(low=0, high=top, grid=True, write="~s"),
+        y=Axis(low=0, high=top, grid=True, write="~s", ticks=_few(max(counted.values()))),
         width=WIDTH - 60,
         height=_HEIGHT,
     )
     told = f"Groups have {shortly(low)} to {shortly(high)} units"
     return Picture(title, [panel], told=told)
+
+
+def _few(most: int) -> tuple[float, ...]:
+    """Where numbers stand on an axis of few things, so that none is half a thing; none for many."""
+    return tuple(map(float, range(most + 1))) if most <= _FEW else ()

@@ -4,12 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from .picture import Axis, Curve, Dots, Mark, Panel, Picture, Words
+from .picture import Align, Axis, Curve, Dots, Mark, Panel, Picture, Words
 from .theme import SERIES
 
 _WIDTH, _HEIGHT = 560, 300
 _NEAR = (18, 12)
 """How many pixels apart two numbers overlap: across and down."""
+_LETTER, _DOT, _PARTS = 0.62, 4, 20
+"""How wide a letter is in heights, how far a dot reaches in pixels, and the steps along a line."""
+_BESIDE: tuple[tuple[Align, float, float], ...] = (
+    ("left", 7, -8),
+    ("right", -7, 9),
+    ("left", 7, 9),
+    ("right", -7, -8),
+)
+_SIDES: tuple[tuple[Align, float, float], ...] = (
+    ("right", -10, 0),
+    ("left", 4, -22),
+    ("right", -6, 16),
+    ("right", -6, -16),
+    ("left", 10, 12),
+    ("center", 0, 22),
+    ("center", 0, -26),
+    ("left", 26, 0),
+)
+"""Where a number and where a name may stand beside a dot: alignment, how far right, and down."""
+
+_Box = tuple[float, float, float, float]
+"""Left, right, low and high, in pixels."""
 
 
 def trade_off(lines: Mapping[str, Sequence[tuple[int, float, float]]], title: str) -> Picture:
@@ -22,21 +44,25 @@ def trade_off(lines: Mapping[str, Sequence[tuple[int, float, float]]], title: st
     risks = [risk for points in lines.values() for _, risk, _ in points]
     losses = [loss for points in lines.values() for _, _, loss in points]
     high_risk, high_loss = min(1.0, 1.15 * max(risks)) or 1.0, 1.18 * max(losses) or 1.0
-    for place, (name, points) in enumerate(lines.items()):
+    scale = _WIDTH / high_risk, _HEIGHT / high_loss
+    routes = {name: sorted(points) for name, points in lines.items()}
+    taken = [box for route in routes.values() for box in _along(route, scale)]
+    for place, route in enumerate(routes.values()):
         tone = SERIES[place % len(SERIES)]
-        route = sorted(points)
         marks.append(Dots([(risk, loss) for _, risk, loss in route], tone))
-        marks += [
-            Words(text, risk, loss, tone, size=11, right=7, down=-8)
-            for text, risk, loss in _labels(route, high_risk, high_loss)
-        ]
+        for text, risk, loss in _labels(route, high_risk, high_loss):
+            number = min(
+                (Words(text, risk, loss, tone, 11, False, *side) for side in _BESIDE),
+                key=lambda one: _covered(_box(one, scale), taken),
+            )
+            marks.append(number)
+            taken.append(_box(number, scale))
         if len(route) > 1:
             marks.insert(0, Curve([(risk, loss) for _, risk, loss in route], tone, width=2))
-        _, risk, loss = route[-1]
-        if risk > 0.3 * max(risks):  # there is room on the left
-            marks.append(Words(name, risk, loss, tone, bold=True, align="right", right=-10))
-        else:
-            marks.append(Words(name, risk, loss, tone, bold=True, right=4, down=-22))
+    for place, (name, route) in enumerate(routes.items()):
+        named = _named(name, route, SERIES[place % len(SERIES)], scale, taken)
+        marks.append(named)
+        taken.append(_box(named, scale))
     panel = Panel(
         marks,
         x=Axis(
@@ -57,6 +83,50 @@ def trade_off(lines: Mapping[str, Sequence[tuple[int, float, float]]], title: st
         height=_HEIGHT,
     )
     return Picture(title, [panel], told=title)
+
+
+def _named(
+    name: str,
+    route: Sequence[tuple[int, float, float]],
+    tone: str,
+    scale: tuple[float, float],
+    taken: Sequence[_Box],
+) -> Words:
+    """The name of a line beside one of its dots, where it covers least of all else."""
+    places = [
+        Words(name, risk, loss, tone, bold=True, align=align, right=right, down=down)
+        for _, risk, loss in reversed(route)
+        for align, right, down in _SIDES
+    ]
+    return min(places, key=lambda one: _covered(_box(one, scale), taken))
+
+
+def _covered(box: _Box, taken: Sequence[_Box]) -> float:
+    """How many things a text would cover; to leave the drawing is worse than any of them."""
+    left, right, low, high = box
+    outside = left < 0 or right > _WIDTH or low < 0 or high > _HEIGHT
+    hit = sum(left < e and w < right and low < h and b < high for w, e, b, h in taken)
+    return hit + outside * len(taken)
+
+
+def _box(words: Words, scale: tuple[float, float]) -> _Box:
+    """About which pixels a text takes, from the left and from below."""
+    wide = _LETTER * words.size * len(words.text)
+    x, y = float(words.x or 0) * scale[0] + words.right, float(words.y or 0) * scale[1] - words.down
+    left = x - {"left": 0.0, "center": 0.5, "right": 1.0}[words.align] * wide
+    return left, left + wide, y - words.size / 2, y + words.size / 2
+
+
+def _along(route: Sequence[tuple[int, float, float]], scale: tuple[float, float]) -> list[_Box]:
+    """The pixels that a line and its dots take, as many small boxes."""
+    points = [(risk * scale[0], loss * scale[1]) for _, risk, loss in route]
+    ends = zip(points, points[1:] or points, strict=False)
+    return [
+        (x - _DOT, x + _DOT, y - _DOT, y + _DOT)
+        for (x0, y0), (x1, y1) in ends
+        for part in range(_PARTS + 1)
+        for x, y in [(x0 + (x1 - x0) * part / _PARTS, y0 + (y1 - y0) * part / _PARTS)]
+    ]
 
 
 def _labels(

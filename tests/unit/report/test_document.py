@@ -104,6 +104,7 @@ def test_numbers_stand_below_each_other_and_texts_begin_alike() -> None:
     rows = [
         ["`a`", "1,024", "5 %", "12"],
         ["`b`", "0.5", "", "mdav"],
+        ["`d`", "7", "less than 0.1 %", "4"],
         ["`c`", "infinite", "0 %", "3"],
     ]
     page = Document("t", [], [Section("s", [Grid(["column", "n", "share", "by"], rows)])]).html()

@@ -112,5 +112,15 @@ def words_of(*words: str) -> Marginal:
 def test_few_correlations_are_written_in_their_cells() -> None:
     written = [mark.text for mark in marks(correlations({("x", "y"): -0.074}, "here"), Words)]
     assert sorted(written) == ["-0.07", "-0.07", "1.00", "1.00"]
+    nearly = [mark.text for mark in marks(correlations({("x", "y"): -0.004}, "here"), Words)]
+    assert sorted(nearly) == ["0.00", "0.00", "1.00", "1.00"]  # and not "-0.00"
     many = {(f"c{i}", f"c{j}"): 0.0 for i in range(9) for j in range(i)}
     assert not marks(correlations(many, "here"), Words)
+
+
+def test_few_groups_are_counted_in_whole_groups() -> None:
+    """Left to itself an axis of one group has half a group on it."""
+    (panel,) = group_sizes({147: 1, 405: 1, 528: 1}, 5).panels
+    assert panel.y.ticks == (0, 1)
+    (panel,) = group_sizes({5: 200, 6: 3}, 5).panels
+    assert panel.y.ticks == ()

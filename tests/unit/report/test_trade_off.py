@@ -3,7 +3,7 @@ from __future__ import annotations
 from tenue.report.chart import Chart
 from tenue.report.picture import Curve, Dots, Words
 from tenue.report.theme import SERIES
-from tenue.report.trade_off import trade_off
+from tenue.report.trade_off import _box, trade_off
 
 LINES = {"swap": [(10, 0.1, 0.3), (3, 0.5, 0.1)], "<b>": [(5, 0.2, 0.2)]}
 
@@ -35,3 +35,19 @@ def test_dots_on_each_other_share_one_number() -> None:
     assert sorted(words) == ["3", "3–10", "50", "swap", "t-close"]
     (dots, _) = [mark for mark in panel.marks if isinstance(mark, Dots)]
     assert len(dots.points) == 4
+
+
+def test_names_of_lines_on_each_other_stand_apart() -> None:
+    """A mutant that names every line at its last dot would print one name over the other."""
+    same = [(3, 0.69, 0.06), (5, 0.55, 0.064), (10, 0.41, 0.072), (50, 0.2, 0.084)]
+    lines = {"swap": same, "anatomy": same, "microaggregate": [(3, 0.95, 0.008), (50, 0.29, 0.035)]}
+    (panel,) = trade_off(lines, "title").panels
+    names = [mark for mark in panel.marks if isinstance(mark, Words) and mark.text in lines]
+    assert [mark.text for mark in names] == list(lines)
+    scale = 560 / panel.x.high, 300 / panel.y.high
+    boxes = [_box(mark, scale) for mark in names]
+    for place, (left, right, low, high) in enumerate(boxes):
+        assert left >= 0
+        assert right <= 560
+        for other in boxes[:place]:
+            assert other[0] >= right or other[1] <= left or other[2] >= high or other[3] <= low

@@ -47,12 +47,14 @@ class Spread:
 
 def spread_of_intervals(values: Values, column: Bounded) -> Spread | None:
     """What a release shows of a column; None if a text is neither an interval nor a value."""
-    counted = word_shares(values)
-    missing = counted.pop(None, 0.0)
+    by_word = word_shares(values)
+    missing = by_word.pop(None, 0.0)
+    # Sorted, so that no last digit of a sum tells the order in which rows came.
+    counted = dict(sorted((str(word), share) for word, share in by_word.items()))
     if not counted:
         return None
     try:
-        found = np.array([ends(column, str(word)) for word in counted], dtype=np.float64)
+        found = np.array([ends(column, word) for word in counted], dtype=np.float64)
     except Refused:
         return None
     unit = _unit(column)
