@@ -152,12 +152,12 @@ def _made_up(book: Outcome) -> str:
 
 
 def summary(shown: Sequence[Shown]) -> str:
-    """How many exhibits came to what, as a bar and in words."""
+    """How many exhibits came to what, and how their cells are read."""
     counted = Counter(one.verdict for one in shown)
     words = "".join(
         f"<li>{chip(verdict)} {counted[verdict]}</li>" for verdict in Verdict if counted[verdict]
     )
-    key = "<li class='key'>In tables: ours, and small below it the print.</li>"
+    key = "<li class='key'>Where a cell has two lines, ours is above and the print below.</li>"
     return f"<ul class='summary'>{words}{key}</ul>"
 
 
