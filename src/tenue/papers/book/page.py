@@ -134,11 +134,12 @@ def chapter_html(
     )
     body = (
         f"<h1>{place}. {escaped(chapter.title)}</h1><p class='paper'>{escaped(chapter.paper)}</p>"
-        f"{told}{_made_up(book)}{summary(shown)}{parts}{_NOTHING}"
+        f"{told}{_made_up(book)}{summary(shown)}{_KEY}{parts}{_NOTHING}"
     )
     return whole(chapter.title, body, navigation(book, file_of(chapter)))
 
 
+_KEY = "<p class='key'>Where a cell has two lines, ours is above and the print below.</p>"
 _NOTHING = "<p id='nothing' hidden>Nothing on this page has these words.</p>"
 
 
@@ -152,13 +153,12 @@ def _made_up(book: Outcome) -> str:
 
 
 def summary(shown: Sequence[Shown]) -> str:
-    """How many exhibits came to what, and how their cells are read."""
+    """How many exhibits came to what."""
     counted = Counter(one.verdict for one in shown)
     words = "".join(
         f"<li>{chip(verdict)} {counted[verdict]}</li>" for verdict in Verdict if counted[verdict]
     )
-    key = "<li class='key'>Where a cell has two lines, ours is above and the print below.</li>"
-    return f"<ul class='summary'>{words}{key}</ul>"
+    return f"<ul class='summary'>{words}</ul>"
 
 
 # -- contents and errata ---------------------------------------------------------------------------
@@ -209,6 +209,6 @@ def errata_html(book: Outcome) -> str | None:
         "<h1>Errata</h1><p class='lead'>What the papers get wrong, each with the claim, what is "
         "right, why, and a check that was run for this page. Most are slips of an index; a few "
         "break a promise, and those are why nothing here was taken on trust.</p>"
-        f"{summary([one for _, one in found])}{parts}{_NOTHING}"
+        f"{summary([one for _, one in found])}{_KEY}{parts}{_NOTHING}"
     )
     return whole("Errata", body, navigation(book, ERRATA))
