@@ -139,7 +139,10 @@ def chapter_html(
     return whole(chapter.title, body, navigation(book, file_of(chapter)))
 
 
-_KEY = "<p class='key'>Where a cell has two lines, ours is above and the print below.</p>"
+_KEY = (
+    "<p class='key'>Where a cell has two lines, ours is above and the print below. Numbers that "
+    "were drawn are equal if chance explains the difference.</p>"
+)
 _NOTHING = "<p id='nothing' hidden>Nothing on this page has these words.</p>"
 
 
@@ -182,9 +185,10 @@ def index_html(book: Outcome) -> str:
     body = (
         "<h1>The papers, again</h1><p class='lead'>Every table and figure of the papers that Tenue "
         "stands on, computed anew through its public library, beside the printed number. A number "
-        "is <i>equal</i> if it rounds to the print, <i>corrected</i> if the print is wrong and the "
-        "reason is known, <i>not reproducible</i> if the text does not say enough. Anything else "
-        "would be <i>different</i>, and a fault.</p>"
+        "is <i>equal</i> if it rounds to the print or, where noise was drawn, is no farther from "
+        "it than chance explains; <i>corrected</i> if the print is wrong and the reason is known; "
+        "<i>not reproducible</i> if the text does not say enough. Anything else would be "
+        "<i>different</i>, and a fault.</p>"
         f"{_made_up(book)}{summary(book.shown)}{''.join(parts)}{_NOTHING}"
     )
     return whole("The papers, again", body, navigation(book, INDEX))
