@@ -13,6 +13,7 @@ from .figure import Figure, Panel, Series
 _LETTER = 6.6
 """About how wide a letter of the legend is, in pixels."""
 _WIDE, _HIGH, _SQUARE = 376, 230, 300
+_LARGE = 1e7
 _CORE = 0.8
 """How much of the place between two bars they take."""
 
@@ -43,20 +44,26 @@ def panel(given: Panel) -> Drawn:
         up = (0.0, 1.05 * max(y for one in given.series for _, y in one.points))
     ends = (across[1], across[0]) if given.reverse_x else across
     x = Axis(given.x, low=ends[0], high=ends[1], log=given.log_x)
-    y = Axis(given.y, low=up[0], high=up[1], log=given.log_y, grid=True)
+    y = Axis(given.y, low=up[0], high=up[1], log=given.log_y, write=_written(given), grid=True)
     return Drawn(tuple(marks), x=x, y=y, width=width, height=high)
 
 
 def tones_of(series: Sequence[Series]) -> dict[str, str]:
     """A colour for every name; what is dashed or a rule stays quiet."""
     names = dict.fromkeys(one.name for one in series if one.mark not in ("dashed", "rule", "cross"))
-    palette = [tone for tone in SERIES if tone != "third"]
+    palette = [tone for tone in SERIES if tone != "third"] + ["ink"]  # "third" looks quiet
     found = {name: palette[i % len(palette)] for i, name in enumerate(names)}
     return (
         found
         | {one.name: "quiet" for one in series if one.mark in ("dashed", "rule")}
         | {one.name: "ink" for one in series if one.mark == "cross"}
     )
+
+
+def _written(given: Panel) -> str:
+    """How heights are written: as powers of ten where all digits would run into the title."""
+    highest = max(y for one in given.series for _, y in one.points)
+    return "~e" if given.log_y and highest >= _LARGE else ""
 
 
 def _reach(given: Panel, axis: int) -> tuple[float, float]:

@@ -41,3 +41,14 @@ def test_panels_are_one_drawing_or_several() -> None:
     assert [one.told for one in pictures(figure)] == ["a", "b", "c"]
     rule = panel(Panel("", "x", "y", (LINE, Series("at", ((0.5, 0.0),), "rule"))))
     assert any(isinstance(mark, Rule) and mark.at == 0.5 for mark in rule.marks)
+
+
+def test_six_curves_have_six_colours() -> None:
+    six = tuple(Series(f"curve {i}", ((0.0, 1.0), (1.0, 2.0))) for i in range(6))
+    assert len(set(tones_of(six).values())) == 6
+
+
+def test_large_heights_are_written_as_powers_of_ten() -> None:
+    for top, write in ((1e13, "~e"), (1e4, "")):
+        series = (Series("one", ((0.0, 1.0), (1.0, top))),)
+        assert panel(Panel("", "x", "y", series, log_y=True)).y.write == write

@@ -134,11 +134,15 @@ def chapter_html(
     )
     body = (
         f"<h1>{place}. {escaped(chapter.title)}</h1><p class='paper'>{escaped(chapter.paper)}</p>"
-        f"{told}{_made_up(book)}{summary(shown)}{parts}{_NOTHING}"
+        f"{told}{_made_up(book)}{summary(shown)}{_KEY}{parts}{_NOTHING}"
     )
     return whole(chapter.title, body, navigation(book, file_of(chapter)))
 
 
+_KEY = (
+    "<p class='key'>Where a cell has two lines, ours is above and the print below. Numbers that "
+    "were drawn are equal if chance explains the difference.</p>"
+)
 _NOTHING = "<p id='nothing' hidden>Nothing on this page has these words.</p>"
 
 
@@ -152,13 +156,12 @@ def _made_up(book: Outcome) -> str:
 
 
 def summary(shown: Sequence[Shown]) -> str:
-    """How many exhibits came to what, as a bar and in words."""
+    """How many exhibits came to what."""
     counted = Counter(one.verdict for one in shown)
     words = "".join(
         f"<li>{chip(verdict)} {counted[verdict]}</li>" for verdict in Verdict if counted[verdict]
     )
-    key = "<li class='key'>In tables: ours, and small below it the print.</li>"
-    return f"<ul class='summary'>{words}{key}</ul>"
+    return f"<ul class='summary'>{words}</ul>"
 
 
 # -- contents and errata ---------------------------------------------------------------------------
@@ -182,9 +185,10 @@ def index_html(book: Outcome) -> str:
     body = (
         "<h1>The papers, again</h1><p class='lead'>Every table and figure of the papers that Tenue "
         "stands on, computed anew through its public library, beside the printed number. A number "
-        "is <i>equal</i> if it rounds to the print, <i>corrected</i> if the print is wrong and the "
-        "reason is known, <i>not reproducible</i> if the text does not say enough. Anything else "
-        "would be <i>different</i>, and a fault.</p>"
+        "is <i>equal</i> if it rounds to the print or, where noise was drawn, is no farther from "
+        "it than chance explains; <i>corrected</i> if the print is wrong and the reason is known; "
+        "<i>not reproducible</i> if the text does not say enough. Anything else would be "
+        "<i>different</i>, and a fault.</p>"
         f"{_made_up(book)}{summary(book.shown)}{''.join(parts)}{_NOTHING}"
     )
     return whole("The papers, again", body, navigation(book, INDEX))
@@ -209,6 +213,6 @@ def errata_html(book: Outcome) -> str | None:
         "<h1>Errata</h1><p class='lead'>What the papers get wrong, each with the claim, what is "
         "right, why, and a check that was run for this page. Most are slips of an index; a few "
         "break a promise, and those are why nothing here was taken on trust.</p>"
-        f"{summary([one for _, one in found])}{parts}{_NOTHING}"
+        f"{summary([one for _, one in found])}{_KEY}{parts}{_NOTHING}"
     )
     return whole("Errata", body, navigation(book, ERRATA))

@@ -177,19 +177,20 @@ def product(data: Data) -> list[Cell]:
     """The score is printed as a product and written as a ratio."""
     cells = printed("private_data", "6.1")
     found = []
-    for name in ("k=2 {} eps=10.0", "k=30 {} eps=1.0"):
+    for k, epsilon in ((2, "10.0"), (30, "1.0")):
+        name, row = f"k={k} {{}} eps={epsilon}", f"k = {k}, ε = {epsilon}"
         sse, link, score = (float(cells[name.format(n)].text) for n in ("SSE_f", "RL_f", "Score"))
         ours = Score(sse_factor=sse, rl_factor=link).value
         found += [
             refuted(
-                name.format("Score"),
+                row,
                 "SSE_f / RL_f",
                 f"{score:g}",
                 sse / link,
                 fails=abs(sse / link - score) > 0.1 * score,
                 because="The text defines a ratio; every printed row is SSE_f × RL_f.",
             ),
-            beside(name.format("Score"), "SSE_f × RL_f", ours),
+            beside(row, "SSE_f × RL_f", ours),
         ]
     return found
 
