@@ -47,14 +47,12 @@ class Spread:
 
 def spread_of_intervals(values: Values, column: Bounded) -> Spread | None:
     """What a release shows of a column; None if a text is neither an interval nor a value."""
-    by_word = word_shares(values)
-    missing = by_word.pop(None, 0.0)
-    # Sorted, so that no last digit of a sum tells the order in which rows came.
-    counted = dict(sorted((str(word), share) for word, share in by_word.items()))
+    counted = word_shares(values)
+    missing = counted.pop(None, 0.0)
     if not counted:
         return None
     try:
-        found = np.array([ends(column, word) for word in counted], dtype=np.float64)
+        found = np.array([ends(column, str(word)) for word in counted], dtype=np.float64)
     except Refused:
         return None
     unit = _unit(column)
@@ -79,7 +77,8 @@ def spread_of_values(values: Values, column: Bounded) -> Spread | None:
 
 
 def word_shares(values: Values) -> dict[str | None, float]:
-    """The share of each word, in their order and not in that of rows; of blanks under None."""
+    """The share of each word, and of blanks under None; in the order of words, so that no last
+    digit of a sum tells in which order rows came."""
     import pyarrow
     import pyarrow.compute as pc
 
