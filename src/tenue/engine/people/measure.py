@@ -47,6 +47,10 @@ class Bench(Protocol):
         """Forgets what was gathered."""
         ...
 
+    def close(self) -> None:
+        """Forgets everything."""
+        ...
+
 
 @dataclass(frozen=True)
 class Place:

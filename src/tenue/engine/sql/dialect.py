@@ -117,6 +117,10 @@ class Dialect(ABC):
     def is_nan(self, name: str) -> str:
         """Whether a double is NaN."""
 
+    def is_endless(self, name: str) -> str:
+        """Whether a stored day or moment is infinite; an engine may have none such."""
+        return "FALSE"
+
     @abstractmethod
     def read(self, text: str, kind: str) -> str:
         """A text as a double, day or moment; NULL if it is none."""
