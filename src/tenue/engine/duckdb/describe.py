@@ -36,7 +36,7 @@ LOOKED_AT = 1_000_000
 _MANY = 100  # so many different values, and none twice, are names
 _SPREAD = 10  # whole numbers that are names are numbered through, with gaps,
 _DIGITS = 8  # or have so many digits, all of them
-_WHOLE, _DAY = r"[+-]?(0|[1-9][0-9]*)", r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}"
+_WHOLE, _DAY = r"[+-]?(0|[1-9][0-9]*)", r"[0-9]{4}[-/][0-9]{1,2}[-/][0-9]{1,2}"
 
 
 @dataclass(frozen=True)
@@ -170,8 +170,8 @@ def _guessed(column: Any) -> Storage:
     tests = {
         "BIGINT": f"regexp_full_match(v, '{_WHOLE}')",
         "DOUBLE": "TRY_CAST(v AS DOUBLE) IS NOT NULL AND NOT regexp_full_match(v, '[+-]?0[0-9]+')",
-        "DATE": f"regexp_full_match(v, '{_DAY}') AND TRY_CAST(v AS DATE) IS NOT NULL",
-        "TIMESTAMP": "TRY_CAST(v AS TIMESTAMP) IS NOT NULL",
+        "DATE": f"regexp_full_match(v, '{_DAY}') AND {DUCKDB.read('v', 'DATE')} IS NOT NULL",
+        "TIMESTAMP": f"{DUCKDB.read('v', 'TIMESTAMP')} IS NOT NULL",
         "BOOLEAN": "lower(v) IN ('true', 'false')",
     }
     counts = ", ".join(f"count_if({test})" for test in tests.values())
@@ -211,6 +211,6 @@ def _listed(words: tuple[str, ...]) -> str:
 def _ends(column: Any, stored: Storage) -> tuple[Any, Any] | None:
     if str(column.types[0]) == "VARCHAR":
         kind = {Day: "DATE", Moment: "TIMESTAMP", Integer: "BIGINT"}.get(type(stored), "DOUBLE")
-        column = column.project(f"TRY_CAST(v AS {kind}) AS v")
+        column = column.project(f"{DUCKDB.read('v', kind)} AS v")
     ((low, high),) = column.aggregate("min(v), max(v)").fetchall()
     return None if low is None or low == high else (low, high)

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Literal
 
 from ...frozen import dataclass
+from ..calendar import EVER, INSTANT, LOCAL, NEVER, SPACES
 from ..sql.dialect import Counted, Dialect, Stage
 from ..sql.steps import between
 from ..sql.whole import Whole, integer
@@ -44,7 +45,19 @@ class _DuckDB(Dialect):
         return f"isinf({name})"
 
     def read(self, text: str, kind: str) -> str:
-        return f"TRY_CAST({text} AS {kind})"
+        if kind not in (self.day, self.moment):
+            return f"TRY_CAST({text} AS {kind})"
+        early, late = (", ".join(map(self.literal, words)) for words in (NEVER, EVER))
+        word, quick = f"trim({text}, {self.literal(SPACES)})", ""
+        if kind == self.day:  # most texts, which need no regular expression
+            quick = f"WHEN {text} LIKE '____-__-__' AND {text} >= '0001' AND {text} < ':' "
+            quick += f"THEN TRY_CAST({text} AS DATE) "
+        # to trim a text takes longer than all else
+        return (
+            f"CASE {quick}{_times(text, kind)} {_times(word, kind)} "
+            f"WHEN lower({word}) IN ({late}) THEN CAST('infinity' AS {kind}) "
+            f"WHEN lower({word}) IN ({early}) THEN CAST('-infinity' AS {kind}) END"
+        )
 
     def category(self, text: str, words: str) -> str:
         return f"CAST(enum_code(TRY_CAST({text} AS {words})) AS INTEGER)"
@@ -93,6 +106,18 @@ class _DuckDB(Dialect):
 
     def part(self, part: Literal["year", "quarter", "month"], day: str) -> str:
         return f"{part}({day})"
+
+
+def _times(word: str, kind: str) -> str:
+    """The cases of a text that is a day, a moment or an instant."""
+    # DuckDB drops the offset of a timestamp without zone, and reads no space before one
+    tight = f"regexp_replace(replace({word}, 'UTC', 'Z'), ' ([Z+-])', '\\1')"
+    instant = f"make_timestamp(epoch_us(TRY_CAST({tight} AS TIMESTAMP WITH TIME ZONE)))"
+    return (
+        f"WHEN regexp_matches({word}, '{LOCAL}') "
+        f"THEN CAST(TRY_CAST({word} AS TIMESTAMP) AS {kind}) "
+        f"WHEN regexp_matches({word}, '{INSTANT}') THEN CAST({instant} AS {kind})"
+    )
 
 
 DUCKDB = _DuckDB(

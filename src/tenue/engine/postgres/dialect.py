@@ -14,6 +14,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Literal
 
 from ...frozen import dataclass
+from ..calendar import EVER, INSTANT, LOCAL, NEVER, SPACES
 from ..sql.dialect import Counted, Dialect
 from ..sql.steps import between
 from ..storage import (
@@ -42,12 +43,6 @@ _NAN = "^[+]?-?nan$"
 _EXPONENT = "[eE][+]?0*[1-9][0-9]{3}"
 _SMALL = "[eE]-0*[1-9][0-9]{3}"
 _LONGEST = 1000
-_SPACES = "E' \\t\\n\\x0b\\f\\r'"
-_DAY = (
-    "^[0-9]{4}-(0?[13578]|1[02])-(0?[1-9]|[12][0-9]|3[01])$"
-    "|^[0-9]{4}-(0?[469]|11)-(0?[1-9]|[12][0-9]|30)$"
-    "|^[0-9]{4}-0?2-(0?[1-9]|1[0-9]|2[0-9])$"
-)
 
 
 @dataclass(frozen=True)
@@ -85,10 +80,8 @@ class _Postgres(Dialect):
     def read(self, text: str, kind: str) -> str:
         if kind == self.double:
             return _read_double(text, self)
-        if kind == self.day:
-            return _read_day(text)
-        if kind == self.moment:
-            return _read_moment(text)
+        if kind in (self.day, self.moment):
+            return _read_time(text, kind)
         return _read_decimal(text, kind, self)
 
     def category(self, text: str, words: str) -> str:
@@ -149,8 +142,12 @@ class _Postgres(Dialect):
         return f"CAST(EXTRACT({part} FROM {day}) AS {self.long})"
 
 
+def _literal(text: str) -> str:
+    return POSTGRES.literal(text)
+
+
 def _trimmed(text: str) -> str:
-    return f"btrim({text}, {_SPACES})"
+    return f"btrim({text}, {_literal(SPACES)})"
 
 
 def _plain(word: str) -> str:
@@ -206,40 +203,22 @@ def _leap(year: str) -> str:
     return f"({year} % 4 = 0 AND ({year} % 100 <> 0 OR {year} % 400 = 0))"
 
 
-def _is_day(word: str) -> str:
-    """Whether a text is a day of the calendar, from the year 1 on."""
-    year = f"CAST(substr({word}, 1, 4) AS INTEGER)"
-    last = f"{word} !~ '-0?2-29$' OR {_leap(year)}"
-    shape = f"{word} ~ '{_DAY}'"
-    return f"CASE WHEN {shape} THEN {year} > 0 AND ({last}) ELSE FALSE END"
-
-
-def _is_of_year_0(word: str) -> str:
-    """Whether a text is a day of the year before the first, which PostgreSQL counts otherwise."""
-    return f"({word} ~ '^0000' AND {word} ~ '{_DAY}')"
-
-
-def _read_day(text: str) -> str:
+def _read_time(text: str, kind: str) -> str:
+    """A text as a day or moment: cast where that is certain to succeed, and cut before."""
     word = _trimmed(text)
-    return (
-        f"CASE WHEN {_is_day(word)} THEN CAST({word} AS date) "
-        f"WHEN {_is_of_year_0(word)} THEN CAST('-infinity' AS date) "
-        f"WHEN lower({word}) IN ('infinity', 'inf') THEN CAST('infinity' AS date) "
-        f"WHEN lower({word}) IN ('-infinity', '-inf') THEN CAST('-infinity' AS date) END"
-    )
-
-
-def _read_moment(text: str) -> str:
-    word = _trimmed(text)
-    day = f"substring({word} FROM '^[0-9-]*')"
-    time = "^[0-9-]*([ T]([01]?[0-9]|2[0-3]):[0-5]?[0-9](:[0-5]?[0-9]([.][0-9]*)?)?)?$"
     # finer digits are dropped downwards, where a cast would round them
-    cut = f"regexp_replace({word}, '([.][0-9]{{6}})[0-9]+$', '\\1')"
+    plain = f"regexp_replace(replace({word}, '/', '-'), '([.][0-9]{{6}})[0-9]+', '\\1')"
+    early, late = (", ".join(map(_literal, words)) for words in (NEVER, EVER))
+    year = f"CAST(substr({word}, 1, 4) AS INTEGER)"
+    leap = f"({word} !~ '^[0-9]{{4}}[-/]0?2[-/]29' OR {_leap(year)})"
+    instant = f"(CAST({plain} AS timestamptz) AT TIME ZONE 'UTC')"
     return (
-        f"CASE WHEN {_is_day(day)} AND {word} ~ '{time}' THEN CAST({cut} AS timestamp) "
-        f"WHEN {_is_of_year_0(day)} AND {word} ~ '{time}' THEN CAST('-infinity' AS timestamp) "
-        f"WHEN lower({word}) IN ('infinity', 'inf') THEN CAST('infinity' AS timestamp) "
-        f"WHEN lower({word}) IN ('-infinity', '-inf') THEN CAST('-infinity' AS timestamp) END"
+        f"CASE WHEN {word} ~ '{LOCAL}' OR {word} ~ '{INSTANT}' THEN "
+        f"CASE WHEN NOT {leap} THEN NULL "
+        f"WHEN {word} ~ '{LOCAL}' THEN CAST(CAST({plain} AS timestamp) AS {kind}) "
+        f"ELSE CAST({instant} AS {kind}) END "
+        f"WHEN lower({word}) IN ({late}) THEN CAST('infinity' AS {kind}) "
+        f"WHEN lower({word}) IN ({early}) THEN CAST('-infinity' AS {kind}) END"
     )
 
 

@@ -1,0 +1,251 @@
+"""One table of spellings, read alike by every engine and by a reader that shares no line with them.
+
+`tests/properties/test_engines_agree.py` reads more texts through whole engines.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+import duckdb
+import pytest
+
+from postgres_server import Server
+from tenue.engine.duckdb.dialect import DUCKDB
+from tenue.engine.postgres.dialect import POSTGRES
+from tenue.engine.postgres.session import Session
+
+EARLY, LATE = "-infinity", "infinity"
+SPELLED: dict[str, str | None] = {
+    "2000-01-02": "2000-01-02 00:00:00",
+    "2000/01/02": "2000-01-02 00:00:00",
+    "2000-1-2": "2000-01-02 00:00:00",
+    " \t2000-01-02\r\n": "2000-01-02 00:00:00",
+    "2000-02-29": "2000-02-29 00:00:00",
+    "0001-01-01": "0001-01-01 00:00:00",
+    "9999-12-31 23:59:59.9999999": "9999-12-31 23:59:59.999999",
+    "2000-01-02 13:14:15": "2000-01-02 13:14:15",
+    " 2000-01-02T13:14:15 ": "2000-01-02 13:14:15",
+    "2000/1/2 3:4": "2000-01-02 03:04:00",
+    "2000-01-02 1:2:3.5": "2000-01-02 01:02:03.500000",
+    "1969-12-31 23:59:59.1234569": "1969-12-31 23:59:59.123456",
+    # instants: the mutant, which drops the offset as DuckDB does, reads 13:14:15 in all of them
+    "2000-01-02 13:14:15Z": "2000-01-02 13:14:15",
+    "2000-01-02 13:14:15 UTC": "2000-01-02 13:14:15",
+    "2000-01-02T13:14:15+02": "2000-01-02 11:14:15",
+    "2000-01-02 13:14:15 +0230": "2000-01-02 10:44:15",
+    "2000-01-02 13:14:15.25-05:30": "2000-01-02 18:44:15.250000",
+    "2000/01/02 13:14+15:59": "2000-01-01 21:15:00",
+    "2000-01-02 23:14:15-05": "2000-01-03 04:14:15",  # another day
+    "2000-02-29 23:00:00-01": "2000-03-01 00:00:00",
+    "0001-01-01 00:00:00+05": EARLY,
+    "9999-12-31 23:59:59-05": LATE,
+    "infinity": LATE,
+    " INF ": LATE,
+    "-Infinity": EARLY,
+    "-inf": EARLY,
+    **dict.fromkeys(
+        [
+            *(
+                "",
+                " ",
+                "x",
+                "2000",
+                "2000-01",
+                "20000102",
+                "2000-01/02",
+                "2000 01 02",
+                "2000\\1\\2",
+            ),
+            *("02.01.2000", "01/02/2000", "2-1-2000", "99-01-02", "10000-01-01", "-0044-03-15"),
+            *("0044-03-15 (BC)", "0044-03-15 BC", "2000-02-30", "1900-02-29", "2001-02-29"),
+            *("2000-13-01", "2000-00-10", "2000-01-00", "2000-01-32", "2000-04-31", "2000-001-02"),
+            *("2000-01-02x", "2000-01-02T", "0000-01-01", "0000-00-00", "0000-12-31 23:00-05"),
+            *(
+                "2000-01-02Z",
+                "2000-01-02+02",
+                "2000-01-02 13",
+                "2000-01-02 13:",
+                "2000-01-02 24:00",
+            ),
+            *(
+                "2000-01-02 23:59:60",
+                "2000-01-02 25:00:00",
+                "2000-01-02 13:60",
+                "2000-01-02  13:14",
+            ),
+            *("2000-01-02t13:14:15", "2000-01-02 13:14:15z", "2000-01-02 13:14:15.", "1:2:3"),
+            *("2000-01-02 1:02:03 PM", "2000-01-02 13:14:15 Europe/Paris", "2000-01-02 13:14:15,5"),
+            *("2000-01-02 13:14:15+2", "2000-01-02 13:14:15+16", "2000-01-02 13:14:15+02:30:15"),
+            *("2000-01-02 13:14:15 EST", "2000-01-02 001:02:03", "2000-01-02T 13:14:15"),
+            *(
+                "epoch",
+                "now",
+                "today",
+                "tomorrow",
+                "yesterday",
+                "allballs",
+                "+2000-01-02",
+                "infinit",
+            ),
+            *("２０００-01-02", "2000-01-٠٢", "\u00a02000-01-02", "2000–01–02", "1999-02-29 1:2Z"),
+        ],
+        None,
+    ),
+}
+
+
+def in_duckdb(texts: Sequence[str], kind: str) -> list[str | None]:
+    """By a session in another zone, as a holder's own connection may be."""
+    with duckdb.connect() as connection:
+        connection.execute("SET TimeZone = 'America/New_York'")
+        connection.execute("CREATE TABLE t (i BIGINT, x VARCHAR)")
+        connection.executemany("INSERT INTO t VALUES (?, ?)", list(enumerate(texts)))
+        sql = f"SELECT CAST({DUCKDB.read('x', kind)} AS VARCHAR) FROM t ORDER BY i"  # noqa: S608
+        return [value for (value,) in connection.execute(sql).fetchall()]
+
+
+def in_postgres(server: Server, texts: Sequence[str], kind: str) -> list[str | None]:
+    session = Session(server.address(), 60)
+    listed = ", ".join(f"({i}, {POSTGRES.literal(text)})" for i, text in enumerate(texts))
+    read = POSTGRES.read("x", kind)
+    sql = f"SELECT CAST({read} AS text) FROM (VALUES {listed}) AS t (i, x) ORDER BY i"  # noqa: S608
+    with session.snapshot() as state:
+        found = [value for (value,) in state.run(sql)]
+    session.close()
+    return found
+
+
+def plain(value: str | None) -> str | None:
+    """One way to write what an engine says; outside of the years 1 to 9999, before or after."""
+    if value is None or value in (EARLY, LATE):
+        return value
+    if "BC" in value:
+        return EARLY
+    return str(datetime.fromisoformat(value)) if value[4] == "-" else LATE
+
+
+def on(kind: str, moment: str | None) -> str | None:
+    """The moment, or its day."""
+    return (
+        f"{moment[:10]} 00:00:00" if moment and moment[0].isdigit() and kind == "DATE" else moment
+    )
+
+
+def by_sign(text: str) -> str | None:
+    """What the first lines of `calendar.py` say of a text, which is read sign by sign."""
+    word = text.strip(" \t\n\v\f\r")
+    if word.lower() in ("infinity", "inf", "-infinity", "-inf"):
+        return EARLY if word.startswith("-") else LATE
+    signs = list(word)
+
+    def digits(least: int, most: int) -> str:
+        found = ""
+        while signs and signs[0] in "0123456789" and len(found) < most:
+            found += signs.pop(0)
+        if len(found) < least:
+            raise ValueError
+        return found
+
+    def one_of(allowed: str) -> str:
+        if not signs or signs[0] not in allowed:
+            raise ValueError
+        return signs.pop(0)
+
+    def offset() -> int:
+        if signs[:1] == [" "]:
+            signs.pop(0)
+        if "".join(signs) in ("Z", "UTC"):
+            signs.clear()
+            return 0
+        way = int(one_of("+-") + "1")
+        hours, minutes = digits(2, 2), "0"
+        if signs:
+            if signs[0] == ":":
+                signs.pop(0)
+            minutes = digits(2, 2)
+        if int(hours) > 15 or int(minutes) > 59:
+            raise ValueError
+        return way * (60 * int(hours) + int(minutes))
+
+    try:
+        year, between = digits(4, 4), one_of("-/")
+        month, _, day = digits(1, 2), one_of(between), digits(1, 2)
+        hour = minute = second = fraction = "0"
+        ahead = 0
+        if signs:
+            _, hour, _, minute = one_of(" T"), digits(1, 2), one_of(":"), digits(1, 2)
+            if signs[:1] == [":"]:
+                _, second = signs.pop(0), digits(1, 2)
+                if signs[:1] == ["."]:
+                    _, fraction = signs.pop(0), digits(1, 10**6)
+            ahead = offset() if signs else 0
+        if signs:
+            raise ValueError
+        clock = int(hour), int(minute), int(second), int((fraction + "00000")[:6])
+        moment = datetime(int(year), int(month), int(day), *clock)
+    except ValueError:
+        return None
+    try:
+        return str(moment - timedelta(minutes=ahead))
+    except OverflowError:
+        return EARLY if ahead > 0 else LATE
+
+
+def mutants(many: int) -> list[str]:
+    """Texts that differ from a spelling by a few signs."""
+    draw = random.Random(18)  # the same texts in every run
+    readable = [text for text, moment in SPELLED.items() if moment]
+    known, signs = [*SPELLED, *6 * readable], "0123456789-/: T.+ZUCtz\t"
+    made = []
+    for _ in range(many):
+        text = list(draw.choice(known))
+        for _ in range(draw.randint(1, 2)):
+            place, sign = draw.randint(0, len(text)), draw.choice(signs)
+            text[place : place + draw.randint(0, 1)] = draw.choice([sign, sign, ""])
+        made.append("".join(text))
+    return made
+
+
+TEXTS = [*SPELLED, *mutants(3000)]
+
+
+def test_the_table_says_what_the_rule_says() -> None:
+    assert {text: by_sign(text) for text in SPELLED} == SPELLED
+    found = [by_sign(text) for text in TEXTS[len(SPELLED) :]]
+    assert sum(one is not None for one in found) > 300, "the mutants are not all unreadable"
+
+
+@pytest.mark.parametrize("kind", ["DATE", "TIMESTAMP"])
+def test_duckdb_reads_every_spelling_as_the_rule_says(kind: str) -> None:
+    found = zip(TEXTS, in_duckdb(TEXTS, kind), strict=True)
+    assert {t: plain(one) for t, one in found if plain(one) != on(kind, by_sign(t))} == {}
+
+
+@pytest.mark.needs("postgres")
+@pytest.mark.parametrize("kind", ["date", "timestamp"])
+def test_postgresql_reads_every_spelling_as_the_rule_says(
+    kind: str, postgres_server: Server
+) -> None:
+    found = zip(TEXTS, in_postgres(postgres_server, TEXTS, kind), strict=True)
+    assert {t: plain(one) for t, one in found if plain(one) != on(kind.upper(), by_sign(t))} == {}
+
+
+def test_a_cast_of_the_engine_is_another_rule() -> None:
+    """The mutant, as it was: DuckDB drops offsets, reads 1 o'clock for 1 PM and the year 99."""
+    with duckdb.connect() as connection:
+        wrong = [
+            text
+            for text in SPELLED
+            if plain(_one(connection, "SELECT CAST(TRY_CAST(? AS TIMESTAMP) AS VARCHAR)", text))
+            != SPELLED[text]
+        ]
+    assert {"2000-01-02T13:14:15+02", "2000-01-02 1:02:03 PM", "99-01-02"} <= set(wrong)
+
+
+def _one(connection: duckdb.DuckDBPyConnection, sql: str, text: str) -> str | None:
+    row = connection.execute(sql, [text]).fetchone()
+    assert row is not None
+    return None if row[0] is None else str(row[0])
