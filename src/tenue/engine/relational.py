@@ -187,14 +187,18 @@ def held_as(
     columns: Iterable[tuple[str, Storage]],
     words: Callable[[tuple[str, ...]], str],
 ) -> Held:
-    """A declared column as a source holds it; refused if it has none, or none that can be read.
+    """A declared column as a source holds it; refused if it has none, or several, or none
+    that can be read.
 
     Parameters
         columns: those of the source, and how each is stored.
         words: what the dialect needs to number categories.
     """
-    for name, stored in columns:
-        if name.lower() == column.name.lower():
-            listed = words(column.categories) if isinstance(column, Category) else ""
-            return Held(column, name, read_as(column, stored), listed)
-    raise refuse("engine.source-has-no-column", column=column.name)
+    found = [one for one in columns if one[0].lower() == column.name.lower()]
+    if len(found) > 1:
+        raise refuse("engine.several-columns-of-one-name", column=column.name, many=len(found))
+    if not found:
+        raise refuse("engine.source-has-no-column", column=column.name)
+    ((name, stored),) = found
+    words_of = words(column.categories) if isinstance(column, Category) else ""
+    return Held(column, name, read_as(column, stored), words_of)

@@ -20,13 +20,39 @@ SELECT c.oid, c.relkind, (SELECT oid FROM pg_database WHERE datname = current_da
 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND c.relname = %s AND n.nspname = %s
 """
+# by the type below all domains; a cast of somebody's own may say anything of an enumeration
 _COLUMNS = """
-SELECT a.attname, format_type(COALESCE(NULLIF(t.typbasetype, 0), a.atttypid),
-    CASE WHEN t.typbasetype <> 0 THEN t.typtypmod ELSE a.atttypmod END),
-    COALESCE(b.typtype, t.typtype) = 'e', has_column_privilege(a.attrelid, a.attnum, 'SELECT')
-FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid
-LEFT JOIN pg_type b ON b.oid = t.typbasetype
+SELECT a.attname, format_type(b.kind, b.digits), b.enumeration AND NOT EXISTS (
+        SELECT FROM pg_cast WHERE castsource = b.kind AND casttarget = 'text'::regtype),
+    has_column_privilege(a.attrelid, a.attnum, 'SELECT')
+FROM pg_attribute a CROSS JOIN LATERAL (
+    WITH RECURSIVE below(kind, digits) AS (
+        SELECT a.atttypid, a.atttypmod UNION ALL SELECT t.typbasetype, t.typtypmod
+        FROM below JOIN pg_type t ON t.oid = kind WHERE t.typtype = 'd'
+    )
+    SELECT kind, digits, t.typtype = 'e' AS enumeration
+    FROM below JOIN pg_type t ON t.oid = kind WHERE t.typtype <> 'd'
+) b
 WHERE a.attrelid = %s AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum
+"""
+# a view and all that it reads: how each is made, and whether it may differ from look to look
+_VIEWS = """
+WITH RECURSIVE found(oid) AS (
+    SELECT %s::oid UNION SELECT d.refobjid
+    FROM found JOIN pg_rewrite r ON r.ev_class = found.oid
+    JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass AND d.objid = r.oid
+        AND d.refclassid = 'pg_class'::regclass
+    JOIN pg_class c ON c.oid = found.oid AND c.relkind = 'v'
+), made AS (
+    SELECT r.oid, r.ev_action::text AS tree
+    FROM found JOIN pg_class c USING (oid) JOIN pg_rewrite r ON r.ev_class = c.oid
+    WHERE c.relkind = 'v'
+)
+SELECT COALESCE(string_agg(md5(tree), ' ' ORDER BY oid), ''),
+    COALESCE(bool_or(tree LIKE '%%{TABLESAMPLECLAUSE %%' OR EXISTS (
+        SELECT FROM regexp_matches(tree, ':(?:op)?funcid ([0-9]+)', 'g') AS called
+        JOIN pg_proc p ON p.oid = called[1]::oid WHERE p.provolatile = 'v')), FALSE)
+FROM made
 """
 _FOREIGN = "f"
 
@@ -39,7 +65,8 @@ class Found:
     columns: those that may be read, and how each is stored.
     types: how the server names each type.
     closed: the names of those that may not be read.
-    place: by what the catalogue knows it, and `number` within its database.
+    place: by what the catalogue knows it, and how the views are made that it reads; `number` is
+        its own within its database.
     schema, role: where it is and who reads it, in quotes.
     """
 
@@ -78,6 +105,9 @@ def find_table(state: Snapshot, name: tuple[str, ...]) -> Found:
         raise refuse("engine.rows-are-hidden", table=sql)
     if kind == _FOREIGN:
         raise refuse("engine.table-is-foreign", table=sql)
+    ((views, volatile),) = state.find(_VIEWS, (oid,))
+    if volatile:
+        raise refuse("engine.view-is-volatile", table=sql)
     columns = state.find(_COLUMNS, (oid,))
     opened = [row[:3] for row in columns if row[3]]
     return Found(
@@ -85,7 +115,7 @@ def find_table(state: Snapshot, name: tuple[str, ...]) -> Found:
         tuple((one, storage(kind, enumeration=enum)) for one, kind, enum in opened),
         tuple((one, kind) for one, kind, _ in opened),
         tuple(row[0] for row in columns if not row[3]),
-        f"{database} {oid} {schema}.{table}",
+        f"{database} {oid} {schema}.{table} {views}".strip(),
         oid,
         within,
         to,

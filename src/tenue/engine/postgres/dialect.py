@@ -65,8 +65,10 @@ class _Postgres(Dialect):
         return f"LEAST(GREATEST({value}, {low}), {high})"  # computes the value once
 
     def stored(self, name: str, kind: Storage) -> str:
-        if isinstance(kind, Fixed):
-            return f"NULLIF({name}, CAST('NaN' AS numeric))"
+        if isinstance(kind, Fixed) or kind == DECIMAL:
+            name = f"NULLIF({name}, CAST('NaN' AS numeric))"
+        if kind == DECIMAL:  # 1 and 1.00 are one number, and must be one text
+            name = f"trim_scale({name})"
         if isinstance(kind, Written) or (isinstance(kind, Text) and kind.type):
             return f"CAST({name} AS {self.text}) COLLATE {self.collation}"
         return name
@@ -240,6 +242,8 @@ POSTGRES = _Postgres(
     unsigned=((15, "SMALLINT"), (31, "INTEGER"), (63, "BIGINT")),
 )
 
+DECIMAL = Text("numeric")
+"""Decimals of any number of digits, or infinite: their text is read as a number."""
 _BITS = {"smallint": 16, "integer": 32, "bigint": 64}
 _DECIMAL = re.compile(r"numeric\((\d+),(-?\d+)\)")
 _NAMED: dict[str, Storage] = {
@@ -254,8 +258,7 @@ _NAMED: dict[str, Storage] = {
     "date": Day(),
     "timestamp without time zone": Moment("timestamp"),
     ZONED: Moment(ZONED),
-    # of any number of digits, or infinite: its text is read as a number
-    "numeric": Written(),
+    "numeric": DECIMAL,
 }
 
 
@@ -272,7 +275,7 @@ def storage(type_name: str, *, enumeration: bool = False) -> Storage:
     if enumeration:
         return Text("ENUM")
     plain = re.sub(r"\(\d+\)", "", type_name)
-    return _NAMED.get(plain, Written() if decimal else Opaque())
+    return _NAMED.get(plain, DECIMAL if decimal else Opaque())
 
 
 def in_utc(moment: datetime) -> datetime:

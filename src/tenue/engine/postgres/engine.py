@@ -63,9 +63,12 @@ class Postgres(Relational[Snapshot]):
         digest = "" if self.files is None else self.files.digest()
 
         def read(state: Snapshot) -> Validated | None:
-            with suppress(psycopg.DataError):
+            try:
                 return validate(self._table, state, digest)
-            return None
+            except psycopg.OperationalError:  # of the server, not of a row
+                raise
+            except psycopg.Error:
+                return None
 
         found = self._within(lambda state: (read(state),))[0]
         if found is None:

@@ -6,7 +6,7 @@ import pytest
 from postgres_server import Server
 from tenue.engine.postgres.catalogue import find_readable, find_table
 from tenue.engine.postgres.session import Session
-from tenue.engine.storage import Day, Fixed, Floating, Integer, Moment, Opaque, Text, Truth, Written
+from tenue.engine.storage import Day, Fixed, Floating, Integer, Moment, Opaque, Text, Truth
 from tenue.errors import InvalidTable
 
 pytestmark = pytest.mark.needs("postgres")
@@ -16,10 +16,11 @@ def test_columns_and_how_they_are_stored(postgres_server: Server) -> None:
     with psycopg.connect(postgres_server.address(), autocommit=True) as connection:
         connection.execute('CREATE SCHEMA "My schema"')
         connection.execute("CREATE DOMAIN public.money_of AS numeric(9,2)")
+        connection.execute("CREATE DOMAIN public.price AS public.money_of CHECK (VALUE > 0)")
         connection.execute(
             'CREATE TABLE "My schema"."T.x" (a smallint, b numeric(5,1), c numeric, d text,'
             " e character(3), f uuid, g boolean, h date, i timestamp, j timestamptz, k real,"
-            " l public.money_of, m json, gone integer)"
+            " l public.money_of, m json, n public.price, gone integer)"
         )
         connection.execute('ALTER TABLE "My schema"."T.x" DROP COLUMN gone')
     session = Session(postgres_server.address(), 5)
@@ -27,11 +28,11 @@ def test_columns_and_how_they_are_stored(postgres_server: Server) -> None:
         found = find_table(state, ("My schema", "T.x"))
     session.close()
     assert found.sql == '"My schema"."T.x"'
-    assert [name for name, _ in found.columns] == list("abcdefghijklm")
+    assert [name for name, _ in found.columns] == list("abcdefghijklmn")
     kinds = [type(stored) for _, stored in found.columns]
     assert kinds == [
-        *(Integer, Fixed, Written, Text, Text, Text, Truth, Day, Moment, Moment, Floating),
-        *(Fixed, Opaque),
+        *(Integer, Fixed, Text, Text, Text, Text, Truth, Day, Moment, Moment, Floating),
+        *(Fixed, Opaque, Fixed),
     ]
 
 

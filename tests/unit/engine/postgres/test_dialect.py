@@ -6,8 +6,8 @@ import math
 
 import pytest
 
-from tenue.engine.postgres.dialect import POSTGRES, storage
-from tenue.engine.storage import Fixed, Floating, Moment, Opaque, Text, Written
+from tenue.engine.postgres.dialect import DECIMAL, POSTGRES, storage
+from tenue.engine.storage import Fixed, Floating, Moment, Opaque, Text
 
 
 def test_doubles_have_their_type() -> None:
@@ -36,8 +36,8 @@ def test_no_literal_holds_what_the_server_cannot() -> None:
     ("name", "stored"),
     [
         ("numeric(38,10)", Fixed(38, 10)),
-        ("numeric(39,10)", Written()),
-        ("numeric(5,-2)", Written()),
+        ("numeric(39,10)", DECIMAL),
+        ("numeric(5,-2)", DECIMAL),
         ("character varying(7)", Text()),
         ("character(7)", Text("character")),
         ("real", Floating(single=True)),
