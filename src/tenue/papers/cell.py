@@ -136,18 +136,34 @@ def beside(
 
 
 def claimed(
-    row: str, column: str, says: str, ours: float | str, *, holds: bool, remark: str = ""
+    row: str,
+    column: str,
+    says: str,
+    ours: float | str,
+    *,
+    holds: bool,
+    right: float | str | None = None,
+    remark: str = "",
 ) -> Cell:
-    """What the paper says, and whether it holds of what we computed."""
-    verdict = Verdict.EQUAL if holds else Verdict.DIFFERENT
+    """What the paper says, and whether it holds of what we computed, which must be `right` too."""
+    good = holds and (isinstance(ours, str) or _is_right(ours, right))
+    verdict = Verdict.EQUAL if good else Verdict.DIFFERENT
     return Cell(row, column, says, ours, None, verdict, remark)
 
 
 def refuted(
-    row: str, column: str, says: str, ours: float | str, *, fails: bool, because: str
+    row: str,
+    column: str,
+    says: str,
+    ours: float | str,
+    *,
+    fails: bool,
+    because: str,
+    right: float | str | None = None,
 ) -> Cell:
     """What the paper says and what is not so; `fails` is computed, and must be true."""
-    verdict = Verdict.CORRECTED if fails else Verdict.DIFFERENT
+    good = fails and (isinstance(ours, str) or _is_right(ours, right))
+    verdict = Verdict.CORRECTED if good else Verdict.DIFFERENT
     return Cell(row, column, says, ours, None, verdict, because)
 
 

@@ -14,6 +14,9 @@ from .catalogue import CHAPTERS
 from .cell import SIGNS, Cell, Verdict
 from .exhibit import Chapter, Shown
 
+_ROUND, _HUGE = 1e5, 1e15
+"""Between these a number is written without decimals, and with all of its digits."""
+
 
 @dataclass(frozen=True)
 class Outcome:
@@ -108,4 +111,19 @@ def written(cell: Cell) -> str:
         if "e" in cell.printed.lower():
             return f"{cell.ours:.{len(mantissa.partition('.')[2]) + 1}E}"
         return f"{cell.ours:.{len(mantissa.partition('.')[2]) + 2}f}"
-    return f"{cell.ours:,.6g}" if abs(cell.ours) >= 1000 else f"{cell.ours:.6g}"
+    if _ROUND <= abs(cell.ours) < _HUGE:
+        return f"{cell.ours:,.0f}"
+    return f"{cell.ours:,.6g}"
+
+
+def apart(cell: Cell) -> str:
+    """Ours − printed in two digits, and nothing where one of them is no number.
+
+    Example
+        >>> from tenue.papers.cell import met
+        >>> apart(met("a", "b", "1.92", 1.9181)), apart(met("a", "b", "2.00", 2))
+        ('−0.0019', '0')
+    """
+    if cell.difference is None:
+        return ""
+    return f"{cell.difference:+.2g}".replace("-", "−") if cell.difference else "0"

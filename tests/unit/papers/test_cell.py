@@ -59,6 +59,10 @@ def test_claims_are_as_good_as_their_check() -> None:
     assert claimed("a", "b", "so", 1, holds=False).verdict is Verdict.DIFFERENT
     assert refuted("a", "b", "so", 1, fails=True, because="no").verdict is Verdict.CORRECTED
     assert refuted("a", "b", "so", 1, fails=False, because="no").verdict is Verdict.DIFFERENT
+    for right, good in (("1", True), ("1.001", False)):
+        one = claimed("a", "b", "so", 1.0, holds=True, right=right)
+        other = refuted("a", "b", "so", 1.0, fails=True, because="no", right=right)
+        assert (one.verdict is Verdict.EQUAL, other.verdict is Verdict.CORRECTED) == (good, good)
 
 
 def test_what_is_not_printed_must_still_be_right() -> None:

@@ -12,7 +12,7 @@ from ..cell import Cell, beside, drawn, met, refuted
 from ..data import CENSUS, Columns, Data, Table
 from ..exhibit import erratum, table
 from ..printed import Printed, printed
-from .calibration import FOUR, RUNS, Run, by_corners, by_mdav, four, measured, printed_runs
+from .calibration import COLUMNS, FOUR, RUNS, Run, by_corners, by_mdav, four, measured, printed_runs
 
 Cells = dict[str, Printed]
 EPSILONS = ("0.01", "0.1", "1.0", "10.0")
@@ -70,25 +70,24 @@ def _drawn(row: str, column: str, cell: Printed, found: tuple[float, float]) -> 
     )
 
 
-def _three(row: str, label: str, cells: Cells, key: str, found: Averaged) -> list[Cell]:
+def _three(row: str, cells: Cells, key: str, found: Averaged) -> list[Cell]:
     names = (("SSE_f", found.sse), ("RL_f", found.linkage), ("Score", found.score))
-    return [
-        _drawn(row, f"{name}, {label}", cells[key.format(name)], value) for name, value in names
-    ]
+    return [_drawn(row, COLUMNS[name], cells[key.format(name)], value) for name, value in names]
 
 
 def against_mdav(data: Data) -> list[Cell]:
     columns, cells = four(data), printed("private_data", "6.1")
     result = []
     for k in (2, 5, 15, 30):
-        base, row = measured(columns, by_mdav(columns, k)), f"k = {k}"
+        base, row = measured(columns, by_mdav(columns, k)), f"k = {k}, MDAV"
         result += [
-            _fixed(row, "SSE_0", cells[f"k={k} SSE_0"], base.sse),
-            _fixed(row, "RL_0 (%)", cells[f"k={k} RL_0"], base.linkage),
+            _fixed(row, COLUMNS["SSE_f"], cells[f"k={k} SSE_0"], base.sse),
+            _fixed(row, COLUMNS["RL_f"], cells[f"k={k} RL_0"], base.linkage),
         ]
         for epsilon in EPSILONS:
             found = averaged(printed_runs(columns, k, epsilon), base.sse, base.linkage)
-            result += _three(row, f"ε = {epsilon}", cells, f"k={k} {{}} eps={epsilon}", found)
+            row = f"k = {k}, ε = {epsilon}"
+            result += _three(row, cells, f"k={k} {{}} eps={epsilon}", found)
     return result
 
 
@@ -96,18 +95,19 @@ def against_plain(data: Data) -> list[Cell]:
     columns, cells = four(data), printed("private_data", "6.2")
     result = []
     for epsilon in EPSILONS:
-        runs, row = printed_runs(columns, 1, epsilon), f"ε = {epsilon}"
+        runs = printed_runs(columns, 1, epsilon)
         errors, links = np.array([r.sse for r in runs]), np.array([r.linkage for r in runs])
         base = float(errors.mean()), float(links.mean())
-        for name, values in (("SSE_0", errors), ("RL_0", links)):
+        for name, values in (("SSE", errors), ("RL", links)):
             spread = float(values.std(ddof=1)) / math.sqrt(RUNS)
-            cell = cells[f"eps={epsilon} {name}"]
-            result.append(_drawn(row, name, cell, (float(values.mean()), spread)))
+            row, cell = f"ε = {epsilon}, k = 1", cells[f"eps={epsilon} {name}_0"]
+            found = float(values.mean()), spread
+            result.append(_drawn(row, COLUMNS[f"{name}_f"], cell, found))
         by = float(links.std(ddof=1)) / max(base[1], 1e-9) / math.sqrt(RUNS)
         for k in (5, 15, 30):
-            found = averaged(printed_runs(columns, k, epsilon), *base)
-            found = _with_baseline(found, by)
-            result += _three(row, f"k = {k}", cells, f"eps={epsilon} {{}} k={k}", found)
+            grouped = _with_baseline(averaged(printed_runs(columns, k, epsilon), *base), by)
+            row = f"ε = {epsilon}, k = {k}"
+            result += _three(row, cells, f"eps={epsilon} {{}} k={k}", grouped)
     return result
 
 
