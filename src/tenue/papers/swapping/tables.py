@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 
 import numpy as np
 
 from ..cell import Cell, amended, beside, drawn, met, unmet
+from ..chance import Spread, explains, explains_print
 from ..data import CENSUS, EIA, Columns, Data, Table
 from ..exhibit import table
 from ..printed import Printed, printed
@@ -20,6 +20,9 @@ DETAIL = "The text leaves details of MDAV open, and with this reading a few cell
 MISPRINT = (
     "Farther from the mean of many runs than chance explains: a misprint, or another reading."
 )
+MEASURED = 60
+"""From so many runs of ours are the deviations of Tables 3.10 and 3.11. How many runs their right
+values were averaged over was not written down: they are taken for one."""
 SELECTION = "Which attributes of EIA were quasi-identifiers is not stated."
 
 
@@ -71,21 +74,35 @@ def swapped(
         mean = np.mean(seen, axis=0)
 
         def judge(row: str, column: str, cell: Printed, ours: float) -> Cell:
-            spread = cell.deviation or 0.0
-            return drawn(
-                row,
-                column,
-                cell.text,
-                ours,
-                right=cell.right,
-                ours_by=spread * math.sqrt(1 / runs + 1 / theirs),
-                theirs_by=spread * math.sqrt(1 + 1 / runs),
-                because=MISPRINT,
-            )
+            spread = Spread(cell.deviation or 0.0, theirs - 1)
+            return _judged(row, column, cell, ours, spread, runs, theirs, MISPRINT)
 
         return _each(name, mean, judge)
 
     return cells
+
+
+def _judged(
+    row: str,
+    column: str,
+    cell: Printed,
+    ours: float,
+    spread: Spread,
+    runs: int,
+    others: int,
+    because: str,
+) -> Cell:
+    """A mean of our runs beside the right one, of `others` runs, and the print, of one run."""
+    return drawn(
+        row,
+        column,
+        cell.text,
+        ours,
+        right=cell.right,
+        possible=explains(ours, cell.right, spread, runs, others),
+        same=explains_print(ours, cell.text, spread, runs, 1),
+        because=because,
+    )
 
 
 # -- tables 3.10 and 3.11 --------------------------------------------------------------------------
@@ -120,20 +137,10 @@ def random_changes(name: str, columns: Columns, first: int, runs: int, because: 
                 [change(columns, swap(columns.values, chosen, k, source)) for _ in range(runs)]
             )
             for values, part in zip(seen.T, ("mean", "st.dev."), strict=True):
-                cell = printed("swapping", name)[f"{k} {method} {part}"]
-                spread = float(values.std(ddof=1))
-                cells.append(
-                    drawn(
-                        f"k = {k}",
-                        f"{method} {part}",
-                        cell.text,
-                        float(values.mean()),
-                        right=cell.right,
-                        ours_by=1.5 * spread * math.sqrt(1 / runs + 1 / 30),
-                        theirs_by=1.5 * spread * math.sqrt(1 / runs + 1 / 100),
-                        because=because,
-                    )
-                )
+                cell, ours = printed("swapping", name)[f"{k} {method} {part}"], float(values.mean())
+                spread = Spread(cell.deviation or 0.0, MEASURED - 1)
+                row, column = f"k = {k}", f"{method} {part}"
+                cells.append(_judged(row, column, cell, ours, spread, runs, 1, because))
     return cells
 
 

@@ -50,3 +50,19 @@ def test_another_way_of_swapping_is_told_apart(monkeypatch: pytest.MonkeyPatch) 
 
     monkeypatch.setattr(method, "permuted", still)
     assert anew("3.8") is Verdict.DIFFERENT
+
+
+@needs_data
+@pytest.mark.parametrize("more", [-1, 1])
+def test_groups_one_record_off_turn_red(more: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Power: groups of 11 or 13 instead of 12."""
+    right = method.individual_ranking
+    monkeypatch.setattr(method, "individual_ranking", lambda values, k: right(values, k + more))
+    assert anew("3.9") is Verdict.DIFFERENT
+
+
+@needs_data
+@pytest.mark.parametrize("stream", ["1", "2", "3"])
+def test_other_seeds_are_not_red(stream: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "seeded", lambda name: method.seeded(name + stream))
+    assert anew("3.9") is not Verdict.DIFFERENT
