@@ -59,8 +59,8 @@ def test_no_exhibit_compares_more_than_it_registered(
         monkeypatch.setattr(module, "exact", lambda *_: flat)
     monkeypatch.setattr(measure, "simulated", lambda *_: flat)
     same = lambda values, *_: values  # noqa: E731
-    for method in ("mdav_id", "correlations"):
-        monkeypatch.setattr(swapping, method, same)
+    monkeypatch.setattr(swapping, "mdav_id", same)
+    monkeypatch.setattr(swapping, "correlations", lambda columns, values: values)
     monkeypatch.setattr(swapping, "SWAPS", dict.fromkeys(swapping.SWAPS, same))
     monkeypatch.setattr(swapping, "change", lambda *_: (0.1, 0.1))
     if exhibits()[name].needs:

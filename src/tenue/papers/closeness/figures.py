@@ -5,16 +5,13 @@ from __future__ import annotations
 from fractions import Fraction
 from itertools import product
 
-import numpy as np
-
 from ...evaluate import check
-from ...microdata.bucket.cut import cut
-from ...microdata.bucket.measure import ratio_of
 from ..cell import Cell, claimed, met
 from ..data import Data
 from ..exhibit import figure
 from ..figure import Figure, Panel, Series, panels
-from .tables import BUCKETS, GROUPS, as_table
+from .release import Close, as_table, ratio, released
+from .tables import BUCKETS, GROUPS
 
 FIRST, SECOND = "ABCD", "PQRS"
 RECORDS = list(product(range(4), range(4)))
@@ -168,9 +165,14 @@ def generalisation_cells(_: Data) -> list[Cell]:
 # -- buckets ---------------------------------------------------------------------------------------
 
 
+def twelve() -> Close:
+    """Twelve values, published with as many buckets as use up t = 2."""
+    return released(range(1, 13), 2, 12)
+
+
 def buckets(_: Data) -> Figure:
     values = [(float(i + 1), 1.0) for i in range(12)]
-    found = cut(np.ones(12, np.int64), 3)
+    found = sorted(twelve().buckets)
     series = tuple(
         Series(
             f"B{j + 1}", tuple(p for p, own in zip(values, found, strict=True) if own == j), "point"
@@ -192,7 +194,7 @@ def buckets(_: Data) -> Figure:
 
 
 def bucket_cells(_: Data) -> list[Cell]:
-    sizes = np.bincount(cut(np.ones(12, np.int64), 3)).tolist()
+    sizes = twelve().sizes
     return [
         claimed(
             "12 values, 3 buckets",
@@ -229,8 +231,8 @@ def partition(_: Data) -> Figure:
 
 
 def partition_cells(_: Data) -> list[Cell]:
-    found = ratio_of(GROUPS, BUCKETS)
-    return [met("distance", "largest of three groups", "1.5", float(found or 0), right="1.5")]
+    found = ratio(GROUPS.tolist(), BUCKETS.tolist())
+    return [met("distance", "largest of three groups", "1.5", found, right="1.5")]
 
 
 LOW, HIGH = Fraction(1, 3), Fraction(2, 3)

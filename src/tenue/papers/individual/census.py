@@ -156,7 +156,9 @@ def ranges(data: Data) -> list[Cell]:
 NOTE = (
     "Half of the answers are closer to the truth than the number shown; ε = 1, one record "
     "replaced, bounds from 0 to a power of two. The selection of a maximum aims at a rank below "
-    "it, so that it does not fall outside the data."
+    "it, so that it does not fall outside the data. Its errors come from the probabilities with "
+    "which `ask` draws a median, read inside the library: no public name gives them away, because "
+    "they depend on the rows."
 )
 EXHIBITS = (
     beyond(

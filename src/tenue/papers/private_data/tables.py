@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...evaluate import Score
+from ...evaluate import Score, distributions
 from ..cell import Cell, Verdict, beside, drawn, half_digit, met, refuted
 from ..chance import (
     PRINT_SHARE,
@@ -232,9 +232,20 @@ def statistics(data: Data) -> list[Cell]:
                 row = f"{statistic} of {name}, k = {k}"
                 for method in METHODS:
                     cell = cells[f"{statistic} {name} k={k} | {method}"]
-                    found = moved(columns.values, masked[method], statistic, place)
-                    result.append(_statistic(row, method, cell, found))
+                    column = method.replace("eps=", "ε = ").replace("Insensit.", "insensitive")
+                    if method.startswith("eps="):
+                        found = moved(columns.values, masked[method], statistic, place)
+                        result.append(_mean(row, column, cell, *found))
+                    else:
+                        ours = once_moved(columns, masked[method][0], statistic, place)
+                        result.append(_once(row, column, cell, ours))
     return result
+
+
+def once_moved(columns: Columns, values: Table, statistic: str, place: int) -> float:
+    """The relative change of a table that is not drawn."""
+    found = distributions(columns.arrow(), columns.replaced(values).arrow())[place]
+    return float((found.mean if statistic == "mean" else found.variance) or 0.0)
 
 
 def _masked(columns: Columns, k: int, method: str) -> list[Table]:
@@ -245,11 +256,7 @@ def _masked(columns: Columns, k: int, method: str) -> list[Table]:
     return [by_mdav(columns, k) if method == "MDAV" else by_corners(columns, k)]
 
 
-def _statistic(row: str, method: str, cell: Printed, found: tuple[float, float]) -> Cell:
-    column = method.replace("eps=", "ε = ").replace("Insensit.", "insensitive")
-    ours, spread = found
-    if method.startswith("eps="):
-        return _mean(row, column, cell, ours, spread)
+def _once(row: str, column: str, cell: Printed, ours: float) -> Cell:
     if ours < 1e-12:  # means of groups keep the mean
         return met(row, column, cell.text, 0.0)
     return met(row, column, cell.text, ours, right=cell.right)
