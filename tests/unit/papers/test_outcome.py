@@ -35,7 +35,8 @@ def test_an_exhibit_for_a_terminal() -> None:
 def test_our_numbers_have_two_digits_more() -> None:
     assert written(met("a", "b", "200.00", 200.0)) == "200.0000"
     assert written(met("a", "b", "3.07E+09", 3.0655e9)) == "3.066E+09"
-    assert written(met("a", "b", "11", 11.0)) == "11.00"
+    assert written(met("a", "b", "11", 11.0)) == "11"
+    assert written(met("a", "b", "11", 11.25)) == "11.25"
     assert written(beside("a", "b", 1249080.4)) == "1,249,080"
     assert written(beside("a", "b", 0.0123456789)) == "0.0123457"
     assert apart(met("a", "b", "2.0", 1.5)) == "−0.5"
@@ -50,3 +51,13 @@ def test_the_screen_of_a_run_is_narrow_and_explains_its_signs() -> None:
         tuple(Shown(one, CELLS[:1], None) for chapter in CHAPTERS for one in chapter.exhibits)
     )
     assert max(map(len, str(longest).splitlines())) < 80
+
+
+def test_what_is_missing_says_where_it_would_be_found() -> None:
+    exhibit = table("x", "A table", "Table X", list, needs=("census.csv",))
+    found = Outcome((exhibit.shown(Data(folder="")),))
+    for text in (str(found), one_exhibit(found["x"])):
+        assert "--data" in text
+        assert "--stand-in" in text
+    assert "Needs census.csv." in one_exhibit(found["x"])
+    assert "made-up stand-in" in str(Outcome(found.shown, made_up=True))

@@ -80,7 +80,7 @@ def error_cells(n: int) -> list[Cell]:
             claimed(
                 row,
                 "Bayes / noisy",
-                "always below 1",
+                "below 1",
                 found.bayes_error / found.naive_error,
                 holds=found.bayes_error < found.naive_error,
             ),

@@ -181,8 +181,8 @@ def masses(_: Data) -> list[Cell]:
         counts = release.counts
         shares = counts / counts.sum(axis=1, keepdims=True)
         facts = (
-            ("emphasised", f"{t}/{many}", float(shares.max()), Fraction(t, many)),
-            ("others", f"1/{t * many}", float(shares.min()), Fraction(1, t * many)),
+            ("the emphasised", f"{t}/{many}", float(shares.max()), Fraction(t, many)),
+            ("any other", f"1/{t * many}", float(shares.min()), Fraction(1, t * many)),
         )
         cells += [
             claimed(
