@@ -1,4 +1,4 @@
-"""Thesis, sections 7.1 and 7.2: its examples, and t-closeness on its reference tables.
+"""Thesis, sections 7.1 and 7.2, beyond what `tenue papers` shows: t-closeness on its data.
 
 The data is not in this repository: without ../shared the tests that need it are skipped.
 """
@@ -20,91 +20,39 @@ from tenue.microdata.bucket.cut import buckets_for, cut
 from tenue.microdata.bucket.emphasis import emphasised
 from tenue.microdata.bucket.feasible import most_groups
 from tenue.microdata.bucket.fill import filled
-from tenue.microdata.bucket.measure import ratio_of, ratio_of_counts
 from tenue.microdata.method.catalogue import chosen_method
 from tenue.microdata.method.linked import linked, numbered
 from tenue.microdata.table.original import read_original
 from tenue.noise.source import SYSTEM
+from tenue.papers.closeness.release import as_table
+from tenue.papers.closeness.tables import PATIENTS, patients, schema, typed
 
 DATA = Path(__file__).parents[2].parent / "shared" / "data"
 needs_data = pytest.mark.skipif(
     not DATA.is_dir(), reason="the reference data (../shared/data) is not on this machine"
 )
 
-MEDICAL = [
-    ("asian", "1964-09-27", "female", "hypertension"),
-    ("asian", "1961-05-08", "female", "obesity"),
-    ("asian", "1964-04-18", "male", "chest pain"),
-    ("black", "1963-03-13", "male", "hypertension"),
-    ("black", "1963-03-18", "male", "shortness of breath"),
-    ("black", "1964-09-07", "female", "obesity"),
-    ("white", "1961-05-14", "male", "chest pain"),
-    ("white", "1963-05-08", "male", "obesity"),
-    ("white", "1961-09-15", "female", "shortness of breath"),
-]
-"""Table 7.2."""
-
-
-def medical() -> tuple[pa.Table, tn.Schema]:
-    names = ["ethnicity", "born", "sex", "problem"]
-    columns = dict(zip(names, map(list, zip(*MEDICAL, strict=True)), strict=True))
-
-    def categories(name: str) -> dict[str, Any]:
-        role = "confidential" if name == "problem" else "quasi-identifier"
-        return {"type": "category", "categories": sorted(set(columns[name])), "role": role}
-
-    born = {"type": "date", "bounds": ["1961-01-01", "1964-12-31"], "role": "quasi-identifier"}
-    declared = {name: born if name == "born" else categories(name) for name in names}
-    facts = {"name": "medical", "unit": "record", "neighbours": "replace"}
-    return pa.table(columns), tn.Schema.from_dict({"table": facts, "columns": declared})
-
 
 def test_tables_7_2_and_7_4_two_tables_linked_by_ethnicity() -> None:
     """The partition is the thesis' own, by ethnicity; the tables that follow from it are exact."""
-    table, schema = medical()
-    way = chosen_method(schema, "anatomy", k=3)
-    original = read_original(table, schema)
+    declared = tn.Schema.from_dict(schema())
+    way = chosen_method(declared, "anatomy", k=3)
+    original = read_original(as_table(typed(patients())), declared)
     labels = original.cells["ethnicity"].numbers
     tables = linked(way, original, original.cells, numbered(labels, SYSTEM))
     who, values = (tables[name].to_pylist() for name in ("quasi_identifiers", "confidential"))
     number = {row["ethnicity"]: row["group"] for row in who}
     assert sorted(number.values()) == [1, 2, 3]
-    assert [(row["ethnicity"], str(row["born"]), row["sex"], row["group"]) for row in who] == [
-        (ethnicity, born, sex, number[ethnicity]) for ethnicity, born, sex, _ in MEDICAL
+    assert [(row["ethnicity"], str(row["birth"]), row["sex"], row["group"]) for row in who] == [
+        (ethnicity, birth, sex, number[ethnicity]) for ethnicity, birth, sex, _ in PATIENTS
     ]
     assert [(row["group"], row["problem"]) for row in values] == [
-        (number[ethnicity], problem) for ethnicity, _, _, problem in MEDICAL
+        (number[ethnicity], problem) for ethnicity, _, _, problem in PATIENTS
     ]
     found = tn.evaluate.check(
         tables["confidential"], quasi_identifiers=["group"], confidential=["problem"]
     )
     assert (found.k, found.l) == (3, 3)
-
-
-def test_the_same_table_published_has_3_anonymous_groups() -> None:
-    table, schema = medical()
-    release = tn.publish(table, schema=schema, method="anatomy", k=3)
-    groups = Counter(release.tables["quasi_identifiers"].column("group").to_pylist())
-    assert sorted(groups.values()) == [3, 3, 3]
-    problems = release.tables["confidential"].column("problem").to_pylist()
-    assert Counter(problems) == Counter(row[3] for row in MEDICAL)
-
-
-def test_figures_7_4_and_7_5_and_table_7_5() -> None:
-    """Twelve points, three buckets of four, three groups of four: exactly 1.5-close."""
-    buckets = cut(np.ones(12, np.int64), 3)
-    assert buckets.tolist() == [0] * 4 + [1] * 4 + [2] * 4
-    assert most_groups([4, 4, 4], 4, Fraction(3, 2)) == 3
-    counts = emphasised([4, 4, 4], 3, Fraction(3, 2))
-    assert counts.tolist() == [[2, 1, 1], [1, 2, 1], [1, 1, 2]]
-    assert ratio_of_counts(counts) == Fraction(3, 2)
-    # the groups as printed
-    printed = np.array([2, 1, 1, 3, 2, 3, 1, 2, 3, 3, 1, 2]) - 1
-    assert ratio_of(printed, buckets) == Fraction(3, 2)
-    listed = [sorted(buckets[printed == group].tolist()) for group in range(3)]
-    assert listed == [[0, 0, 1, 2], [0, 1, 1, 2], [0, 1, 2, 2]]
-    found = np.array([np.bincount(part, minlength=3) for part in listed])
-    assert found.tolist() == counts.tolist()
 
 
 def test_table_7_5_of_any_people_with_twelve_different_values() -> None:

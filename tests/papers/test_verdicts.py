@@ -1,4 +1,4 @@
-"""The whole book, and ten formulas of the library broken one at a time.
+"""The whole book, and formulas of the library broken one at a time, some of every theory.
 
 A verdict is worth something only if it turns red: each mutant below is a wrong version of one
 formula, and at least one exhibit must say so.
@@ -6,6 +6,7 @@ formula, and at least one exhibit must say so.
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Callable
 from fractions import Fraction
@@ -15,6 +16,7 @@ import numpy as np
 import pytest
 
 from exhibits import FOUND, HAS_DATA, anew, needs_data
+from tenue.papers.catalogue import exhibits
 from tenue.papers.cell import Verdict
 from tenue.papers.reproduce import reproduce
 
@@ -78,8 +80,6 @@ def heavy_tail_scale(patch: Patch) -> None:
 
 def median_gap(patch: Patch) -> None:
     """Both gaps around a rank, instead of the larger one."""
-    import sys
-
     module = sys.modules["tenue.sensitivity.local"]
     right = module._order
     patch.setattr(module, "_order", lambda column, ranks: 2 * right(column, ranks))
@@ -123,21 +123,21 @@ def bayes_rate(patch: Patch) -> None:
 
 def bucket_ends(patch: Patch) -> None:
     """The printed ceiling."""
-    from tenue.papers.closeness import errata, figures
+    from tenue.microdata.bucket import column
 
     def wrong(counts: Any, buckets: int) -> Any:
         ends = [-(-(2 * i * counts.size + buckets) // (2 * buckets)) for i in range(1, buckets)]
         return np.searchsorted(np.array(ends), np.arange(counts.size), side="right")
 
-    for module in (errata, figures):
-        patch.setattr(module, "cut", wrong)
+    patch.setattr(column, "cut", wrong)
 
 
 def closeness_ratio(patch: Patch) -> None:
     """Whatever the shares, one and a third."""
-    from tenue.microdata.bucket import measure
+    from tenue.evaluate import check  # noqa: F401 - loads the module that is patched
 
-    patch.setattr(measure, "ratio", lambda counts: Fraction(4, 3))
+    module = sys.modules["tenue.evaluate.check"]
+    patch.setattr(module, "ratio", lambda counts: Fraction(4, 3))
 
 
 def chain_bound(patch: Patch) -> None:
@@ -146,26 +146,66 @@ def chain_bound(patch: Patch) -> None:
     patch.setattr(chain, "hilbert", chain.separate)
 
 
-MUTANTS: list[tuple[Break, str]] = [
-    (variance_of_optimal, "4.1"),
-    (width_of_optimal, "4.2"),
-    (box_region, "4.4"),
-    (laplace_radius, "4.3"),
-    (heavy_tail_scale, "idp.1"),
-    (median_gap, "idp.ex1"),
-    (refined_core, "5.5"),
-    (moved_delta, "err.delta"),
-    (bayes_rate, "bayes.fig1"),
-    (bucket_ends, "err.ceiling"),
-    (closeness_ratio, "7.5"),
-    (chain_bound, "6.scales"),
+def wrong_range(patch: Patch) -> None:
+    """Answers below 0 are counted, and those above n forgotten."""
+    from tenue.papers.bayes import tables
+
+    def wrong(true: int, n: int, law: Any) -> float:
+        return float(law.cdf(-true))
+
+    patch.setattr(tables, "out_of_range", wrong)
+
+
+def corner_groups(patch: Patch) -> None:
+    """Insensitive groups that are formed like MDAV's: one record changes several."""
+    from tenue.microdata import mdav
+    from tenue.papers.private_data import figures
+
+    patch.setattr(figures, "reference_points", lambda rows, k, bounds: mdav(rows, k))
+
+
+def ranked_groups(patch: Patch) -> None:
+    """Groups of ranks with one record too many."""
+    from tenue.papers.swapping import errata
+
+    right = errata.individual_ranking
+    patch.setattr(errata, "individual_ranking", lambda values, k: right(values, k + 1))
+
+
+MUTANTS: list[tuple[str, Break, str]] = [
+    ("T1", variance_of_optimal, "4.1"),
+    ("T1", width_of_optimal, "4.2"),
+    ("T1", box_region, "4.4"),
+    ("T1", laplace_radius, "4.3"),
+    ("T2", heavy_tail_scale, "idp.1"),
+    ("T2", median_gap, "idp.ex1"),
+    ("T3", refined_core, "5.5"),
+    ("T3", moved_delta, "err.delta"),
+    ("T4", bayes_rate, "bayes.fig1"),
+    ("T4", wrong_range, "bayes.range"),
+    ("T5", chain_bound, "6.scales"),
+    ("T5", corner_groups, "fig6.2"),
+    ("T5", ranked_groups, "err.columns"),
+    ("T6", bucket_ends, "err.ceiling"),
+    ("T6", closeness_ratio, "7.5"),
 ]
+"""The body of theory (T1 noise, T2 individual DP, T3 refinement, T4 Bayes, T5 microaggregation and
+swapping, T6 closeness), a wrong formula, and the exhibit that must turn red. None needs data."""
 
 
-@pytest.mark.parametrize(("mutant", "name"), MUTANTS, ids=[m.__name__ for m, _ in MUTANTS])
+def test_every_body_of_theory_has_two_mutants() -> None:
+    counted = Counter(theory for theory, _, _ in MUTANTS)
+    assert sorted(counted) == ["T1", "T2", "T3", "T4", "T5", "T6"]
+    assert min(counted.values()) >= 2
+
+
+@pytest.mark.parametrize(
+    ("theory", "mutant", "name"), MUTANTS, ids=[m.__name__ for _, m, _ in MUTANTS]
+)
 def test_a_broken_formula_turns_a_verdict_red(
-    mutant: Break, name: str, monkeypatch: pytest.MonkeyPatch
+    theory: str, mutant: Break, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    assert exhibits()[name].needs == ()
     assert anew(name) is not Verdict.DIFFERENT
     mutant(monkeypatch)
     assert anew(name) is Verdict.DIFFERENT

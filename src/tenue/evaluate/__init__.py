@@ -4,6 +4,7 @@ check                     k, l and t of any table
 risk, utility             all about an original table and its masked version
 compare                   both of them, of a release that anybody made
 record_linkage, within    what an intruder finds again
+rematched                 what an intruder restores of swapped columns
 sse, correlation_difference, distributions, propensity     what an analyst loses
 discernibility, average_class_size, ncp     what generalising lost
 likeness                  two tables as wholes, where no row of one is a row of the other
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from .pair.linkage import record_linkage
     from .pair.loss import sse, within
     from .pair.propensity import Propensity, propensity
+    from .pair.rematch import PublishedColumn, Rematched, rematched
     from .risk import Risk, risk
     from .score import Score, score
     from .utility import Utility, utility
@@ -41,6 +43,8 @@ __all__ = [
     "Likeness",
     "Moved",
     "Propensity",
+    "PublishedColumn",
+    "Rematched",
     "Risk",
     "Score",
     "Utility",
@@ -54,6 +58,7 @@ __all__ = [
     "ncp",
     "propensity",
     "record_linkage",
+    "rematched",
     "risk",
     "score",
     "sse",
@@ -73,6 +78,7 @@ lazily(
         ".pair.linkage": "record_linkage",
         ".pair.loss": "sse within",
         ".pair.propensity": "Propensity propensity",
+        ".pair.rematch": "PublishedColumn Rematched rematched",
         ".risk": "Risk risk",
         ".score": "Score score",
         ".utility": "Utility utility",

@@ -3,6 +3,7 @@
 mdav, v_mdav, individual_ranking     rows into groups of similar rows
 ordered, reference_points            rows into groups by an order of the declared domain
 records                              numbers, dates and categories, as these compare them
+permuted                             for each row of a group, another one whose value it gets
 rank_file, swap_file                 one column of a table that does not fit into memory
 Release                              a protected copy of a table, made by `tn.publish`
 """
@@ -24,6 +25,7 @@ from .partition import (
 
 if TYPE_CHECKING:
     from .assessment import Step
+    from .permute import permuted
     from .protected_copy import Release
     from .table.records import records
     from .table.stored import rank_file, swap_file
@@ -36,6 +38,7 @@ __all__ = [
     "individual_ranking",
     "mdav",
     "ordered",
+    "permuted",
     "rank_file",
     "records",
     "reference_points",
@@ -47,6 +50,7 @@ lazily(
     __name__,  # a partition of numbers needs neither engine nor ledger
     {
         ".assessment": "Step",
+        ".permute": "permuted",
         ".protected_copy": "Release",
         ".table.records": "records",
         ".table.stored": "rank_file swap_file",

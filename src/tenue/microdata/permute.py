@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..noise.exact import uniform
-from ..noise.source import Source
+from ..noise.source import SYSTEM, Source
 
 Rows = NDArray[np.int64]
 
@@ -19,7 +19,7 @@ _SHORT = 512
 """Groups up to this size are permuted all at once, step by step; larger ones by sorting."""
 
 
-def permuted(labels: NDArray[np.int64], source: Source) -> Rows:
+def permuted(labels: NDArray[np.int64], source: Source = SYSTEM) -> Rows:
     """For each row, the row of its own group whose value it gets.
 
     Guarantee
@@ -27,8 +27,13 @@ def permuted(labels: NDArray[np.int64], source: Source) -> Rows:
         everything else: Fisher and Yates' exchanges with unbiased whole numbers.
 
     Parameters
-        labels: the group of each row, numbered from 0.
+        labels: the group of each row, numbered from 0, as a `Partition` has them.
         source: where uniform words come from.
+
+    Example
+        >>> taken = permuted(np.array([0, 1, 0, 1, 2]))
+        >>> sorted(taken[[0, 2]].tolist()), sorted(taken[[1, 3]].tolist()), int(taken[4])
+        ([0, 2], [1, 3], 4)
     """
     order, starts, sizes = _by_group(labels)
     taken = order.copy()

@@ -102,16 +102,11 @@ def met(
     ours: float,
     *,
     right: float | str | None = None,
-    within: float | None = None,
     remark: str = "",
 ) -> Cell:
-    """The paper is right: ours must round to the print, and be `right` where that is known.
-
-    within: how far a random number may be from the print, instead of half a digit.
-    """
-    reach = half_digit(printed) if within is None else within
+    """The paper is right: ours must round to the print, and be `right` where that is known."""
     away = ours - float(printed)
-    good = abs(away) <= reach * (1 + 1e-9) and _is_right(ours, right)
+    good = abs(away) <= half_digit(printed) * (1 + 1e-9) and _is_right(ours, right)
     verdict = Verdict.EQUAL if good else Verdict.DIFFERENT
     return Cell(row, column, printed, ours, away, verdict, remark)
 
@@ -136,18 +131,34 @@ def beside(
 
 
 def claimed(
-    row: str, column: str, says: str, ours: float | str, *, holds: bool, remark: str = ""
+    row: str,
+    column: str,
+    says: str,
+    ours: float | str,
+    *,
+    holds: bool,
+    right: float | str | None = None,
+    remark: str = "",
 ) -> Cell:
-    """What the paper says, and whether it holds of what we computed."""
-    verdict = Verdict.EQUAL if holds else Verdict.DIFFERENT
+    """What the paper says, and whether it holds of what we computed, which must be `right` too."""
+    good = holds and (isinstance(ours, str) or _is_right(ours, right))
+    verdict = Verdict.EQUAL if good else Verdict.DIFFERENT
     return Cell(row, column, says, ours, None, verdict, remark)
 
 
 def refuted(
-    row: str, column: str, says: str, ours: float | str, *, fails: bool, because: str
+    row: str,
+    column: str,
+    says: str,
+    ours: float | str,
+    *,
+    fails: bool,
+    because: str,
+    right: float | str | None = None,
 ) -> Cell:
     """What the paper says and what is not so; `fails` is computed, and must be true."""
-    verdict = Verdict.CORRECTED if fails else Verdict.DIFFERENT
+    good = fails and (isinstance(ours, str) or _is_right(ours, right))
+    verdict = Verdict.CORRECTED if good else Verdict.DIFFERENT
     return Cell(row, column, says, ours, None, verdict, because)
 
 
@@ -159,19 +170,12 @@ def unmet(
     *,
     because: str,
     right: float | str | None = None,
-    within: float = 0.0,
 ) -> Cell:
     """The print cannot be reproduced; `right` is what this reading gave elsewhere."""
     away = ours - float(printed)
-    good = right is None or _is_right(ours, right) or abs(ours - float(right)) <= within
+    good = right is None or _is_right(ours, right)
     verdict = Verdict.IRREPRODUCIBLE if good else Verdict.DIFFERENT
     return Cell(row, column, printed, ours, away, verdict, because)
-
-
-FAR = 6.0
-"""A random number that is farther from the right one, in standard deviations, is wrong."""
-NEAR = 4.0
-"""A printed one that is farther from it has another reason than chance."""
 
 
 def drawn(
@@ -181,23 +185,24 @@ def drawn(
     ours: float,
     *,
     right: float | None,
-    ours_by: float,
-    theirs_by: float,
+    possible: bool,
+    same: bool,
     because: str,
 ) -> Cell:
-    """A number that depends on draws, in the paper and here.
+    """A number that depends on draws, in the paper and here; `chance.py` says what chance explains.
 
     right: the mean of many runs made elsewhere; None if there are none.
-    ours_by: the standard deviation of ours − right; theirs_by: of ours − printed.
+    possible: whether chance explains how far ours is from it.
+    same: whether chance explains how far ours is from the print.
     because: why the print may differ beyond chance.
     """
-    if right is not None and abs(ours - right) > FAR * ours_by + PRECISE * abs(right):
-        away = ours - float(printed)
-        return Cell(row, column, printed, ours, away, Verdict.DIFFERENT, f"Expected {right:.6g}.")
-    within = NEAR * theirs_by + half_digit(printed)
-    if abs(ours - float(printed)) <= within:
-        return met(row, column, printed, ours, within=within)
-    return unmet(row, column, printed, ours, because=because)
+    away = ours - float(printed)
+    if not (possible and math.isfinite(ours)):
+        why = "" if right is None else f"Expected {right:.6g}."
+        return Cell(row, column, printed, ours, away, Verdict.DIFFERENT, why)
+    if same:
+        return Cell(row, column, printed, ours, away, Verdict.EQUAL)
+    return Cell(row, column, printed, ours, away, Verdict.IRREPRODUCIBLE, because)
 
 
 def missing(files: tuple[str, ...]) -> Cell:

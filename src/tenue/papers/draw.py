@@ -14,13 +14,18 @@ _LETTER = 6.6
 """About how wide a letter of the legend is, in pixels."""
 _WIDE, _HIGH, _SQUARE = 376, 230, 300
 _LARGE = 1e7
+_BESIDE = 3
+"""More panels stand in two columns."""
+_MARGIN = 0.04
+"""How much room is left above the highest and below the lowest point."""
 _CORE = 0.8
 """How much of the place between two bars they take."""
 
 
 def picture(figure: Figure) -> Picture:
     """All panels in one drawing, for a file of its own."""
-    return Picture("", [panel(one) for one in figure.panels], told=figure.caption)
+    across = 2 if len(figure.panels) > _BESIDE else 0
+    return Picture("", [panel(one) for one in figure.panels], told=figure.caption, across=across)
 
 
 def pictures(figure: Figure) -> list[Picture]:
@@ -30,22 +35,37 @@ def pictures(figure: Figure) -> list[Picture]:
 
 def panel(given: Panel) -> Drawn:
     width = _SQUARE if given.square else _WIDE
-    high = _SQUARE if given.square else _HIGH
+    height = _SQUARE if given.square else _HIGH
     tones = tones_of(given.series)
     marks = [
         mark
         for place, series in enumerate(given.series)
         for mark in _DRAW[series.mark](series, tones[series.name], given, place)
     ]
+    marks += [Words(text, x, y, align="center") for x, y, text in given.words]
     marks += _legend(given, tones, width)
-    across = given.x_range or _reach(given, 0)
-    up = given.y_range or (None, None)
-    if up == (None, None) and not given.log_y and _has_bars(given):
-        up = (0.0, 1.05 * max(y for one in given.series for _, y in one.points))
+    across = given.x_range or _reach(given)
+    low, high = given.y_range or _heights(given)
     ends = (across[1], across[0]) if given.reverse_x else across
-    x = Axis(given.x, low=ends[0], high=ends[1], log=given.log_x)
-    y = Axis(given.y, low=up[0], high=up[1], log=given.log_y, write=_written(given), grid=True)
-    return Drawn(tuple(marks), x=x, y=y, width=width, height=high)
+    x = Axis(
+        given.x,
+        low=ends[0],
+        high=ends[1],
+        log=given.log_x,
+        ticks=given.x_ticks,
+        write="~g" if given.x_ticks else "",
+        shown="x" not in given.hidden,
+    )
+    y = Axis(
+        given.y,
+        low=low,
+        high=high,
+        log=given.log_y,
+        write=_written(given),
+        grid=True,
+        shown="y" not in given.hidden,
+    )
+    return Drawn(tuple(marks), x=x, y=y, width=width, height=height)
 
 
 def tones_of(series: Sequence[Series]) -> dict[str, str]:
@@ -66,8 +86,19 @@ def _written(given: Panel) -> str:
     return "~e" if given.log_y and highest >= _LARGE else ""
 
 
-def _reach(given: Panel, axis: int) -> tuple[float, float]:
-    seen = [point[axis] for one in given.series for point in one.points]
+def _heights(given: Panel) -> tuple[float, float]:
+    """From the lowest to the highest point with room for the line; from 0 if that is near."""
+    seen = [y for one in given.series for _, y in one.points]
+    low, high = min(seen), max(seen)
+    if given.log_y:
+        room = (high / low) ** _MARGIN
+        return low / room, high * room
+    room = _MARGIN * (high - low)
+    return (0.0 if 0 <= low <= high / 4 or _has_bars(given) else low - room), high + room
+
+
+def _reach(given: Panel) -> tuple[float, float]:
+    seen = [x for one in given.series for x, _ in one.points]
     low, high = min(seen), max(seen)
     if _has_bars(given):
         gap = _gap(given) * 0.6

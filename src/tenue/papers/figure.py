@@ -27,7 +27,13 @@ class Series:
 
 @dataclass(frozen=True)
 class Panel:
-    """One pair of axes; `reverse_x` runs from large to small."""
+    """One pair of axes.
+
+    reverse_x: whether the horizontal axis runs from large to small.
+    x_ticks: where numbers stand below it; none for what suits.
+    hidden: the axes that are not drawn, because their numbers mean nothing: "y" or "xy".
+    words: texts in the drawing, each around its place (x, y).
+    """
 
     title: str
     x: str
@@ -39,6 +45,9 @@ class Panel:
     x_range: tuple[float, float] | None = None
     y_range: tuple[float, float] | None = None
     square: bool = False
+    x_ticks: tuple[float, ...] = ()
+    hidden: Literal["", "y", "xy"] = ""
+    words: tuple[tuple[float, float, str], ...] = ()
 
 
 @dataclass(frozen=True)

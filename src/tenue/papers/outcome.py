@@ -14,6 +14,17 @@ from .catalogue import CHAPTERS
 from .cell import SIGNS, Cell, Verdict
 from .exhibit import Chapter, Shown
 
+MADE_UP = (
+    "Tables were computed from a made-up stand-in for the data: nothing that needed data may be "
+    "compared with the print."
+)
+_WHERE = (
+    "Name the folder that has it with --data or TENUE_DATA (`docs/reference/papers.md` says where "
+    "it is from), or compute on made-up tables with --stand-in."
+)
+_ROUND, _HUGE = 1e5, 1e15
+"""Between these a number is written without decimals, and with all of its digits."""
+
 
 @dataclass(frozen=True)
 class Outcome:
@@ -59,8 +70,12 @@ class Outcome:
         rows = [[one.exhibit.id, SIGNS[one.verdict], one.exhibit.title] for one in self.shown]
         counted = Counter(self.verdicts.values())
         found = [f"{SIGNS[one]} {one.value}: {counted[one]}" for one in Verdict if counted[one]]
-        more = "`tenue papers --only 4.1` shows every number of one."
-        return "\n".join([*text_table(rows, left=3), "", hanging("   ".join(found)), more])
+        lines = [*text_table(rows, left=3), "", hanging("   ".join(found))]
+        if self.made_up:
+            lines.append(hanging(MADE_UP))
+        elif counted[Verdict.MISSING]:
+            lines.append(hanging(_WHERE))
+        return "\n".join([*lines, "`tenue papers --only 4.1` shows every number of one."])
 
 
 def tally(cells: Iterable[Cell]) -> str:
@@ -80,6 +95,10 @@ def tally(cells: Iterable[Cell]) -> str:
 def one_exhibit(shown: Shown) -> str:
     """An exhibit for a terminal: every cell beside the print."""
     exhibit = shown.exhibit
+    if shown.cells and all(cell.ours is None for cell in shown.cells):
+        needs = " ".join(dict.fromkeys(cell.remark for cell in shown.cells))
+        head = f"{exhibit.source}: {exhibit.title}  [{shown.verdict.value}]"
+        return f"{head}\n\n{hanging(f'{needs} {_WHERE}', '  ')}"
     rows = [["", "", "printed", "ours", "verdict"]]
     rows += [
         [cell.row, cell.column, cell.printed or "", written(cell), cell.verdict.value]
@@ -105,7 +124,24 @@ def written(cell: Cell) -> str:
         return cell.ours or ""
     if cell.printed is not None and cell.difference is not None:
         mantissa = cell.printed.lower().partition("e")[0]
+        if "." not in mantissa and float(cell.ours).is_integer():
+            return f"{cell.ours:.0f}"
         if "e" in cell.printed.lower():
             return f"{cell.ours:.{len(mantissa.partition('.')[2]) + 1}E}"
         return f"{cell.ours:.{len(mantissa.partition('.')[2]) + 2}f}"
-    return f"{cell.ours:,.6g}" if abs(cell.ours) >= 1000 else f"{cell.ours:.6g}"
+    if _ROUND <= abs(cell.ours) < _HUGE:
+        return f"{cell.ours:,.0f}"
+    return f"{cell.ours:,.6g}"
+
+
+def apart(cell: Cell) -> str:
+    """Ours − printed in two digits, and nothing where one of them is no number.
+
+    Example
+        >>> from tenue.papers.cell import met
+        >>> apart(met("a", "b", "1.92", 1.9181)), apart(met("a", "b", "2.00", 2))
+        ('−0.0019', '0')
+    """
+    if cell.difference is None:
+        return ""
+    return f"{cell.difference:+.2g}".replace("-", "−") if cell.difference else "0"

@@ -59,6 +59,10 @@ def test_claims_are_as_good_as_their_check() -> None:
     assert claimed("a", "b", "so", 1, holds=False).verdict is Verdict.DIFFERENT
     assert refuted("a", "b", "so", 1, fails=True, because="no").verdict is Verdict.CORRECTED
     assert refuted("a", "b", "so", 1, fails=False, because="no").verdict is Verdict.DIFFERENT
+    for right, good in (("1", True), ("1.001", False)):
+        one = claimed("a", "b", "so", 1.0, holds=True, right=right)
+        other = refuted("a", "b", "so", 1.0, fails=True, because="no", right=right)
+        assert (one.verdict is Verdict.EQUAL, other.verdict is Verdict.CORRECTED) == (good, good)
 
 
 def test_what_is_not_printed_must_still_be_right() -> None:
@@ -69,19 +73,21 @@ def test_what_is_not_printed_must_still_be_right() -> None:
 
 
 @pytest.mark.parametrize(
-    ("ours", "right", "verdict"),
+    ("possible", "same", "verdict"),
     [
-        (0.5, 0.5, Verdict.EQUAL),
-        (0.53, 0.53, Verdict.EQUAL),  # within four deviations of the print
-        (0.58, 0.58, Verdict.IRREPRODUCIBLE),
-        (0.5, 0.57, Verdict.DIFFERENT),  # seven deviations from what many runs gave
+        (True, True, Verdict.EQUAL),
+        (True, False, Verdict.IRREPRODUCIBLE),
+        (False, True, Verdict.DIFFERENT),  # as printed, but not as it should be
+        (False, False, Verdict.DIFFERENT),
     ],
 )
-def test_chance_explains_so_much_and_no_more(ours: float, right: float, verdict: Verdict) -> None:
-    made = drawn(
-        "a", "b", "0.50", ours, right=right, ours_by=0.01, theirs_by=0.01, because="other runs"
-    )
+def test_a_drawn_number_is_first_of_all_right(possible: bool, same: bool, verdict: Verdict) -> None:
+    given = {"right": 0.6, "possible": possible, "same": same, "because": "other runs"}
+    made = drawn("a", "b", "0.50", 0.5, **given)  # type: ignore[arg-type]
     assert made.verdict is verdict
+    assert drawn("a", "b", "0.50", float("inf"), **given).verdict is Verdict.DIFFERENT  # type: ignore[arg-type]
+    remarks = {Verdict.DIFFERENT: "Expected 0.6.", Verdict.IRREPRODUCIBLE: "other runs"}
+    assert made.remark == remarks.get(verdict, "")
 
 
 def test_the_gravest_verdict_counts_and_what_is_not_printed_does_not() -> None:

@@ -52,3 +52,30 @@ def test_large_heights_are_written_as_powers_of_ten() -> None:
     for top, write in ((1e13, "~e"), (1e4, "")):
         series = (Series("one", ((0.0, 1.0), (1.0, top))),)
         assert panel(Panel("", "x", "y", series, log_y=True)).y.write == write
+
+
+def test_points_keep_off_the_edges() -> None:
+    flat = panel(Panel("", "x", "y", (Series("one", ((0.0, 1.9), (1.0, 2.1))),)))
+    assert flat.y.low is not None
+    assert flat.y.high is not None
+    assert 1.8 < flat.y.low < 1.9
+    assert 2.1 < flat.y.high < 2.2
+    assert panel(Panel("", "x", "y", (Series("one", ((0.0, 0.1), (1.0, 2.0))),))).y.low == 0
+    low = panel(Panel("", "x", "y", (Series("one", ((0.0, 1.0), (1.0, 100.0))),), log_y=True)).y.low
+    assert low is not None
+    assert 0 < low < 1
+    assert flat.height == 230
+
+
+def test_numbers_that_mean_nothing_are_not_shown() -> None:
+    made = panel(Panel("", "", "", (LINE,), hidden="xy", words=((0.5, 1.5, "A"),)))
+    assert not made.x.shown
+    assert not made.y.shown
+    assert [(m.text, m.x, m.y) for m in made.marks if isinstance(m, Words)] == [("A", 0.5, 1.5)]
+    half = panel(Panel("", "rank", "", (LINE,), hidden="y", x_ticks=(0, 1)))
+    assert (half.x.shown, half.y.shown, half.x.ticks) == (True, False, (0, 1))
+
+
+def test_four_panels_stand_in_two_columns() -> None:
+    four = panels(*(Panel(t, "x", "y", (LINE,)) for t in "abcd"), caption="c")
+    assert picture(four).across == 2

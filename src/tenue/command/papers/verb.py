@@ -73,6 +73,12 @@ def _list(wanted: list[Any], as_json: bool) -> None:
     for chapter in CHAPTERS:
         own = [one for one in chapter.exhibits if one in wanted]
         if own:
-            table = text_table([[one.id, one.kind, one.title] for one in own], left=3)
+            table = text_table([[one.id, _kind(one), one.title] for one in own], left=3)
             lines += ["", f"{chapter.id}: {chapter.title}", *(f"  {line}" for line in table)]
     say("\n".join(lines[1:]))
+    if any(one.needs for one in wanted):
+        say("\n* needs data: --data names its folder, --stand-in makes tables up.")
+
+
+def _kind(exhibit: Any) -> str:
+    return f"{exhibit.kind} *" if exhibit.needs else str(exhibit.kind)

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from ...errors import refuse
 from ...evaluate.certificate import explained
-from ...evaluate.pair.rematch import Shown, cells_share, rematched
+from ...evaluate.pair.rematch import PublishedColumn, cells_share, rematched
 from ...noise.source import Source
 from ...promise import ProbabilisticKAnonymity
 from ...schema import Boolean, Category, Column
@@ -326,7 +326,7 @@ def _between_persons(column: Cells, labels: Labels, persons: Labels, source: Sou
     return column.take(first[giver][persons])
 
 
-def _shown(name: str, original: Original, made: Published) -> Shown:
+def _shown(name: str, original: Original, made: Published) -> PublishedColumn:
     """A published column as an intruder sees it, one row of each person."""
     true, shown = (
         original.of_persons(_line(cells[name])) for cells in (original.cells, made.cells)
@@ -334,7 +334,9 @@ def _shown(name: str, original: Original, made: Published) -> Shown:
     labels = None
     if name in made.groups:
         labels = original.of_persons(made.groups[name])
-    return Shown(true, shown, labels, ordered=not without_order(original.cells[name].column))
+    return PublishedColumn(
+        true, shown, labels, ordered=not without_order(original.cells[name].column)
+    )
 
 
 def _line(column: Cells) -> NDArray[np.float64]:

@@ -80,7 +80,7 @@ def error_cells(n: int) -> list[Cell]:
             claimed(
                 row,
                 "Bayes / noisy",
-                "always below 1",
+                "below 1",
                 found.bayes_error / found.naive_error,
                 holds=found.bayes_error < found.naive_error,
             ),
@@ -90,8 +90,8 @@ def error_cells(n: int) -> list[Cell]:
     return [
         *cells,
         claimed(
-            f"n = {n}",
-            "error at ε = 0.01 / 0.05",
+            f"n = {n}, ε = 0.01 / 0.05",
+            "Bayes, exact",
             "levels off",
             low / lower,
             holds=low / lower < (1.1 if n == 100 else 1.4),
@@ -168,9 +168,13 @@ def closer_cells(_: Data) -> list[Cell]:
             right = RIGHT[n, epsilon][1]
             found = exact(n, epsilon).closer
             cells += [
-                beside(f"n = {n}, ε = {epsilon}", "P(closer), exact", found, right=right),
                 claimed(
-                    f"n = {n}, ε = {epsilon}", "P(closer)", "above ½", found, holds=found > 0.5
+                    f"n = {n}, ε = {epsilon}",
+                    "P(closer), exact",
+                    "above ½",
+                    found,
+                    holds=found > 0.5,
+                    right=right,
                 ),
                 closer_agrees(n, epsilon),
             ]

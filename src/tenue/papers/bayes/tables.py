@@ -44,8 +44,8 @@ def patently_wrong(_: Data) -> list[Cell]:
                 "(1 + e^(−nε))/2",
                 ends,
                 holds=math.isclose(ends, bound, rel_tol=1e-10) and ends >= wrong(1, n, epsilon),
+                right=most,
             ),
-            beside(row, "P(out of range), ends", ends, right=most),
             beside(row, "P(out of range), middle", middle, right=least),
         ]
     return cells

@@ -18,7 +18,7 @@ from ...report.page import sheet
 from ...screen.table import escaped
 from ..cell import Verdict
 from ..exhibit import Chapter, Shown
-from ..outcome import Outcome, tally
+from ..outcome import MADE_UP, Outcome, tally
 from .cells import WORDS, cells_html, chip
 
 _HERE = Path(__file__).parent
@@ -149,10 +149,7 @@ _NOTHING = "<p id='nothing' hidden>Nothing on this page has these words.</p>"
 def _made_up(book: Outcome) -> str:
     if not book.made_up:
         return ""
-    return (
-        "<p class='warning'>Tables were computed from a made-up stand-in for the data: nothing "
-        "that needed data may be compared with the print.</p>"
-    )
+    return f"<p class='warning'>{escaped(MADE_UP)}</p>"
 
 
 def summary(shown: Sequence[Shown]) -> str:

@@ -8,13 +8,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from ...microdata.bucket.cut import cut
-from ...microdata.bucket.emphasis import emphasised
-from ...microdata.bucket.feasible import feasible, most_groups
-from ...microdata.bucket.intruder import farthest_group, right_guess
 from ..cell import Cell, beside, claimed, refuted
 from ..data import Data
 from ..exhibit import erratum
+from .release import released
 
 
 def ceiling(_: Data) -> list[Cell]:
@@ -23,7 +20,7 @@ def ceiling(_: Data) -> list[Cell]:
     for units, t in ((6, 2), (10, 4), (12, 2)):
         ends = [math.ceil(Fraction(i * units, t + 1) + Fraction(1, 2)) for i in range(t + 1)]
         printed = np.diff([0, *ends[1:], units]).tolist()
-        ours = np.bincount(cut(np.ones(units, np.int64), t + 1)).tolist()
+        ours = released(range(1, units + 1), t, units).sizes
         cells += [
             refuted(
                 f"{units} values, t = {t}",
@@ -57,9 +54,10 @@ def recipe(buckets: list[int], t: int) -> np.ndarray[tuple[int, ...], np.dtype[n
 
 
 def sums(_: Data) -> list[Cell]:
-    buckets = np.bincount(cut(np.ones(19, np.int64), 3)).tolist()
-    printed, ours = recipe(buckets, 2).sum(axis=0).tolist(), emphasised(buckets, 3, Fraction(2))
-    possible = feasible([5, 4], 3, Fraction(3, 2))
+    ours = released(range(1, 20), 2, 6)
+    buckets = ours.sizes
+    printed = recipe(buckets, 2).sum(axis=0).tolist()
+    made = len(released([1] * 5 + [2] * 4, Fraction(3, 2), 3).counts)
     row, wanted = "19 records, t = 2", ", ".join(map(str, buckets))
     return [
         refuted(
@@ -73,24 +71,19 @@ def sums(_: Data) -> list[Cell]:
         ),
         claimed(
             row,
-            "by a flow",
-            wanted,
-            ", ".join(map(str, ours.sum(axis=0).tolist())),
-            holds=ours.sum(axis=0).tolist() == buckets,
+            "t of the three groups of Tenue",
+            "at most 2",
+            ours.ratio,
+            holds=ours.ratio <= 2 and len(ours.counts) == 3,
         ),
         refuted(
             "buckets of 5 and 4, t = 1.5",
             "three groups of 3",
             "always possible",
-            "possible" if possible else "impossible",
-            fails=not possible,
+            f"{made} groups",
+            fails=made < 3,
             because="No whole counts satisfy all rows and columns. Fewer groups do; one always "
             "does.",
-        ),
-        beside(
-            "buckets of 5 and 4, t = 1.5",
-            "groups that can be made",
-            float(most_groups([5, 4], 3, Fraction(3, 2))),
         ),
     ]
 
@@ -98,23 +91,32 @@ def sums(_: Data) -> list[Cell]:
 def last_member(_: Data) -> list[Cell]:
     """e^ε-closeness is not ε-differential privacy for whoever knows the others of a group."""
     cells = []
-    for k in (4, 30):
-        counts = farthest_group(k, Fraction(2))
-        blind = float(right_guess(counts, 0))
-        told = float(right_guess(counts, sum(counts) - 1))
+    for k in (6, 30):
+        release = released(range(1, 3 * k + 1), 2, k)
+        group = release.counts[0].tolist()
         cells += [
             refuted(
-                f"t = 2, a group of {sum(counts)}",
+                f"t = 2, a group of {k}",
                 "P(right), all others known",
                 "at most 2 · 1/3",
-                told,
-                fails=told > 2 / 3,
+                _told(group),
+                fails=_told(group) > 2 / 3,
                 because="The link to differential privacy holds for an intruder who knows the "
                 "marginal distribution only. Whoever knows k − 1 members learns the last.",
             ),
-            beside(f"t = 2, a group of {sum(counts)}", "P(right), none known", blind),
+            beside(f"t = 2, a group of {k}", "P(right), none known", max(group) / k, right=2 / 3),
         ]
     return cells
+
+
+def _told(group: list[int]) -> float:
+    """How often the published counts of a group less all other members leave the right bucket."""
+    right = 0
+    for own, many in enumerate(group):
+        others = [count - (bucket == own) for bucket, count in enumerate(group)]
+        left = [count - known for count, known in zip(group, others, strict=True)]
+        right += many * (left.index(max(left)) == own)
+    return right / sum(group)
 
 
 EXHIBITS = (

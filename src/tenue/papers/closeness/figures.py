@@ -5,16 +5,13 @@ from __future__ import annotations
 from fractions import Fraction
 from itertools import product
 
-import numpy as np
-
 from ...evaluate import check
-from ...microdata.bucket.cut import cut
-from ...microdata.bucket.measure import ratio_of
 from ..cell import Cell, claimed, met
 from ..data import Data
 from ..exhibit import figure
 from ..figure import Figure, Panel, Series, panels
-from .tables import BUCKETS, GROUPS, as_table
+from .release import Close, as_table, ratio, released
+from .tables import BUCKETS, GROUPS
 
 FIRST, SECOND = "ABCD", "PQRS"
 RECORDS = list(product(range(4), range(4)))
@@ -66,15 +63,19 @@ def _scatter(title: str, levels: tuple[int, int]) -> Panel:
         if len(names) < 16
         else (Series("record", tuple((float(a), float(b)) for a, b in RECORDS), "point"),)
     )
-    ends = (-0.5, 3.5)
+    ends = (-1.5, 3.5)
+    values = [(float(i), -0.7, name) for i, name in enumerate(FIRST)]
+    others = [(-0.7, float(i), name) for i, name in enumerate(SECOND)]
     return Panel(
         title,
-        "Q1: 0 A, 1 B, 2 C, 3 D",
-        "Q2: 0 P, 1 Q, 2 R, 3 S",
+        "",
+        "",
         series,
         square=True,
         x_range=ends,
         y_range=ends,
+        hidden="xy",
+        words=(*values, *others, (1.5, -1.3, "Q1"), (-1.3, 1.5, "Q2")),
     )
 
 
@@ -106,13 +107,21 @@ def hierarchy(_: Data) -> Figure:
         )
         leaves = [(float(i), 0.0) for i in range(4)]
         nodes = (*leaves, (0.5, 1.0), (2.5, 1.0), (1.5, 2.0))
+        halves = f"{names[0]} or {names[1]}", f"{names[2]} or {names[3]}"
         return Panel(
             title,
-            " ".join(names),
-            "level",
+            "",
+            "",
             (*lines, Series("concept", nodes, "point")),
-            x_range=(-0.3, 3.3),
-            y_range=(-0.2, 2.2),
+            x_range=(-0.6, 3.6),
+            y_range=(-0.4, 2.4),
+            hidden="xy",
+            words=(
+                *((float(i), -0.25, name) for i, name in enumerate(names)),
+                (0.1, 1.15, halves[0]),
+                (2.9, 1.15, halves[1]),
+                (1.5, 2.2, "any"),
+            ),
         )
 
     return panels(tree("Q1", FIRST), tree("Q2", SECOND), caption="Two steps to everything.")
@@ -156,25 +165,36 @@ def generalisation_cells(_: Data) -> list[Cell]:
 # -- buckets ---------------------------------------------------------------------------------------
 
 
+def twelve() -> Close:
+    """Twelve values, published with as many buckets as use up t = 2."""
+    return released(range(1, 13), 2, 12)
+
+
 def buckets(_: Data) -> Figure:
     values = [(float(i + 1), 1.0) for i in range(12)]
-    found = cut(np.ones(12, np.int64), 3)
+    found = sorted(twelve().buckets)
     series = tuple(
         Series(
             f"B{j + 1}", tuple(p for p, own in zip(values, found, strict=True) if own == j), "point"
         )
         for j in range(3)
     )
-    flat = Panel("Values", "rank", "", (Series("value", tuple(values), "point"),), y_range=(0, 2))
+
+    def line(title: str, shown: tuple[Series, ...]) -> Panel:
+        ends, ranks = (0.5, 12.5), tuple(float(i) for i in range(1, 13))
+        return Panel(
+            title, "rank", "", shown, x_range=ends, y_range=(0, 2), x_ticks=ranks, hidden="y"
+        )
+
     return panels(
-        flat,
-        Panel("Buckets", "rank", "", series, y_range=(0, 2)),
+        line("Values", (Series("value", tuple(values), "point"),)),
+        line("Buckets", series),
         caption="Twelve values in three buckets of four.",
     )
 
 
 def bucket_cells(_: Data) -> list[Cell]:
-    sizes = np.bincount(cut(np.ones(12, np.int64), 3)).tolist()
+    sizes = twelve().sizes
     return [
         claimed(
             "12 values, 3 buckets",
@@ -195,13 +215,24 @@ def partition(_: Data) -> Figure:
         )
         for g in range(3)
     )
-    panel = Panel("Twelve records", "rank of the value", "bucket", series, y_range=(0.5, 3.5))
+    names = tuple((0.0, float(j + 1), f"B{j + 1}") for j in range(3))
+    panel = Panel(
+        "Twelve records",
+        "rank of the value",
+        "",
+        series,
+        x_range=(-0.5, 12.5),
+        y_range=(0.5, 3.5),
+        x_ticks=tuple(float(i) for i in range(1, 13)),
+        hidden="y",
+        words=names,
+    )
     return panels(panel, caption="Each group takes one or two records of each bucket.")
 
 
 def partition_cells(_: Data) -> list[Cell]:
-    found = ratio_of(GROUPS, BUCKETS)
-    return [met("distance", "largest of three groups", "1.5", float(found or 0), right="1.5")]
+    found = ratio(GROUPS.tolist(), BUCKETS.tolist())
+    return [met("distance", "largest of three groups", "1.5", found, right="1.5")]
 
 
 LOW, HIGH = Fraction(1, 3), Fraction(2, 3)
@@ -255,12 +286,14 @@ def bucketed(_: Data) -> Figure:
         drawn.append(
             Panel(
                 f"{many} buckets",
-                "bucket",
+                "value",
                 "probability",
                 (
                     Series("whole table", tuple((x, 1 / many) for x in places), "bar"),
                     Series("a group", tuple(zip(places, own, strict=True)), "bar"),
                 ),
+                x_range=(0, 1),
+                y_range=(0, 0.7),
             )
         )
     return panels(*drawn, caption="Three buckets show the difference, two hide it.")

@@ -10,13 +10,11 @@ from typing import Any
 import numpy as np
 
 from ...evaluate import check
-from ...microdata.bucket.cut import buckets_for
-from ...microdata.bucket.emphasis import emphasised
-from ...microdata.bucket.measure import ratio_of, ratio_of_counts
 from ...microdata.release import publish
 from ..cell import Cell, beside, claimed, met
 from ..data import Data
 from ..exhibit import table
+from .release import as_table, ratio, released
 
 PATIENTS = (
     ("asian", "1964-09-27", "female", "hypertension"),
@@ -32,12 +30,6 @@ PATIENTS = (
 """Table 7.2: ethnicity, date of birth, sex, problem."""
 NAMES = ("ethnicity", "birth", "sex", "problem")
 KNOWN = list(NAMES[:3])
-
-
-def as_table(columns: dict[str, list[Any]]) -> Any:
-    import pyarrow
-
-    return pyarrow.table(columns)
 
 
 def patients() -> dict[str, list[Any]]:
@@ -72,7 +64,7 @@ def generalised(_: Data) -> list[Cell]:
 
 
 @cache
-def _schema() -> dict[str, Any]:
+def schema() -> dict[str, Any]:
     problems = sorted({row[3] for row in PATIENTS})
     return {
         "table": {"name": "patients", "unit": "record", "neighbours": "replace"},
@@ -107,7 +99,7 @@ def anatomy(_: Data) -> list[Cell]:
         confidential=["problem"],
     )
     release = publish(
-        as_table(_typed(columns)), schema=_schema(), method="anatomy", k=3, ledger=False
+        as_table(typed(columns)), schema=schema(), method="anatomy", k=3, ledger=False
     )
     tables = {name: one.to_pydict() for name, one in release.tables.items()}
     known, secret = tables["quasi_identifiers"], tables["confidential"]
@@ -127,7 +119,7 @@ def anatomy(_: Data) -> list[Cell]:
             "smallest group",
             "at least 3",
             float(min(sizes)),
-            holds=min(sizes) >= 3,
+            holds=sizes == [3, 3, 3],
         ),
         claimed(
             "publish(method='anatomy')",
@@ -139,7 +131,8 @@ def anatomy(_: Data) -> list[Cell]:
     ]
 
 
-def _typed(columns: dict[str, list[Any]]) -> dict[str, list[Any]]:
+def typed(columns: dict[str, list[Any]]) -> dict[str, list[Any]]:
+    """With dates instead of their texts."""
     from datetime import date
 
     return columns | {"birth": [date.fromisoformat(text) for text in columns["birth"]]}
@@ -151,12 +144,12 @@ BUCKETS = np.repeat([0, 1, 2], 4)
 
 
 def close(_: Data) -> list[Cell]:
-    ratio = ratio_of(GROUPS, BUCKETS)
     counts = np.zeros((3, 3), np.int64)
     np.add.at(counts, (GROUPS, BUCKETS), 1)
-    ours = emphasised([4, 4, 4], 3, Fraction(3, 2))
+    ours = released(range(1, 13), Fraction(3, 2), 4)
+    sizes = ours.counts.sum(axis=1).tolist()
     return [
-        met("t", "printed groups", "1.5", math.inf if ratio is None else float(ratio), right="1.5"),
+        met("t", "printed groups", "1.5", ratio(GROUPS.tolist(), BUCKETS.tolist()), right="1.5"),
         met("k", "printed groups", "4", int(counts.sum(axis=1).min()), right=4),
         claimed(
             "B1, B2, B3 in P1",
@@ -166,28 +159,31 @@ def close(_: Data) -> list[Cell]:
             holds=counts[0].tolist() == [2, 1, 1],
         ),
         claimed(
-            "groups of Tenue",
-            "counts",
-            "the same, by a flow",
-            "; ".join(" ".join(map(str, row)) for row in ours.tolist()),
-            holds=sorted(map(tuple, ours.tolist())) == sorted(map(tuple, counts.tolist())),
+            "publish(method='t-close')",
+            "sizes of groups",
+            "at least 4",
+            ", ".join(map(str, sizes)),
+            holds=sizes == [4, 4, 4],
         ),
-        beside("t = 1.5", "buckets that use it up, ⌊t⌋ + 1", float(buckets_for(Fraction(3, 2)))),
+        claimed(
+            "publish(method='t-close')", "t", "at most 1.5", ours.ratio, holds=ours.ratio <= 1.5
+        ),
+        beside("publish(method='t-close')", "buckets, ⌊t⌋ + 1", float(len(ours.sizes)), right=2),
     ]
 
 
 def masses(_: Data) -> list[Cell]:
-    """Theory: 1/(t+1) everywhere, t/(t+1) and 1/(t(t+1)) in a group; built with whole numbers."""
+    """Theory: 1/(t+1) everywhere, t/(t+1) and 1/(t(t+1)) in a group; published so."""
     cells = []
     for t in (2, 3, 4):
         many = t + 1
-        counts = emphasised([t * many] * many, many, Fraction(t))
+        release = released(range(1, t * many * many + 1), t, t * many)
+        counts = release.counts
         shares = counts / counts.sum(axis=1, keepdims=True)
         facts = (
-            ("emphasised", f"{t}/{many}", float(shares.max()), Fraction(t, many)),
-            ("others", f"1/{t * many}", float(shares.min()), Fraction(1, t * many)),
+            ("the emphasised", f"{t}/{many}", float(shares.max()), Fraction(t, many)),
+            ("any other", f"1/{t * many}", float(shares.min()), Fraction(1, t * many)),
         )
-        ratio = ratio_of_counts(counts)
         cells += [
             claimed(
                 f"t = {t}",
@@ -198,8 +194,8 @@ def masses(_: Data) -> list[Cell]:
             )
             for name, says, ours, right in facts
         ]
-        cells.append(met(f"t = {t}", "closeness", str(t), float(ratio or 0), right=t))
-        cells.append(met(f"t = {t}", "buckets", str(many), buckets_for(Fraction(t)), right=many))
+        cells.append(met(f"t = {t}", "closeness", str(t), release.ratio, right=t))
+        cells.append(met(f"t = {t}", "buckets", str(many), len(release.sizes), right=many))
     return cells
 
 

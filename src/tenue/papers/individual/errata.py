@@ -55,8 +55,8 @@ def scales_differ(_: Data) -> list[Cell]:
                 fails=found > 0.5,
                 because="Equal answers, neighbouring tables: the noise alone tells them apart, "
                 "and no ε makes it smaller.",
+                right=right,
             ),
-            beside(f"sensitivities 1 and {ratio:g}", "total variation", found, right=right),
         ]
     return cells
 

@@ -12,6 +12,7 @@ from ..data import Data
 from ..exhibit import example, figure, table
 from ..figure import Figure, Panel, Series, between, curve, panels
 
+ENDS = (-6.6, 6.6)
 LN2 = "0.6931471805599453094172321214581765680755"
 TABLE, DOMAIN = (0, 1, 1), (0, 1)
 """A table whose median has local and smooth sensitivity 1."""
@@ -130,13 +131,21 @@ def error_laws(_: Data) -> Figure:
     side = (1 - float(law.mass(0))) / 2
     cut = ((-1, side), (0, float(law.mass(0))), (1, side))
     return panels(
-        Panel("ε-DP, ε = 1", "error", "probability", (Series("DP", whole, "bar"),)),
+        Panel(
+            "ε-DP, ε = 1",
+            "error",
+            "probability",
+            (Series("DP", whole, "bar"),),
+            x_range=ENDS,
+            y_range=(0, 0.5),
+        ),
         Panel(
             "individual, cut to ±1",
             "error",
             "probability",
             (Series("individual", cut, "bar"),),
-            x_range=(-6, 6),
+            x_range=ENDS,
+            y_range=(0, 0.5),
         ),
         caption="What lay beyond ±1 is put on ±1, where it proves the bit of a known neighbour.",
     )

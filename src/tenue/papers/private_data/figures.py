@@ -135,7 +135,16 @@ def _shapes(title: str, rows: Table, labels: Labels) -> Panel:
         Series(f"group {g + 1}", pairs(*rows[labels == g].T.tolist()), "point")
         for g in range(int(labels.max()) + 1)
     )
-    return Panel(title, "first attribute", "second attribute", series, square=True)
+    ends = (-0.5, 10.5)
+    return Panel(
+        title,
+        "first attribute",
+        "second attribute",
+        series,
+        square=True,
+        x_range=ends,
+        y_range=ends,
+    )
 
 
 def spread(rows: Table, labels: Labels) -> float:

@@ -128,12 +128,12 @@ def methods(data: Data) -> list[Cell]:
         }
         for name, found in sliced.items():
             remark = "No guarantee." if name.startswith("printed") else ""
-            cells.append(beside(f"ε = {epsilon}", f"distance, {name}", found, remark=remark))
+            cells.append(beside(f"ε = {epsilon}", name, found, remark=remark))
     best = min(_sliced(columns, private(columns, way, "1.0", 3)) for way in ("tree", "two-stage"))
     chained = _sliced(columns, private(columns, "microaggregation", "1.0", 3))
     cells.append(
         claimed(
-            "ε = 1", "best / chain", "trees do better still", best / chained, holds=best < chained
+            "ε = 1.0", "best / chain", "trees do better still", best / chained, holds=best < chained
         )
     )
     return cells

@@ -7,14 +7,26 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...evaluate import Score
-from ..cell import Cell, beside, drawn, met, refuted
+from ...evaluate import Score, distributions
+from ..cell import Cell, Verdict, beside, drawn, half_digit, met, refuted
+from ..chance import (
+    PRINT_SHARE,
+    SHARE,
+    Spread,
+    alike,
+    explains,
+    explains_print,
+    pooled,
+)
 from ..data import CENSUS, Columns, Data, Table
 from ..exhibit import erratum, table
 from ..printed import Printed, printed
-from .calibration import FOUR, RUNS, Run, by_corners, by_mdav, four, measured, printed_runs
+from .calibration import COLUMNS, FOUR, RUNS, Run, by_corners, by_mdav, four, measured, printed_runs
 
 Cells = dict[str, Printed]
+Range = tuple[float, float]
+GOLDEN_RUNS = 100
+"""Over so many runs the right values were averaged."""
 EPSILONS = ("0.01", "0.1", "1.0", "10.0")
 OTHER_RUNS = "Record linkage at this noise is a handful of records: the print is of other runs."
 UNSAFE = (
@@ -24,29 +36,47 @@ UNSAFE = (
 
 
 class Averaged(NamedTuple):
-    """SSE, linkage and score of ten runs against a baseline, each with its deviation."""
+    """What runs gave: the mean squared error and its deviation in one run, linkage in percent.
 
-    sse: tuple[float, float]
-    linkage: tuple[float, float]
-    score: tuple[float, float]
+    links: how many records were found again, in all runs together.
+    """
+
+    sse: float
+    spread: float
+    linkage: float
+    links: int
 
 
-def averaged(runs: list[Run], base_sse: float, base_linkage: float) -> Averaged:
+def averaged(runs: list[Run]) -> Averaged:
     errors, links = np.array([run.sse for run in runs]), np.array([run.linkage for run in runs])
-    linkage = max(float(links.mean()), 1e-9)
-    found = Score.of(
-        sse=float(errors.mean()),
-        record_linkage=linkage,
-        baseline_sse=base_sse,
-        baseline_record_linkage=base_linkage,
-    )
-    # a mean over n runs has a relative error of deviation / (mean · √n); a root has half of it
-    root = math.sqrt(len(runs))
-    sse_by = found.sse_factor * float(errors.std(ddof=1) / errors.mean()) / 2 / root
-    link_by = found.rl_factor * float(links.std(ddof=1)) / linkage / root
-    relative = math.hypot(sse_by / found.sse_factor, link_by / found.rl_factor)
-    score_by = found.value * relative
-    return Averaged((found.sse_factor, sse_by), (found.rl_factor, link_by), (found.value, score_by))
+    total = round(float(links.sum()) * len(runs[0].values) / 100)
+    return Averaged(float(errors.mean()), float(errors.std(ddof=1)), float(links.mean()), total)
+
+
+class Baseline(NamedTuple):
+    """What others are measured against: ours, its right linkage, and the printed one, in percent.
+
+    right: None if it is not known.
+    """
+
+    ours: Averaged
+    right: float | None
+    printed: Range
+    rows: int
+
+    def links(self, linkage: Range, runs: int) -> Range:
+        """How many links in so many runs are linkages from the one to the other."""
+        return linkage[0] * self.rows * runs / 100, linkage[1] * self.rows * runs / 100
+
+    def behind(self, factor: Range) -> Range:
+        """How many links of ten runs are behind a printed RL_f."""
+        return self.links((self.printed[0] / factor[1], self.printed[1] / factor[0]), RUNS)
+
+    def right_links(self, factor: float | None) -> int | None:
+        """How many links of a hundred runs are behind the right RL_f."""
+        if self.right is None or factor is None:
+            return None
+        return round(self.links((self.right / factor, 0.0), GOLDEN_RUNS)[0])
 
 
 def _fixed(row: str, column: str, cell: Printed, ours: float) -> Cell:
@@ -55,40 +85,99 @@ def _fixed(row: str, column: str, cell: Printed, ours: float) -> Cell:
     return met(row, column, cell.text, ours, right=right)
 
 
-def _drawn(row: str, column: str, cell: Printed, found: tuple[float, float]) -> Cell:
-    ours, spread = found
-    known = cell.deviation or spread
+def _spread(cell: Printed, own: float) -> Spread:
+    """The deviation of one run, from our ten and those of the right value.
+
+    That value's is of an average over ten runs, estimated with the number of runs as divisor.
+    """
+    if cell.deviation is None:
+        return pooled((own, RUNS))
+    golden = cell.deviation * math.sqrt(RUNS * GOLDEN_RUNS / (GOLDEN_RUNS - 1))
+    return pooled((own, RUNS), (golden, GOLDEN_RUNS))
+
+
+def _mean(row: str, column: str, cell: Printed, ours: float, own: float) -> Cell:
+    """A mean of ten runs; `own` is the deviation of one of them."""
+    spread = _spread(cell, own)
     return drawn(
         row,
         column,
         cell.text,
         ours,
         right=cell.right,
-        ours_by=1.6 * math.hypot(known, spread),
-        theirs_by=1.6 * math.hypot(known, spread),
+        possible=explains(ours, cell.right, spread, RUNS, GOLDEN_RUNS),
+        same=explains_print(ours, cell.text, spread, RUNS, RUNS),
         because=OTHER_RUNS,
     )
 
 
-def _three(row: str, label: str, cells: Cells, key: str, found: Averaged) -> list[Cell]:
-    names = (("SSE_f", found.sse), ("RL_f", found.linkage), ("Score", found.score))
-    return [
-        _drawn(row, f"{name}, {label}", cells[key.format(name)], value) for name, value in names
+def _fits(links: int, right: int | None) -> bool:
+    """Whether chance explains our links of ten runs beside the right ones of a hundred."""
+    return right is None or alike(links, RUNS, right, GOLDEN_RUNS) >= SHARE
+
+
+def _fits_print(links: int, behind: Range) -> bool:
+    """The same beside those of the print, which are known from rounded numbers."""
+    nearest = min(max(links, math.floor(behind[0])), math.ceil(behind[1]))
+    return alike(links, RUNS, nearest, RUNS) >= PRINT_SHARE
+
+
+def _three(row: str, cells: Cells, key: str, base: Baseline, found: Averaged) -> list[Cell]:
+    """SSE_f by its mean, RL_f by the links behind it, and their product by both."""
+    sse, link, score = (cells[key.format(name)] for name in ("SSE_f", "RL_f", "Score"))
+    ours = Score.of(
+        sse=found.sse,
+        record_linkage=max(found.linkage, 1e-9),
+        baseline_sse=base.ours.sse,
+        baseline_record_linkage=base.ours.linkage,
+    )
+    # a root has half of the relative deviation
+    own = math.hypot(found.spread / found.sse, base.ours.spread / base.ours.sse) / 2
+    first = _mean(row, COLUMNS["SSE_f"], sse, ours.sse_factor, own * ours.sse_factor)
+    reach = _spread(sse, own * ours.sse_factor).between(RUNS, RUNS, PRINT_SHARE)
+    low, high = around(score.text)
+    factors = {
+        "RL_f": around(link.text),
+        "Score": (low / (ours.sse_factor + reach), high / (ours.sse_factor - reach)),
+    }
+    possible = _fits(found.links, base.right_links(link.right))
+    others = [
+        drawn(
+            row,
+            COLUMNS[name],
+            cell.text,
+            value,
+            right=cell.right,
+            possible=possible and (name == "RL_f" or first.verdict is not Verdict.DIFFERENT),
+            same=_fits_print(found.links, base.behind(factors[name])),
+            because=OTHER_RUNS,
+        )
+        for name, cell, value in (("RL_f", link, ours.rl_factor), ("Score", score, ours.value))
     ]
+    return [first, *others]
+
+
+def around(text: str) -> Range:
+    """All that is printed so."""
+    return float(text) - half_digit(text), float(text) + half_digit(text)
 
 
 def against_mdav(data: Data) -> list[Cell]:
     columns, cells = four(data), printed("private_data", "6.1")
+    rows = len(columns.values)
     result = []
     for k in (2, 5, 15, 30):
-        base, row = measured(columns, by_mdav(columns, k)), f"k = {k}"
+        fixed, row = measured(columns, by_mdav(columns, k)), f"k = {k}, MDAV"
+        right = cells[f"k={k} RL_0"].right
         result += [
-            _fixed(row, "SSE_0", cells[f"k={k} SSE_0"], base.sse),
-            _fixed(row, "RL_0 (%)", cells[f"k={k} RL_0"], base.linkage),
+            _fixed(row, COLUMNS["SSE_f"], cells[f"k={k} SSE_0"], fixed.sse),
+            _fixed(row, COLUMNS["RL_f"], cells[f"k={k} RL_0"], fixed.linkage),
         ]
+        ours = Averaged(fixed.sse, 0.0, fixed.linkage, 0)
+        base = Baseline(ours, right, (fixed.linkage, fixed.linkage), rows)
         for epsilon in EPSILONS:
-            found = averaged(printed_runs(columns, k, epsilon), base.sse, base.linkage)
-            result += _three(row, f"ε = {epsilon}", cells, f"k={k} {{}} eps={epsilon}", found)
+            found, row = averaged(printed_runs(columns, k, epsilon)), f"k = {k}, ε = {epsilon}"
+            result += _three(row, cells, f"k={k} {{}} eps={epsilon}", base, found)
     return result
 
 
@@ -96,41 +185,37 @@ def against_plain(data: Data) -> list[Cell]:
     columns, cells = four(data), printed("private_data", "6.2")
     result = []
     for epsilon in EPSILONS:
-        runs, row = printed_runs(columns, 1, epsilon), f"ε = {epsilon}"
-        errors, links = np.array([r.sse for r in runs]), np.array([r.linkage for r in runs])
-        base = float(errors.mean()), float(links.mean())
-        for name, values in (("SSE_0", errors), ("RL_0", links)):
-            spread = float(values.std(ddof=1)) / math.sqrt(RUNS)
-            cell = cells[f"eps={epsilon} {name}"]
-            result.append(_drawn(row, name, cell, (float(values.mean()), spread)))
-        by = float(links.std(ddof=1)) / max(base[1], 1e-9) / math.sqrt(RUNS)
+        ours, row = averaged(printed_runs(columns, 1, epsilon)), f"ε = {epsilon}, k = 1"
+        error, link = cells[f"eps={epsilon} SSE_0"], cells[f"eps={epsilon} RL_0"]
+        base = Baseline(ours, link.right, around(link.text), len(columns.values))
+        result += [
+            _mean(row, COLUMNS["SSE_f"], error, ours.sse, ours.spread),
+            drawn(
+                row,
+                COLUMNS["RL_f"],
+                link.text,
+                ours.linkage,
+                right=link.right,
+                possible=_fits(ours.links, base.right_links(1.0)),
+                same=_fits_print(ours.links, base.links(base.printed, RUNS)),
+                because=OTHER_RUNS,
+            ),
+        ]
         for k in (5, 15, 30):
-            found = averaged(printed_runs(columns, k, epsilon), *base)
-            found = _with_baseline(found, by)
-            result += _three(row, f"k = {k}", cells, f"eps={epsilon} {{}} k={k}", found)
+            found, row = averaged(printed_runs(columns, k, epsilon)), f"ε = {epsilon}, k = {k}"
+            result += _three(row, cells, f"eps={epsilon} {{}} k={k}", base, found)
     return result
-
-
-def _with_baseline(found: Averaged, relative: float) -> Averaged:
-    """The baseline is random too."""
-    link, link_by = found.linkage
-    score, score_by = found.score
-    return Averaged(
-        found.sse,
-        (link, math.hypot(link_by, link * relative)),
-        (score, math.hypot(score_by, score * relative)),
-    )
 
 
 # -- table 6.5 -------------------------------------------------------------------------------------
 
 
 def moved(original: Table, masked: list[Table], statistic: str, column: int) -> tuple[float, float]:
-    """The relative change of a statistic's average over the runs, and its deviation."""
+    """The relative change of a statistic's average over the runs, and the deviation of one run."""
     of = np.mean if statistic == "mean" else np.var
     before = float(of(original[:, column]))
     after = np.array([float(of(values[:, column])) for values in masked])
-    spread = float(after.std(ddof=1)) / math.sqrt(len(masked)) if len(masked) > 1 else 0.0
+    spread = float(after.std(ddof=1)) if len(masked) > 1 else 0.0
     return abs(float(after.mean()) - before) / abs(before), spread / abs(before)
 
 
@@ -147,9 +232,20 @@ def statistics(data: Data) -> list[Cell]:
                 row = f"{statistic} of {name}, k = {k}"
                 for method in METHODS:
                     cell = cells[f"{statistic} {name} k={k} | {method}"]
-                    found = moved(columns.values, masked[method], statistic, place)
-                    result.append(_statistic(row, method, cell, found))
+                    column = method.replace("eps=", "ε = ").replace("Insensit.", "insensitive")
+                    if method.startswith("eps="):
+                        found = moved(columns.values, masked[method], statistic, place)
+                        result.append(_mean(row, column, cell, *found))
+                    else:
+                        ours = once_moved(columns, masked[method][0], statistic, place)
+                        result.append(_once(row, column, cell, ours))
     return result
+
+
+def once_moved(columns: Columns, values: Table, statistic: str, place: int) -> float:
+    """The relative change of a table that is not drawn."""
+    found = distributions(columns.arrow(), columns.replaced(values).arrow())[place]
+    return float((found.mean if statistic == "mean" else found.variance) or 0.0)
 
 
 def _masked(columns: Columns, k: int, method: str) -> list[Table]:
@@ -160,11 +256,7 @@ def _masked(columns: Columns, k: int, method: str) -> list[Table]:
     return [by_mdav(columns, k) if method == "MDAV" else by_corners(columns, k)]
 
 
-def _statistic(row: str, method: str, cell: Printed, found: tuple[float, float]) -> Cell:
-    column = method.replace("eps=", "ε = ").replace("Insensit.", "insensitive")
-    ours, spread = found
-    if method.startswith("eps="):
-        return _drawn(row, column, cell, (ours, max(spread, cell.deviation or 0.0)))
+def _once(row: str, column: str, cell: Printed, ours: float) -> Cell:
     if ours < 1e-12:  # means of groups keep the mean
         return met(row, column, cell.text, 0.0)
     return met(row, column, cell.text, ours, right=cell.right)

@@ -119,14 +119,15 @@ def _points(law: Any) -> tuple[tuple[float, float], ...]:
     return tuple((float(v), 60 * float(m)) for v, m in sorted(law.masses.items()))
 
 
-def _steps_panel(title: str, law: Any) -> Panel:
-    return Panel(title, "answer", "mass × 60", (Series("refined", _points(law), "bar"),))
+def _steps_panel(title: str, law: Any, highest: float) -> Panel:
+    series = (Series("refined", _points(law), "bar"),)
+    return Panel(title, "answer", "mass × 60", series, x_range=(0, 1), y_range=(0, highest))
 
 
 def delta_alone(_: Data) -> Figure:
     return panels(
-        _steps_panel("ε = ln 2", individual_law(Fraction(0))),
-        _steps_panel("ε = ln 2, δ = 0.2", individual_law(Fraction(1, 10))),
+        _steps_panel("ε = ln 2", individual_law(Fraction(0)), 5.2),
+        _steps_panel("ε = ln 2, δ = 0.2", individual_law(Fraction(1, 10)), 5.2),
         caption="With δ some mass moves from the far ends to the truth: 0.1, not 0.2.",
     )
 
@@ -150,10 +151,10 @@ def delta_pairs(_: Data) -> Figure:
     one, other = Fraction(1, 6), Fraction(5, 6)
     none, some = Fraction(0), Fraction(1, 15)
     return panels(
-        _steps_panel("f(D) = 0.166, ε = ln 2", statistical_law(one, none)),
-        _steps_panel("f(D) = 0.833, ε = ln 2", statistical_law(other, none)),
-        _steps_panel("f(D) = 0.166, δ = 0.2", statistical_law(one, some)),
-        _steps_panel("f(D) = 0.833, δ = 0.2", statistical_law(other, some)),
+        _steps_panel("f(D) = 0.166, ε = ln 2", statistical_law(one, none), 3.7),
+        _steps_panel("f(D) = 0.833, ε = ln 2", statistical_law(other, none), 3.7),
+        _steps_panel("f(D) = 0.166, δ = 0.2", statistical_law(one, some), 3.7),
+        _steps_panel("f(D) = 0.833, δ = 0.2", statistical_law(other, some), 3.7),
         caption="Between two truths the moved mass counts three times at ε = ln 2: 1/15 may move.",
     )
 
@@ -180,7 +181,7 @@ def _bits(title: str, laws: dict[str, Any]) -> Panel:
         Series(name, tuple((v, float(law.mass(v))) for v in (0, 1)), "bar")
         for name, law in laws.items()
     )
-    return Panel(title, "answer", "probability", series, y_range=(0, 1))
+    return Panel(title, "answer", "probability", series, y_range=(0, 1), x_ticks=(0, 1))
 
 
 def fair_coin(_: Data) -> Figure:

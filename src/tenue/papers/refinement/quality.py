@@ -100,6 +100,7 @@ def continuous(_: Data) -> Figure:
                         "step",
                     ),
                 ),
+                x_ticks=(-1, 0, 1, 2),
             )
         )
     return panels(*drawn, caption="The refined law never leaves what is possible.")

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...evaluate.pair.rematch import Shown, rematched
-from ...microdata import individual_ranking
-from ...microdata.permute import permuted
+from ...evaluate import PublishedColumn, rematched
+from ...microdata import individual_ranking, permuted
 from ..cell import Cell, beside, refuted
 from ..data import CENSUS, Data
 from ..exhibit import erratum
@@ -39,8 +38,10 @@ def put_back(data: Data) -> list[Cell]:
     for k in (5, 10):
         labels = individual_ranking(census[:, place], k).labels
         shown = census[permuted(labels, seeded(f"put back {k}")), place]
-        columns = {str(i): Shown(census[:, i], census[:, i]) for i in range(13) if i != place}
-        swapped = Shown(census[:, place], shown, labels)
+        columns = {
+            str(i): PublishedColumn(census[:, i], census[:, i]) for i in range(13) if i != place
+        }
+        swapped = PublishedColumn(census[:, place], shown, labels)
         found = rematched({**columns, "TAXINC": swapped})["TAXINC"]
         cells += [
             refuted(

@@ -11,8 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...evaluate import correlation_difference
-from ...microdata import Partition, individual_ranking, mdav
-from ...microdata.permute import permuted
+from ...microdata import Partition, individual_ranking, mdav, permuted
 from ...noise import Seeded
 from ..data import Columns, Table
 
@@ -52,8 +51,14 @@ def ir_swap(values: Table, confidential: Sequence[int], k: int, source: Seeded) 
 SWAPS = {"MDAV-SWAP": mdav_swap, "IR-SWAP": ir_swap}
 
 
-def correlations(values: Table) -> Table:
-    return np.asarray(np.corrcoef(values.T))
+def correlations(columns: Columns, values: Table) -> Table:
+    """Of all pairs of columns once these values are in them."""
+    found = correlation_difference(columns.arrow(), columns.replaced(values).arrow())
+    places = {name: i for i, name in enumerate(columns.names)}
+    made = np.eye(len(places))
+    for (a, b), (_, after) in found.pairs.items():
+        made[places[a], places[b]] = made[places[b], places[a]] = after
+    return made
 
 
 def change(original: Columns, masked: Table, unchanged: int = 0) -> tuple[float, float]:

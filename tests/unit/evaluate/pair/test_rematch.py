@@ -7,21 +7,21 @@ import itertools
 import numpy as np
 import pytest
 
-from tenue.evaluate.pair.rematch import EVERY, Shown, cells_share, rematched
+from tenue.evaluate.pair.rematch import EVERY, PublishedColumn, cells_share, rematched
 
 
-def swapped(true: np.ndarray, size: int, seed: int) -> Shown:
+def swapped(true: np.ndarray, size: int, seed: int) -> PublishedColumn:
     """A column whose values changed places in groups of neighbours in the file."""
     random = np.random.default_rng(seed)
     labels = np.arange(true.size) // size
     shown = true.copy()
     for group in range(labels.max() + 1):
         shown[labels == group] = random.permutation(true[labels == group])
-    return Shown(true, shown, labels)
+    return PublishedColumn(true, shown, labels)
 
 
-def plain(values: np.ndarray) -> Shown:
-    return Shown(values, values)
+def plain(values: np.ndarray) -> PublishedColumn:
+    return PublishedColumn(values, values)
 
 
 def test_what_one_column_tells_is_restored_all() -> None:
@@ -46,7 +46,7 @@ def test_words_tell_by_what_is_usual_among_them() -> None:
     random = np.random.default_rng(5)
     words = random.integers(0, 4, 8000).astype(float)
     height = np.array([20.0, 0.0, 30.0, 10.0])[words.astype(int)]
-    told = Shown(words, words, ordered=False)
+    told = PublishedColumn(words, words, ordered=False)
     found = rematched({"height": swapped(height, 4, 6), "word": told})["height"]
     assert found.values == 1
     assert found.records < found.values  # equal values of a group are not told apart
@@ -62,9 +62,9 @@ def test_a_value_that_several_share_is_one_record_among_them() -> None:
 
 def test_blind_is_what_all_orders_give_on_average() -> None:
     true, labels = np.array([1.0, 1.0, 2.0, 5.0, 7.0]), np.array([0, 0, 0, 1, 1])
-    found = rematched({"x": Shown(true, true, labels)})  # nothing to relate it to
+    found = rematched({"x": PublishedColumn(true, true, labels)})  # nothing to relate it to
     assert found == {}
-    both = rematched({"x": Shown(true, true, labels), "flat": plain(np.zeros(5))})["x"]
+    both = rematched({"x": PublishedColumn(true, true, labels), "flat": plain(np.zeros(5))})["x"]
     hits = []
     for first, last in itertools.product(itertools.permutations(range(3)), [(3, 4), (4, 3)]):
         order = [*first, *last]
@@ -80,13 +80,13 @@ def test_swapped_columns_help_each_other_by_their_groups() -> None:
     shown = one.copy()
     for group in range(100):
         shown[labels == group] = random.permutation(one[labels == group])
-    columns = {"one": Shown(one, shown, labels), "other": swapped(one, 10, 9)}
+    columns = {"one": PublishedColumn(one, shown, labels), "other": swapped(one, 10, 9)}
     assert rematched(columns)["other"].records > 0.9
 
 
 def test_units_that_share_all_groups() -> None:
     flat, alone = np.zeros(4, np.int64), np.arange(4)
     values = np.arange(4.0)
-    assert cells_share({"a": Shown(values, values, flat)}) == 1 / 4
-    both = {"a": Shown(values, values, flat), "b": Shown(values, values, alone)}
+    assert cells_share({"a": PublishedColumn(values, values, flat)}) == 1 / 4
+    both = {"a": PublishedColumn(values, values, flat), "b": PublishedColumn(values, values, alone)}
     assert cells_share(both) == 1

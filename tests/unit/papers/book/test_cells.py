@@ -36,3 +36,20 @@ def test_equal_remarks_are_said_once() -> None:
     made = cells_html([beside(f"r{i}", "c", 1.0, remark="once") for i in range(3)])
     assert made.count("once") == 1
     assert made.count("<sup>1</sup>") == 3
+
+
+def test_a_grid_too_wide_for_a_phone_is_marked() -> None:
+    """Its cells then stand below each other, each with the name of its column."""
+    narrow = cells_html([met(r, c, "1.0", 1.0) for r in "ab" for c in "xy"])
+    wide = cells_html([met(r, c, "1.0", 1.0) for r in "ab" for c in "stuvwxyz"])
+    assert 'class="grid"' in narrow
+    assert 'class="grid wide"' in wide
+    assert wide.count("data-column=") == 16
+
+
+def test_differences_have_a_column_where_there_are_any() -> None:
+    claim = claimed("a", "b", "so", 1.0, holds=True)
+    assert "difference" not in cells_html([claim])
+    made = cells_html([claim, met("c", "d", "1.0", 0.96)])
+    assert ">difference</th>" in made
+    assert "−0.04" in made

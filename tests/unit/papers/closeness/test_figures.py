@@ -5,6 +5,7 @@ from fractions import Fraction
 import pytest
 
 from exhibits import anew, assert_as_expected
+from tenue.microdata.bucket import column
 from tenue.papers.cell import Verdict
 from tenue.papers.closeness import figures as module
 
@@ -34,6 +35,6 @@ def test_the_group_has_mass_one_and_two_thirds_in_the_middle() -> None:
 
 
 def test_other_cuts_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    right = module.cut
-    monkeypatch.setattr(module, "cut", lambda counts, buckets: right(counts, buckets - 1))
+    right = column.cut
+    monkeypatch.setattr(column, "cut", lambda counts, buckets: right(counts, buckets - 1))
     assert anew("fig7.4") is Verdict.DIFFERENT

@@ -39,5 +39,6 @@ def test_pairs_of_known_columns_count_as_unmoved() -> None:
     columns = Columns(("a", "b", "c"), ROWS)
     made = mdav_id(ROWS, 10)
     all_pairs, some = change(columns, made)[0], change(columns, made, 2)[0]
-    moved = abs(correlations(made)[0, 1] - correlations(ROWS)[0, 1]) / 3
+    moved = abs(correlations(columns, made)[0, 1] - correlations(columns, ROWS)[0, 1]) / 3
     assert np.isclose(all_pairs - some, moved)
+    assert np.allclose(correlations(columns, made), np.corrcoef(made.T))
