@@ -66,7 +66,7 @@ def trade_off(lines: Mapping[str, Sequence[tuple[int, float, float]]], title: st
     panel = Panel(
         marks,
         x=Axis(
-            "records that an intruder links; left is safer",
+            "people whose own value an intruder finds; left is safer",
             low=0,
             high=high_risk,
             write=".0%" if max(risks) > 0.05 else ".1%",

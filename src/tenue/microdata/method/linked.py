@@ -32,14 +32,6 @@ FOUND = (
     "Quasi-identifiers leave as they are, so whoever has them finds rows; what stands beside them "
     "may come from others of the group."
 )
-PRESENCE = (
-    "That a person is in the release is not hidden: columns that are not confidential are "
-    "published as they are."
-)
-GUESS = (
-    "Whoever can guess a value from what else is known of a person may recognise it among the "
-    "values of the group."
-)
 LEARNED = (
     "Nothing is promised against whoever knows how confidential columns relate to others, or "
     "learns it from the groups: he can tell some values of a group from others by whose they fit."
