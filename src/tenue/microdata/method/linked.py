@@ -2,8 +2,8 @@
 
 Quasi-identifiers stay as they are; which value is whose is not said. The one table that a release
 also has puts the values of a group into a random order beside its people: whoever has the two
-tables can make such a table himself, but that it gives all rows of a person the same values, and so
-shows which rows are one person's.
+tables can make such a table himself. Where a person may have several rows it is never handed out:
+it gives all of them the same values, and so would show which rows are one person's.
 """
 
 from __future__ import annotations
