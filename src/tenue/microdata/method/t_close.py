@@ -81,9 +81,15 @@ FORMED = (
     "and who does not though close, which buckets fit whom; in small tables he is certain of some. "
     "Nothing is promised against him."
 )
+FORMED_HIDDEN = (
+    "Groups are formed by confidential values too: each takes, from every bucket, people who are "
+    "close in their quasi-identifiers. Whoever knows the method can weigh which tables lead to "
+    "this release, though it hides the groups; in small tables he is certain of some. Nothing is "
+    "promised against him."
+)
 GIVEN = (
     "Whoever puts buckets back was given the groups, which the release hides: without them he "
-    "would do worse."
+    "knows less."
 )
 
 
@@ -262,7 +268,8 @@ class TClose(Method):
         size = sum(counts)
         guesses = [shortly(float(right_guess(counts, known)), 2) for known in (0, size - 2)]
         limits.append(INFORMED.format(size=size, none=guesses[0], two=guesses[1]))
-        return [*limits, FORMED, LEARNED, PRESENCE, GUESS]
+        formed = FORMED if self.groups == SHOWN else FORMED_HIDDEN
+        return [*limits, formed, LEARNED, PRESENCE, GUESS]
 
     def instead_of_k(self, check: Check) -> str:
         return standing_alone(check.quasi_identifiers, check.unique_share)
