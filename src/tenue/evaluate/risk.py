@@ -36,7 +36,8 @@ class Risk:
         truth, record by record; None without such a column.
     unchanged: the share of confidential values of any type that are the truth; None likewise.
     own_values: for each confidential column, the share of rows that show their own true value.
-    rematched: for each swapped column, how much of it an intruder puts back who learns from the
+    rematched: for each confidential column of a release with groups, how much of it an intruder
+        puts back who has everybody's quasi-identifiers, knows the groups, and learns from the
         release how columns relate; a lower bound.
     in_all_groups: where each column was swapped in groups of its own, the mean of 1/n over units, n
         of which share all groups; None otherwise.

@@ -21,6 +21,7 @@ from ..evaluate.group.exposure import leaving, telling
 from ..evaluate.verdict import check_text
 from ..number import flag
 from ..promise import Certificate
+from ..schema.table import RECORD
 from ..screen.number import many, percent, shortly
 from ..screen.page import WIDTH, section, sentence, wrapped_facts
 from ..screen.table import html_facts
@@ -96,6 +97,12 @@ class Leaving:
         columns = tuple(table.column_names)
         return cls(method, table.num_rows, columns, {}, {"table": table}, None, {}, shown, table)
 
+    def check_one(self) -> None:
+        """Refuses linked tables side by side if persons may have several rows: that would show
+        which rows are one person's."""
+        if self.frames and self.method.schema.unit != RECORD:
+            raise refuse("microdata.linked-tables-are-not-one")
+
     def handed_out(self) -> Any:
         """The table as the caller gets it; one that lies in a file is read."""
         return self.frame if self.stored is None else self.stored.read()
@@ -110,7 +117,8 @@ class Release:
     """A protected copy of a table. It leaves, and is registered in its ledger, when its table or
     its public report is first handed out or saved: looking at the rest registers nothing.
 
-    table: the rows that may leave, as the kind of data frame that came in. It is the caller's own:
+    table: the rows that may leave, as the kind of data frame that came in; refused of two linked
+        tables in which a person may have several rows. It is the caller's own:
         what `save` writes and `digest` stands for is a copy that changes to it do not touch. One
         that was too large to be held lies in a file until it is asked for here, which reads it all.
     tables: what `save` writes, by name: the table, or several whose columns it has side by side.
@@ -130,6 +138,7 @@ class Release:
 
     @property
     def table(self) -> Any:
+        self._published.check_one()
         self._departure.to_caller()
         return self._published.handed_out()
 

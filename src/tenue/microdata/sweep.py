@@ -33,8 +33,11 @@ if TYPE_CHECKING:
 
 SIZES = (3, 5, 10, 25, 50)
 RISK = (
-    "Risk is the largest share of records that some intruder was found to link: one who has the "
-    "whole original, or one who learns from the release how columns relate."
+    "Risk is what one and the same intruder finds, whatever the method: he has everybody's "
+    "quasi-identifiers, knows the groups, learns from the release how columns relate, and gives "
+    "each member of a group the value that fits best. It is the share of people who get the value "
+    "of their own record, in the confidential column where most do; without learning it would be "
+    "1/k at most. Without confidential columns it is the share of records that he links."
 )
 LOSS = (
     "Loss is how far values moved, in shares of the width of their domain: root mean square over "
@@ -53,7 +56,7 @@ class Trial:
     """One method with one k on the table.
 
     options: what else it was asked with.
-    risk: the largest share of records that some intruder links: 0 (safe) to 1.
+    risk: the share of people whose own value an intruder finds: 0 (safe) to 1; see `exposure`.
     loss: how far values moved, as a share of their domains, over all columns: 0 is best.
     correlation: how far correlations moved, on average; None with fewer than two numbers.
     propensity: how well released rows are told from original ones: 0 to 0.25.
@@ -108,9 +111,9 @@ class Sweep:
             return Advice(trial=None, reason=_none(made, limit))
         best = safe[0]
         reason = (
-            f"Take {best.name}, k = {best.k}: an intruder links {percent(best.risk or 0)} of the "
-            f"records, and {limit} is allowed; values moved by {percent(best.loss or 0)} of their "
-            f"domain, the least of {len(safe)} that keep to it."
+            f"Take {best.name}, k = {best.k}: an intruder finds the own values of "
+            f"{percent(best.risk or 0)} of the people, and {limit} is allowed; values moved by "
+            f"{percent(best.loss or 0)} of their domain, the least of {len(safe)} that keep to it."
         )
         other = next((one for one in safe if one.name != best.name), None)
         if other is not None:
@@ -190,7 +193,7 @@ class Sweep:
 
 
 def allowed_risk(risk: object) -> Fraction:
-    """A share of records that an intruder may link; refused if it is none."""
+    """A share of people whose values an intruder may find; refused if it is none."""
     most = exact(risk, "risk")
     if not 0 <= most <= 1:
         raise refuse("microdata.risk-is-no-share", risk=risk)
@@ -269,10 +272,18 @@ def _tried(source: object, schema: Any, method: str, k: int, options: Mapping[st
 
 
 def exposure(risk: Risk | None) -> float:
-    """The largest share of records that some intruder was found to link."""
+    """The share of people whose own value one intruder finds, the same for every method: who has
+    everybody's quasi-identifiers, knows the groups, and learns how columns relate.
+
+    One who has the confidential values as well would link most records of any truthful table, and
+    learn nothing by it; methods that move values would look safe against him.
+    """
     if risk is None:
         return 0.0
-    return max(risk.record_linkage, *(found.records for found in risk.rematched.values()), 0.0)
+    if risk.rematched:
+        return max(found.records for found in risk.rematched.values())
+    known = risk.linkage_by_quasi_identifiers
+    return risk.record_linkage if known is None else known
 
 
 def loss(use: Utility) -> float:

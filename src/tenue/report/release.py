@@ -36,10 +36,12 @@ ELSEWHERE = (
     "This report was computed from the original table: parts are marked “for the holder”. Keep it "
     "to yourself."
 )
-FOOT = (
-    "This page needs no network and runs no script. `certificate.json` says the same promise for "
-    "programs; `tenue check` measures a released table again."
+FOOT = "This page needs no network and runs no script. "
+PROMISED = (
+    "`certificate.json` says the same promise for programs; `tenue check` measures a released "
+    "table again."
 )
+MEASURED = "It promises nothing: `tenue compare` measured a table that was made elsewhere."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,7 +101,8 @@ def release_document(facts: ReleaseFacts) -> Document:
         told.insert(0, str(facts.certificate.promise))
         told.append(f"Tenue {facts.certificate.version}")
     keep = ELSEWHERE if facts.certificate is None else KEEP
-    return Document(facts.title, told, sections, keep=keep, foot=FOOT)
+    foot = FOOT + (MEASURED if facts.certificate is None else PROMISED)
+    return Document(facts.title, told, sections, keep=keep, foot=foot)
 
 
 def _promise(facts: ReleaseFacts) -> list[Section]:

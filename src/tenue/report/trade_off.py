@@ -17,6 +17,10 @@ _BESIDE: tuple[tuple[Align, float, float], ...] = (
     ("right", -7, 9),
     ("left", 7, 9),
     ("right", -7, -8),
+    ("center", 0, -13),
+    ("center", 0, 14),
+    ("left", 9, 0),
+    ("right", -9, 0),
 )
 _SIDES: tuple[tuple[Align, float, float], ...] = (
     ("right", -10, 0),
@@ -46,27 +50,33 @@ def trade_off(lines: Mapping[str, Sequence[tuple[int, float, float]]], title: st
     high_risk, high_loss = min(1.0, 1.15 * max(risks)) or 1.0, 1.18 * max(losses) or 1.0
     scale = _WIDTH / high_risk, _HEIGHT / high_loss
     routes = {name: sorted(points) for name, points in lines.items()}
-    taken = [box for route in routes.values() for box in _along(route, scale)]
+    drawn = [box for route in routes.values() for box in _along(route, scale)]
+    texts: list[_Box] = []
     for place, route in enumerate(routes.values()):
         tone = SERIES[place % len(SERIES)]
         marks.append(Dots([(risk, loss) for _, risk, loss in route], tone))
         for text, risk, loss in _labels(route, high_risk, high_loss):
-            number = min(
-                (Words(text, risk, loss, tone, 11, False, *side) for side in _BESIDE),
-                key=lambda one: _covered(_box(one, scale), taken),
-            )
-            marks.append(number)
-            taken.append(_box(number, scale))
+            places = [Words(text, risk, loss, tone, 11, False, *side) for side in _BESIDE]
+            number = _clearest(places, scale, texts, drawn)
+            if not _covered(_box(number, scale), texts):  # else it could not be read: left out
+                marks.append(number)
+                texts.append(_box(number, scale))
         if len(route) > 1:
             marks.insert(0, Curve([(risk, loss) for _, risk, loss in route], tone, width=2))
     for place, (name, route) in enumerate(routes.items()):
-        named = _named(name, route, SERIES[place % len(SERIES)], scale, taken)
+        tone = SERIES[place % len(SERIES)]
+        beside = [
+            Words(name, risk, loss, tone, bold=True, align=align, right=right, down=down)
+            for _, risk, loss in reversed(route)
+            for align, right, down in _SIDES
+        ]
+        named = _clearest(beside, scale, texts, drawn)
         marks.append(named)
-        taken.append(_box(named, scale))
+        texts.append(_box(named, scale))
     panel = Panel(
         marks,
         x=Axis(
-            "records that an intruder links; left is safer",
+            "people whose own value an intruder finds; left is safer",
             low=0,
             high=high_risk,
             write=".0%" if max(risks) > 0.05 else ".1%",
@@ -85,20 +95,19 @@ def trade_off(lines: Mapping[str, Sequence[tuple[int, float, float]]], title: st
     return Picture(title, [panel], told=title)
 
 
-def _named(
-    name: str,
-    route: Sequence[tuple[int, float, float]],
-    tone: str,
+def _clearest(
+    places: Sequence[Words],
     scale: tuple[float, float],
-    taken: Sequence[_Box],
+    texts: Sequence[_Box],
+    drawn: Sequence[_Box],
 ) -> Words:
-    """The name of a line beside one of its dots, where it covers least of all else."""
-    places = [
-        Words(name, risk, loss, tone, bold=True, align=align, right=right, down=down)
-        for _, risk, loss in reversed(route)
-        for align, right, down in _SIDES
-    ]
-    return min(places, key=lambda one: _covered(_box(one, scale), taken))
+    """The place where a text covers no other text if possible, and least of what is drawn."""
+
+    def hidden(one: Words) -> tuple[float, float]:
+        box = _box(one, scale)
+        return _covered(box, texts), _covered(box, drawn)
+
+    return min(places, key=hidden)
 
 
 def _covered(box: _Box, taken: Sequence[_Box]) -> float:
@@ -106,7 +115,7 @@ def _covered(box: _Box, taken: Sequence[_Box]) -> float:
     left, right, low, high = box
     outside = left < 0 or right > _WIDTH or low < 0 or high > _HEIGHT
     hit = sum(left < e and w < right and low < h and b < high for w, e, b, h in taken)
-    return hit + outside * len(taken)
+    return hit + outside * (1 + len(taken))
 
 
 def _box(words: Words, scale: tuple[float, float]) -> _Box:

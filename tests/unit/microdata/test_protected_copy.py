@@ -11,7 +11,8 @@ import tenue as tn
 from tenue.microdata.certify import AS_STORED, COUNTED, certify
 from tenue.microdata.method.catalogue import chosen_method
 from tenue.microdata.method.groups import GROWN
-from tenue.microdata.method.swap import CROSSED, EACH_COLUMN, INFORMED, VOIDED
+from tenue.microdata.method.moved import VOIDED
+from tenue.microdata.method.swap import CROSSED, EACH_COLUMN, INFORMED
 from tenue.microdata.protected_copy import Release, warnings_of
 from unit.microdata.census import people, schema
 

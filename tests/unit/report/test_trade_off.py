@@ -51,3 +51,31 @@ def test_names_of_lines_on_each_other_stand_apart() -> None:
         assert right <= 560
         for other in boxes[:place]:
             assert other[0] >= right or other[1] <= left or other[2] >= high or other[3] <= low
+
+
+def test_numbers_never_stand_on_each_other() -> None:
+    """Five methods, three of them on each other: the mutant that writes every number prints some
+    over others. What cannot be read is left out; no name is."""
+    same = [
+        (3, 0.38, 0.205),
+        (5, 0.24, 0.231),
+        (10, 0.13, 0.24),
+        (25, 0.06, 0.257),
+        (50, 0.03, 0.256),
+    ]
+    lines = {
+        "swap": same,
+        "anatomy": [(k, risk + 0.004, loss + 0.001) for k, risk, loss in same],
+        "t-close, t = 2": [(k, risk + 0.002, loss + 0.002) for k, risk, loss in same],
+        "microaggregate": [(3, 0.375, 0.025), (5, 0.25, 0.04), (50, 0.04, 0.14)],
+        "generalise": [(3, 0.3, 0.014), (5, 0.18, 0.02), (50, 0.03, 0.07)],
+    }
+    (panel,) = trade_off(lines, "title").panels
+    words = [mark for mark in panel.marks if isinstance(mark, Words)]
+    assert set(lines) <= {mark.text for mark in words}
+    assert len(words) > len(lines) + 10
+    scale = 560 / panel.x.high, 300 / panel.y.high
+    boxes = [_box(mark, scale) for mark in words if mark.text not in lines]
+    for place, (left, right, low, high) in enumerate(boxes):
+        for other in boxes[:place]:
+            assert other[0] >= right or other[1] <= left or other[2] >= high or other[3] <= low

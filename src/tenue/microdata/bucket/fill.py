@@ -3,7 +3,8 @@
 All groups together are halved, along the quasi-identifier in which their people differ most, and
 each half again, down to single groups. A half gets from each bucket the people at its own end, as
 many as its groups need. So the counts hold whatever the people are like, and people who are close
-stay together as far as their buckets allow.
+stay together as far as their buckets allow. Then groups have centres, and are filled again around
+these while that brings people closer; in the end people change places (`exchange`).
 """
 
 from __future__ import annotations
@@ -16,11 +17,14 @@ import numpy as np
 from ..table.cells import Cells
 from ..table.records import classes_of, records_of
 from .emphasis import Matrix
+from .exchange import exchanged, likeness, sums_of
 from .feasible import Numbers
 
 _STEPS = (1 << 16) - 1
 _WORD = 63
 _FINE = 1 << 10
+_ROUNDS = 3
+"""How often groups are filled again at most; later rounds hardly change anything."""
 
 
 def positions(cells: Sequence[Cells], persons: Numbers | None = None) -> Matrix:
@@ -63,13 +67,35 @@ def filled(where: Matrix, buckets: Numbers, counts: Matrix) -> Numbers:
         >>> filled(where, np.array([0, 0, 1, 1]), np.array([[1, 1], [1, 1]])).tolist()
         [0, 1, 0, 1]
     """
+    found = _divided(where, buckets, counts)
+    for _ in range(_ROUNDS):
+        sizes, sums = sums_of(where, found)
+        again = _divided(where, buckets, counts, sums // sizes[:, np.newaxis])
+        if likeness(where, again) <= likeness(where, found):
+            break
+        found = again
+    return exchanged(where, buckets, found)
+
+
+def _divided(
+    where: Matrix, buckets: Numbers, counts: Matrix, centres: Matrix | None = None
+) -> Numbers:
+    """Halves down to single groups; which group goes where is decided by the centres, or by how
+    frequent the bucket is there that a group emphasises."""
     groups, kinds = counts.shape
     parts = _Parts(np.arange(groups), np.array([0]), np.array([groups]))
     part = np.zeros(buckets.size, np.int64)
     while parts.open:
-        axis = _widest(where, part, parts.first.size)
+        if centres is None:
+            axis = _widest(where, part, parts.first.size)
+        else:
+            axis = _widest(centres[parts.groups], parts.of_groups, parts.first.size)
         along = where[np.arange(buckets.size), axis[part]]
-        parts, needed = parts.halved(counts, _ahead(part, buckets, along, kinds, parts))
+        if centres is None:
+            key = parts.by_frequency(counts, _ahead(part, buckets, along, kinds, parts))
+        else:
+            key = centres[parts.groups, axis[parts.of_groups]]
+        parts, needed = parts.halved(counts, key)
         segment = part * kinds + buckets
         order = _sorted(segment, along)
         sizes = np.bincount(segment, minlength=needed.size)
@@ -103,27 +129,34 @@ class _Parts:
         """How many groups the first half of each part gets."""
         return (self.last - self.first) // 2
 
-    def halved(self, counts: Matrix, ahead: Matrix) -> tuple[_Parts, Matrix]:
-        """The halves, and how many units of each bucket the first ones need.
+    @property
+    def of_groups(self) -> Numbers:
+        """The part of each group, in the order of `groups`."""
+        return np.repeat(np.arange(self.first.size), self.last - self.first)
+
+    def by_frequency(self, counts: Matrix, ahead: Matrix) -> Numbers:
+        """A key by which groups that emphasise a bucket go where it is frequent.
 
         Parameters
-            ahead: how many units of each bucket lie in the first half of each part: groups that
-                emphasise a bucket go where it is frequent.
+            ahead: how many units of each bucket lie in the first half of each part.
         """
-        many = self.last - self.first
-        part = np.repeat(np.arange(many.size), many)
-        counts = counts[self.groups]
+        part, counts = self.of_groups, counts[self.groups]
         favourite = _favourites(counts)
         wish = _wish(counts, part, favourite, self.left, ahead)
         order = np.lexsort((self.groups, favourite, part))
         kind = (part * counts.shape[1] + favourite)[order]
-        runs = np.bincount(kind, minlength=many.size * counts.shape[1])
+        runs = np.bincount(kind, minlength=self.first.size * counts.shape[1])
         place = np.arange(order.size) - np.repeat(np.cumsum(runs) - runs, runs)
         key = np.empty(order.size, np.int64)
         key[order] = 2 * place + 1 - wish.reshape(-1)[kind]
-        order = np.lexsort((self.groups, key, part))
-        groups = self.groups[order]
-        before = np.concatenate((np.zeros((1, counts.shape[1]), np.int64), counts[order].cumsum(0)))
+        return key
+
+    def halved(self, counts: Matrix, key: Numbers) -> tuple[_Parts, Matrix]:
+        """The halves, those with the smaller keys first, and how many units of each bucket the
+        first ones need."""
+        groups = self.groups[np.lexsort((self.groups, key, self.of_groups))]
+        before = np.zeros((groups.size + 1, counts.shape[1]), np.int64)
+        np.cumsum(counts[groups], axis=0, out=before[1:])
         middle = self.first + self.left
         needed = before[middle] - before[self.first]
         begins = np.stack([self.first, middle], axis=1).reshape(-1)

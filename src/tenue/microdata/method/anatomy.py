@@ -18,7 +18,6 @@ from ...noise.source import Source
 from ...promise import ProbabilisticKAnonymity
 from ..assessment import Assessment
 from ..partition.mdav import mdav
-from ..permute import permuted
 from ..table.cells import Numbers
 from ..table.original import Original
 from ..table.records import classes_of, records_of
@@ -27,15 +26,24 @@ from .groups import HOMOGENEOUS, Grouped, GroupWay
 from .linked import (
     FOUND,
     GROUP,
-    GUESS,
     LEARNED,
-    PRESENCE,
     check_no_group,
     linked,
     numbered,
     standing_alone,
 )
-from .swap import EXCHANGEABLE, LAST, VOIDED, check_one_value_each, put_back, without_order
+from .moved import (
+    GUESS,
+    LAST,
+    PRESENCE,
+    VOIDED,
+    as_moved,
+    check_one_value_each,
+    givers,
+    undone,
+    without_order,
+)
+from .swap import EXCHANGEABLE
 
 if TYPE_CHECKING:
     from ...evaluate import Check
@@ -105,9 +113,8 @@ class Anatomy(Grouped):
         groups = dict.fromkeys(self.confidential, labels)
         self.check_homogeneous(original, groups)
         group = numbered(labels, source)
-        first = original.of_persons(np.arange(original.size))
-        giver = first[permuted(original.of_persons(labels), source)]
-        rows = original.of_rows(giver)  # one permutation for all columns: records stay whole
+        # one permutation for all columns: records stay whole
+        rows = givers(labels, source, original.persons)
         moved = {name: original.cells[name].take(rows) for name in self.confidential}
         cells = {**original.cells, **moved}
         tables = linked(self, original, cells, group)
@@ -137,7 +144,7 @@ class Anatomy(Grouped):
         seen = after.drop_columns([GROUP])
         found = super().assess(before, seen, source, original, made)
         leave = (*self.quasi, *self.confidential, *self.unprotected)
-        return put_back(found, original, made, leave)
+        return undone(found, original, as_moved(original.cells, made, leave), source)
 
     def explained(self, check: Check) -> Check:
         return explained(check, self.promise, linked=True)

@@ -35,6 +35,7 @@ from ..table.original import Original
 from .contract import Published, one_of
 from .groups import DISCLOSED, EVERY, NOT_PRIVACY, TWICE, Grouped, GroupWay, places
 from .microaggregate import AS_THEY_ARE
+from .moved import among_look_alikes
 
 
 class Survivors(NamedTuple):
@@ -238,7 +239,8 @@ class Generalise(Grouped):
             place = middle.schema.get_field_index(name)
             middle = middle.set_column(place, name, cells.to_arrow())
         found = assessed(before, middle, self.schema, source, original.persons, self.explained)
-        return measured_groups(found, after, self.schema, original.persons)
+        found = measured_groups(found, after, self.schema, original.persons)
+        return among_look_alikes(self, found, original, made, source)
 
     # -- the certificate ---------------------------------------------------------------------------
 

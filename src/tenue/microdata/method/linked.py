@@ -2,8 +2,8 @@
 
 Quasi-identifiers stay as they are; which value is whose is not said. The one table that a release
 also has puts the values of a group into a random order beside its people: whoever has the two
-tables can make such a table himself, but that it gives all rows of a person the same values, and so
-shows which rows are one person's.
+tables can make such a table himself. Where a person may have several rows it is never handed out:
+it gives all of them the same values, and so would show which rows are one person's.
 """
 
 from __future__ import annotations
@@ -31,14 +31,6 @@ PEOPLE, VALUES = "quasi_identifiers", "confidential"
 FOUND = (
     "Quasi-identifiers leave as they are, so whoever has them finds rows; what stands beside them "
     "may come from others of the group."
-)
-PRESENCE = (
-    "That a person is in the release is not hidden: columns that are not confidential are "
-    "published as they are."
-)
-GUESS = (
-    "Whoever can guess a value from what else is known of a person may recognise it among the "
-    "values of the group."
 )
 LEARNED = (
     "Nothing is promised against whoever knows how confidential columns relate to others, or "

@@ -13,11 +13,13 @@ from ...noise.source import Source
 from ...promise import KAnonymity
 from ...schema import Bounded, Category
 from ...taxonomy import Taxonomy
+from ..assessment import Assessment
 from ..partition.meaning import Meaning
 from ..table.cells import Cells, Numbers
 from ..table.original import Original
 from .contract import Published
 from .groups import EVERY, Grouped, GroupWay
+from .moved import among_look_alikes
 
 AS_THEY_ARE = "Columns that are not quasi-identifiers are published as they are."
 
@@ -69,6 +71,12 @@ class Microaggregate(Grouped):
 
     def verify(self, table: Any, persons: Numbers | None) -> None:
         self.measure_again(table, persons)
+
+    def assess(
+        self, before: Any, after: Any, source: Source, original: Original, made: Published
+    ) -> Assessment:
+        found = super().assess(before, after, source, original, made)
+        return among_look_alikes(self, found, original, made, source)
 
 
 def centroids(column: Cells, labels: NDArray[np.int64]) -> Cells:

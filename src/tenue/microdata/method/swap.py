@@ -9,33 +9,37 @@ assignments: `risk.rematched` says how far one such intruder comes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...errors import refuse
 from ...evaluate.certificate import explained
-from ...evaluate.pair.rematch import PublishedColumn, cells_share, rematched
 from ...noise.source import Source
 from ...promise import ProbabilisticKAnonymity
-from ...schema import Boolean, Category, Column
 from ...screen.number import percent
 from ...screen.page import sentence
 from ..assessment import Assessment, Step
 from ..partition.mdav import mdav
-from ..partition.points import WHOLE
 from ..partition.whole_values import Classes, whole_values
-from ..permute import permuted
-from ..table.cells import Cells
+from ..table.cells import Cells, Numbers
 from ..table.original import Original
 from ..table.records import classes_of, records_of
 from .contract import Published
 from .groups import HOMOGENEOUS, Grouped, GroupWay
+from .moved import (
+    GUESS,
+    LAST,
+    PRESENCE,
+    VOIDED,
+    as_moved,
+    check_one_value_each,
+    moved,
+    undone,
+    without_order,
+)
 
 if TYPE_CHECKING:
     from ...evaluate import Check, Risk
@@ -73,14 +77,9 @@ CROSSED = (
     "The groups of several columns together may hold fewer than k records, down to one, whatever "
     "their k: whoever knows the records, but not whose they are, may then tell whose they are."
 )
-VOIDED = (
-    "Groups that were formed or grew for l or t depend on confidential values, so in them 1/k is "
-    "not promised against whoever knows the method."
-)
-PRESENCE = (
-    "That a person is in the release is not hidden: columns that are not confidential are "
-    "published as they are, and every confidential value of a published row is in the release, "
-    "rounded to its grid and kept between its declared bounds."
+IN_RELEASE = (
+    f"{PRESENCE.removesuffix('.')}, and every confidential value of a published row is in the "
+    "release, rounded to its grid and kept between its declared bounds."
 )
 CLOSE = "A published value can be close to the true one, or equal to it."
 VERY_CLOSE = (
@@ -88,11 +87,6 @@ VERY_CLOSE = (
     "of the values miss the truth by at most 1 % of their column's range, 66 % by at most 1 % of "
     "the value itself."
 )
-GUESS = (
-    "Whoever can guess a value from what else is known of a person may recognise it among the "
-    "values of the group."
-)
-LAST = "Whoever knows the values of all other members of a group knows the last one."
 RELATIONS = (
     "Each confidential column changes places on its own: relations between them inside a group are "
     "lost."
@@ -105,10 +99,6 @@ FOUND = (
 ALIKE, VALUES, OTHERS = "quasi-identifiers", "each-confidential", "other-attributes"
 
 _MUCH = 0.5
-
-Labels = NDArray[np.int64]
-Grouping = Callable[[str, Mapping[str, Cells]], Labels]
-"""The groups in which a column's values change places, given the table as it is by then."""
 
 
 class Swap(Grouped):
@@ -169,7 +159,7 @@ class Swap(Grouped):
         check_one_value_each(original, self.confidential)
         shared = self.similar_groups(original) if self.way.similar else None
 
-        def grouping(name: str, table: Mapping[str, Cells]) -> Labels:
+        def grouping(name: str, table: Mapping[str, Cells]) -> Numbers:
             if shared is not None:
                 return shared
             if self.by == VALUES:
@@ -180,7 +170,7 @@ class Swap(Grouped):
             records = records_of(others, original.persons)
             return original.of_rows(mdav(records, self.k[name]).labels)
 
-        cells, groups = swap(original.cells, self.confidential, grouping, source, original.persons)
+        cells, groups = moved(original.cells, self.confidential, grouping, source, original.persons)
         self.check_homogeneous(original, groups)
         return Published(cells, groups)
 
@@ -192,7 +182,7 @@ class Swap(Grouped):
                 text = f"{many.max()} of {many.sum()} units have one and the same `{name}`"
                 yield Step("heap", f"{text}: they and their neighbours are one group")
 
-    def verify(self, table: Any, persons: Labels | None) -> None:
+    def verify(self, table: Any, persons: Numbers | None) -> None:
         """Nothing: a probability cannot be measured on one table."""
 
     def assess(
@@ -200,7 +190,8 @@ class Swap(Grouped):
     ) -> Assessment:
         found = super().assess(before, after, source, original, made)
         leave = (*self.quasi, *self.confidential, *self.unprotected)
-        return put_back(found, original, made, leave, together=self.way.similar)
+        seen = as_moved(original.cells, made, leave)
+        return undone(found, original, seen, source, together=self.way.similar)
 
     def explained(self, check: Check) -> Check:
         return explained(check, self.promise)
@@ -223,7 +214,7 @@ class Swap(Grouped):
         if len(self.confidential) > 1:
             limits.append(CROSSED if self.by == VALUES else EACH_COLUMN)
         near = VERY_CLOSE if self.by == VALUES else CLOSE
-        return [*limits, PRESENCE, near, GUESS, LAST, RELATIONS]
+        return [*limits, IN_RELEASE, near, GUESS, LAST, RELATIONS]
 
     def instead_of_k(self, check: Check) -> str:
         known = ", ".join(check.quasi_identifiers)
@@ -255,112 +246,3 @@ class Swap(Grouped):
             for name, share in risk.own_values.items()
             if share > _MUCH
         ]
-
-
-def swap(
-    cells: Mapping[str, Cells],
-    confidential: tuple[str, ...],
-    grouping: Grouping,
-    source: Source,
-    persons: Labels | None = None,
-) -> tuple[dict[str, Cells], dict[str, Labels]]:
-    """The table after each confidential column was permuted inside its groups.
-
-    Guarantee
-        For each column a fresh permutation, uniform inside every group and independent of those of
-        the other columns. Columns that are not confidential stay as they are, and so does the
-        multiset of values of each column in each group.
-
-    Parameters
-        cells: the columns, by name.
-        confidential: which of them are permuted, in this order.
-        grouping: gives the groups of a column. It sees the columns permuted before it as they are
-            by then, as in the thesis, section 3.3.2.
-        source: where uniform words come from.
-        persons: whose each row is; values then move between persons, and a person's rows must agree
-            in each confidential column. None if each row is a person.
-
-    Source
-        Thesis, section 3.3, with a permutation of its own for each column.
-    """
-    table = dict(cells)
-    groups = {}
-    for name in confidential:
-        labels = grouping(name, table)
-        groups[name] = labels
-        if persons is None:
-            table[name] = table[name].take(permuted(labels, source))
-        else:
-            table[name] = _between_persons(table[name], labels, persons, source)
-    return table, groups
-
-
-def put_back(
-    found: Assessment,
-    original: Original,
-    made: Published,
-    leave: tuple[str, ...],
-    *,
-    together: bool = True,
-) -> Assessment:
-    """What was found, with how much of values that changed places an intruder puts back.
-
-    Parameters
-        leave: the columns that he sees.
-        together: whether one partition holds for all columns.
-    """
-    if found.risk is None:
-        return found
-    shown = {name: _shown(name, original, made) for name in made.cells if name in leave}
-    told = replace(
-        found.risk,
-        rematched=MappingProxyType(rematched(shown)),
-        in_all_groups=None if together else cells_share(shown),
-    )
-    return found._replace(risk=told)
-
-
-def _between_persons(column: Cells, labels: Labels, persons: Labels, source: Source) -> Cells:
-    first = np.unique(persons, return_index=True)[1]  # one row of each person stands for all
-    giver = permuted(labels[first], source)
-    return column.take(first[giver][persons])
-
-
-def _shown(name: str, original: Original, made: Published) -> PublishedColumn:
-    """A published column as an intruder sees it, one row of each person."""
-    true, shown = (
-        original.of_persons(_line(cells[name])) for cells in (original.cells, made.cells)
-    )
-    labels = None
-    if name in made.groups:
-        labels = original.of_persons(made.groups[name])
-    return PublishedColumn(
-        true, shown, labels, ordered=not without_order(original.cells[name].column)
-    )
-
-
-def _line(column: Cells) -> NDArray[np.float64]:
-    """Each value as a place on a line; the middle where it is missing."""
-    line = np.zeros(column.size)
-    present = column.numbers[column.present]
-    if present.size:
-        line[column.present] = present - present.min()
-        if line.max() > WHOLE:  # ranks keep apart what doubles would not
-            line[column.present] = np.unique(present, return_inverse=True)[1].reshape(-1)
-        line[~column.present] = np.median(line[column.present])
-    return line
-
-
-def without_order(column: Column) -> bool:
-    """Whether the values of a column are in no order: groups of similar ones hold one each."""
-    flat = isinstance(column, Category) and isinstance(column.stated, tuple)
-    return flat or isinstance(column, Boolean)
-
-
-def check_one_value_each(original: Original, confidential: tuple[str, ...]) -> None:
-    """Refuses persons who have several values of a confidential column."""
-    for name in confidential:
-        column = original.cells[name]
-        own = original.of_rows(original.of_persons(column.numbers))
-        if (column.numbers != own).any():
-            raise refuse("microdata.some-persons-have-several-values-of", column=name)

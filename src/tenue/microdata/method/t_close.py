@@ -29,22 +29,20 @@ from ..bucket.fill import filled, positions
 from ..bucket.intruder import farthest_group, right_guess
 from ..bucket.joint import cells_of, counts_for
 from ..bucket.measure import ratio_of
-from ..table.cells import Numbers
+from ..table.cells import Cells, Numbers
 from ..table.original import Original
 from .contract import Method, Published, Way, one_of
-from .groups import EVERY, NOT_PRIVACY, TWICE, units_in_each
+from .groups import NOT_PRIVACY, TWICE, units_in_each
 from .linked import (
     FOUND,
     GROUP,
-    GUESS,
     LEARNED,
-    PRESENCE,
     check_no_group,
     linked,
     numbered,
     standing_alone,
 )
-from .swap import check_one_value_each, swap
+from .moved import GUESS, PRESENCE, as_moved, check_one_value_each, moved, undone
 
 if TYPE_CHECKING:
     from ...evaluate import Check
@@ -82,6 +80,16 @@ FORMED = (
     "close in their quasi-identifiers. Whoever knows the method learns from who shares a group, "
     "and who does not though close, which buckets fit whom; in small tables he is certain of some. "
     "Nothing is promised against him."
+)
+FORMED_HIDDEN = (
+    "Groups are formed by confidential values too: each takes, from every bucket, people who are "
+    "close in their quasi-identifiers. Whoever knows the method can weigh which tables lead to "
+    "this release, though it hides the groups; in small tables he is certain of some. Nothing is "
+    "promised against him."
+)
+GIVEN = (
+    "Whoever puts buckets back was given the groups, which the release hides: without them he "
+    "knows less."
 )
 
 
@@ -143,17 +151,21 @@ class TClose(Method):
 
     def publish(self, original: Original, source: Source) -> Published:
         check_one_value_each(original, self.confidential)
-        columns = {name: bucketed(original, name, self.t) for name in self.confidential}
+        columns = self._bucketed(original)
         labels = self._groups(original, columns)
-        coarse = {**original.cells, **{name: one.cells() for name, one in columns.items()}}
-        cells, _ = swap(coarse, self.confidential, lambda *_: labels, source, original.persons)
+        coarse = _coarse(original, columns)
+        cells, groups = moved(
+            coarse, self.confidential, lambda *_: labels, source, original.persons
+        )
         for name, one in columns.items():
             self._measure(original, labels, cells[name].numbers, one)
-        groups = {EVERY: labels}
         if self.groups == HIDDEN:
             return Published(cells, groups)
         group = numbered(labels, source)
         return Published({**cells, GROUP: group}, groups, linked(self, original, cells, group))
+
+    def _bucketed(self, original: Original) -> dict[str, Bucketed]:
+        return {name: bucketed(original, name, self.t) for name in self.confidential}
 
     def _groups(self, original: Original, columns: Mapping[str, Bucketed]) -> Numbers:
         where = positions([original.cells[name] for name in self.quasi], original.persons)
@@ -185,24 +197,28 @@ class TClose(Method):
         self, before: Any, after: Any, source: Source, original: Original, made: Published
     ) -> Assessment:
         """As of a table that has the middle value of its bucket in each row."""
+        columns = self._bucketed(original)
         seen = after.drop_columns([GROUP]) if self.groups == SHOWN else after
-        for name in self.confidential:
-            middles = bucketed(original, name, self.t).middles(made.cells[name].numbers)
+        for name, one in columns.items():
+            middles = one.middles(made.cells[name].numbers)
             seen = seen.set_column(seen.column_names.index(name), name, middles.to_arrow())
-        return super().assess(before, seen, source, original, made)
+        found = super().assess(before, seen, source, original, made)
+        leave = (*self.quasi, *self.confidential, *self.unprotected)
+        return undone(found, original, as_moved(_coarse(original, columns), made, leave), source)
 
     def explained(self, check: Check) -> Check:
         return explained(check, self.promise)
 
     def group_steps(self, original: Original, made: Published) -> Iterator[Step]:
-        sizes = np.bincount(original.of_persons(made.groups[EVERY]))
+        groups = original.of_persons(next(iter(made.groups.values())))
+        sizes = np.bincount(groups)
         text = f"{many(sizes.size, 'group')}, {units_in_each(sizes)}"
         yield Step("partition", text)
         for name in self.confidential:
             buckets = original.of_persons(bucketed(original, name, self.t).buckets)
             counted = ", ".join(str(size) for size in np.bincount(buckets).tolist())
             yield Step("buckets", f"{counted} units in the buckets of `{name}`")
-            far = ratio_of(original.of_persons(made.groups[EVERY]), buckets)
+            far = ratio_of(groups, buckets)
             told = "none" if far is None else exactly(far)
             yield Step("closeness", f"the largest ratio of shares of `{name}` is {told}")
 
@@ -252,13 +268,19 @@ class TClose(Method):
         size = sum(counts)
         guesses = [shortly(float(right_guess(counts, known)), 2) for known in (0, size - 2)]
         limits.append(INFORMED.format(size=size, none=guesses[0], two=guesses[1]))
-        return [*limits, FORMED, LEARNED, PRESENCE, GUESS]
+        formed = FORMED if self.groups == SHOWN else FORMED_HIDDEN
+        return [*limits, formed, LEARNED, PRESENCE, GUESS]
 
     def instead_of_k(self, check: Check) -> str:
         return standing_alone(check.quasi_identifiers, check.unique_share)
 
     def remarks(self) -> tuple[str, ...]:
-        return (FOUND,)
+        return (FOUND,) if self.groups == SHOWN else (FOUND, GIVEN)
+
+
+def _coarse(original: Original, columns: Mapping[str, Bucketed]) -> dict[str, Cells]:
+    """The table with the bucket of each row instead of its value."""
+    return {**original.cells, **{name: one.cells() for name, one in columns.items()}}
 
 
 def _ratio(t: object) -> Fraction:

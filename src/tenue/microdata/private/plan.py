@@ -6,11 +6,12 @@ import json
 import math
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from ...errors import nearest, refuse
+from ...errors import Refused, nearest, refuse
 from ...number import LEAST_EPSILON, NANO, Number, checked_call, law_epsilon, nano, whole
 from ...schema import Schema
 from ...schema.schema import given_schema
@@ -23,7 +24,11 @@ from .regime import FEW, chosen_way
 from .synthesis import Synthesis
 from .ways import WAYS
 
+if TYPE_CHECKING:
+    from ...report.picture import Picture
+
 AUTO: Literal["auto"] = "auto"
+_OTHER_PRICES = tuple(Fraction(2) ** power for power in range(-3, 4))
 _WIDE = Fraction(1, 4)
 """Noise of a mean, over the width of its domain, that hides most of it."""
 
@@ -104,6 +109,37 @@ class ReleasePlan:
             *((sentence(name), value) for name, value in self.parameters.items()),
             *(("WARNING", text) for text in self.warnings),
         ]
+
+    def picture(self) -> Picture:
+        """What `tn.report.plot` draws: what the same way would err for other prices, without rows;
+        prices that are too small for it are left out."""
+        from ...report.picture import Axis, Curve, Dots, Panel, Picture, Words
+
+        points = []
+        for factor in _OTHER_PRICES:
+            with suppress(Refused):
+                price = price_of(self.epsilon * factor)
+                other = planned(self.way.domain, self.rows, price, self.by, self.k or AUTO)
+                points.append((float(price), other.expected_error))
+        here = float(self.epsilon), self.expected_error
+        told = f"epsilon {exactly(self.epsilon)}: {percent(self.expected_error)}"
+        panel = Panel(
+            [
+                Curve(points),
+                Dots([here]),
+                Words(told, *here, tone="main", bold=True, right=9, down=-9),
+            ],
+            x=Axis("epsilon", log=True, ticks=tuple(price for price, _ in points), write="~g"),
+            y=Axis(low=0, high=1.15 * max(error for _, error in points), write=".1%", grid=True),
+            title="by how much the share of rows between two values would be off",
+            width=440,
+            height=240,
+        )
+        return Picture(
+            f"A private table of {many(self.rows, 'row')}, by {self.by}",
+            [panel],
+            "if values were spread evenly; what their true shape adds is not known before",
+        )
 
     def __str__(self) -> str:
         return "\n".join(["Plan of a private table", *wrapped_facts(self._facts())])

@@ -2,35 +2,19 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
-from tenue.microdata.bucket import fill
+from filling_bound import at_random, least_errors, squared_errors
+from tenue.microdata.bucket import exchange, fill
 from tenue.microdata.bucket.emphasis import emphasised
 from tenue.microdata.bucket.fill import filled, positions
 from tenue.microdata.table.original import read_original
 from unit.microdata.census import people, schema
-
-
-def squared_errors(where: np.ndarray, labels: np.ndarray) -> float:
-    """Inside the groups, from their means."""
-    sizes = np.bincount(labels)
-    total = 0.0
-    for line in where.T:
-        means = np.bincount(labels, weights=line) / sizes
-        total += float(((line - means[labels]) ** 2).sum())
-    return total
-
-
-def at_random(buckets: np.ndarray, counts: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    labels = np.empty(buckets.size, np.int64)
-    for j in range(counts.shape[1]):
-        groups = np.repeat(np.arange(counts.shape[0]), counts[:, j])
-        labels[buckets == j] = rng.permutation(groups)
-    return labels
 
 
 def test_every_group_has_its_counts() -> None:
@@ -64,13 +48,73 @@ def test_groups_that_emphasise_a_bucket_lie_where_it_is_frequent(
     sizes = np.bincount(buckets).tolist()
     counts = emphasised(sizes, 90, Fraction(2))
     where = line[:, np.newaxis]
-    ours = squared_errors(where, filled(where, buckets, counts))
+    ours = squared_errors(where, fill._divided(where, buckets, counts))
 
     def anywhere(counts, part, favourite, left, ahead):  # type: ignore[no-untyped-def]
         return np.zeros_like(ahead)
 
     monkeypatch.setattr(fill, "_wish", anywhere)
-    assert ours * 1.5 < squared_errors(where, filled(where, buckets, counts))
+    assert ours * 1.5 < squared_errors(where, fill._divided(where, buckets, counts))
+
+
+def dependent(seed: int, blur: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Two columns; buckets are thirds of the first one, more or less."""
+    rng = np.random.default_rng(seed)
+    first, second = rng.gamma(2, 8000, 600).clip(0, 65535), rng.integers(0, 65536, 600) // 4
+    value = first + rng.normal(0, blur, 600)
+    buckets = np.empty(600, np.int64)
+    buckets[np.argsort(value)] = np.arange(600) // 200
+    counts = emphasised([200, 200, 200], 60, Fraction(2))
+    return np.stack([first.astype(np.int64), second], axis=1), buckets, counts
+
+
+@pytest.mark.parametrize("blur", [0, 4000, 12_000])
+def test_hardly_any_filling_is_closer(blur: float) -> None:
+    """Where the buckets follow from a column, no filling has a third of the error of a random one:
+    the bound says so. Ours stays near the bound, and its first halves alone would not."""
+    where, buckets, counts = dependent(7, blur)
+    ours = squared_errors(where, filled(where, buckets, counts))
+    rng = np.random.default_rng(8)
+    random_ones = [squared_errors(where, at_random(buckets, counts, rng)) for _ in range(5)]
+    bound = least_errors(where, buckets, counts)
+    assert bound <= ours
+    assert ours <= max(min(random_ones) / 3, 1.35 * bound)
+    if blur == 0:
+        assert bound > min(random_ones) / 3
+        first = squared_errors(where, fill._divided(where, buckets, counts))
+        assert first > 1.05 * ours
+
+
+def test_groups_filled_again_are_closer_in_large_tables_too(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Without exchanges, as in tables that are too large for them."""
+    where, buckets, counts = dependent(7, 0)
+    monkeypatch.setattr(exchange, "MOST", 0)
+    again = squared_errors(where, filled(where, buckets, counts))
+    first = squared_errors(where, fill._divided(where, buckets, counts))
+    assert again * 1.03 < first
+
+
+def test_no_filling_of_a_small_table_is_below_the_bound() -> None:
+    """Every filling of two groups; half of the bound's pairs counted twice would be above some."""
+    rng = np.random.default_rng(9)
+    tight = 0
+    for _ in range(40):
+        counts = np.array([[2, 1], [1, 2]]) if rng.random() < 0.5 else np.array([[1, 2], [1, 1]])
+        buckets = np.repeat([0, 1], counts.sum(axis=0))
+        where = rng.integers(0, 100, (buckets.size, 2))
+        where[buckets == 1] += rng.integers(0, 200)
+        every = []
+        for ones in itertools.product([0, 1], repeat=buckets.size):
+            labels = np.array(ones)
+            many = np.bincount(labels * 2 + buckets, minlength=4).reshape(2, 2)
+            if (many == counts).all():
+                every.append(squared_errors(where, labels))
+        bound = least_errors(where, buckets, counts, thin=1)
+        assert bound <= min(every) * (1 + 1e-9)
+        tight += 2 * bound > min(every)
+    assert tight > 10
 
 
 def test_keys_that_do_not_fit_into_a_word_are_sorted_all_the_same(

@@ -15,10 +15,10 @@ import pytest
 import tenue as tn
 from tenue.errors import Fault, InvalidArgument, InvalidSchema, NotPromised, Refused
 from tenue.microdata.method.anatomy import NARROW, WHOLE, Anatomy, from_both_ends
-from tenue.microdata.method.swap import VOIDED
+from tenue.microdata.method.moved import VOIDED
 from unit.microdata.census import people, schema
 
-module = importlib.import_module("tenue.microdata.method.anatomy")
+module = importlib.import_module("tenue.microdata.method.moved")
 
 
 def records(table: Any, names: list[str]) -> list[tuple[Any, ...]]:

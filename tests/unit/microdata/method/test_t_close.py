@@ -31,7 +31,7 @@ from tenue.schema import Schema
 from unit.microdata.census import people, schema
 
 module = importlib.import_module("tenue.microdata.method.t_close")
-exchange = importlib.import_module("tenue.microdata.method.swap")
+exchange = importlib.import_module("tenue.microdata.method.moved")
 
 
 def ratio(table: Any, name: str) -> Fraction:

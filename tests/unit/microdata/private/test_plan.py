@@ -15,6 +15,7 @@ from tenue.microdata.private.domain import Domain
 from tenue.microdata.private.plan import plan_release, planned
 from tenue.microdata.private.ways import WAYS
 from tenue.noise import Seeded
+from tenue.report.picture import Curve, Dots
 
 
 def schema(columns: int = 2, size: int = 100_001, **changes: Any) -> dict[str, Any]:
@@ -116,3 +117,26 @@ def test_what_epsilon_cannot_be_shared_by_is_refused_before_it_is_paid(by: str) 
     assert plan.epsilon < Fraction(1, 10**6)
     made = plan.way.draw(np.zeros((20, columns), np.int64), Seeded(1))
     assert made.shape == (20, columns)
+
+
+@pytest.mark.parametrize("by", ["auto", *WAYS])
+def test_its_chart_shows_what_other_prices_would_buy(by: str) -> None:
+    """A mutant that drew the error of this price for all of them would be a level line."""
+    plan = plan_release(schema(2), 20_000, 1, by=by)
+    (panel,) = plan.picture().panels
+    (curve,) = [mark for mark in panel.marks if isinstance(mark, Curve)]
+    (dots,) = [mark for mark in panel.marks if isinstance(mark, Dots)]
+    assert list(dots.points) == [(1.0, plan.expected_error)]
+    assert dots.points[0] in curve.points
+    errors = [error for _, error in curve.points]
+    assert errors == sorted(errors, reverse=True)
+    assert errors[0] > errors[-1]
+    assert "epsilon 1: " in tn.report.plot(plan).svg()
+
+
+def test_prices_that_are_too_small_are_not_drawn() -> None:
+    """Shared by 1,500 columns, an eighth of four billionths would be less than any law is for."""
+    plan = plan_release(schema(1500, size=10), 10_000, "4e-9", by="columns")
+    (panel,) = plan.picture().panels
+    (curve,) = [mark for mark in panel.marks if isinstance(mark, Curve)]
+    assert min(price for price, _ in curve.points) == 2e-9

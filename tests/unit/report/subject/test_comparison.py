@@ -28,5 +28,6 @@ def test_names_and_values_stay_text() -> None:
 def test_nothing_is_promised_and_all_is_for_the_holder() -> None:
     made = document(found())
     assert "What is promised" not in made.html()
+    assert "certificate.json" not in made.html()
     assert made.for_holder
     assert "original" in compared(found()).subtitle
