@@ -469,8 +469,9 @@ class Answers(list[Answer]):
             raise refuse("query.declared-only")
         first = None if low is None else exact(low, "low")
         last = exact(high, "high")
-        labels = [plain(label) for (label,) in cell_labels(self[0].plan.question, self[0].schema)]
-        within = [(0, x) for x in labels if (first is None or first <= x) and x <= last]
+        labels = [label for (label,) in cell_labels(self[0].plan.question, self[0].schema)]
+        # exact, for the double nearest to a tenth is above a tenth
+        within = [(0, plain(x)) for x in labels if (first is None or first <= x) and x <= last]
         if not within:
             name = keys[0].column
             raise refuse("query.declared-is-not-a-range", low=low, high=high, name=name)
