@@ -1,4 +1,4 @@
-"""Declared workloads: conditions that compute, texts that go on, names and bins that are not whole."""
+"""Declared workloads: conditions that compute, texts that go on, names and bins of any kind."""
 
 from __future__ import annotations
 
