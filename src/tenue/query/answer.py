@@ -18,7 +18,7 @@ from ..schema import Schema
 from ..screen.number import exactly, plain, readable, shortly
 from ..screen.page import notes, sentence
 from ..screen.table import escaped, html_table, text_table
-from .cells import Cell, Row, arranged, cell_labels, shaped
+from .cells import Cell, Row, arranged, cell_labels, in_64_bits, shaped
 from .computed import seen_by
 from .family.reading import Interval, Reading
 from .family.registry import FAMILY_OF
@@ -231,7 +231,7 @@ class Answer:
         """A pyarrow table: keys and aggregates in the order asked."""
         import pyarrow as pa
 
-        return pa.table(self._table())
+        return pa.table(in_64_bits(self._table()))
 
     def to_pandas(self, interval: Given | None = None) -> pd.DataFrame:
         """A pandas data frame.
@@ -271,7 +271,7 @@ class Answer:
         """A polars data frame."""
         import polars as pl
 
-        return pl.DataFrame(self._table())
+        return pl.DataFrame(in_64_bits(self._table()))
 
     @property
     def limits(self) -> tuple[Limit, ...]:
@@ -469,8 +469,9 @@ class Answers(list[Answer]):
             raise refuse("query.declared-only")
         first = None if low is None else exact(low, "low")
         last = exact(high, "high")
-        labels = [plain(label) for (label,) in cell_labels(self[0].plan.question, self[0].schema)]
-        within = [(0, x) for x in labels if (first is None or first <= x) and x <= last]
+        labels: list[Any] = [x for (x,) in cell_labels(self[0].plan.question, self[0].schema)]
+        # exact, for the double nearest to a tenth is above a tenth
+        within = [(0, plain(x)) for x in labels if (first is None or first <= x) and x <= last]
         if not within:
             name = keys[0].column
             raise refuse("query.declared-is-not-a-range", low=low, high=high, name=name)

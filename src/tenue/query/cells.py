@@ -35,6 +35,17 @@ def arranged(rows: list[Row], question: Question | GroupingSets) -> list[Row]:
     return rows if question.limit is None else rows[: question.limit]
 
 
+def in_64_bits(table: dict[str, list[Any]]) -> dict[str, list[Any]]:
+    """The table with doubles in columns that have a whole number beyond 64 bits, which sums may
+    have and Arrow does not."""
+    return {
+        name: [float(v) if type(v) is int else v for v in values]
+        if any(type(v) is int and not -(1 << 63) <= v < 1 << 63 for v in values)
+        else values
+        for name, values in table.items()
+    }
+
+
 def shaped(rows: Sequence[dict[str, Any]], question: Question) -> Any:
     """A scalar if one cell, a dict by alias if one row, else a list of dicts."""
     if question.keys:

@@ -153,6 +153,8 @@ def explain_many(
     if not 1 <= len(given) <= MOST_QUESTIONS:
         raise refuse("query.questions-asked", many=len(given), most_questions=MOST_QUESTIONS)
     parsed = [parse(sql, schema) for sql in given]
+    if isinstance(questions, Line | Tables):
+        questions.check(parsed)
     texts = [render(question, schema) for question in parsed]
 
     def planned(price: int) -> WorkloadPlan:

@@ -21,7 +21,7 @@ from ..screen.number import exactly
 from ..screen.page import notes
 from ..screen.table import html_table, text_table
 from .answer import Answer, Answers
-from .cells import Row, arranged
+from .cells import Row, arranged, in_64_bits
 from .certify import certify_together
 from .inquiry import Inquiry, identity_of, inquire_many
 from .plan.limit import Limit
@@ -128,7 +128,7 @@ class GroupedAnswer:
         """A pyarrow table: keys and aggregates in the order asked."""
         import pyarrow as pa
 
-        return pa.table(self._table())
+        return pa.table(in_64_bits(self._table()))
 
     def to_pandas(self) -> pd.DataFrame:
         """A pandas data frame."""
@@ -140,7 +140,7 @@ class GroupedAnswer:
         """A polars data frame."""
         import polars as pl
 
-        return pl.DataFrame(self._table())
+        return pl.DataFrame(in_64_bits(self._table()))
 
     def to_dict(self) -> dict[str, Any]:
         def written(value: object) -> Any:

@@ -46,7 +46,20 @@ def plain(value: Any) -> Any:
     """A rational as an int, or the double nearest to it; anything else as it is."""
     if not isinstance(value, Fraction):
         return value
-    return int(value) if value.denominator == 1 else float(value)
+    return int(value) if value.denominator == 1 else nearest_float(value)
+
+
+def nearest_float(value: Fraction) -> float:
+    """The double nearest to a rational, which is infinite for what no double holds.
+
+    Example
+        >>> nearest_float(Fraction(1, 10)), nearest_float(Fraction(-(10**400)))
+        (0.1, -inf)
+    """
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
 
 
 def readable(value: Any) -> str:

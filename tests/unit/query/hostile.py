@@ -3,6 +3,8 @@
 `{t}` is the table and `{n}` a number column, so that nothing but the attack is wrong with them.
 """
 
+# ruff: noqa: S608 - these texts are what is tested
+
 from __future__ import annotations
 
 READ_FILES = """
@@ -532,6 +534,58 @@ SELECT WIDTH_BUCKET({n}, [1, 2, 3]), COUNT(*) FROM {t} GROUP BY 1
 COMPUTED += "\n".join(around.replace("<X>", inside) for around in AROUND for inside in INSIDE)
 COMPUTED += "\n"
 
+ASKED_BETTER = """
+SELECT SUM({n} > 3) FROM {t}
+SELECT AVG(NOT {n} > 3) FROM {t}
+SELECT SUM(IF({n} > 3, 1, 0)) FROM {t}
+SELECT SUM(IIF({n} > 3, 1, 0)) FROM {t}
+SELECT SUM({n} ^ 2) FROM {t}
+SELECT SUM({n} << 2) FROM {t}
+SELECT SUM({n} & 1) FROM {t}
+SELECT SUM(~{n}) FROM {t}
+SELECT SUM(@{n}) FROM {t}
+SELECT SUM({n}!) FROM {t}
+SELECT SUM(GREATEST({n}, 17)) FROM {t}
+SELECT SUM(COALESCE({n}, {n}, 0)) FROM {t}
+SELECT SUM(NULLIF({n}, 17)) FROM {t}
+SELECT SUM(COUNT(*)) FROM {t}
+SELECT COUNT(*) FILTER (WHERE SUM({n}) > 3) FROM {t}
+SELECT COUNT(*) FILTER (WHERE {n} IN (SELECT {n} FROM {t})) FROM {t}
+SELECT SUM(CASE WHEN {n} > (SELECT 1) THEN 1 ELSE 0 END) FROM {t}
+SELECT SUM({n} * 1e200) FROM {t}
+SELECT SUM({n} / 1e200) FROM {t}
+SELECT SUM({n}) * 1e20 * 1e20 FROM {t}
+SELECT SUM({n}) / 1e-40 FROM {t}
+SELECT CAST(SUM({n}) AS TINYINT) FROM {t}
+SELECT CAST(SUM({n}) AS DECIMAL) FROM {t}
+SELECT CAST(SUM({n}) AS BLOB) FROM {t}
+SELECT \uff23\uff2f\uff35\uff2e\uff34(*) FROM {t}
+SELECT COU\u200bNT(*) FROM {t}
+SELECT \u017fUM({n}) FROM {t}
+SELECT COUNT(*) FROM {t}\uff1b DROP TABLE {t}
+SELECT COUNT(*) FROM {t} WHERE {n} \uff1d 3
+SELECT COUNT(*) FROM {t} USING SAMPLE 1 ROWS
+SELECT COUNT(*) FROM {t} QUALIFY ROW_NUMBER() OVER () = 1
+SELECT COUNT(*) FROM (SELECT {n} > 3 AS v FROM {t}) WHERE v
+SELECT COUNT(*) FROM (SELECT CASE WHEN {n} = 17 THEN error('x') ELSE 'b' END AS v FROM {t})
+SELECT v, COUNT(*) FROM (SELECT CASE WHEN {n} > 3 THEN (SELECT 'a') END AS v FROM {t}) GROUP BY v
+SELECT v, COUNT(*) FROM (SELECT CASE WHEN {n} > 3 THEN 'a' ELSE 1 END AS v FROM {t}) GROUP BY v
+SELECT v, COUNT(*) FROM (SELECT CASE WHEN {n} > 3 THEN '' ELSE 'b' END AS v FROM {t}) GROUP BY v
+SELECT SUM(v) FROM (SELECT CASE WHEN {n} > 3 THEN 'a' ELSE 'b' END AS v FROM {t})
+SELECT v || 'x', COUNT(*) FROM (SELECT CASE WHEN {n} > 3 THEN 'a' END AS v FROM {t}) GROUP BY 1
+SELECT WIDTH_BUCKET({n} + 1, 0, 9, 3), COUNT(*) FROM {t} GROUP BY 1
+SELECT BIN({n} + 1, 10), COUNT(*) FROM {t} GROUP BY 1
+"""
+DOUBLED = "a0 AS (SELECT {n} AS v FROM {t})" + "".join(
+    f", a{i} AS (SELECT CASE WHEN v > {i} THEN v ELSE v + 1 END AS v FROM a{i - 1})"
+    for i in range(1, 30)
+)
+ASKED_BETTER += f"""
+WITH {DOUBLED} SELECT SUM(v) FROM a29
+WITH {DOUBLED} SELECT COUNT(*) FROM a29 WHERE v > 3
+WITH {DOUBLED} SELECT v, COUNT(*) FROM a29 GROUP BY v
+"""
+
 GROUPS = {
     name: [
         text.strip() for text in block.replace("\n ", "\x00").strip().split("\n") if text.strip()
@@ -548,6 +602,7 @@ GROUPS = {
         "passed over by the parser": PASSED_OVER_BY_THE_PARSER,
         "of PostgreSQL": POSTGRESQL,
         "computed of a row": COMPUTED,
+        "asked better": ASKED_BETTER,
     }.items()
 }
 

@@ -9,7 +9,7 @@ from fractions import Fraction
 import pytest
 
 from tenue.engine.request import Bin, Calendar, Group
-from tenue.query.cells import Row, arranged, cell_labels, key_labels
+from tenue.query.cells import Row, arranged, cell_labels, in_64_bits, key_labels
 from tenue.query.question import Comparison, Order, Output
 from unit.query.stated import BY_AGE, BY_REGION, COUNT, asked, schema
 
@@ -61,3 +61,9 @@ def test_days_and_hours_are_compared_as_numbers() -> None:
         having = (Comparison("d", "=", value),)
         question = replace(asked(Output("n", COUNT)), having=having)
         assert [cell for cell, _ in arranged(rows, question)] == kept
+
+
+def test_whole_numbers_beyond_64_bits_become_doubles_with_their_column() -> None:
+    table = {"a": [1, 2**63, None], "b": [1, -(2**63), 2**63 - 1], "c": [True, "x", 0.5]}
+    assert in_64_bits(table) == {**table, "a": [1.0, 2.0**63, None]}
+    assert [type(v) for v in in_64_bits(table)["b"]] == [int] * 3

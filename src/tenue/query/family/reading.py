@@ -19,7 +19,7 @@ from ...frozen import dataclass
 from ...mechanism.error import Error, Term, half_width, linear_error
 from ...mechanism.part import Part
 from ...noise.criterion import Criterion
-from ...screen.number import readable, shortly
+from ...screen.number import nearest_float, readable, shortly
 from ..question import Aggregate, Applied, Constant, Expression
 
 Noisy = Sequence[Sequence[int]]
@@ -380,7 +380,7 @@ def reach(value: object, found: Interval | None) -> str:
     """How far the true value may be from the one told: on both sides, or from where to where."""
     if found is None or not isinstance(value, int | Fraction):
         return ""
-    low, high = (float(abs(end - value)) for end in found)
+    low, high = (nearest_float(abs(end - value)) for end in found)
     if max(low, high) <= 1.25 * min(low, high):  # rounding to the grid moves the middle a little
         return shortly(max(low, high))
     return f"{readable(found[0])} to {readable(found[1])}"

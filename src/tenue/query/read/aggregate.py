@@ -41,7 +41,7 @@ _NAMES = tuple(function.name for function in SQL_FUNCTIONS)
 FUNCTIONS = (*_NAMES, "PERCENTILE_CONT", "QUANTILE_CONT", "BIN", "DATE_TRUNC")
 """Every function that a question may have."""
 
-_KEYS_INSTEAD = {
+_INSTEAD = {
     **{
         part: f"Write DATE_TRUNC('{part.lower()}', column) in SELECT and GROUP BY"
         for part in ("WEEK", "DAY")
@@ -54,8 +54,9 @@ _KEYS_INSTEAD = {
         ("ROUND", "TRUNC"),
         "Write BIN(column, width) in SELECT and GROUP BY",
     ),
+    **dict.fromkeys(("COUNT_IF", "COUNTIF"), "Write COUNT(*) FILTER (WHERE condition)"),
 }
-"""What groups rows in place of a function that many try first."""
+"""What says the same as a function that many try first."""
 
 _OPERATORS: dict[type[exp.Expr], Operator] = {
     exp.Add: "+",
@@ -191,7 +192,7 @@ def refuse_function(tree: Tree, node: exp.Func) -> Refused:
         "query.function-cannot-be-asked",
         name=show(name),
         names=list_words(_NAMES),
-        nearest=_KEYS_INSTEAD.get(name) or nearest(name[:100], FUNCTIONS),
+        nearest=_INSTEAD.get(name) or nearest(name[:100], FUNCTIONS),
     )
 
 

@@ -8,7 +8,7 @@ from typing import Literal
 
 from ...errors import refuse
 from ..question import Aggregate, Applied, Arithmetic, Constant, Expression
-from .constant import limited
+from .constant import in_reach, limited
 
 ZERO = Constant(Fraction(0))
 Operator = Literal["+", "-", "*", "/"]
@@ -28,7 +28,21 @@ def computed(operator: Operator, left: Expression, right: Expression) -> Express
         return Constant(limited(_OPERATIONS[operator](left.value, right.value)))
     if operator in ("+", "*") and not isinstance(left, Arithmetic):
         left, right = sorted((left, right), key=lambda side: (_is_leaf(side), repr(side)))
-    return Arithmetic(operator, left, right)
+    found = Arithmetic(operator, left, right)
+    in_reach(_factor(found))
+    return found
+
+
+def _factor(expression: Expression) -> int:
+    """By how much the numbers in it may scale an answer, up or down."""
+    if isinstance(expression, Constant):
+        return max(abs(expression.value.numerator), expression.value.denominator)
+    if isinstance(expression, Applied):
+        return _factor(expression.of)
+    if not isinstance(expression, Arithmetic):
+        return 1
+    left, right = _factor(expression.left), _factor(expression.right)
+    return left * right if expression.operator in ("*", "/") else max(left, right)
 
 
 def _is_leaf(expression: Expression) -> bool:

@@ -17,6 +17,8 @@ from .tree import Tree
 Constant = Fraction | str | bool | date | datetime
 """DATE '…' is a date and TIMESTAMP '…' a datetime; plain text is read by the column's type."""
 
+LARGEST_FACTOR = 10**30
+"""What all numbers of a product together may be, and their inverses."""
 _LARGEST = 10**300  # with longer numbers, arithmetic itself would be an attack
 _MIDNIGHT = datetime.min.time()
 
@@ -54,6 +56,13 @@ def limited(value: Fraction) -> Fraction:
     if abs(value.numerator) < _LARGEST and value.denominator < _LARGEST:
         return value
     raise refuse("query.number-is-too-long")
+
+
+def in_reach(size: Fraction | int) -> None:
+    """Refuses a factor with which sums, and the squares of their errors, would leave the range of
+    floats: the answer is told in these, and that must not fail after it was paid."""
+    if max(abs(size.numerator), size.denominator) >= LARGEST_FACTOR:
+        raise refuse("query.number-is-beyond-arithmetic")
 
 
 def instant(column: Bounded, value: Constant) -> Fraction:

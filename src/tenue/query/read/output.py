@@ -45,7 +45,9 @@ class Selected:
     def usual_name(self) -> str:
         """What it is called if the question gives no name."""
         short = _short(self.column or "")
-        if self.key is not None and self.key.column.startswith("(") and not self.plain:
+        if self.plain and self.column is not None:
+            return self.column
+        if self.key is not None and self.key.column.startswith("("):
             return f"group_{short}"
         if isinstance(self.key, Bin):
             return f"bin_{short}"
@@ -57,7 +59,8 @@ class Selected:
             asked = self.expression
             kind = asked.name.lower() if asked.kind == "quantile" else asked.kind
             if asked.other is not None:
-                return f"{kind}_{_short(asked.column or '')}_{_short(asked.other)}"[:_LONGEST]
+                both = [n for n in (asked.column or "", asked.other) if not n.startswith("(")]
+                return "_".join([kind, *map(_short, both)])[:_LONGEST]
             return f"{kind}_{short}" if short and asked.column else kind
         return f"grouping_{short}" if self.grouping else "value"
 

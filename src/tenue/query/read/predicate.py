@@ -111,11 +111,13 @@ class Conditions:
         if value is not None:
             return value
         node = self._tree.unwrap(node)
-        refuse_unquoted(node, scope)
         if type(node) is exp.Column and type(node.this) is exp.Identifier:
             name = read_name(self._tree, read_reference(self._tree, node, scope))
-            if name not in scope.columns:
-                raise refuse("query.text-needs-quotes", name=name[:100])
+            if name in scope.columns:
+                raise refuse("query.condition-compares-two-columns")
+            refuse_unquoted(node, scope)
+            raise refuse("query.text-needs-quotes", name=name[:100])
+        refuse_unquoted(node, scope)
         raise _not_a_condition(node)
 
     def _comparison(self, node: exp.Expr, scope: Scope) -> Rows:

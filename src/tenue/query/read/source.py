@@ -15,6 +15,7 @@ from ...schema import Column, Named, Table
 from ...schema.literal import show
 from .predicate import Conditions
 from .row.joined import join
+from .row.key import labelled_column
 from .row.person import persons_scope
 from .row.value import computed_column, is_computed, read_value
 from .scope import Scope, find_column, read_alias, read_name, read_reference, start
@@ -98,6 +99,10 @@ def _projected(tree: Tree, node: exp.Expr, scope: Scope) -> Iterator[tuple[str, 
     if type(node) is exp.Column and type(node.this) is exp.Identifier:
         column = find_column(tree, node, scope)
         yield node.name if alias is None else read_alias(tree, alias), column
+        return
+    named = None if alias is None else labelled_column(tree, node, scope)
+    if alias is not None and named is not None:
+        yield read_alias(tree, alias), named
         return
     if is_computed(node) and alias is not None:
         amount = read_value(tree, node, scope)

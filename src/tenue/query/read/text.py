@@ -153,6 +153,8 @@ def _refuse_unknown(tokens: list[Token], declared: set[str], *, joins: bool) -> 
         if joins and token.token_type in JOINS:
             continue
         if token.token_type in _NUMBER_TYPES and before and before.token_type is T.ALIAS:
+            if token.token_type is T.DECIMAL and follows is T.R_PAREN:
+                raise refuse_word("CAST")  # engines do not agree how many decimals that has
             continue  # a type after CAST(… AS, or a name that is read as one
         is_name = token.token_type in DIALECT.parser_class.ID_VAR_TOKENS
         if token.token_type in _TYPES and follows is T.STRING:
@@ -160,6 +162,8 @@ def _refuse_unknown(tokens: list[Token], declared: set[str], *, joins: bool) -> 
         # a parenthesis after the name of a type makes sqlglot try both readings, at every level
         if token.text.lower() in declared and is_name and follows is not T.L_PAREN:
             continue
+        if before and before.token_type is T.ALIAS and follows is T.R_PAREN:
+            raise refuse_word("CAST")  # to a type that is none of numbers
         raise refuse_word(token.text, is_function=follows is T.L_PAREN)
 
 

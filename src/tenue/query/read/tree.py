@@ -23,6 +23,7 @@ class Tree:
     called: the functions as the text names them, in upper case; sqlglot may rename them.
     computed, columns: what is computed somewhere in it, by name, and the columns that this is.
     conditions: how many comparisons were read.
+    recoded: of how many parts the columns are that lookups bring along.
 
     Example
         >>> import sqlglot
@@ -38,6 +39,7 @@ class Tree:
         self.computed: dict[str, ComputedColumn] = {}
         self.columns: dict[str, Column] = {}
         self.conditions = 0
+        self.recoded = 0
         self._read: set[int] = set()
 
     def read(self, node: exp.Expr, *names: str) -> tuple[Any, ...]:

@@ -23,6 +23,8 @@ _BY_WORD = {
         "distinct": "distinct",
         "filter": "filter",
         "case": "case when then else end",
+        "if": "if",
+        "remainder": "% // ^ **",
         "cast": "cast try_cast convert :: ?::",
         "sample": "tablesample using sample",
         "offset": "offset fetch",

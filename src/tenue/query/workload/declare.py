@@ -9,9 +9,10 @@ import numpy as np
 
 from ...errors import refuse
 from ...frozen import dataclass
-from ...number import Number, checked_call, whole
+from ...number import Number, checked_call, exact, whole
 from ...schema import Bounded, Schema
 from ...schema.literal import show
+from ..question import Aggregate, Question
 from .strategy.runs import Runs
 
 MOST_VALUES = 10_000
@@ -35,13 +36,19 @@ class Line:
         column = schema.column(self.column)
         if not isinstance(column, Bounded) or column.type != "number":
             raise refuse("query.declared-needs-number", name=column.name, type=column.type)
-        width = show(column.grid) if self.width is None else str(self.width)
-        key = f"BIN({column.name}, {width})"
+        width = show(column.grid if self.width is None else exact(self.width, "width"))
+        name = _quoted(column.name, schema)
         where = "" if self.where is None else f" WHERE {self.where}"
         return [
-            f"SELECT {key} AS {column.name}, COUNT(*) AS count FROM {schema.name}{where} "  # noqa: S608
+            f"SELECT BIN({name}, {width}) AS {name}, COUNT(*) AS count FROM {schema.name}{where} "  # noqa: S608
             f"GROUP BY 1"
         ]
+
+    def check(self, questions: Sequence[Question]) -> None:
+        """Refuses texts that became anything but the one histogram."""
+        _check_counts(questions)
+        if len(questions[0].keys) != 1:
+            raise refuse("query.declared-where")
 
     def rows(self, atoms: int) -> Runs:
         """What is added up, over the cells of the histogram."""
@@ -66,15 +73,32 @@ class Tables:
         where = "" if self.where is None else f" WHERE {self.where}"
         found = []
         for chosen in combinations(self.columns, self.ways):
-            keys = ", ".join(chosen)
+            keys = ", ".join(_quoted(name, schema) for name in chosen)
             places = ", ".join(str(i + 1) for i in range(len(chosen)))
             found.append(
                 f"SELECT {keys}, COUNT(*) AS count FROM {schema.name}{where} GROUP BY {places}"  # noqa: S608
             )
         return found
 
+    def check(self, questions: Sequence[Question]) -> None:
+        """Refuses texts that became anything but tables of counts."""
+        _check_counts(questions)
+
 
 Declared = Line | Tables
+
+
+def _quoted(name: str, schema: Schema) -> str:
+    """A declared name in quotes, for it need not be one word; a key such as BIN(age, 10) as is."""
+    return f'"{name}"' if name in schema.columns else name
+
+
+def _check_counts(questions: Sequence[Question]) -> None:
+    """Refuses a condition that goes on after the condition: it is a part of a text."""
+    for question in questions:
+        after = question.having or question.order or question.limit is not None
+        if after or question.persons is not None or question.aggregates() != (Aggregate("count"),):
+            raise refuse("query.declared-where")
 
 
 @checked_call

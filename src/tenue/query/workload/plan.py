@@ -163,12 +163,20 @@ def plan_line(declared: Line, question: Question, text: str, schema: Schema, nan
         )
     check_limited(schema)
     alone = Alone([question], [text], schema, nano, VARIANCE)
-    (layout,) = layouts({0: question}, schema)
-    grid = grid_of([question], (), schema)
+    seen = seen_together(question.computed, schema)
+    (layout,) = layouts({0: question}, seen)
+    grid = grid_of([question], (), seen)
     assert grid is not None  # noqa: S101 - bins of one column are few
     setting = _setting(alone, nano)
     block = line_block(layout, grid, question, declared.rows, setting)
-    way = Way(block.strategy.name, 1.0, 1.0, blocks=(block,), layout=layout, grid=grid)
+    computed = engine_columns(question.computed)
+    way = Way(
+        *(block.strategy.name, 1.0, 1.0),
+        blocks=(block,),
+        layout=layout,
+        grid=grid,
+        computed=computed,
+    )
     return _made(alone, [way], way, way)
 
 

@@ -52,3 +52,15 @@ def test_an_unknown_table_gets_a_hint() -> None:
     assert refused("SELECT COUNT(*) FROM censu", "unknown-table").fix == "Did you mean `census`?"
     refused("SELECT COUNT(*)", "no-table")
     refused("SELECT COUNT(*) FROM read_csv('x')", "no-table")
+
+
+def test_a_derived_table_may_name_groups() -> None:
+    inner = "SELECT CASE WHEN age < 30 THEN 'young' ELSE 'old' END AS who, income FROM census"
+    derived = f"SELECT who, SUM(income) AS s FROM ({inner}) WHERE who <> 'old' GROUP BY who"
+    question = ask(derived)
+    (key,) = question.keys
+    assert question.labels(key) == ("young", "old")
+    assert question.where is not None
+    assert [output.alias for output in question.outputs] == ["who", "s"]
+    doubled = ask("SELECT v, COUNT(*) FROM (SELECT 2 * age AS v FROM census) GROUP BY v")
+    assert doubled.outputs[0].alias == "v"

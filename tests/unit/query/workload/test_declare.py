@@ -44,7 +44,7 @@ def test_rows_are_every_threshold_or_range() -> None:
 def test_tables_are_written_out() -> None:
     asked = tn.workload.marginals(["c", "BIN(x, 10)", "born"], ways=1, where="y > 0")
     texts = asked.texts(schema())
-    assert texts[0] == "SELECT c, COUNT(*) AS count FROM t WHERE y > 0 GROUP BY 1"
+    assert texts[0] == 'SELECT "c", COUNT(*) AS count FROM t WHERE y > 0 GROUP BY 1'
     assert len(tn.workload.marginals(["a", "b", "c", "d"], ways=2).texts(schema())) == 6
     with session() as data:
         found = data.ask_many(tn.workload.marginals(["c", "BIN(x, 10)"], ways=1), epsilon=1)

@@ -124,6 +124,7 @@ def _columns(tree: Tree, scope: Scope, column: Category, lookup: Lookup) -> Name
 def _recoded(tree: Tree, scope: Scope, column: Category, groups: dict[Cell, list[str]]) -> Column:
     """The column that has one value for each group of categories."""
     whens = [(Among(column.name, tuple(of)), cell) for cell, of in groups.items()]
+    tree.recoded += len(column.categories) + len(column.name) * len(groups)
     if all(isinstance(cell, Fraction) for cell in groups):
         numbers = [(when, constant(cell)) for when, cell in whens if isinstance(cell, Fraction)]
         return computed_column(tree, chosen(numbers), scope)

@@ -23,6 +23,7 @@ from ..literal import sql_number, sql_text
 from ..scope import Scope
 from ..tree import Tree
 from .amount import Amount
+from .text import check_parts
 from .value import computed_column, is_computed, read_cases, read_value, visible
 from .where import render_where
 
@@ -93,6 +94,7 @@ def _labels(tree: Tree, node: exp.Expr, scope: Scope) -> Group:
         raise refuse("query.case-mixes-types")
     chosen = tuple((when, Sum(labels[label])) for when, label in made)
     formula = Choice(chosen, None if last is None else Sum(labels[last]))
+    check_parts(tree, formula)
     name = labelled_name(tree, scope, made, last)
     tree.computed[name] = ComputedColumn(name, formula, labels=tuple(labels))
     return Group(name, len(labels))

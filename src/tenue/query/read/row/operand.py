@@ -13,7 +13,14 @@ from ..scope import Scope, find_column, refuse_unquoted
 from ..tree import Tree
 from .amount import Amount
 from .key import labelled_column
-from .value import amount_of, computed_column, is_computed, read_value, where_true
+from .value import (
+    amount_of,
+    computed_column,
+    is_computed,
+    not_a_value,
+    read_value,
+    where_true,
+)
 
 
 def taken(
@@ -32,6 +39,10 @@ def taken(
         return _fitting(column, function)
     if type(node) is not exp.Column or type(node.this) is not exp.Identifier:
         refuse_unquoted(node, scope)
+        if isinstance(node, exp.Predicate | exp.And | exp.Or | exp.Not):
+            raise refuse("query.condition-in-aggregate", name=function.name)
+        if isinstance(node, exp.Func):
+            raise not_a_value(tree, node)
         takes = "one column, or *" if function.rows else "one column"
         takes = "two columns" if function.columns == 2 else takes
         raise refuse("query.is-not-followed-by", name=function.name, takes=takes)

@@ -7,11 +7,36 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from ....engine.formula import Choice, DateField, Formula, Product, Quotient, Steps, Sum
+from ....engine.formula import Choice, DateField, Formula, Product, Quotient, Steps, Sum, parts_of
+from ....engine.predicate import columns_in
+from ....errors import refuse
 from ....schema import Bounded, Number, Table
 from ..literal import sql_name, sql_number
+from ..tree import Tree
 from .amount import Amount
 from .where import render_where
+
+_MOST_PARTS = 5_000
+_LOOKUPS = 4
+_LONG = 16
+"""Of so many characters a name counts as one part more."""
+
+
+def check_parts(tree: Tree, formula: Formula) -> None:
+    """Refuses what is too long if all that it is made of is written out.
+
+    A derived table that names a column of another one twice doubles it, and twenty in a row make
+    a million of it: the text is short, and whoever walks over it never comes back.
+    """
+    most, found, left = _MOST_PARTS + _LOOKUPS * tree.recoded, 0, [formula]
+    while left:
+        part = left.pop()
+        left += parts_of(part)
+        conditions = part.cases if isinstance(part, Choice) else ()
+        names = (name for condition, _ in conditions for name in columns_in(condition))
+        found += 1 + sum(1 + len(name) // _LONG for name in names)
+        if found > most:
+            raise refuse("query.computed-of-too-many-parts", most=most)
 
 
 def name_of(amount: Amount, schema: Table) -> str:

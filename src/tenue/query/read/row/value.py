@@ -17,13 +17,13 @@ from ....errors import Refused, nearest, refuse
 from ....schema import Boolean, Column, Date, Datetime, Named, Number, Table
 from ....schema.literal import show
 from ...question import ComputedColumn
-from ..constant import limited, read_constant
+from ..constant import in_reach, read_constant
 from ..predicate import Conditions, compared_with, known_columns
 from ..scope import Scope, find_column, refuse_unquoted
 from ..tree import Tree
 from ..unsupported import list_words, too_deep
 from .amount import Amount, added, chosen, constant, field, filled, multiplied, rounded_down, scaled
-from .text import name_of
+from .text import check_parts, name_of
 
 _DEEPEST = 100
 _PARTS: dict[type[exp.Expr], str] = {
@@ -53,9 +53,8 @@ def read_value(tree: Tree, node: exp.Expr, scope: Scope, depth: int = 0) -> Amou
     found = _computed(tree, node, scope, depth + 1)
     if found is None:
         refuse_unquoted(node, scope)
-        raise _not_a_value(node)
-    for value in (found.grid, found.number or Fraction(0)):
-        limited(value)
+        raise not_a_value(tree, node)
+    in_reach(found.grid)
     return found
 
 
@@ -79,6 +78,7 @@ def computed_column(tree: Tree, amount: Amount, scope: Scope) -> Number:
         column = table.column(amount.formula.column)
         if isinstance(column, Number) and column.grid == amount.grid:
             return column
+    check_parts(tree, amount.formula)
     low, high = check_range(amount.formula, lambda leaf: leaf_ends(table.column(leaf.column), leaf))
     name = name_of(amount, visible(tree, scope))
     tree.computed[name] = ComputedColumn(name, amount.formula, amount.grid)
@@ -261,10 +261,14 @@ def _field(tree: Tree, node: exp.Expr, name: str, scope: Scope) -> Amount:
     return field(column.name, name)
 
 
-def _not_a_value(node: exp.Expr) -> Refused:
+def not_a_value(tree: Tree, node: exp.Expr) -> Refused:
+    """The refusal of what cannot be computed of a row."""
     said = "an expression"
-    if isinstance(node, exp.Func):
-        said = f"the function {node.sql_name()}"
+    if isinstance(node, exp.AggFunc):
+        said = "another aggregate"
+    elif isinstance(node, exp.Func):
+        name = node.name.upper() if isinstance(node, exp.Anonymous) else node.sql_name()
+        said = f"the function {name}" if name in tree.called else "a function"
     elif isinstance(node, exp.Literal | exp.Boolean | exp.Null):
         said = "a text, TRUE, FALSE or NULL"
     elif isinstance(node, exp.Predicate | exp.Connector):

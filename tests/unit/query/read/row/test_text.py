@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tenue.query.write.question import render
-from unit.query.asked import CENSUS, ask
+from unit.query.asked import CENSUS, ask, refused
 
 TEXTS = [
     "2 * age",
@@ -39,3 +39,18 @@ def test_what_is_written_is_short() -> None:
     assert ask("SELECT SUM((1 + age) + 2 * (age * 1) - 4) FROM census").computed[0].name == (
         "(3 * age - 3)"
     )
+
+
+def test_what_is_written_out_counts_each_time_it_is_named() -> None:
+    def doubled(many: int) -> str:
+        steps = "".join(
+            f", a{i} AS (SELECT age, CASE WHEN age > {i} THEN v ELSE v + 1 END AS v FROM a{i - 1})"  # noqa: S608
+            for i in range(1, many + 1)
+        )
+        return (
+            f"WITH a0 AS (SELECT age, 2 * age AS v FROM census){steps} SELECT SUM(v) FROM a{many}"  # noqa: S608
+        )
+
+    assert len(ask(doubled(9)).computed) == 1
+    refused(doubled(12), "too-long")
+    refused(doubled(60), "too-long")
