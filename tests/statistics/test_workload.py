@@ -124,6 +124,23 @@ def test_written_thresholds_are_as_good_as_declared_ones() -> None:
     assert math.sqrt(block.variances.mean()) <= 6.2
 
 
+@pytest.mark.parametrize("written", [True, False])
+def test_thresholds_under_replace_know_the_number_of_rows(written: bool) -> None:
+    schema = line_schema(100, "replace")
+    texts = [f"SELECT COUNT(*) FROM t WHERE x < {k}" for k in range(1, 100)]  # noqa: S608
+    plan = explain_many(texts if written else prefixes("x"), schema, 1, "variance", None)
+    (block,) = plan.workload.blocks
+    variances = block.estimator.variances(prefixes("x").rows(100))
+    assert variances[:99].mean() <= 85.6
+    assert variances[99] == pytest.approx(0, abs=1e-9), "all rows are as many as is public"
+    drawn = []
+    for _ in range(DRAWS):
+        cells = np.array(noise_of_atoms(block), dtype=np.float64) / 2**20
+        found = cells if written else np.cumsum(cells)
+        drawn.append(float((found[:99] ** 2).mean()))
+    confirm(drawn, float(variances[:99].mean()))
+
+
 def test_a_total_and_its_parts() -> None:
     schema = line_schema(10)
     texts = ["SELECT COUNT(*) FROM t", "SELECT BIN(x, 1), COUNT(*) FROM t GROUP BY 1"]

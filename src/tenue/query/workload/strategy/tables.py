@@ -75,6 +75,10 @@ class TableStrategy(Strategy):
     released: tuple[Columns, ...]
 
     @property
+    def atoms(self) -> int:  # type: ignore[override]
+        return self.table.cells(range(len(self.table.sizes)))
+
+    @property
     def heights(self) -> tuple[int, ...]:  # type: ignore[override]
         return (1,) * len(self.released)
 
