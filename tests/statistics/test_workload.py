@@ -367,7 +367,7 @@ def test_intervals_of_means_hold(share: float) -> None:
     number, place = 24, 24
     (reading,) = plan.workload.plans[number].readings
     law = reading._blend(0, share)
-    half = law.half_width(Fraction(19, 20))
+    half = reading.reach(0, share, Fraction(19, 20))
     draws, weights = 12_000, block.weights(place)
     total = np.zeros(draws)
     for weight, rate in zip(weights, block.rates, strict=True):

@@ -38,7 +38,7 @@ from ...screen.number import exactly
 from .atom import Slice
 from .strategy.contract import Candidate, Rows, Strategy
 from .strategy.least_squares import Estimator
-from .strategy.runs import Reals
+from .strategy.runs import Places, Reals
 
 _PARTS = 1 << 14
 _MOST_RATE = 100.0
@@ -166,6 +166,17 @@ class Block:
     def weights(self, place: int) -> Reals:
         """The weights of a row's estimate on all released numbers of one side."""
         return np.concatenate(self.estimator.weights(self.rows, place))
+
+    def first_like(self, place: int) -> int:
+        """The first row whose estimate, by itself, has an error of the same law."""
+        return int(self._first_like[place])
+
+    @cached_property
+    def _first_like(self) -> Places:
+        _, first, kind = np.unique(
+            self.estimator.alike(self.rows), return_index=True, return_inverse=True
+        )
+        return np.asarray(first[kind])
 
     @cached_property
     def offsets(self) -> list[int]:

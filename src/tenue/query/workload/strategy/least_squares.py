@@ -16,7 +16,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from .level import Level
-from .runs import Reals, Runs
+from .runs import Places, Reals, Runs
 
 _PART = 2048
 _NOTHING = 1e-11
@@ -34,6 +34,11 @@ class Estimator(Protocol):
 
     def weights(self, rows: Any, place: int) -> list[Reals]:
         """The weights of one row's estimate on the noisy answers of each level."""
+        ...
+
+    def alike(self, rows: Any) -> Places:
+        """A number for each row: rows with the same number have the same weights on each level,
+        in another order, so that their errors have one law."""
         ...
 
     def estimate(self, noisy: Sequence[Reals]) -> Reals:
@@ -95,6 +100,9 @@ class _Leaves:
             part = slice(start, start + _PART)
             found[part] -= ((met[part] @ self._root.T) ** 2).sum(axis=1)
         return found
+
+    def alike(self, rows: Runs) -> Places:
+        return np.arange(len(rows)) if len(self.levels) > 1 else np.asarray(rows.sizes)
 
     def solved(self, vector: Reals) -> Reals:
         """M⁻¹ times a vector over atoms."""
@@ -172,6 +180,9 @@ class _Dense:
     def weights(self, rows: Runs, place: int) -> list[Reals]:
         return self.told_by(self.solved(rows.row(place)))
 
+    def alike(self, rows: Runs) -> Places:
+        return np.arange(len(rows))
+
     def solved(self, vector: Reals) -> Reals:
         """M⁺ times a vector over atoms."""
         return np.asarray(self._inverse @ vector)
@@ -198,6 +209,9 @@ class _OfPublicSum:
     def variances(self, rows: Runs) -> Reals:
         known = rows.sums(self._shift)
         return np.asarray(np.maximum(self._inner.variances(rows) - known**2 * self._size, 0))
+
+    def alike(self, rows: Runs) -> Places:
+        return self._inner.alike(rows)
 
     def weights(self, rows: Runs, place: int) -> list[Reals]:
         row = rows.row(place)
