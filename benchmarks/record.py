@@ -19,8 +19,13 @@ _PACKAGES = (
 )
 
 
-def record(name: str, rows: Sequence[Mapping[str, object]]) -> Path:
-    """Writes `rows` to benchmarks/results/<name>.json and returns where."""
+def record(
+    name: str, rows: Sequence[Mapping[str, object]], others: Mapping[str, str] | None = None
+) -> Path:
+    """Writes `rows` to benchmarks/results/<name>.json and returns where.
+
+    others: the versions of what ran in another Python.
+    """
     facts = {
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "machine": f"{platform.system()} {platform.machine()}",
@@ -28,7 +33,7 @@ def record(name: str, rows: Sequence[Mapping[str, object]]) -> Path:
         "cores": os.cpu_count(),
         "load": [round(load, 2) for load in os.getloadavg()],
         "python": platform.python_version(),
-        "versions": _versions(),
+        "versions": _versions() | dict(others or {}),
     }
     RESULTS.mkdir(exist_ok=True)
     path = RESULTS / f"{name}.json"

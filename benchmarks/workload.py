@@ -1,35 +1,46 @@
 """How far off the answers of whole workloads are, beside others who answer one by one.
 
-RMSE at epsilon = 1, add-or-remove, from exact variances. OpenDP and Tumult Analytics have no
-planner for many questions in pure differential privacy: each question gets epsilon/D, with discrete
-Laplace (OpenDP) or two-sided geometric (Tumult) noise, which are the same law. Where OpenDP is
-installed its scale is asked of it; otherwise, and for Tumult, the law's own formula is used.
+RMSE at epsilon = 1, from exact variances. OpenDP and Tumult Analytics have no planner for many
+questions in pure differential privacy: each question gets epsilon/D. Their errors are those of
+2,000 counts that they really drew (`workload_others.py`), beside the formula of their law, which
+both share: the discrete Laplace law, or two-sided geometric.
 
-    .venv/bin/python benchmarks/workload.py            a table
-    .venv/bin/python benchmarks/workload.py --json     one JSON object
+    .venv/bin/python benchmarks/workload.py                     a table
+    .venv/bin/python benchmarks/workload.py --others PYTHON     with a Python that has opendp and
+                                                                tmlt.analytics, and is not ours
+    .venv/bin/python benchmarks/workload.py --out chart.svg     a chart too
 """
 
 from __future__ import annotations
 
-import importlib.util
+import argparse
 import json
 import math
-import sys
+import subprocess
 import time
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+from record import record
+from rich.console import Console
+from rich.table import Table
+from workload_chart import chart
 
 from tenue.query.explain import explain_many
 from tenue.query.workload.declare import Declared, Line, marginals, prefixes, ranges
 from tenue.schema import Schema
 
+OTHERS = Path(__file__).with_name("workload_others.py")
+MOST_DRAWN = 10_000
+"""Tumult and OpenDP are asked up to so many questions; of more, their law says enough."""
 
-def line_schema(values: int) -> Schema:
+
+def line_schema(values: int, neighbours: str = "add-or-remove") -> Schema:
     return Schema.from_dict(
         {
-            "table": {"name": "t", "unit": "record", "neighbours": "add-or-remove"},
+            "table": {"name": "t", "unit": "record", "neighbours": neighbours},
             "columns": {"x": {"type": "number", "bounds": [0, values - 1], "missing": 0}},
             "budget": {"total": 1},
         }
@@ -47,21 +58,7 @@ def tables_schema(sizes: Sequence[int]) -> Schema:
 
 def one_by_one(questions: int) -> float:
     """The standard deviation of a count at epsilon/D."""
-    rate = 1 / questions
-    if importlib.util.find_spec("opendp") is not None:
-        rate = _opendp_rate(questions)
-    return 1 / math.sqrt(2) / math.sinh(rate / 2)
-
-
-def _opendp_rate(questions: int) -> float:
-    import opendp.prelude as dp
-
-    dp.enable_features("contrib")
-    space = dp.atom_domain(T=int), dp.absolute_distance(T=int)
-    made = dp.binary_search_param(
-        lambda scale: dp.m.make_laplace(*space, scale), d_in=1, d_out=1 / questions
-    )
-    return 1 / float(made)
+    return 1 / math.sqrt(2) / math.sinh(1 / questions / 2)
 
 
 def measured(
@@ -81,39 +78,77 @@ def measured(
         "way": block.strategy.name,
         "rmse": math.sqrt(float(np.mean(variances))),
         "largest": math.sqrt(float(np.max(variances))),
+        "questions": questions,
         "one_by_one": one_by_one(questions),
         "planning_cpu_seconds": spent,
     }
 
 
-def main() -> None:
-    cases = [
+def cases() -> list[dict[str, Any]]:
+    found = [
         measured(f"{n:,} thresholds", prefixes("x"), line_schema(n), n, "variance")
         for n in (99, 1_000, 10_000)
     ]
     for n in (100, 1_000):
         many = n * (n + 1) // 2
-        cases.append(
+        found.append(
             measured(f"all ranges of {n:,}", ranges("x"), line_schema(n), many, "variance")
         )
     census = tables_schema((2, 16, 7, 14, 10))
     pairs = marginals([f"c{i}" for i in range(5)], ways=2)
     for minimise in ("mean", "variance"):
-        cases.append(measured(f"2-way tables, {minimise}", pairs, census, 10, minimise))
+        found.append(measured(f"2-way tables, {minimise}", pairs, census, 10, minimise))
     total = ["SELECT COUNT(*) FROM t", "SELECT BIN(x, 1), COUNT(*) FROM t GROUP BY 1"]
     for minimise in ("mean", "variance"):
-        cases.append(
+        found.append(
             measured(f"total and 10 parts, {minimise}", total, line_schema(10), 2, minimise)
         )
-    if "--json" in sys.argv:
-        print(json.dumps({"epsilon": 1, "neighbours": "add-or-remove", "cases": cases}))
-        return
-    print(f"{'workload':<30}{'answers':>9} {'way':<20}{'RMSE':>8}{'largest':>9}{'one by one':>13}")
-    for case in cases:
-        print(
-            f"{case['workload']:<30}{case['answers']:>9,} {case['way']:<20}{case['rmse']:>8.2f}"
-            f"{case['largest']:>9.2f}{case['one_by_one']:>13,.1f}"
-        )
+    return found
+
+
+def replaced() -> dict[str, Any]:
+    """99 thresholds where a row may be replaced, and the number of rows is public."""
+    texts = [f"SELECT COUNT(*) FROM t WHERE x < {k}" for k in range(1, 100)]  # noqa: S608
+    schema = line_schema(100, "replace")
+    return measured("99 thresholds, replace", texts, schema, 99, "variance")
+
+
+def beside(python: str, rows: list[dict[str, Any]]) -> dict[str, str]:
+    """Adds what others drew to the rows; their versions."""
+    numbers = sorted({row["questions"] for row in rows if row["questions"] <= MOST_DRAWN})
+    words = [python, str(OTHERS), *map(str, numbers)]
+    done = subprocess.run(words, capture_output=True, text=True, check=True)
+    told = json.loads(done.stdout.splitlines()[-1])
+    for name, found in told.items():
+        for row in rows:
+            error = found["rmse"].get(str(row["questions"]))
+            if error is not None and "replace" not in row["workload"]:
+                row[name] = error
+    return {name: found["version"] for name, found in told.items()}
+
+
+def show(rows: Sequence[dict[str, Any]], names: Sequence[str]) -> None:
+    table = Table("workload", "answers", "way", "RMSE", "largest", "one by one", *names)
+    for row in rows:
+        numbers = [row["rmse"], row["largest"], row["one_by_one"]]
+        drawn = [f"{row[name]:,.1f}" if name in row else "" for name in names]
+        told = [f"{number:,.2f}" for number in numbers]
+        table.add_row(row["workload"], f"{row['answers']:,}", row["way"], *told, *drawn)
+    Console(width=130).print(table)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--others", help="a Python that has opendp and tmlt.analytics")
+    parser.add_argument("--out", type=Path, help="where the chart goes")
+    given = parser.parse_args()
+    rows = [*cases(), replaced()]
+    versions = beside(given.others, rows) if given.others else {}
+    show(rows, list(versions))
+    if given.out:
+        given.out.write_text(chart(rows[:-1]))
+    if given.others:
+        print(f"written to {record('workload', rows, versions)}")
 
 
 if __name__ == "__main__":

@@ -31,7 +31,7 @@ REGISTERED = {
     "statistics/test_people_coverage.py": 1,
     "statistics/test_private_blocks.py": 5,
     "statistics/test_value_interval.py": 4,
-    "statistics/test_workload.py": 4,
+    "statistics/test_workload.py": 16,
     "unit/noise/test_source.py": 9,
     "elsewhere": 100,
 }

@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -17,10 +18,12 @@ import numpy as np
 import pytest
 
 from oracle_engine import OracleEngine
+from tenue.engine.request import Measure, Request
 from tenue.errors import Fault
 from tenue.number import NANO
+from tenue.query import release
 from tenue.query.read.parse import parse
-from tenue.query.release import measured_cells
+from tenue.query.release import measured_cells, release_many
 from tenue.query.workload import choose
 from tenue.query.workload.block import FINE, Block, Quantity
 from tenue.query.workload.estimate import request_of
@@ -97,7 +100,7 @@ def moved(workload: Workload, way: Way, row: Row, described: Schema) -> Shift:
     return [
         (law.epsilon / law.sensitivity, value)
         for block in way.blocks
-        for side in block.truth(measured)
+        for side in block.truth(measured, rows=1)
         for law, level in zip(block.laws, side, strict=True)
         for value in level
     ]
@@ -165,6 +168,84 @@ def test_no_workload_loses_more_than_its_price(
             assert loss > EPSILON * Fraction(99, 100), "no epsilon is left unused"
 
 
+# -- the number of rows, where it is public --------------------------------------------------------
+
+
+def public_numbers(
+    workload: Workload, way: Way, rows: Sequence[Row], described: Schema
+) -> list[list[int]]:
+    """What leaves without noise."""
+    engine = OracleEngine(described, [{"x": x, "c": c, "who": "w"} for x, c in rows])
+    chosen = replace(workload, chosen=way)
+    drawn = release_many(chosen, engine, described)
+    pairs = zip(way.blocks, drawn.blocks, strict=True)
+    return [list(side[len(block.laws) :]) for block, left in pairs for side in left]
+
+
+@pytest.mark.parametrize("rows_per_unit", [None, 2])
+@pytest.mark.parametrize("neighbours", ["add-or-remove", "replace"])
+@pytest.mark.parametrize("name", WORKLOADS)
+def test_the_number_of_rows_leaves_only_where_it_is_public(
+    name: str, neighbours: str, rows_per_unit: int | None
+) -> None:
+    described = schema(neighbours, rows_per_unit)
+    workload = planned(name, described)
+    public = neighbours == "replace" and rows_per_unit is None
+    beside: list[Row] = [(2, "b"), (None, "a")]
+    for way in strategies(workload):
+        known = [block.strategy.sum_public for block in way.blocks]
+        assert not any(known) or public
+        counts = any(block.quantity.kind == "rows" for block in way.blocks)
+        if public and counts and "marginals" not in way.name:
+            assert any(known)
+        if public:
+            seen = [public_numbers(workload, way, [row, *beside], described) for row in ROWS]
+            assert all(one == seen[0] for one in seen), "no neighbour moves it"
+            assert all(side in ([], [(3,)]) for side in seen[0])
+
+
+def test_a_number_of_rows_that_a_neighbour_moves_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Mutant: what leaves without noise is the number of rows that satisfy what all ask for."""
+    described = schema("replace")
+    texts = [f"SELECT BIN(x, {w}), COUNT(*) FROM t WHERE c = 'a' GROUP BY 1" for w in (2, 3)]  # noqa: S608
+    workload = plan_workload([parse(t, described) for t in texts], texts, described, PRICE)
+    (way, *_) = [way for way in strategies(workload) if way.blocks[0].strategy.sum_public]
+    inside, outside = [(1, "a"), (2, "b")], [(1, "b"), (2, "b")]
+    both = [public_numbers(workload, way, rows, described) for rows in (inside, outside)]
+    assert both[0] == both[1] == [[(2,)]]
+    kept = Request((Measure("rows"),), way.grid.where)
+    monkeypatch.setattr(release, "_EVERY_ROW", kept)
+    mutant = [public_numbers(workload, way, rows, described) for rows in (inside, outside)]
+    assert mutant[0] != mutant[1]
+
+
+def test_without_the_outside_a_public_number_of_rows_would_bias(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Mutant: the atoms of the questions are said to be all rows."""
+    described = schema("replace")
+
+    def off() -> list[float]:
+        workload = planned("prefixes", described)
+        found = []
+        for way in strategies(workload):
+            (block,) = way.blocks
+            rows = [{"x": x, "c": c} for x, c in [*ROWS, *[(6, "a")] * 50]]
+            engine = OracleEngine(described, rows)
+            measured = measured_cells(request_of(workload.alone, way), engine)
+            (levels,) = block.truth(measured, len(rows))
+            (near,) = block.estimates([[*levels, [len(rows)]]])
+            truth = [
+                sum(row["x"] is not None and row["x"] < k for row in rows) for k in range(1, 7)
+            ]
+            found.append(max(abs(n / FINE - t) for n, t in zip(near, truth, strict=True)))
+        return found
+
+    assert max(off()) < 1e-4
+    monkeypatch.setattr(choose, "with_outside", lambda atoms, grid: atoms)
+    assert min(off()) > 1
+
+
 def test_every_family_is_among_them(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(line, "_RADIX", (2,))
     seen = {
@@ -180,7 +261,7 @@ def test_every_family_is_among_them(monkeypatch: pytest.MonkeyPatch) -> None:
             workload.alone.questions,
             way.layout.allowed(block.quantity, _bars(workload)),
             False,
-            False,
+            choose.Setting(PRICE, False, 1),
             {},
         )
     }
@@ -227,7 +308,7 @@ def test_the_outside_dropped_under_replace_is_caught(monkeypatch: pytest.MonkeyP
         return [one for one in every(*given) if one.strategy.name == "questions and atoms"]
 
     monkeypatch.setattr(choose, "_candidates", only)
-    described = schema("replace")
+    described = schema("replace", 1)
     texts = [count("x < 3"), "SELECT c, COUNT(*) FROM t WHERE x < 3 GROUP BY c"]
     workload = plan_workload([parse(t, described) for t in texts], texts, described, PRICE)
     way = next(way for way in strategies(workload) if len(way.blocks[0].prices) == 2)
@@ -292,8 +373,8 @@ def test_budgets_rounded_up_are_caught() -> None:
 class BeforeNoise(Block):
     """Mutant: what leaves are the estimates of the true numbers, each with the strategy's noise."""
 
-    def truth(self, measured: Any) -> list[list[list[int]]]:
-        exact = self.estimates(super().truth(measured))
+    def truth(self, measured: Any, rows: int = 0) -> list[list[list[int]]]:
+        exact = self.estimates(super().truth(measured, rows))
         return [[[round(Fraction(value, FINE)) for value in side]] for side in exact]
 
 

@@ -17,6 +17,8 @@ from .law import GridLaw, Real
 
 _LONGEST = 1 << 17
 _COARSE = 1 << 16
+_NO_NOISE = 1e-150
+"""Less noise than that is none, and its square would be 0 in floats."""
 _TELL_APART = 1e-3
 _CANCELS = 1e6
 
@@ -120,7 +122,8 @@ class LaplaceSum:
         """(c_i, b_i) with P(|sum| > t) = Σ c_i·e^(-t/b_i)."""
         # the scale of the continuous law with the same variance
         scales = sorted(
-            abs(float(weight)) * math.sqrt(law.variance / 2) for weight, law in self.terms
+            max(abs(float(weight)) * math.sqrt(law.variance / 2), _NO_NOISE)
+            for weight, law in self.terms
         )
         for i in range(1, len(scales)):
             scales[i] = max(scales[i], scales[i - 1] * (1 + _TELL_APART))

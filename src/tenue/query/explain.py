@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ..errors import refuse
+from ..errors import Refused, refuse
 from ..schema import Schema
 from .belief.protocol import allow_without_protocol, plan_fixed_noise
 from .coarse import planned_coarsely
-from .family.clip import CLIPPED
+from .family.clip import CLIPPED, UNASKED, UNASKED_NAME
 from .plan.accuracy import epsilon_for
 from .plan.make import make_plan
 from .plan.plan import Plan
@@ -37,10 +37,25 @@ if TYPE_CHECKING:
 def explain(sql: str, schema: Schema, terms: Terms) -> Plan | BeliefPlan | WorkloadPlan:
     """Every admissible mechanism with its expected error and price; reads no rows."""
     if not terms.believes:
-        return plan_select(sql, schema, terms)
+        plan = plan_select(sql, schema, terms)
+        return _with_clip(plan, sql, schema, terms) if isinstance(plan, Plan) else plan
     from .belief.plan import believe_for
 
     return believe_for(sql, schema, terms)
+
+
+def _with_clip(plan: Plan, sql: str, schema: Schema, terms: Terms) -> Plan:
+    """The plan that also names what clip="auto" would do, where that can be asked for."""
+    sums = any(aggregate.kind in CLIPPED for aggregate in plan.question.aggregates())
+    if terms.clip is not None or schema.protocol is not None or plan.free or not sums:
+        return plan
+    asked = Terms(epsilon=plan.epsilon, minimise=terms.minimise, clip="auto")
+    try:
+        offered = plan_for(sql, schema, asked).chosen
+    except Refused:  # narrow bounds, or too little to be shared
+        return plan
+    named = replace(offered, mechanism=UNASKED_NAME, only_if_asked=UNASKED)
+    return replace(plan, candidates=(*plan.candidates, named))
 
 
 def clipped(question: Question) -> Question:

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from .workload.plan import Workload
 
 _NOBODY = Profile(0, ())
+_EVERY_ROW = Request((Measure("rows"),), None, (), None)
 
 
 @dataclass(frozen=True)
@@ -134,7 +135,10 @@ def release_many(
     if not workload.blocks:
         return ReleasedMany((), apart)
     measured = measured_cells(workload.request, engine)
-    drawn = (block.release(measured, source) for block in workload.blocks)
+    rows = 0
+    if any(block.strategy.sum_public for block in workload.blocks):
+        (rows,) = engine.measure(_EVERY_ROW).get((), (0,))
+    drawn = (block.release(measured, source, rows) for block in workload.blocks)
     blocks = tuple(tuple(tuple(map(tuple, side)) for side in block) for block in drawn)
     return ReleasedMany(blocks, apart)
 

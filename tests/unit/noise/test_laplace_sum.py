@@ -104,3 +104,11 @@ def test_a_sum_tells_its_error_as_parts_do() -> None:
     level = Fraction(9, 10)
     assert both.half_width(level) == both.quick_half_width(level) == both.interval(level)[1]
     assert both.quick_mean_absolute_error == both.mean_absolute_error
+
+
+def test_noise_that_floats_cannot_hold_is_none() -> None:
+    """At the largest prices a variance is 0 in floats, and so would be the scale."""
+    law = DiscreteLaplace(sensitivity=1, epsilon=2_000)
+    assert law.variance == 0
+    both = FineSum(LaplaceSum([(Fraction(1), law), (Fraction(1, 3), law)]))
+    assert 0 <= both.half_width(0.05) < 1e-100

@@ -32,3 +32,28 @@ def test_a_price_is_stated_or_follows_from_the_accuracy() -> None:
 def test_neither_or_both_is_refused(terms: Terms) -> None:
     with pytest.raises(InvalidArgument, match="accuracy"):
         plan_for(COUNT, CENSUS, terms)
+
+
+@pytest.mark.parametrize(
+    "sql", ["SELECT SUM(income) FROM census", "SELECT AVG(income) FROM census"]
+)
+def test_a_chosen_cut_is_named_and_never_taken_unasked(sql: str) -> None:
+    plain = plan_for(sql, CENSUS, Terms(epsilon=1))
+    shown = explain(sql, CENSUS, Terms(epsilon=1))
+    assert isinstance(shown, Plan)
+    assert shown.chosen == plain.chosen
+    assert shown.candidates[:-1] == plain.candidates
+    assert "may be too small" in shown.candidates[-1].only_if_asked
+    assert "may be too small" in " ".join(str(shown).split())
+    with pytest.raises(InvalidArgument, match="clip"):
+        plan_for(sql, CENSUS, Terms(epsilon=1, mechanism=shown.candidates[-1].mechanism))
+    asked = explain(sql, CENSUS, Terms(epsilon=1, clip="auto"))
+    assert isinstance(asked, Plan)
+    assert [one.only_if_asked for one in asked.candidates] == [""]
+
+
+def test_no_cut_is_named_where_none_can_be_asked_for() -> None:
+    for sql in (COUNT, "SELECT MEDIAN(income) FROM census"):
+        shown = explain(sql, CENSUS, Terms(epsilon=1))
+        assert isinstance(shown, Plan)
+        assert not any(one.only_if_asked for one in shown.candidates)

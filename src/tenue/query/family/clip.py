@@ -46,6 +46,13 @@ BIAS = (
     "Values above the cut count as the cut: the answer may be too small, by an amount that is not "
     "told, and its interval is about the cut values."
 )
+UNASKED_NAME = 'clip "auto"'
+UNASKED = (
+    'Clip "auto" is never taken unasked: what is above a cut chosen in private counts as the cut, '
+    "so that the answer may be too small, and no ± covers that. It hurts where values are near the "
+    "upper bound."
+)
+"""Said where SUM and AVG are asked for without a cut."""
 
 
 @dataclass(frozen=True)
@@ -218,6 +225,11 @@ class ClipFamily(Family):
     """SUM and AVG that are cut above; asked with clip="auto" only."""
 
     kinds = frozenset(CLIPPED.values())
+
+    def refuse_name(self, mechanism: str, names: Sequence[str]) -> Refused | None:
+        if NAME not in mechanism and mechanism != UNASKED_NAME:
+            return None
+        return refuse("query.clip-by-name")
 
     def blocks(self, asked: Asked, setting: Setting, levels: Levels) -> list[Block]:
         """The choice sees all groups as one table: a row moves its score by 1 at most, replaced or

@@ -27,17 +27,22 @@ DECLARED = "declared by the schema"
 
 @dataclass(frozen=True)
 class Candidate:
-    """One admissible way to answer."""
+    """One admissible way to answer.
+
+    only_if_asked: why it is never chosen unasked, for people; empty for all others.
+    """
 
     mechanism: str
     epsilon: Fraction
     expectations: tuple[Expectation, ...]
     score: float
+    only_if_asked: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         return {
             "mechanism": self.mechanism,
             "epsilon": exactly(self.epsilon),
+            **({"only_if_asked": self.only_if_asked} if self.only_if_asked else {}),
             "outputs": [
                 {
                     "alias": e.alias,
@@ -175,6 +180,7 @@ class Plan:
                 "The number of rows is public (neighbours replace, all rows) and the schema states "
                 "it: no row is read, and it costs nothing."
             )
+        said += [one.only_if_asked for one in self.candidates if one.only_if_asked]
         told = (e.legend for one in self.candidates for e in one.expectations)
         return [*said, *dict.fromkeys(legend for legend in told if legend)]
 

@@ -39,6 +39,8 @@ class Slice:
 class Atoms:
     """The atom of each cell of the grid, −1 for none; and the answers, as sums over atoms.
 
+    many: how many atoms there are. The last one may be the outside, of all rows that are in no
+        answer: no cell is said to be in it.
     line: whether the atoms are pieces of one column, in its order.
     """
 
@@ -46,6 +48,15 @@ class Atoms:
     labels: Places
     rows: Runs
     line: bool
+
+
+def with_outside(atoms: Atoms, grid: Grid) -> Atoms:
+    """The same with an atom of all other rows, if there may be any."""
+    if grid.where is None and (atoms.labels[grid.possible] >= 0).all():
+        return atoms
+    rows = atoms.rows
+    more = Runs(rows.atoms + 1, rows.offsets, rows.first, rows.last)
+    return Atoms(atoms.many + 1, atoms.labels, more, atoms.line)
 
 
 def atoms_of(grid: Grid, questions: Sequence[Question], slices: Sequence[Slice]) -> Atoms | None:

@@ -10,6 +10,10 @@ by its largest value, the two sums of a pair by the width of the range together.
 noise of loss price/(height·span) for each step makes that cost Σ price·column_sums/height. To
 replace a row is to leave one atom and to enter another, or the outside: `swap` is how much more
 that can cost, and every law has so much less. A person is that many rows, one after the other.
+
+Where the strategy uses the number of all rows (`sum_public`), that number leaves too, without
+noise: under replace, for one record, it is the same for all neighbours. Its atoms are all rows
+then: the last of them is the outside, if there is one, and has noise like any other.
 """
 
 from __future__ import annotations
@@ -34,7 +38,7 @@ from ...screen.number import exactly
 from .atom import Slice
 from .strategy.contract import Candidate, Rows, Strategy
 from .strategy.least_squares import Estimator
-from .strategy.runs import Reals
+from .strategy.runs import Places, Reals
 
 _PARTS = 1 << 14
 _MOST_RATE = 100.0
@@ -163,15 +167,29 @@ class Block:
         """The weights of a row's estimate on all released numbers of one side."""
         return np.concatenate(self.estimator.weights(self.rows, place))
 
+    def first_like(self, place: int) -> int:
+        """The first row whose estimate, by itself, has an error of the same law."""
+        return int(self._first_like[place])
+
+    @cached_property
+    def _first_like(self) -> Places:
+        _, first, kind = np.unique(
+            self.estimator.alike(self.rows), return_index=True, return_inverse=True
+        )
+        return np.asarray(first[kind])
+
     @cached_property
     def offsets(self) -> list[int]:
         """The first row of each slice."""
         return [0, *np.cumsum([one.cells for one in self.slices]).tolist()]
 
-    def truth(self, measured: Mapping[int, Mapping[Measure, int]]) -> list[list[list[int]]]:
+    def truth(
+        self, measured: Mapping[int, Mapping[Measure, int]], rows: int = 0
+    ) -> list[list[list[int]]]:
         """For each side and level its true answers.
 
         measured: the measures of each cell of the grid that has rows.
+        rows: the number of all rows, in the grid or not; it counts only where that is public.
         """
         many = 1 + int(self.labels.max())
         found = [[0] * many for _ in range(self.quantity.many)]
@@ -180,19 +198,29 @@ class Block:
             if atom >= 0:
                 for side, value in enumerate(self.quantity.sides(numbers)):
                     found[side][atom] += value
+        if self.has_outside:
+            found[0].append(rows - sum(found[0]))
         return [self.strategy.answers(side) for side in found]
 
+    @property
+    def has_outside(self) -> bool:
+        """Whether its last atom are the rows that are in no answer."""
+        return self.strategy.sum_public and self.strategy.atoms > 1 + int(self.labels.max())
+
     def release(
-        self, measured: Mapping[int, Mapping[Measure, int]], source: Source
+        self, measured: Mapping[int, Mapping[Measure, int]], source: Source, rows: int = 0
     ) -> list[list[list[int]]]:
-        """The same with noise: all that leaves."""
+        """The same with noise, and the number of rows where that is public: all that leaves."""
         return [
             [
-                [value + extra for value, extra in zip(level, noise, strict=True)]
-                for level, law in zip(side, self.laws, strict=True)
-                for noise in [law.steps(len(level), source).tolist()]
+                *(
+                    [value + extra for value, extra in zip(level, noise, strict=True)]
+                    for level, law in zip(side, self.laws, strict=True)
+                    for noise in [law.steps(len(level), source).tolist()]
+                ),
+                *([[rows]] if self.strategy.sum_public else []),
             ]
-            for side in self.truth(measured)
+            for side in self.truth(measured, rows)
         ]
 
     def estimates(self, released: Sequence[Sequence[Sequence[int]]]) -> list[list[int]]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..question import Aggregate, Question
-from .atom import Atoms, Slice, atoms_of
+from .atom import Atoms, Slice, atoms_of, with_outside
 from .block import Block, Quantity, make_block, swap_of
 from .grid import Grid
 from .layout import Layout
@@ -34,11 +34,15 @@ Known = dict[Quantity, tuple[Atoms | None, list[Candidate]]]
 
 @dataclass(frozen=True)
 class Setting:
-    """What decides the price: nano for all blocks, how rows may change, how many a person has."""
+    """What decides the price: nano for all blocks, how rows may change, how many a person has.
+
+    rows_public: whether the number of all rows is the same for all neighbours.
+    """
 
     nano: int
     replace: bool
     rows_per_unit: int
+    rows_public: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,11 +86,10 @@ def blocks_for(
         scale = quantity.span * setting.rows_per_unit
         allowed = _smooth(layout.allowed(quantity, alone)) / scale**2
         part = epsilon * len({need.question for need in needs}) / len(every)
-        bars, replaced = allowed * part**2, setting.replace
         judged = [
             _Judged(one, _errors(one) * _swap(one, quantity, setting) ** 2 / allowed)
             for one in _candidates(
-                layout, quantity, grid, questions, bars, bounded, replaced, known
+                layout, quantity, grid, questions, allowed * part**2, bounded, setting, known
             )
         ]
         if not judged:
@@ -141,13 +144,16 @@ def line_block(
     slices = layout.slices(quantity)
     atoms = atoms_of(grid, [question], slices)
     assert atoms is not None  # noqa: S101 - the cells of a histogram are at most its atoms
-    target = declared(atoms.many)
+    target, known = declared(atoms.many), setting.rows_public
+    if known:
+        atoms = with_outside(atoms, grid)
+        target = Runs(atoms.many, target.offsets, target.first, target.last)
     leaves: Weighted = (Level.leaves(atoms.many),), (1.0,)
-    ways = [("atoms", leaves), *lines(target, np.ones(len(target)))]
+    ways = [("atoms", leaves), *lines(target, np.ones(len(target)), sum_public=known)]
     some = sampled(target)
     judged = []
     for name, (levels, prices) in ways:
-        one = of_levels(name, levels, prices, some, atoms.labels)
+        one = of_levels(name, levels, prices, some, atoms.labels, sum_public=known)
         judged.append((float(_errors(one).mean()), replace(one, rows=atoms.rows)))
     best = min(judged, key=lambda pair: pair[0])[1]
     return make_block(
@@ -188,42 +194,52 @@ def _candidates(
     questions: Sequence[Question],
     allowed: Reals,
     bounded: bool,
-    replaced: bool,
+    setting: Setting,
     known: Known,
 ) -> list[Candidate]:
     slices = layout.slices(quantity)
     found = []
-    half = allowed / (4 if replaced else 1)  # where a replaced row costs twice an added one
+    half = allowed / (4 if setting.replace else 1)  # where replacing costs twice what adding does
+    sum_public = setting.rows_public and quantity.kind == "rows"
     tables = _tables(grid, questions, layout, quantity, half, bounded)
     if tables is not None:
         found.append(tables)
     if quantity not in known:
-        known[quantity] = _plain(grid, questions, slices, half)
+        known[quantity] = _plain(grid, questions, slices, half, sum_public)
     atoms, plain = known[quantity]
     if atoms is None:
         return found
     rows, labels = atoms.rows, atoms.labels
     found += plain
     of = layout.questions(quantity)
-    pairs = replaced and quantity.kind == "rows"
+    pairs = setting.replace and quantity.kind == "rows"
     bars = allowed if pairs else half
-    for name, (levels, prices) in grouped(rows, of, bars, bounded=bounded, replace=pairs):
-        found.append(of_levels(name, levels, prices, rows, labels))
+    for name, (levels, prices) in grouped(
+        rows, of, bars, bounded=bounded, replace=pairs, sum_public=sum_public
+    ):
+        found.append(of_levels(name, levels, prices, rows, labels, sum_public=sum_public))
     return found
 
 
 def _plain(
-    grid: Grid, questions: Sequence[Question], slices: Sequence[Slice], allowed: Reals
+    grid: Grid,
+    questions: Sequence[Question],
+    slices: Sequence[Slice],
+    allowed: Reals,
+    sum_public: bool,
 ) -> tuple[Atoms | None, list[Candidate]]:
     """The atoms, and strategies that are the same whether or not some answer may be worse."""
     atoms = atoms_of(grid, questions, slices)
     if atoms is None:
         return None, []
-    rows, labels = atoms.rows, atoms.labels
-    found = [of_levels("atoms", [Level.leaves(atoms.many)], [1.0], rows, labels)]
-    for name, (levels, prices) in lines(rows, allowed) if atoms.line else ():
-        found.append(of_levels(name, levels, prices, rows, labels))
-    return atoms, found
+    if sum_public:
+        atoms = with_outside(atoms, grid)
+    ways: list[tuple[str, Weighted]] = [("atoms", ((Level.leaves(atoms.many),), (1.0,)))]
+    if atoms.line:
+        ways += lines(atoms.rows, allowed, sum_public=sum_public)
+    return atoms, [
+        of_levels(name, *way, atoms.rows, atoms.labels, sum_public=sum_public) for name, way in ways
+    ]
 
 
 def _tables(

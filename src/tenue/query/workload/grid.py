@@ -111,7 +111,7 @@ class Grid:
 
         present: a column of which the question counts values only.
         """
-        found = np.where(self._possible, 0, -1)
+        found = np.where(self.possible.reshape(self.shape), 0, -1)
         for key in question.keys:
             cells = self._along(
                 key.column, _cells_of(key, self.axes[self.axis(key.column)], self.schema)
@@ -126,14 +126,14 @@ class Grid:
         return np.broadcast_to(found, self.shape).ravel()
 
     @cached_property
-    def _possible(self) -> Truth:
+    def possible(self) -> Truth:
         """Which cells a row may be in: nowhere is missing what is never missing."""
         found = np.ones(self.shape, dtype=np.bool_)
         for axis in self.axes:
             if not axis.may_miss:
                 there = np.array([sample is not None for sample in axis.samples])
                 found &= self._along(axis.column.name, there)
-        return found
+        return found.ravel()
 
     def _along(self, column: str, values: NDArray[Any]) -> NDArray[Any]:
         place = self.axis(column)

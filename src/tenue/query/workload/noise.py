@@ -45,4 +45,7 @@ def noise_of(blocks: Sequence[Block], epsilon: Fraction) -> WorkloadNoise:
         said.append(
             f"discrete Laplace on {block.quantity.words} over {block.strategy.name}: {scales}"
         )
-    return WorkloadNoise(" and ".join(names), epsilon, "; ".join(said) + " steps")
+    words = "; ".join(said) + " steps"
+    if any(block.strategy.sum_public for block in blocks):
+        words += "; the number of all rows, which is public, without noise"
+    return WorkloadNoise(" and ".join(names), epsilon, words)

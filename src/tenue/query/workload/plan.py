@@ -182,8 +182,9 @@ def plan_line(declared: Line, question: Question, text: str, schema: Schema, nan
 
 def _setting(alone: Alone, price: int) -> Setting:
     schema = alone.schema
-    rows = 1 if schema.unit == RECORD else schema.rows_per_unit or 1
-    return Setting(price, schema.neighbours == "replace", rows)
+    by_record, replaced = schema.unit == RECORD, schema.neighbours == "replace"
+    rows = 1 if by_record else schema.rows_per_unit or 1
+    return Setting(price, replaced, rows, rows_public=by_record and replaced)
 
 
 def _made(alone: Alone, ways: Sequence[Way], chosen: Way, least: Way) -> Workload:

@@ -23,6 +23,10 @@ from .strategy.runs import Reals
 from .strategy.tail import LaplaceCombination
 
 _CLOSE = 2.0**-24
+_SHARES = 128
+"""At so many shares of a range, and between them, errors of means are computed."""
+_HIDDEN = Fraction(1, 1024)
+"""What the way to the next of them may miss, in parts of what is outside."""
 
 
 @plain_dataclass(frozen=True, eq=False)
@@ -43,10 +47,11 @@ class Components:
 
     def combination(self, cell: int, terms: Sequence[Term]) -> LaplaceCombination:
         """The law of the error of a weighted sum of components, in the unit of the weights."""
-        return combination_of(
-            self.blocks,
-            [(self.row(t.component, cell), float(t.weight * FINE)) for t in terms],
-        )
+        rows = [(self.row(t.component, cell), float(t.weight * FINE)) for t in terms]
+        if len({place[:2] for place, _ in rows}) == len(rows):
+            # of each noise one row: cells whose rows are alike have the same law
+            rows = [((b, side, self.blocks[b].first_like(r)), w) for (b, side, r), w in rows]
+        return _combined(self.blocks, tuple(rows))
 
     def variance(self, cell: int, terms: Sequence[Term]) -> float:
         """The variance of a weighted sum of components in a cell."""
@@ -75,13 +80,20 @@ def combination_of(
 
 
 @lru_cache(maxsize=65_536)
-def _error(found: Components, cell: int, terms: tuple[Term, ...]) -> LaplaceCombination:
-    return found.combination(cell, terms)
+def _combined(
+    blocks: tuple[Block, ...], rows: tuple[tuple[tuple[int, int, int], float], ...]
+) -> LaplaceCombination:
+    return combination_of(blocks, rows)
 
 
 @lru_cache(maxsize=65_536)
 def _half(error: LaplaceCombination, level: Fraction) -> float:
     return error.half_width(level)
+
+
+@lru_cache(maxsize=65_536)
+def _quick_half(error: LaplaceCombination, level: Fraction) -> float:
+    return error.quick_half_width(level)
 
 
 @dataclass(frozen=True)
@@ -98,7 +110,8 @@ class Estimated(Linear):
         return None
 
     def _at(self, cell: int) -> LaplaceCombination:
-        return _error(self.found, cell, self.terms)
+        law: LaplaceCombination = self.found.combination(cell, self.terms)
+        return law
 
     def error(self, parts: Parts) -> Error:
         return self._at(self.found.worst(self.terms))
@@ -127,7 +140,9 @@ class EstimatedMean(Additive):
     """low + (high − low)·below / (above + below), from the two estimates of a pair.
 
     Its interval holds every mean that the estimates do not reject: for the share s of the range,
-    (1 − s)·below − s·above is an error alone, whose law is known.
+    (1 − s)·below − s·above is an error alone, whose law is known. That law is computed for few
+    shares, which all cells have in common: from the nearest one, k, the error at s differs by
+    (s − k)·(above + below), which is bounded too, and both hold at once.
     """
 
     above: int
@@ -150,13 +165,27 @@ class EstimatedMean(Additive):
     def _blend(self, cell: int, share: float) -> LaplaceCombination:
         near = Fraction(share)
         terms = Term(0, self.below, (1 - near) / FINE), Term(0, self.above, -near / FINE)
-        return _error(self.found, cell, terms)
+        law: LaplaceCombination = self.found.combination(cell, terms)
+        return law
+
+    def reach(self, cell: int, share: float, level: Fraction) -> float:
+        """How far the error at a share of the range is off at most, with that probability."""
+        near = round(share * _SHARES) / _SHARES
+        outside = 1 - level
+        # the two sides have the same law, so that a share and what it leaves have one too
+        own = _half(self._blend(cell, min(near, 1 - near)), 1 - outside * (1 - _HIDDEN))
+        if share == near:
+            return own
+        one = Fraction(1, FINE)
+        both = self.found.combination(cell, (Term(0, self.below, one), Term(0, self.above, one)))
+        return own + abs(share - near) * _quick_half(both, 1 - outside * _HIDDEN)
 
     def error(self, parts: Parts) -> Error:
         """The error of a mean in the middle of its range, times the number of rows, in its unit."""
         half = Fraction(1, 2) * self._step
         terms = Term(0, self.below, half / FINE), Term(0, self.above, -half / FINE)
-        return _error(self.found, self.found.worst(terms[:1]), terms)
+        law: LaplaceCombination = self.found.combination(self.found.worst(terms[:1]), terms)
+        return law
 
     @property
     def _step(self) -> Fraction:
@@ -170,7 +199,7 @@ class EstimatedMean(Additive):
         cell, slack = noisy[1]
 
         def rejected(share: float) -> bool:
-            half = _half(self._blend(cell, share), level) + slack / FINE
+            half = self.reach(cell, share, level) + slack / FINE
             return abs((1 - share) * below - share * above) > half
 
         guess = float((self.value(noisy, rows) - self.low) / (self.high - self.low))

@@ -1,4 +1,4 @@
-"""How public tables are read: [lookups.region], with a CSV file beside the schema."""
+"""How public tables are read: [lookups.region], with a file beside the schema, CSV or Parquet."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .mistake import Mistakes
 from .section import Section, is_text
 
 _MOST_ROWS = 100_000
-_SOURCE = "`source` must be a CSV file with a first line of names"
+_SOURCE = "`source` must be a Parquet file, or a CSV file with a first line of names"
 _SOURCE_FIX = 'Write source = "region.csv"'
 _LIST_FIX = 'Write columns = ["name"]'
 
@@ -94,11 +94,12 @@ def _names(section: Section, key: str, *, required: bool = False) -> list[str] |
 
 def _rows(section: Section, path: Path, names: list[str]) -> list[list[str]] | None:
     """The rows of the file, with these columns; None if something is wrong with it."""
+    kind = "Parquet" if path.suffix.lower() == ".parquet" else "CSV"
     try:
-        with path.open(newline="", encoding="utf-8-sig") as file:
-            lines = [line for _, line in zip(range(_MOST_ROWS + 2), csv.reader(file), strict=False)]
+        lines = _parquet_lines(path) if kind == "Parquet" else _csv_lines(path)
     except (OSError, ValueError, csv.Error):
-        section.wrong("source", _SOURCE, _SOURCE_FIX, f"{show(path.name)} cannot be read as CSV")
+        what = f"{show(path.name)} cannot be read as {kind}"
+        section.wrong("source", _SOURCE, _SOURCE_FIX, what)
         return None
     header = [name.strip() for name in lines[0]] if lines else []
     if len(lines) > _MOST_ROWS + 1:
@@ -117,6 +118,33 @@ def _rows(section: Section, path: Path, names: list[str]) -> list[list[str]] | N
         return None
     places = [header.index(name) for name in names]
     return [[line[place].strip() for place in places] for line in lines[1:] if line]
+
+
+def _csv_lines(path: Path) -> list[list[str]]:
+    """The first line of names, and all others; few more than are allowed."""
+    with path.open(newline="", encoding="utf-8-sig") as file:
+        return [line for _, line in zip(range(_MOST_ROWS + 2), csv.reader(file), strict=False)]
+
+
+def _parquet_lines(path: Path) -> list[list[str]]:
+    """The same of a Parquet file, as a CSV file would say it."""
+    import pyarrow.parquet as parquet
+
+    with parquet.ParquetFile(path) as file:
+        header = list(file.schema_arrow.names)
+        if file.metadata.num_rows > _MOST_ROWS:
+            return [header] * (_MOST_ROWS + 2)
+        columns = file.read().columns
+    texts = [[_written(cell) for cell in column.to_pylist()] for column in columns]
+    return [header, *map(list, zip(*texts, strict=True))]
+
+
+def _written(cell: object) -> str:
+    if cell is None:
+        return ""
+    if isinstance(cell, bool | bytes | list | dict):
+        raise ValueError("neither a text nor a number")
+    return repr(cell) if isinstance(cell, float) else str(cell)
 
 
 def _cell(text: str, number: bool) -> Cell | ValueError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
@@ -9,6 +10,7 @@ import pandas as pd
 import pytest
 
 import tenue as tn
+from exhibits import FOUND, needs_data
 from tenue.errors import InvalidQuestion, Refused
 from tenue.query.explain import plan_for
 from tenue.query.family.clip import BIAS, Clip, ClipReading, cuts_of
@@ -160,3 +162,40 @@ def test_expressions_and_persons_are_cut_too() -> None:
         persons = "(SELECT who, SUM(x) AS v FROM t GROUP BY who)"
         answer = data.ask(f"SELECT SUM(v) FROM {persons}", epsilon=900, clip="auto")  # noqa: S608
         assert answer.value == pytest.approx(3500, abs=5)
+
+
+def made_gains() -> np.ndarray:
+    """The shape of Adult's capital-gain: 159 of 32,561 rows have the largest value, most have 0."""
+    gains = np.zeros(32_561, dtype=np.int64)
+    gains[:159] = 99_999
+    gains[159:2712] = np.arange(2712 - 159) * 5 + 100
+    return gains
+
+
+def adult_gains() -> np.ndarray:
+    return pd.read_csv(FOUND / "adult.csv")["capital-gain"].to_numpy()
+
+
+@pytest.mark.parametrize("gains", [made_gains, pytest.param(adult_gains, marks=needs_data)])
+def test_where_values_are_at_the_upper_bound_a_cut_hurts(gains: Callable[[], np.ndarray]) -> None:
+    """At epsilon = 0.1 and above, so that it is named, said to bias, and not taken."""
+    values = gains()
+    assert (values == 99_999).sum() == 159
+    described = Schema.from_dict(
+        schema().to_dict() | {"columns": {"x": {"type": "number", "bounds": [0, 99_999]}}}
+    )
+    asked = "SELECT SUM(x) FROM t"
+    with tn.protect(
+        pd.DataFrame({"x": values}), schema=described, ledger=tn.ledger.Memory()
+    ) as data:
+        for epsilon in (F(1, 10), F(1, 2), F(1)):
+            off: dict[str | None, float] = {}
+            for clip in (None, "auto"):
+                found = [
+                    data.ask(asked, epsilon=epsilon, clip=clip, fresh=True).value for _ in range(60)
+                ]
+                off[clip] = float(np.mean((np.array(found, dtype=float) - values.sum()) ** 2))
+            assert off["auto"] > off[None]
+            shown = data.explain(asked, epsilon=epsilon)
+            assert shown.chosen.mechanism in ("optimal", "discrete Laplace"), "never unasked"
+            assert any("may be too small" in one.only_if_asked for one in shown.candidates)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tenue.query.workload.atom import Slice, atoms_of
+from tenue.query.workload.atom import Slice, atoms_of, with_outside
 from tenue.query.workload.grid import grid_of
 from unit.query.workload.small import asked, schema, thresholds
 from unit.query.workload.test_grid import TEXTS
@@ -73,3 +73,26 @@ def test_too_many_atoms_are_none() -> None:
     grid = grid_of(questions, (), schema())
     assert grid is not None
     assert atoms_of(grid, questions, [Slice(n, 1) for n in range(len(texts))]) is None
+
+
+def test_the_outside_is_one_atom_more_if_rows_may_be_there() -> None:
+    """Mutants: pieces where no row can be count as the outside; a shared condition does not."""
+
+    def more(*texts: str) -> int:
+        questions = asked(*texts)
+        grid = grid_of(questions, (), schema())
+        assert grid is not None
+        found = atoms_of(grid, questions, [Slice(n, q.cells) for n, q in enumerate(questions)])
+        assert found is not None
+        outside = with_outside(found, grid)
+        assert (outside.labels == found.labels).all()
+        assert (outside.rows.dense()[:, : found.many] == found.rows.dense()).all()
+        assert not outside.rows.dense()[:, found.many :].any()
+        return outside.many - found.many
+
+    every = "SELECT COUNT(*) FROM t WHERE x < 3", "SELECT COUNT(*) FROM t WHERE x >= 3"
+    assert more(*every) == 0, "x is never missing"
+    assert more("SELECT COUNT(*) FROM t WHERE y < 3", "SELECT COUNT(*) FROM t WHERE y >= 3") == 1
+    assert more(*thresholds(5)) == 1
+    shared = "SELECT BIN(x, {}), COUNT(*) FROM t WHERE c = 'a' GROUP BY 1"
+    assert more(shared.format(4), shared.format(8)) == 1

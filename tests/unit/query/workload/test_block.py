@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
+import numpy as np
 import pytest
 
 from tenue.engine.request import Measure
@@ -74,3 +75,18 @@ def test_the_largest_price_leaves_errors_that_floats_hold() -> None:
         (found,) = block.estimates([block.strategy.answers(atoms)])
         assert found == [FINE * total for total in block.rows.whole_sums(atoms)]
         assert 0 < block.variances.max() < 1e-30
+
+
+def test_a_public_number_of_rows_is_released_and_met() -> None:
+    (block,) = planned(*thresholds(), described=schema("replace")).blocks
+    assert block.has_outside
+    measured = {cell: {Measure("rows"): cell + 1} for cell in range(len(block.labels))}
+    rows = sum(own[Measure("rows")] for own in measured.values()) + 17
+    (levels,) = block.release(measured, SYSTEM, rows)
+    assert levels[-1] == [rows]
+    assert len(levels) == len(block.laws) + 1
+    every = block.estimator.estimate([np.array(level, dtype=np.float64) for level in levels])
+    assert every.sum() == pytest.approx(rows)
+    assert block.digest != replace(block, strategy=replace(block.strategy, sum_public=False)).digest
+    for other in (schema(), schema("replace", 2)):
+        assert not any(b.has_outside for b in planned(*thresholds(), described=other).blocks)

@@ -22,6 +22,12 @@ def test_a_certificate_names_every_level_and_scale() -> None:
     assert "2010" in said
 
 
+def test_a_certificate_says_what_has_no_noise() -> None:
+    with session("replace") as data:
+        said = data.ask_many(thresholds(), epsilon=1)[3].certificate.to_json()
+    assert "number of all rows, which is public, without noise" in said
+
+
 def test_it_is_drawn_by_its_blocks_alone() -> None:
     (draw,) = planned(*thresholds()).plans[0].strategy.draws
     assert draw.epsilon == Fraction(1)

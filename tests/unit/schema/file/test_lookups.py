@@ -76,3 +76,40 @@ def test_a_lookup_has_a_name_of_its_own(tmp_path: Path) -> None:
     stated["lookups"] = {"T": stated["lookups"]["region"]}
     with pytest.raises(InvalidSchema):
         Schema.from_dict(stated, folder=tmp_path)
+
+
+def parquet(folder: Path, table: dict[str, list[Any]]) -> Schema:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    pq.write_table(pa.table(table), folder / "region.parquet")
+    return schema(folder, source="region.parquet")
+
+
+def test_a_parquet_file_says_the_same_as_a_csv_file(tmp_path: Path) -> None:
+    names = ["North", "South", None]
+    found = parquet(tmp_path, {"beds": [3.0, 7.5, None], "code": ["n", "s", "x"], "name": names})
+    assert found.lookups["region"] == schema(tmp_path).lookups["region"]
+    assert found.digest == schema(tmp_path).digest
+
+
+@pytest.mark.parametrize(
+    ("table", "said"),
+    [
+        ({"code": ["n", "n"], "name": ["a", "b"], "beds": [1, 2]}, "not unique"),
+        ({"code": ["n", None], "name": ["a", "b"], "beds": [1, 2]}, "not unique"),
+        ({"code": ["n"], "name": ["a"]}, "no column `beds`"),
+        ({"code": ["n"], "name": ["a"], "beds": ["many"]}, "no number"),
+        ({"code": ["n"], "name": [[1]], "beds": [1]}, "cannot be read as Parquet"),
+        ({"code": ["n"], "name": ["a"], "beds": [float("inf")]}, "no number"),
+        ({c: ["1"] * 100_001 for c in ("code", "name", "beds")}, "at most 100,000 rows"),
+    ],
+)
+def test_mistakes_of_a_parquet_file_are_refused(
+    tmp_path: Path, table: dict[str, list[Any]], said: str
+) -> None:
+    with pytest.raises(InvalidSchema, match=said):
+        parquet(tmp_path, table)
+    (tmp_path / "region.parquet").write_text(GOOD)
+    with pytest.raises(InvalidSchema, match="cannot be read as Parquet"):
+        schema(tmp_path, source="region.parquet")

@@ -31,10 +31,14 @@ class Rows(Protocol):
 class Strategy(ABC):
     """Levels of whole-number answers.
 
-    name: as it is shown. heights, lengths: of each level.
+    name: as it is shown. atoms: how many there are. heights, lengths: of each level.
+    sum_public: whether the sum of all atoms is public, and used: each unit is one row, which may be
+        replaced, so that their number is the same for all neighbours.
     """
 
     name: str
+    sum_public: bool = False
+    atoms: int
     heights: tuple[int, ...]
     lengths: tuple[int, ...]
 
@@ -58,7 +62,8 @@ class Strategy(ABC):
 
     @abstractmethod
     def estimator(self, variances: Sequence[float]) -> Estimator:
-        """How atoms are estimated, if the levels' noise has these variances."""
+        """How atoms are estimated, if the levels' noise has these variances; and, where it is
+        public, from their sum."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,6 +72,11 @@ class AtomStrategy(Strategy):
 
     name: str
     levels: tuple[Level, ...]
+    sum_public: bool = False
+
+    @property
+    def atoms(self) -> int:  # type: ignore[override]
+        return self.levels[0].many
 
     @property
     def heights(self) -> tuple[int, ...]:  # type: ignore[override]
@@ -78,7 +88,8 @@ class AtomStrategy(Strategy):
 
     @property
     def digest(self) -> str:
-        return " ".join(level.digest for level in self.levels)
+        rows = " ".join(level.digest for level in self.levels)
+        return f"{rows} of a public sum" if self.sum_public else rows
 
     def answers(self, truth: Sequence[int]) -> list[list[int]]:
         return [level.answers(truth) for level in self.levels]
@@ -92,7 +103,7 @@ class AtomStrategy(Strategy):
         return swap_cost(self.levels, prices)
 
     def estimator(self, variances: Sequence[float]) -> Estimator:
-        return least_squares(self.levels, variances)
+        return least_squares(self.levels, variances, sum_public=self.sum_public)
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +121,14 @@ class Candidate:
 
 
 def of_levels(
-    name: str, levels: Sequence[Level], prices: Sequence[float], rows: Runs, labels: Any
+    name: str,
+    levels: Sequence[Level],
+    prices: Sequence[float],
+    rows: Runs,
+    labels: Any,
+    *,
+    sum_public: bool = False,
 ) -> Candidate:
     """The candidate of levels of rows over atoms."""
-    return Candidate(AtomStrategy(name, tuple(levels)), tuple(prices), rows, labels)
+    strategy = AtomStrategy(name, tuple(levels), sum_public)
+    return Candidate(strategy, tuple(prices), rows, labels)

@@ -24,7 +24,13 @@ _LEAST = 0.004
 
 
 def grouped(
-    rows: Runs, questions: Places, allowed: Reals, *, bounded: bool, replace: bool = False
+    rows: Runs,
+    questions: Places,
+    allowed: Reals,
+    *,
+    bounded: bool,
+    replace: bool = False,
+    sum_public: bool = False,
 ) -> list[tuple[str, Weighted]]:
     """Atoms and questions, at the prices with the least mean error.
 
@@ -33,15 +39,17 @@ def grouped(
         allowed: the variance that each row's answer may have.
         bounded: whether none may have more.
         replace: whether a row may leave one atom for another, or for the outside.
+        sum_public: whether the sum of all atoms is known, without noise.
     """
     levels = _levels(rows, questions)
     if len(levels) < 2 or len(levels) > _MOST_LEVELS + 1:
         return []
     if rows.atoms <= _MOST_ATOMS:
         costs = _swaps(levels) if replace else _costs(levels)
-        prices = _descended(rows, levels, costs, allowed, bounded=bounded)
+        prices = _descended(rows, levels, costs, allowed, bounded=bounded, sum_public=sum_public)
     elif sum(len(level) for level in levels[1:]) <= _MOST_ROWS:
-        prices = _balanced(rows, levels, allowed / (4 if replace else 1), bounded=bounded)
+        allowed = allowed / (4 if replace else 1)
+        prices = _balanced(rows, levels, allowed, bounded=bounded, sum_public=sum_public)
     else:
         return []
     kept = [(level, p) for level, p in zip(levels, prices, strict=True) if p >= _LEAST]
@@ -77,7 +85,13 @@ def _swaps(levels: Sequence[Level]) -> Reals:
 
 
 def _descended(
-    rows: Runs, levels: Sequence[Level], costs: Reals, allowed: Reals, *, bounded: bool
+    rows: Runs,
+    levels: Sequence[Level],
+    costs: Reals,
+    allowed: Reals,
+    *,
+    bounded: bool,
+    sum_public: bool,
 ) -> Reals:
     asked = rows.dense()
     heights = np.array([level.height for level in levels], dtype=np.float64)
@@ -87,6 +101,9 @@ def _descended(
     def errors(p: Reals) -> tuple[Reals, Callable[[Reals], Reals]]:
         precision = p**2 / 2 / heights**2
         inverse = np.linalg.inv((precision @ squares).reshape(shape))
+        if sum_public:
+            every = inverse.sum(axis=1)
+            inverse = inverse - np.outer(every, every) / every.sum()
         solved = asked @ inverse
         at = costs.T @ p
         worst = int(at.argmax())
@@ -106,7 +123,9 @@ def _descended(
     return np.asarray(prices / (costs.T @ prices).max())
 
 
-def _balanced(rows: Runs, levels: Sequence[Level], allowed: Reals, *, bounded: bool) -> Reals:
+def _balanced(
+    rows: Runs, levels: Sequence[Level], allowed: Reals, *, bounded: bool, sum_public: bool
+) -> Reals:
     """Where atoms are many: so much for them, and the same for each question."""
     costs = _costs(levels)
     best, chosen = np.inf, np.ones(len(levels))
@@ -115,7 +134,8 @@ def _balanced(rows: Runs, levels: Sequence[Level], allowed: Reals, *, bounded: b
         prices[0] = share
         prices /= (costs.T @ prices).max()
         noise = [2 * (l.height / p) ** 2 for l, p in zip(levels, prices, strict=True)]
-        found = least_squares(levels, noise).variances(rows) / allowed
+        estimator = least_squares(levels, noise, sum_public=sum_public)
+        found = estimator.variances(rows) / allowed
         value = found.mean() + (1e3 * max(0.0, found.max() - 0.997) if bounded else 0)
         if value < best:
             best, chosen = value, prices

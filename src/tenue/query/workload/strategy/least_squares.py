@@ -2,6 +2,9 @@
 
 With rows A and noise of variances v, the estimate is x̂ = M⁺Aᵀ(y/v), M = Aᵀ diag(1/v) A, and a
 question w has the variance w M⁺ wᵀ. It is computed after the noise is drawn, in floats.
+
+Where the sum of all atoms is public, the estimate is the nearest one with that sum: x̂ + u·(N − 1x̂),
+u = M⁺1/(1M⁺1), and a question has the variance w M⁺ wᵀ − (w M⁺ 1)²/(1M⁺1).
 """
 
 from __future__ import annotations
@@ -13,7 +16,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from .level import Level
-from .runs import Reals, Runs
+from .runs import Places, Reals, Runs
 
 _PART = 2048
 _NOTHING = 1e-11
@@ -33,17 +36,33 @@ class Estimator(Protocol):
         """The weights of one row's estimate on the noisy answers of each level."""
         ...
 
+    def alike(self, rows: Any) -> Places:
+        """A number for each row: rows with the same number have the same weights on each level,
+        in another order, so that their errors have one law."""
+        ...
+
     def estimate(self, noisy: Sequence[Reals]) -> Reals:
-        """The estimates of all atoms."""
+        """The estimates of all atoms; the last number is their sum, where that is public."""
         ...
 
 
-def least_squares(levels: Sequence[Level], variances: Sequence[float]) -> Estimator:
-    """The estimator for levels whose answers have noise of these variances."""
+def least_squares(
+    levels: Sequence[Level], variances: Sequence[float], *, sum_public: bool = False
+) -> Estimator:
+    """The estimator for levels whose answers have noise of these variances.
+
+    sum_public: whether the sum of all atoms is known, without noise.
+    """
     first = levels[0]
     if len(first) == first.many and first.height == 1:
-        return _Leaves(levels, variances)
-    return _Dense(levels, variances)
+        leaves = _Leaves(levels, variances)
+        return _OfPublicSum(leaves) if sum_public else leaves
+    if not sum_public:
+        return _Dense(levels, variances)
+    places = np.arange(first.many)
+    every = Level.of_rows([(places, np.ones_like(places))], first.many)
+    # what the sum alone decides is found by a row for it; how sure that is makes no difference
+    return _OfPublicSum(_Dense([*levels, every], [*variances, min(variances)]), spare=1)
 
 
 class _Leaves:
@@ -82,7 +101,10 @@ class _Leaves:
             found[part] -= ((met[part] @ self._root.T) ** 2).sum(axis=1)
         return found
 
-    def _solved(self, vector: Reals) -> Reals:
+    def alike(self, rows: Runs) -> Places:
+        return np.arange(len(rows)) if len(self.levels) > 1 else np.asarray(rows.sizes)
+
+    def solved(self, vector: Reals) -> Reals:
         """M⁻¹ times a vector over atoms."""
         found = self._leaf * vector
         if len(self._spread):
@@ -91,12 +113,18 @@ class _Leaves:
         return found
 
     def weights(self, rows: Runs, place: int) -> list[Reals]:
-        solved = self._solved(rows.row(place))
-        pairs = zip(self.levels, self._noise, strict=True)
-        return [level.times(solved) / v for level, v in pairs]
+        return self.told_by(self.solved(rows.row(place)))
+
+    def told_by(self, solved: Reals) -> list[Reals]:
+        """The weights on noisy answers, of a row that was solved for."""
+        return _told_by(self.levels, self._noise, solved)
 
     def estimate(self, noisy: Sequence[Reals]) -> Reals:
-        return self._solved(_carried_back(self.levels, noisy, self._noise))
+        return self.solved(_carried_back(self.levels, noisy, self._noise))
+
+
+def _told_by(levels: Sequence[Level], noise: Sequence[float], solved: Reals) -> list[Reals]:
+    return [level.times(solved) / v for level, v in zip(levels, noise, strict=True)]
 
 
 def _carried_back(
@@ -150,9 +178,47 @@ class _Dense:
         return found
 
     def weights(self, rows: Runs, place: int) -> list[Reals]:
-        solved = self._inverse @ rows.row(place)
-        pairs = zip(self.levels, self._noise, strict=True)
-        return [level.times(solved) / v for level, v in pairs]
+        return self.told_by(self.solved(rows.row(place)))
+
+    def alike(self, rows: Runs) -> Places:
+        return np.arange(len(rows))
+
+    def solved(self, vector: Reals) -> Reals:
+        """M⁺ times a vector over atoms."""
+        return np.asarray(self._inverse @ vector)
+
+    def told_by(self, solved: Reals) -> list[Reals]:
+        """The weights on noisy answers, of a row that was solved for."""
+        return _told_by(self.levels, self._noise, solved)
 
     def estimate(self, noisy: Sequence[Reals]) -> Reals:
-        return np.asarray(self._inverse @ _carried_back(self.levels, noisy, self._noise))
+        return self.solved(_carried_back(self.levels, noisy, self._noise))
+
+
+class _OfPublicSum:
+    """Any of them, moved to where the atoms have the sum that is known.
+
+    spare: how many levels of it are not released.
+    """
+
+    def __init__(self, inner: _Leaves | _Dense, spare: int = 0) -> None:
+        self._inner, self._spare = inner, spare
+        solved = inner.solved(np.ones(inner.levels[0].many))
+        self._shift, self._size = solved / solved.sum(), solved.sum()
+
+    def variances(self, rows: Runs) -> Reals:
+        known = rows.sums(self._shift)
+        return np.asarray(np.maximum(self._inner.variances(rows) - known**2 * self._size, 0))
+
+    def alike(self, rows: Runs) -> Places:
+        return self._inner.alike(rows)
+
+    def weights(self, rows: Runs, place: int) -> list[Reals]:
+        row = rows.row(place)
+        found = self._inner.told_by(self._inner.solved(row - row @ self._shift))
+        return found[: len(found) - self._spare]
+
+    def estimate(self, noisy: Sequence[Reals]) -> Reals:
+        *levels, (known,) = noisy
+        found = self._inner.estimate([*levels, *([np.array([known])] * self._spare)])
+        return np.asarray(found + self._shift * (known - found.sum()))

@@ -33,13 +33,14 @@ Weighted = tuple[tuple[Level, ...], tuple[float, ...]]
 class _Tents:
     """Levels of hats: half-widths, where the first hat stands in parts of that, and prices.
 
-    merged: whether the two hats at the lower end are one: no threshold tells them apart.
+    merged: at how many ends, the lower one first, two hats are one. No threshold tells the two at
+        the lower end apart; nor, where the sum of all atoms is public, at the upper end.
     """
 
     widths: tuple[float, ...]
     places: tuple[float, ...]
     prices: tuple[float, ...]
-    merged: bool
+    merged: int
 
     def made(self, atoms: int) -> Weighted | None:
         left = 1 - sum(self.prices)
@@ -62,7 +63,7 @@ class _Tents:
                     yield replace(self, **changed)
 
 
-def hats(atoms: int, width: int, first: int, merged: bool) -> Level:
+def hats(atoms: int, width: int, first: int, merged: int) -> Level:
     """One level of hats; the first with its top at or above `first`."""
     places = np.arange(atoms)
     rows: list[tuple[Places, Places]] = []
@@ -71,13 +72,13 @@ def hats(atoms: int, width: int, first: int, merged: bool) -> Level:
         if low < high:
             over = places[low:high]
             rows.append((over, width - np.abs(over - top)))
-    if merged and len(rows) > 1:
-        (one, up), (other, down) = rows[:2]
-        both = np.zeros(atoms, dtype=np.int64)
-        both[one] += up
-        both[other] += down
-        over = np.nonzero(both)[0]
-        rows[:2] = [(over, both[over])]
+    for end in (slice(None, 2), slice(-2, None))[:merged]:
+        if len(rows) > 1:
+            both = np.zeros(atoms, dtype=np.int64)
+            for one, values in rows[end]:
+                both[one] += values
+            over = np.nonzero(both)[0]
+            rows[end] = [(over, both[over])]
     return Level.of_rows(rows, atoms)
 
 
@@ -87,11 +88,12 @@ def groups(atoms: int, width: int) -> Level:
     return Level.of_rows([(row, np.ones(len(row), dtype=np.int64)) for row in rows], atoms)
 
 
-def lines(rows: Runs, allowed: Reals) -> list[tuple[str, Weighted]]:
+def lines(rows: Runs, allowed: Reals, *, sum_public: bool = False) -> list[tuple[str, Weighted]]:
     """Trees and tents for questions over atoms in a row, each at its best for the mean.
 
     Parameters
         allowed: the variance that an answer may have; errors are counted in it.
+        sum_public: whether the sum of all atoms is known, without noise.
     """
     atoms = rows.atoms
     if atoms < FEWEST:
@@ -103,14 +105,15 @@ def lines(rows: Runs, allowed: Reals) -> list[tuple[str, Weighted]]:
             return np.inf
         levels, prices = one
         noise = [2 * (level.height / p) ** 2 for level, p in zip(levels, prices, strict=True)]
-        return float((least_squares(levels, noise).variances(some) / bars).mean())
+        found = least_squares(levels, noise, sum_public=sum_public)
+        return float((found.variances(some) / bars).mean())
 
     found = []
     tree = min((one for one in _trees(atoms)), key=error, default=None)
     if tree is not None:
         found.append(("tree", tree))
     effort = 40 if atoms <= 400 else 14 if atoms <= _TREES else 3
-    starts = sorted(_starts(atoms), key=lambda one: error(one.made(atoms)))
+    starts = sorted(_starts(atoms, sum_public), key=lambda one: error(one.made(atoms)))
     tents = _nearby(starts[0], lambda one: error(one.made(atoms)), effort).made(atoms)
     if tents is not None:
         found.append(("tents", tents))
@@ -139,13 +142,16 @@ def _trees(atoms: int) -> Iterator[Weighted]:
             yield levels, (1 / 3, 1 / 3, 1 / 3)
 
 
-def _starts(atoms: int) -> Sequence[_Tents]:
+def _starts(atoms: int, sum_public: bool) -> Sequence[_Tents]:
     """Tents that are good for thresholds or ranges of so many atoms: found by search, as powers."""
     third = atoms ** (1 / 3)
     found = []
+    thresholds = 1, 0.9 * atoms**0.65, 1.6 * third, 0.5 * atoms**0.87
+    if sum_public:
+        thresholds = 2, 0.6 * atoms**0.65, 1.2 * third, 0.35 * atoms**0.87
     for merged, one, near, far in (
-        (True, 0.9 * atoms**0.65, 1.6 * third, 0.5 * atoms**0.87),
-        (False, 0.62 * atoms**0.66, 1.1 * third, 0.45 * atoms**0.81),
+        thresholds,
+        (0, 0.62 * atoms**0.66, 1.1 * third, 0.45 * atoms**0.81),
     ):
         if atoms <= _TREES:
             found.append(_Tents((max(2.0, one),), (0.8,), (0.5,), merged))

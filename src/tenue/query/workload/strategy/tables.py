@@ -11,7 +11,7 @@ import numpy as np
 
 from .contract import Strategy
 from .marginal import Columns, Marginals
-from .runs import Reals
+from .runs import Places, Reals
 
 _EXACT = 2.0**62
 
@@ -75,6 +75,10 @@ class TableStrategy(Strategy):
     released: tuple[Columns, ...]
 
     @property
+    def atoms(self) -> int:  # type: ignore[override]
+        return self.table.cells(range(len(self.table.sizes)))
+
+    @property
     def heights(self) -> tuple[int, ...]:  # type: ignore[override]
         return (1,) * len(self.released)
 
@@ -122,6 +126,10 @@ class TableEstimator:
     def variances(self, rows: TableRows) -> Reals:
         each = self.strategy.table.variances(rows.asked, self._precisions)
         return np.repeat(each, np.diff(rows.offsets))
+
+    def alike(self, rows: TableRows) -> Places:
+        """All cells of a marginal are: each is any other, with the values of columns renamed."""
+        return np.repeat(np.arange(len(rows.orders)), np.diff(rows.offsets))
 
     def weights(self, rows: TableRows, place: int) -> list[Reals]:
         table = self.strategy.table

@@ -12,11 +12,12 @@ from tenue.query.workload.strategy.runs import Runs
 
 
 @pytest.mark.parametrize("first", range(5))
-@pytest.mark.parametrize("merged", [True, False])
-def test_hats_of_a_level_add_up_to_their_width(first: int, merged: bool) -> None:
+@pytest.mark.parametrize("merged", [0, 1, 2])
+def test_hats_of_a_level_add_up_to_their_width(first: int, merged: int) -> None:
     level = hats(23, 5, first, merged)
     assert set(level.column_sums) == {5}
-    assert len(hats(23, 5, first, True)) == len(hats(23, 5, first, False)) - 1
+    assert len(level) == len(hats(23, 5, first, 0)) - merged
+    assert (np.diff(level.atoms[: level.offsets[1]]) == 1).all()
 
 
 def test_groups_hold_every_atom_once() -> None:
@@ -47,3 +48,15 @@ def test_a_sample_is_of_the_rows() -> None:
     assert len(some) == 400
     assert set(some.sizes) <= set(rows.sizes)
     assert some.sizes[-1] == 5000
+
+
+def test_where_the_sum_is_public_tents_use_it() -> None:
+    """Mutant: tents that are best without it, read with it."""
+    rows = Runs.of_ends(100, [(0, k + 1) for k in range(99)])
+
+    def mean(sum_public: bool) -> float:
+        levels, prices = dict(lines(rows, np.ones(99), sum_public=sum_public))["tents"]
+        noise = [2 * (level.height / p) ** 2 for level, p in zip(levels, prices, strict=False)]
+        return float(least_squares(levels, noise, sum_public=True).variances(rows).mean())
+
+    assert mean(True) < 21.5 < 23 < mean(False)
