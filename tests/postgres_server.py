@@ -6,6 +6,7 @@ It waits for its disk, as a ledger asks.
 
 from __future__ import annotations
 
+import atexit
 import os
 import pwd
 import shutil
@@ -17,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 ROLE = "tenue"
+_EMPTY: list[Path] = []
 
 
 def programs() -> Path | None:
@@ -33,6 +35,10 @@ def _version(program: Path) -> int:
     return int(name) if name.isdigit() else 0
 
 
+def _copy(one: Path, other: Path) -> None:
+    subprocess.run(["cp", "-a", one, other], check=True)
+
+
 class Server:
     """A server that can be stopped, killed and started again with its data."""
 
@@ -46,8 +52,14 @@ class Server:
             nobody = pwd.getpwnam("nobody")
             os.chown(self.folder, nobody.pw_uid, nobody.pw_gid)
             self._as = {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []}
-        made = ["-D", str(self.folder / "data"), "-U", ROLE, "-A", "trust", "-E", "UTF8"]
-        self._run("initdb", *made, "--no-locale", "--no-sync", "--no-instructions")
+        if not _EMPTY:  # made once for each process, and copied for every server after the first
+            made = ["-D", str(self.folder / "data"), "-U", ROLE, "-A", "trust", "-E", "UTF8"]
+            self._run("initdb", *made, "--no-locale", "--no-sync", "--no-instructions")
+            _EMPTY.append(Path(tempfile.mkdtemp(prefix="tenue-pg-empty-")))
+            atexit.register(shutil.rmtree, _EMPTY[0], ignore_errors=True)
+            _copy(self.folder / "data", _EMPTY[0] / "data")
+        else:
+            _copy(_EMPTY[0] / "data", self.folder / "data")
         self._process: subprocess.Popen[bytes] | None = None
         self.start()
 
