@@ -27,6 +27,7 @@ SUBJECTS = {
     "evaluate.compare.Comparison": "comparison:compared",
     "query.plan.plan.Plan": "question:plan",
     "query.answer.Answer": "question:answer",
+    "query.grouping_sets.GroupedAnswer": "question:grouped_answer",
     "query.belief.answer.BeliefPlan": "question:belief_plan",
     "query.belief.answer.Believed": "question:believed",
 }

@@ -10,7 +10,9 @@ from typing import Any
 
 from ...query.answer import Answer
 from ...query.belief.answer import BeliefPlan, Believed
+from ...query.grouping_sets import GroupedAnswer
 from ...query.plan.plan import Plan
+from ...query.question import KeyOutput, Output
 from ...screen.number import exactly, readable, shortly
 from ..picture import Axis, Dots, Lengths, Mark, Panel, Picture, Rule, Spans, Words
 from .belief import known_panel, prior_panel
@@ -51,6 +53,23 @@ def answer(found: Answer) -> Picture:
     told = "95 % intervals" if any(ends for *_, ends in spans) else "no interval can be told"
     subtitle = f"epsilon {exactly(found.price)}, {found.plan.chosen.mechanism}, {told}"
     return Picture(_short(found.plan.sql, 90), panels, subtitle, across=2)
+
+
+def grouped_answer(found: GroupedAnswer) -> Picture:
+    """The same of several grouping sets: a row for each of all tables, totals as (all)."""
+    outputs = found.question.outputs
+    keys = [output.alias for output in outputs if isinstance(output, KeyOutput)]
+    rows = found.value
+    ends = found.interval(LEVEL)
+    names = [", ".join("(all)" if row[k] is None else str(row[k]) for k in keys) for row in rows]
+    panels = [
+        _values(
+            name, [(n, row[name], end[name]) for n, row, end in zip(names, rows, ends, strict=True)]
+        )
+        for name in (output.alias for output in outputs if isinstance(output, Output))
+    ]
+    subtitle = f"epsilon {exactly(found.price)}, 95 % intervals where they can be told"
+    return Picture(_short(found.sql, 90), panels, subtitle, across=2)
 
 
 def believed(found: Believed) -> Picture:

@@ -90,3 +90,15 @@ def test_a_refined_answer_shows_the_prior_and_the_sample(data: Any) -> None:
         (rule, *_) = marks(picture_of(answer), Rule)
         assert rule.at == float(answer.sample)
     assert picture_of(answer).panels[0].title == "before: the prior"
+
+
+def test_grouping_sets_have_all_their_rows_with_intervals(data: Any) -> None:
+    """Mutant: totals without a name of their own."""
+    answer = data.ask("SELECT town, COUNT(*) AS n FROM people GROUP BY ROLLUP (town)", epsilon=5)
+    picture = picture_of(answer)
+    (panel,) = picture.panels
+    assert panel.y.names == ("Bern", "Genf", "<b>", "(all)")
+    (spans,) = [{n: (l, h) for n, l, h in mark.spans} for mark in marks(picture, Spans)]
+    for row, ends in zip(answer.value, answer.interval(0.95), strict=True):
+        assert spans[row["town"] or "(all)"] == ends["n"]
+    assert "<b>" not in plot(answer).svg()
