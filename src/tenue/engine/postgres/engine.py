@@ -13,12 +13,12 @@ from ..contract import Rows, Validated
 from ..duckdb.dialect import DUCKDB
 from ..duckdb.sandbox import Bench
 from ..relational import Relational, held_as, how_read, stored_columns
+from ..server import InServer
 from ..source.location import Server
 from ..sql.logical import Held, Stored
 from .catalogue import Found, find_readable, find_table
 from .dialect import POSTGRES
 from .grants import Excess, excess_of
-from .mark import InServer
 from .session import Session, Snapshot
 
 TIMEOUT = 600

@@ -100,7 +100,7 @@ def read_rows(
     first = {}
     for name, unreadable, infinite in zip(doubts, found[::3], found[1::3], strict=True):
         if unreadable or infinite:
-            numbered = logical.select(["*", "row_number() OVER () AS place"])
+            numbered = logical.select(["*", f"{dialect.place()} AS place"])
             wrong = " OR ".join(doubts[name][:2])
             sql = f"SELECT min(place) FROM {dialect.nested(numbered)} WHERE {wrong}"  # noqa: S608
             first[name] = int(state.run(sql)[0][0])
