@@ -49,7 +49,7 @@ _INSIDE = {
         "measure papers publish source main process"
     ),
     "engine": (
-        "predicate formula request watch contract held storage finding sql people source duckdb "
+        "predicate formula request watch contract random_order held storage finding sql people source duckdb "
         "postgres open doctor"
     ),
     "estimate": (

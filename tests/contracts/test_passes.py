@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from contracts.passes_suite import PassesSuite
+from contracts.passes_suite import SIZES, PassesSuite
 from tenue.engine import held
 from tenue.engine.contract import Numbers, Passes
 from tenue.engine.held import Held
@@ -29,6 +29,5 @@ class TestOnDisk(PassesSuite):
             for begin in range(0, len(rows), 7):
                 take(rows[begin : begin + 7])
 
-        sizes = (5, 300, 70_000, 2**40)
-        with keep_rows(fill, sizes, memory=128 << 20, batch=batch) as passes:
+        with keep_rows(fill, SIZES[: rows.shape[1]], memory=128 << 20, batch=batch) as passes:
             yield passes

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..frozen import dataclass
+from ..noise.source import Source
 from .request import ContributionRequest, RankRequest, Request
 from .watch import Known
 
@@ -181,10 +182,14 @@ class Passes(Protocol):
     """Rows of whole numbers that need not fit into memory, read as often as wanted.
 
     Guarantee
-        A row is the same in every pass: whatever was drawn for it was drawn once. What `sum` and
-        `sort` give is exact and depends on the multiset of rows only.
+        A row is the same in every pass: whatever was drawn for it was drawn once. What `sum`,
+        `sort` and `tally` give is exact and depends on the multiset of rows only.
 
     rows: how many there are.
+
+    An ordered release is made of these and of nothing else: `tally` a column, cut it, `permute` its
+    values inside the cuts or `map` rows to what stands for their group, `shuffle`, write the
+    `batches`. A method asks for them and does not know which engine sorts.
     """
 
     rows: int
@@ -214,6 +219,37 @@ class Passes(Protocol):
 
         In batches; a column for each of the key's.
         """
+        ...
+
+    def tally(self, key: Callable[[Numbers], Sequence[Numbers]]) -> Iterator[Sequence[Numbers]]:
+        """The different keys in their order and, as one more column, how many rows have each.
+
+        In batches.
+        """
+        ...
+
+    def permute(
+        self, columns: Sequence[int], label: Callable[[Numbers], Numbers], source: Source
+    ) -> AbstractContextManager[Passes]:
+        """The same rows after what stands in these columns changed places inside groups.
+
+        Guarantee
+            Every permutation that keeps values in their group is exactly equally likely, those that
+            move nothing included, and independent of everything else. What stands in several
+            columns of a row moves together. No group need fit into memory. Nothing is kept of the
+            permutation.
+
+        Parameters
+            label: the group of each row.
+        """
+        ...
+
+    def shuffle(self, source: Source) -> AbstractContextManager[Passes]:
+        """The same rows in a uniformly random order."""
+        ...
+
+    def batches(self) -> Iterator[Numbers]:
+        """All rows in their order, some at a time; at least one batch."""
         ...
 
     def take(self, numbers: Numbers) -> Numbers:
