@@ -49,16 +49,16 @@ _INSIDE = {
         "measure papers publish source main process"
     ),
     "engine": (
-        "predicate formula request watch contract random_order held storage finding sql people source duckdb "
-        "postgres open doctor"
+        "predicate formula request watch contract runs random_order held storage finding sql "
+        "people source duckdb postgres open doctor"
     ),
     "estimate": (
         "laplace_integral likelihood posterior window comparison refined refined_error "
         "single vector"
     ),
     "evaluate": (
-        "verdict certificate code rows value group check pair risk generalisation score utility "
-        "compare"
+        "verdict certificate code rows value group in_passes check pair risk generalisation score "
+        "utility compare"
     ),
     "ledger": (
         "amount text composition fact chain row totals dictionaries record proof "

@@ -72,13 +72,17 @@ class HandedOver:
     """What is known of rows that were handed over in batches.
 
     rows: how many there were.
-    beyond: how many values of a column lay beyond its bounds, and counted as the bound.
     repeated: the identifiers that name somebody more than once.
+    types, unreadable, infinite, beyond, first: as `Rows` has them.
     """
 
     rows: int
-    beyond: Mapping[str, int]
     repeated: tuple[str, ...]
+    types: Mapping[str, Any]
+    unreadable: Mapping[str, int]
+    infinite: Mapping[str, int]
+    beyond: Mapping[str, int]
+    first: Mapping[str, int]
 
 
 @dataclass(frozen=True)
@@ -166,10 +170,15 @@ class Engine(Protocol):
         """
         ...
 
-    def hand_over(self, take: Callable[[pyarrow.RecordBatch], None], batch: int) -> HandedOver:
+    def hand_over(
+        self, take: Callable[[pyarrow.RecordBatch], None], batch: int, *, names: bool = False
+    ) -> HandedOver:
         """The same rows, as `Rows.logical` has them, for tables that do not fit into memory.
 
         Each row is given to `take` once, in batches of at most so many.
+
+        Parameters
+            names: whether batches also have the columns of `Rows.identifiers`.
         """
         ...
 

@@ -42,7 +42,7 @@ from .permute import shuffled
 from .private.plan import ReleasePlan
 from .protected_copy import Leaving, Release, leave_for
 from .report import Shown
-from .table.cells import Cells
+from .table.coded import table_of
 from .table.original import kind_of, native, open_original
 
 Progress = Callable[[str], None]
@@ -206,7 +206,7 @@ def publish_into(
         else:
             tell("evaluate")
             beside = made.of(original)
-            before, after = (_table(cells, described) for cells in (beside.cells, made.cells))
+            before, after = (table_of(cells, described) for cells in (beside.cells, made.cells))
             way.verify(after, beside.persons)
             harm, use, told = way.assess(before, after, SYSTEM, beside, made)
             shown = Shown.of(way, before, after, beside, made)
@@ -282,18 +282,6 @@ def _compilation_told(progress: Progress | None, step: str) -> AbstractContextMa
     if progress is None:
         return nullcontext()
     return compilation_told(lambda word: progress(f"{step} ({word})"))
-
-
-def _table(cells: Mapping[str, Cells], schema: Schema) -> Any:
-    """The columns that may leave, as an Arrow table without any metadata."""
-    import pyarrow
-
-    shown = {
-        name: column.to_arrow()
-        for name, column in cells.items()
-        if column.column.role != "identifier" and name.lower() != schema.unit.lower()
-    }
-    return pyarrow.table(shown)
 
 
 def _mixed(table: Any) -> Any:

@@ -136,11 +136,15 @@ class DuckDB:
 
         return self._with_store(lambda store: read_rows(self._table, store.arrow))
 
-    def hand_over(self, take: Callable[[pyarrow.RecordBatch], None], batch: int) -> HandedOver:
+    def hand_over(
+        self, take: Callable[[pyarrow.RecordBatch], None], batch: int, *, names: bool = False
+    ) -> HandedOver:
         """Every row once, in batches."""
         from .rows import hand_over
 
-        return self._with_store(lambda store: hand_over(self._table, store, take, batch))
+        return self._with_store(
+            lambda store: hand_over(self._table, store, take, batch, names=names)
+        )
 
     def close(self) -> None:
         """Lets go of files and connections, and removes what was put on disk."""

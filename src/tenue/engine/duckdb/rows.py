@@ -7,10 +7,10 @@ is no row, for a group whose rows were skipped would look smaller or safer than 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ...errors import refuse
 from ...schema import Bounded, Column, Date, Identifier, Named, Number
@@ -51,10 +51,59 @@ def read_rows(table: Stored, run: Callable[[str], pyarrow.Table]) -> Rows:
             value = f"CAST({made} AS BIGINT)"
         chosen.append(f"{value} AS {DUCKDB.quoted(column.name)}")
     everything = read(logical.select(chosen))
-    counted = [f"count_if({test})" for tests in doubts.values() for test in tests]
-    found = (
-        [int(n[0].as_py() or 0) for n in read(logical.select(counted)).columns] if counted else []
+    return Rows(
+        logical=everything.select(list(doubts)),
+        identifiers=everything.select([c.name for c in columns if c.name not in doubts]),
+        types=_types(table, held, read),
+        **_counted(logical, doubts, read),
     )
+
+
+def hand_over(
+    table: Stored,
+    store: Store,
+    take: Callable[[pyarrow.RecordBatch], None],
+    batch: int,
+    *,
+    names: bool = False,
+) -> HandedOver:
+    """Every row once, as `Engine.hand_over` says."""
+    logical, held = _without_defaults(table)
+    naming = [one.column for one in held.values() if isinstance(one.column, Identifier)]
+    columns = [one.column for one in held.values() if one.column not in naming]
+    chosen = [
+        f"CAST({logical.value(c.name)} AS BIGINT) AS {DUCKDB.quoted(c.name)}" for c in columns
+    ]
+    if names:
+        chosen += [f"{logical.raw(c.name)} AS {DUCKDB.quoted(c.name)}" for c in naming]
+    rows = 0
+    for part in store.batches(logical.select(chosen or ["0 AS nothing"]), batch):
+        take(part)
+        rows += part.num_rows
+    doubts = {
+        c.name: _doubts(c, logical.stored(c.name), logical.raw(c.name), logical.value(c.name))
+        for c in columns
+    }
+    repeated = []
+    for column in naming:
+        unit = logical.unit(column.name)
+        named = logical.select([unit], f"{unit} IS NOT NULL")
+        twice = f"{named} GROUP BY {unit} HAVING count(*) > 1"
+        if store.run(f"SELECT count(*) FROM ({twice})") != [(0,)]:  # noqa: S608
+            repeated.append(column.name)
+    types = _types(table, held, store.arrow)
+    return HandedOver(rows, tuple(repeated), types, **_counted(logical, doubts, store.arrow))
+
+
+def _counted(
+    logical: Logical,
+    doubts: Mapping[str, tuple[str, str, str]],
+    read: Callable[[str], pyarrow.Table],
+) -> dict[str, dict[str, int]]:
+    """In how many rows each column is unreadable, infinite and beyond its bounds; and the first row
+    in which it is one of the former two."""
+    tests = [f"count_if({test})" for each in doubts.values() for test in each]
+    found = [int(n[0].as_py() or 0) for n in read(logical.select(tests)).columns] if tests else []
     first = {}
     for name, unreadable, infinite in zip(doubts, found[::3], found[1::3], strict=True):
         if unreadable or infinite:
@@ -62,48 +111,22 @@ def read_rows(table: Stored, run: Callable[[str], pyarrow.Table]) -> Rows:
             wrong = " OR ".join(doubts[name][:2])
             place = read(f"SELECT min(place) FROM ({numbered}) WHERE {wrong}")  # noqa: S608
             first[name] = int(place.column(0)[0].as_py())
+    kinds = ("unreadable", "infinite", "beyond")
+    counted = {kind: dict(zip(doubts, found[i::3], strict=True)) for i, kind in enumerate(kinds)}
+    return {**counted, "first": first}
+
+
+def _types(
+    table: Stored, held: Mapping[str, Held], read: Callable[[str], pyarrow.Table]
+) -> dict[str, Any]:
+    """How each column is stored; None where it is text that is read as something else."""
     spelled = [f"{DUCKDB.quoted(h.name)} AS {DUCKDB.quoted(h.column.name)}" for h in held.values()]
     sql = f"SELECT {', '.join(spelled)} FROM {table.sql} LIMIT 0"  # noqa: S608
     stored = read(sql).schema
-    return Rows(
-        logical=everything.select(list(doubts)),
-        identifiers=everything.select([c.name for c in columns if c.name not in doubts]),
-        types={
-            one.column.name: None if one.stored == Written() else stored.field(one.column.name).type
-            for one in held.values()
-        },
-        unreadable=dict(zip(doubts, found[::3], strict=True)),
-        infinite=dict(zip(doubts, found[1::3], strict=True)),
-        beyond=dict(zip(doubts, found[2::3], strict=True)),
-        first=first,
-    )
-
-
-def hand_over(
-    table: Stored, store: Store, take: Callable[[pyarrow.RecordBatch], None], batch: int
-) -> HandedOver:
-    """Every row once, as `Engine.hand_over` says."""
-    logical, held = _without_defaults(table)
-    names = [one.column for one in held.values() if isinstance(one.column, Identifier)]
-    columns = [one.column for one in held.values() if one.column not in names]
-    chosen = [
-        f"CAST({logical.value(c.name)} AS BIGINT) AS {DUCKDB.quoted(c.name)}" for c in columns
-    ]
-    beyond = [f"count_if({_beyond(c, logical.raw(c.name))})" for c in columns]
-    rows = 0
-    for part in store.batches(logical.select(chosen or ["0 AS nothing"]), batch):
-        take(part)
-        rows += part.num_rows
-    counted = store.run(logical.select(beyond))[0] if beyond else ()
-    repeated = []
-    for column in names:
-        unit = logical.unit(column.name)
-        named = logical.select([unit], f"{unit} IS NOT NULL")
-        twice = f"{named} GROUP BY {unit} HAVING count(*) > 1"
-        if store.run(f"SELECT count(*) FROM ({twice})") != [(0,)]:  # noqa: S608
-            repeated.append(column.name)
-    found = {c.name: int(many or 0) for c, many in zip(columns, counted, strict=True)}
-    return HandedOver(rows, found, tuple(repeated))
+    return {
+        one.column.name: None if one.stored == Written() else stored.field(one.column.name).type
+        for one in held.values()
+    }
 
 
 def _without_defaults(table: Stored) -> tuple[Logical, dict[str, Held]]:

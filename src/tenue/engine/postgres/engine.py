@@ -135,11 +135,15 @@ class Postgres:
 
         return self._with_state(lambda state: read_rows(self._table, self._found, state))
 
-    def hand_over(self, take: Callable[[pyarrow.RecordBatch], None], batch: int) -> HandedOver:
+    def hand_over(
+        self, take: Callable[[pyarrow.RecordBatch], None], batch: int, *, names: bool = False
+    ) -> HandedOver:
         """Every row once, in batches."""
         from .rows import hand_over
 
-        return self._with_state(lambda state: hand_over(self._table, state, take, batch))
+        return self._with_state(
+            lambda state: hand_over(self._table, self._found, state, take, batch, names=names)
+        )
 
     def close(self) -> None:
         """Lets go of the connection, and of what was put on disk."""

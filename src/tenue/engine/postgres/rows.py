@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -54,20 +54,74 @@ def read_rows(table: Stored, found: Found, state: Snapshot) -> Rows:
     columns = [one.column for one in held.values()]
     chosen, doubts = [], {}
     for column in columns:
-        value = raw = logical.raw(column.name)
+        value = logical.raw(column.name)
         if not isinstance(column, Identifier):
-            made, stored = logical.value(column.name), logical.stored(column.name)
             value = logical.whole(column.name)
-            doubts[column.name] = (
-                _unreadable(column, stored, raw, made),
-                _infinite(column, stored, raw),
-                _beyond(column, stored, raw),
-            )
+            doubts[column.name] = _doubts(logical, column)
         chosen.append(f"{value} AS {POSTGRES.quoted(column.name)}")
     everything = state.arrow(logical.select(chosen))
+    return Rows(
+        logical=everything.select(list(doubts)),
+        identifiers=everything.select([c.name for c in columns if c.name not in doubts]),
+        types=_types(logical, found),
+        **_counted(logical, doubts, state),
+    )
+
+
+def hand_over(
+    table: Stored,
+    found: Found,
+    state: Snapshot,
+    take: Callable[[pyarrow.RecordBatch], None],
+    batch: int,
+    *,
+    names: bool = False,
+) -> HandedOver:
+    """Every row once, as `Engine.hand_over` says."""
+    logical = _unfilled(table)
+    columns = [one.column for one in logical.table.held.values()]
+    naming = [column.name for column in columns if isinstance(column, Identifier)]
+    told = [column for column in columns if column.name not in naming]
+    chosen = [
+        f"CAST({logical.whole(column.name)} AS {POSTGRES.long}) AS {POSTGRES.quoted(column.name)}"
+        for column in told
+    ]
+    if names:
+        chosen += [f"{logical.raw(name)} AS {POSTGRES.quoted(name)}" for name in naming]
+    rows = 0
+    for part in state.batches(logical.select(chosen or ["0 AS nothing"]), batch):
+        rows += part.num_rows
+        if part.num_rows:
+            take(part)
+    repeated = []
+    for name in naming:
+        unit = logical.unit(name)
+        twice = f"{logical.select([unit], f'{unit} IS NOT NULL')} GROUP BY 1 HAVING COUNT(*) > 1"
+        ((many,),) = state.run(f"SELECT COUNT(*) FROM {POSTGRES.nested(twice)}")  # noqa: S608
+        if many:
+            repeated.append(name)
+    doubts = {column.name: _doubts(logical, column) for column in told}
+    types = _types(logical, found)
+    return HandedOver(rows, tuple(repeated), types, **_counted(logical, doubts, state))
+
+
+def _doubts(logical: Logical, column: Column) -> tuple[str, str, str]:
+    """Conditions: a value that is there and not understood; an infinite one; one beyond bounds."""
+    raw, stored = logical.raw(column.name), logical.stored(column.name)
+    return (
+        _unreadable(column, stored, raw, logical.value(column.name)),
+        _infinite(column, stored, raw),
+        _beyond(column, stored, raw),
+    )
+
+
+def _counted(
+    logical: Logical, doubts: Mapping[str, tuple[str, str, str]], state: Snapshot
+) -> dict[str, dict[str, int]]:
+    """In how many rows each column is unreadable, infinite and beyond its bounds; and the first row
+    in which it is one of the former two."""
     tests = [_count(test) for each in doubts.values() for test in each]
     counted = list(state.run(logical.select(tests))[0]) if tests else []
-    names = dict(found.types)
     first = {}
     for name, unreadable, infinite in zip(doubts, counted[::3], counted[1::3], strict=True):
         if unreadable or infinite:
@@ -76,48 +130,15 @@ def read_rows(table: Stored, found: Found, state: Snapshot) -> Rows:
             inside = POSTGRES.nested(numbered)
             ((place,),) = state.run(f"SELECT min(place) FROM {inside} WHERE {wrong}")  # noqa: S608
             first[name] = int(place)
-    return Rows(
-        logical=everything.select(list(doubts)),
-        identifiers=everything.select([c.name for c in columns if c.name not in doubts]),
-        types={one.column.name: _arrow_type(one.stored, names[one.name]) for one in held.values()},
-        unreadable=dict(zip(doubts, counted[::3], strict=True)),
-        infinite=dict(zip(doubts, counted[1::3], strict=True)),
-        beyond=dict(zip(doubts, counted[2::3], strict=True)),
-        first=first,
-    )
+    kinds = ("unreadable", "infinite", "beyond")
+    found = {kind: dict(zip(doubts, counted[i::3], strict=True)) for i, kind in enumerate(kinds)}
+    return {**found, "first": first}
 
 
-def hand_over(
-    table: Stored, state: Snapshot, take: Callable[[pyarrow.RecordBatch], None], batch: int
-) -> HandedOver:
-    """Every row once, as `Engine.hand_over` says."""
-    logical = _unfilled(table)
-    columns = [one.column for one in logical.table.held.values()]
-    names = [column.name for column in columns if isinstance(column, Identifier)]
-    told = [column for column in columns if column.name not in names]
-    chosen = [
-        f"CAST({logical.whole(column.name)} AS {POSTGRES.long}) AS {POSTGRES.quoted(column.name)}"
-        for column in told
-    ]
-    rows = 0
-    for part in state.batches(logical.select(chosen or ["0 AS nothing"]), batch):
-        rows += part.num_rows
-        if part.num_rows:
-            take(part)
-    tests = [
-        _count(_beyond(column, logical.stored(column.name), logical.raw(column.name)))
-        for column in told
-    ]
-    beyond = state.run(logical.select(tests))[0] if tests else ()
-    repeated = []
-    for name in names:
-        unit = logical.unit(name)
-        twice = f"{logical.select([unit], f'{unit} IS NOT NULL')} GROUP BY 1 HAVING COUNT(*) > 1"
-        ((many,),) = state.run(f"SELECT COUNT(*) FROM {POSTGRES.nested(twice)}")  # noqa: S608
-        if many:
-            repeated.append(name)
-    found = {column.name: many for column, many in zip(told, beyond, strict=True)}
-    return HandedOver(rows, found, tuple(repeated))
+def _types(logical: Logical, found: Found) -> dict[str, Any]:
+    names = dict(found.types)
+    held = logical.table.held.values()
+    return {one.column.name: _arrow_type(one.stored, names[one.name]) for one in held}
 
 
 def _unfilled(table: Stored) -> Logical:
