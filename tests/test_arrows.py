@@ -66,8 +66,8 @@ _INSIDE = {
     ),
     "mechanism": "bernstein choose part error individual refinement smooth",
     "microdata": (
-        "permute kernels partition table recode bucket assessment private method certify report "
-        "leave protected_copy release sweep"
+        "permute kernels partition table recode bucket stream assessment private method certify "
+        "report leave protected_copy release sweep"
     ),
     "noise": (
         "criterion enclosure source table exact law joint likelihood box discrete_laplace "

@@ -65,6 +65,10 @@ class Coding:
         """The same, with what the schema declares where a value is missing."""
         return self.numbers({name: held.filled() for name, held in self.cells(numbers).items()})
 
+    def column(self, name: str) -> Column:
+        """The column of this name."""
+        return self.columns[self.names.index(name)]
+
     def places(self, names: tuple[str, ...]) -> list[int]:
         """Which numbers of a row are those of these columns."""
         return [self.names.index(name) for name in names]
