@@ -6,6 +6,7 @@ import gc
 import os
 import shutil
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
@@ -13,10 +14,14 @@ from sybil import Sybil
 from sybil.parsers.markdown import PythonCodeBlockParser, SkipParser
 from sybil.parsers.rest import DocTestParser
 
+import spark_cluster
 from postgres_server import Server, programs
 
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
 pytest_plugins = ["chance"]
-_ELSEWHERE = {"postgres": programs}
+_ELSEWHERE = {"postgres": programs, "spark": spark_cluster.installed}
 """Software that is not on the path: what finds it."""
 
 # timings are never asserted, so a busy machine must not fail an example
@@ -68,3 +73,11 @@ def postgres_server() -> Iterator[Server]:
     server = Server()
     yield server
     server.remove()
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[SparkSession]:
+    """One session for all tests of a process."""
+    session = spark_cluster.start()
+    yield session
+    session.stop()

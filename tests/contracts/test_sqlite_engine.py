@@ -53,7 +53,7 @@ class SQLite(Dialect):
             return "9e999" if value > 0 else "(-9e999)"
         return f"({value!r})"
 
-    def total(self, value: str) -> str:
+    def total(self, value: str, largest: int | None = None) -> str:
         return f"exact_sum({value})"
 
     def is_nan(self, name: str) -> str:
@@ -234,7 +234,7 @@ class Careless(SQLite):
     def is_nan(self, name: str) -> str:
         return "FALSE"
 
-    def total(self, value: str) -> str:
+    def total(self, value: str, largest: int | None = None) -> str:
         return f"SUM({value})"
 
 

@@ -9,7 +9,7 @@ from ..errors import Refused
 from ..schema import Schema
 from .finding import Finding
 from .open import describe_table, open_engine
-from .source.location import Database, Files, Server, locate, names_of, paths_of
+from .source.location import Cluster, Database, Files, Server, locate, names_of, paths_of
 
 
 def diagnose(source: object, schema: Schema | None = None) -> tuple[Finding, ...]:
@@ -39,6 +39,10 @@ def _examined(source: object, schema: Schema | None) -> Iterator[Finding]:
         from .postgres.doctor import examine
 
         yield from examine(place)
+    elif isinstance(place, Cluster):
+        what = ".".join(place.table) or "files"
+        yield Finding("source", "fine", f"The table {what} in Spark")
+        yield from _spark(place)
     elif isinstance(place, Files | Database):
         yield Finding("source", "fine", f"{names_of(paths_of(place)[:1])} is there")
     if schema is None:
@@ -59,6 +63,18 @@ def _drivers() -> Iterator[Finding]:
     except PackageNotFoundError:
         faster = f"rows are handed over one by one; faster with ADBC ({install})"
     yield Finding("driver", "fine", f"{driver}; {faster}")
+
+
+def _spark(place: Cluster) -> Iterator[Finding]:
+    try:
+        yield Finding("driver", "fine", f"pyspark {version('pyspark')}")
+    except PackageNotFoundError:
+        install = "pip install 'tenue[spark]'"
+        yield Finding("driver", "missing", "The package pyspark is not installed", install)
+        return
+    from .spark.doctor import examine
+
+    yield from examine(place)
 
 
 def _columns(source: object) -> Iterator[Finding]:

@@ -12,7 +12,16 @@ from ..schema import Table
 from .contract import Engine, Numbers, Ordered, Passes
 from .duckdb.engine import DuckDB
 from .duckdb.scratch import Scratch
-from .source.location import Database, Files, Relation, Server, locate
+from .source.location import (
+    Cluster,
+    Database,
+    Distributed,
+    Files,
+    InSpark,
+    Relation,
+    Server,
+    locate,
+)
 
 if TYPE_CHECKING:
     from .duckdb.describe import Described
@@ -39,10 +48,11 @@ def open_engine(
 
     Parameters
         source: a path or pattern of .csv, .tsv, .parquet, .json, .jsonl files; a folder of
-            .parquet files; `duckdb://file#table`; `postgresql://user@host/database#table`; a data
-            frame of pandas, polars, pyarrow or
-            anything with the Arrow PyCapsule interface; a DuckDB connection, whose table of the
-            schema's name is read; a DuckDB relation.
+            .parquet files; `duckdb://file#table`; `postgresql://user@host/database#table`;
+            `spark://host:7077#table`, `sc://host:15002#table` or `spark://local#path`; a data frame
+            of pandas, polars, pyarrow, Spark or anything with the Arrow PyCapsule interface; a
+            DuckDB connection or Spark session, whose table of the schema's name is read; a DuckDB
+            relation.
         schema: what is declared about the table.
         folder: where a relative path starts; None for the working folder.
         memory: how many bytes the engine may hold before it puts rows on disk; None for most of
@@ -51,6 +61,8 @@ def open_engine(
     found = locate(source, schema.name, folder)
     if isinstance(found, Server):
         return _in_server(found, schema)
+    if isinstance(found, Cluster | Distributed):
+        return _in_spark(found, schema)
     return DuckDB(found, schema, memory)
 
 
@@ -62,12 +74,26 @@ def _in_server(source: Server, schema: Table) -> Engine:
     return Postgres(source, schema)
 
 
-def open_table(source: Files | Database | Relation | Server) -> tuple[tuple[str, ...], Load]:
+def _in_spark(source: InSpark, schema: Table) -> Engine:
+    try:
+        from .spark.engine import Spark
+    except ImportError:
+        raise refuse("engine.spark-needs-pyspark") from None
+    return Spark(source, schema)
+
+
+def open_table(
+    source: Files | Database | Relation | Server | InSpark,
+) -> tuple[tuple[str, ...], Load]:
     """The columns of a table without a schema, and how they are read; refused if it is none."""
     if isinstance(source, Server):
         from .postgres.whole import open_table as open_in_server
 
         return open_in_server(source)
+    if isinstance(source, Cluster | Distributed):
+        from .spark.whole import open_table as open_in_spark
+
+        return open_in_spark(source)
     from .duckdb.rows import open_whole
 
     return open_whole(source)
@@ -82,6 +108,10 @@ def describe_table(source: object, *, values: bool = False) -> list[Described]:
         from .postgres.whole import describe as describe_in_server
 
         return describe_in_server(found, values=values)
+    if isinstance(found, Cluster | Distributed):
+        from .spark.whole import describe as describe_in_spark
+
+        return describe_in_spark(found, values=values)
     return describe(source, values=values)
 
 

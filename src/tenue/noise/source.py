@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 import os
 import threading
+from collections.abc import Iterable
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -82,6 +83,30 @@ class Seeded:
         return _stretch(self._key, start, size).view(_WORD[bits])
 
 
+def keyed_words(
+    key: bytes, names: Iterable[bytes], counts: Iterable[int]
+) -> npt.NDArray[np.uint64]:
+    """So many words of the stream of each name under this key, one stream after the other.
+
+    For machines that cannot share a source and must draw the same when they draw again. The key is
+    drawn from a source (`fresh_key`), once and for one purpose; then streams of different names are
+    independent. Assumption: SHAKE-256 of key and name cannot be told from uniform bits.
+
+    Example
+        >>> once, again = (keyed_words(b"key", [b"ann", b"bob"], [2, 1]) for _ in range(2))
+        >>> len(once), once.tolist() == again.tolist()
+        (3, True)
+    """
+    start = hashlib.shake_256(len(key).to_bytes(2, "big") + key)
+
+    def stream(name: bytes, count: int) -> bytes:
+        own = start.copy()
+        own.update(name)
+        return own.digest(8 * count)
+
+    return np.frombuffer(b"".join(map(stream, names, counts)), dtype=np.uint64)
+
+
 SYSTEM = OperatingSystem()
 """The source used when none is given."""
 
@@ -91,3 +116,8 @@ def require_safe(source: Source) -> Source:
     if not source.safe:
         raise refuse("noise.source-of-randomness-is-which-can-be", type=type(source).__name__)
     return source
+
+
+def fresh_key(source: Source = SYSTEM) -> bytes:
+    """A key for `keyed_words`."""
+    return source.words(4).tobytes()

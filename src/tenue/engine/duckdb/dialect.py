@@ -40,6 +40,9 @@ class _DuckDB(Dialect):
     def is_nan(self, name: str) -> str:
         return f"isnan({name})"
 
+    def is_endless(self, name: str) -> str:
+        return f"isinf({name})"
+
     def read(self, text: str, kind: str) -> str:
         return f"TRY_CAST({text} AS {kind})"
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import gzip
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import islice
@@ -17,16 +17,14 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import Refused, refuse
-from ...schema import Bounded, Column, Identifier, Named, Number
 from ..contract import Validated
 from ..source.location import names_of
 from ..source.whole import read_whole
-from ..sql.logical import Logical, Stored
-from ..sql.steps import rounded_where
-from ..storage import Day, Fixed, Floating, Integer, Moment, Nothing, Storage, Text, Truth, Written
+from ..sql.logical import Stored
+from ..sql.rows import checks_of, unfilled
+from ..storage import Text, Written
 from .dialect import DUCKDB
 from .reader import Readable, read_parquet
-from .rows import unreadable_where
 from .statistics import check_statistics
 
 Run = Callable[[str], list[tuple[Any, ...]]]
@@ -59,46 +57,19 @@ def validate(table: Stored, readable: Readable, run: Run) -> Validated:
 def _counted(table: Stored, run: Run) -> tuple[Validated | None, str]:
     import duckdb
 
-    held = {
-        name: replace(one, column=replace(one.column, missing=None))
-        for name, one in table.held.items()
-    }
-    columns = [one.column for one in held.values()]
-    declared = Named((column.name, column) for column in columns)
-    logical = Logical(replace(table, held=held, declared=declared))
-    doubts, fractions, read = {}, {}, []
-    for column in columns:
-        raw, stored = logical.raw(column.name), logical.stored(column.name)
-        read.append(f"strlen({raw})" if stored in (Text(), Written()) else raw)
-        rounded = rounded_where(column, stored, raw, table.dialect)
-        if rounded is not None:
-            fractions[column.name] = f"count_if({rounded})"
-        if not _always_readable(column, stored):
-            made = logical.value(column.name)
-            doubts[column.name] = f"count_if({unreadable_where(column, stored, raw, made)})"
-    chosen = ["count(*)", *doubts.values(), *fractions.values()]
+    logical = unfilled(table)
+    checks, read = checks_of(logical), []
+    for held in logical.table.held.values():
+        raw = logical.raw(held.column.name)
+        read.append(f"strlen({raw})" if held.stored in (Text(), Written()) else raw)
     # a count or a test may be answered from a file's statistics; a hash needs every value, or the
     # length of a text, for which it is read too
-    chosen.append(f"bit_xor(hash({', '.join(read)}))")
+    chosen = [*checks.chosen(), f"bit_xor(hash({', '.join(read)}))"]
     try:
-        ((rows, *counts),) = run(logical.select(chosen))
+        (row,) = run(logical.select(chosen))
     except duckdb.Error as error:
         return None, str(error)
-    unreadable = _above_zero(doubts, counts)
-    return Validated(int(rows), unreadable, _above_zero(fractions, counts[len(doubts) :])), ""
-
-
-def _above_zero(names: Iterable[str], counts: Sequence[int | None]) -> dict[str, int]:
-    pairs = zip(names, counts, strict=False)
-    return {name: int(count) for name, count in pairs if count}
-
-
-def _always_readable(column: Column, stored: Storage) -> bool:
-    if isinstance(column, Identifier) or isinstance(stored, Nothing):
-        return True
-    if isinstance(column, Number):
-        return isinstance(stored, Integer | Fixed | Floating | Truth)
-    return isinstance(column, Bounded) and isinstance(stored, Day | Moment)
+    return checks.validated(row), ""
 
 
 def _refusal(table: Stored, readable: Readable, run: Run, told: str) -> Refused:

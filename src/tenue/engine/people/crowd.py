@@ -97,7 +97,7 @@ def crowd(
         columns: what is measured.
         bench: how SQL is spelled where the chosen rows are measured; as the table's if None.
     """
-    _limits(people)
+    limits(people)
     unit, dialect = logical.column(people.unit), logical.dialect
     outputs = [f"{logical.unit(people.unit)} AS u"]
     outputs += [f"{cell(key, logical)} AS k{i}" for i, key in enumerate(keys)]
@@ -155,7 +155,8 @@ def passes(
         yield table.append_column(CHOSEN, [chosen]).append_column(PLACED, [placed])
 
 
-def _limits(people: People) -> tuple[int, int | None]:
+def limits(people: People) -> tuple[int, int | None]:
+    """The most rows, and the most cells, of a unit; refused if they are none."""
     rows = min(whole(people.rows, "rows", least=1), _FAR)
     if people.groups is None:
         return rows, None
@@ -166,7 +167,7 @@ def _chosen(
     people: People, rows: Crowd, table: pyarrow.Table, source: Source
 ) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
     """Which rows are in a cell that is kept, and which of those are kept."""
-    limit, groups = _limits(people)
+    limit, groups = limits(people)
     units = _column(table, "u")
     if groups is None or not rows.shape:
         return np.ones(len(units), dtype=np.bool_), few(units, limit, source)

@@ -7,9 +7,9 @@ rows kept.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from ...noise.source import Source
 from ..contract import Cells, Profiles
@@ -17,12 +17,12 @@ from ..request import All, Measure, People, RankRequest, Request, Within
 from ..sql.dialect import Dialect
 from ..sql.formula import logical_table
 from ..sql.logical import Logical, Stored
-from ..sql.rank import check_windows, counted, met_by_cell, ordered
+from ..sql.rank import check_windows, counted_near, met_by_cell, ordered
 from ..sql.statement import Statement, group_by, measures, total
+from ..sql.steps import first_step, last_step
 from .crowd import CHOSEN, PLACED, Crowd, Reader, crowd, passes
 
-if TYPE_CHECKING:
-    import pyarrow
+_OF_UNITS = ("units", "unit-total")
 
 
 class Bench(Protocol):
@@ -31,11 +31,11 @@ class Bench(Protocol):
     In the SQL, `handed` is the table given, and `gathered` all that was gathered.
     """
 
-    def select(self, table: pyarrow.Table, sql: str) -> Sequence[tuple[Any, ...]]:
+    def select(self, table: Any, sql: str) -> Sequence[tuple[Any, ...]]:
         """The rows of a SELECT from the table."""
         ...
 
-    def gather(self, table: pyarrow.Table, sql: str) -> None:
+    def gather(self, table: Any, sql: str) -> None:
         """Adds the rows of a SELECT from the table to what was gathered."""
         ...
 
@@ -45,6 +45,10 @@ class Bench(Protocol):
 
     def clear(self) -> None:
         """Forgets what was gathered."""
+        ...
+
+    def close(self) -> None:
+        """Forgets everything."""
         ...
 
 
@@ -62,6 +66,14 @@ class Place:
     bench: Callable[[], Bench]
     dialect: Dialect
     source: Source
+
+    def parts(self, people: People, rows: Crowd, every: bool) -> Iterator[Any]:
+        """The rows in parts that the bench takes, all of a unit in the same, marked as chosen.
+
+        Parameters
+            every: whether rows are needed that are in a cell kept, and not kept themselves.
+        """
+        return passes(people, rows, self.reader, self.source)
 
 
 def measure_people(request: Request, place: Place) -> Cells:
@@ -87,7 +99,8 @@ def measure_people(request: Request, place: Place) -> Cells:
     statements = _statements(request, rows, logical.spoken_by(place.dialect))
     bench = place.bench()
     found: dict[tuple[int, ...], list[int]] = {}
-    for part in passes(people, rows, place.reader, place.source):
+    every = any(measure.kind in _OF_UNITS for measure in request.measures)
+    for part in place.parts(people, rows, every):
         for statement, places in statements:
             for key, values in statement.cells(bench.select(part, statement.sql)).items():
                 numbers = found.setdefault(key, [0] * len(request.measures))
@@ -110,12 +123,13 @@ def rank_people(request: RankRequest, place: Place) -> Profiles:
         people, logical, where=where, keys=request.keys, columns=[column.name], bench=dialect
     )
     values = f"SELECT *, {logical.value(column.name)} AS v FROM {_kept(rows)}"  # noqa: S608
+    ends = first_step(column), last_step(column)
     names = ", ".join([*_keys(request), "v"])
     sql = f"SELECT {names}, SUM(c) AS c FROM gathered{group_by(len(request.keys) + 1)}"  # noqa: S608
     bench = place.bench()
     try:
-        for part in passes(people, rows, place.reader, place.source):
-            bench.gather(part, counted(dialect.nested(values), len(request.keys)))
+        for part in place.parts(people, rows, every=False):
+            bench.gather(part, counted_near(request, dialect.nested(values), ends, dialect))
         return met_by_cell(request, sql, dialect, bench.gathered)
     finally:
         bench.clear()

@@ -15,6 +15,7 @@ from ..request import People, Units, UnitValue
 from ..sql.formula import with_computed
 from ..sql.logical import Held, Logical, Stored, unfit
 from ..sql.statement import group_by
+from ..sql.steps import first_step, last_step
 from ..storage import Integer
 from .crowd import crowd
 
@@ -59,7 +60,8 @@ def _own(value: UnitValue, logical: Logical) -> str:
         if not isinstance(column, Bounded):
             raise unfit(column, "has no order")
         steps = logical.value(column.name)
-        total, many = dialect.total(steps), f"COUNT({steps})"
+        largest = max(abs(first_step(column)), abs(last_step(column)))
+        total, many = dialect.total(steps, largest), f"COUNT({steps})"
         found = {
             "total": total,
             "least": f"MIN({steps})",

@@ -29,8 +29,9 @@ from ..storage import (
     Written,
 )
 
-_EPOCH = datetime(1970, 1, 1)
 _MICRO = timedelta(microseconds=1)
+_FIRST = datetime.min - datetime(1970, 1, 1)
+_CYCLE = timedelta(days=146097)  # 400 years
 _FEW = 32  # so many words are compared one after the other; more are looked up
 
 # what DuckDB reads as a number, with spaces around it and underscores between digits
@@ -77,6 +78,9 @@ class _Postgres(Dialect):
 
     def is_nan(self, name: str) -> str:
         return f"({name} = {self.number(math.nan)})"
+
+    def is_endless(self, name: str) -> str:
+        return f"(NOT isfinite({name}))"
 
     def read(self, text: str, kind: str) -> str:
         if kind == self.double:
@@ -130,9 +134,13 @@ class _Postgres(Dialect):
 
     def moment_literal(self, micros: int, stored: Moment) -> str:
         """The moment so many microseconds after 1970 began, as the column is stored."""
-        moment = _EPOCH + micros * _MICRO
+        # the calendar repeats; Python's ends with the year 9999
+        cycles, rest = divmod(micros * _MICRO - _FIRST, _CYCLE)
+        moment = datetime.min + rest
+        year = moment.year + 400 * cycles
+        day = f"{year if year > 0 else 1 - year:04d}-{moment:%m-%d %H:%M:%S.%f}"
         zone = "+00" if stored.type == ZONED else ""
-        return f"{stored.type} '{moment.isoformat(' ', 'microseconds')}{zone}'"
+        return f"{stored.type} '{day}{zone}{'' if year > 0 else ' BC'}'"
 
     def date(self, days: str) -> str:
         return f"(DATE '1970-01-01' + CAST({days} AS INTEGER))"

@@ -1,5 +1,5 @@
 """What a holder may give as the table: files, a DuckDB database, a data frame, a relation, a table
-in a PostgreSQL server.
+in a PostgreSQL server or in Spark.
 
 Nothing here reads a row. A message names a file by its last part only, and never repeats an
 address, which may hold a password.
@@ -33,7 +33,8 @@ _KINDS: dict[str, Kind] = {
     ".ndjson": "jsonl",
 }
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
-_LATER = {"spark://": "Spark"}
+_SPARK = ("spark://", "sc://")
+_HERE = "spark://local"
 
 
 @dataclass(frozen=True)
@@ -79,9 +80,40 @@ class Server:
     table: tuple[str, ...]
 
 
+@dataclass(frozen=True)
+class Cluster:
+    """A table of Spark that is reached by an address.
+
+    address: spark://host:7077 for a cluster of its own, sc://host:15002 for Spark Connect,
+        spark://local for the processors of this machine.
+    table: its names, that of the database first, if it was said; empty for files.
+    path: where its Parquet files are, if it is no table.
+    files: those files, if they are on this machine.
+    """
+
+    address: str
+    table: tuple[str, ...]
+    path: str = ""
+    files: tuple[Path, ...] = ()
+
+    @property
+    def is_here(self) -> bool:
+        """Whether Spark runs in a process of this machine."""
+        return self.address == _HERE
+
+
+@dataclass(frozen=True)
+class Distributed:
+    """A data frame of Spark, in whose session questions then run."""
+
+    frame: Any
+
+
 Local = Files | Database | Frame | Relation
 """What DuckDB reads."""
-Source = Local | Server
+InSpark = Cluster | Distributed
+"""What Spark reads."""
+Source = Local | Server | InSpark
 
 
 def locate(source: object, name: str, folder: Path | None = None) -> Source:
@@ -96,6 +128,8 @@ def locate(source: object, name: str, folder: Path | None = None) -> Source:
         return _address(os.fspath(source), name, folder or Path())
     if type(source).__module__.split(".")[0] in ("duckdb", "_duckdb"):
         return _connected(source, name)
+    if type(source).__module__.startswith("pyspark.sql."):
+        return _of_session(source, name)
     if source is None:
         raise refuse("engine.has-no-source", name=name)
     return Frame(source)
@@ -108,6 +142,8 @@ def paths_of(source: Source) -> tuple[Path, ...]:
     if isinstance(source, Database):
         # what was written last may not be in the file itself yet
         return source.path, source.path.with_name(f"{source.path.name}.wal")
+    if isinstance(source, Cluster):
+        return source.files
     return ()
 
 
@@ -129,9 +165,8 @@ def _address(text: str | bytes, name: str, folder: Path) -> Source:
     if is_address(text):
         server, _, table = text.partition("#")
         return Server(without_password(server), tuple((unquote(table) or name).split(".", 1)))
-    later = _LATER.get(scheme[0].lower())
-    if later is not None:
-        raise refuse("engine.source-is-table-in", later=later)
+    if scheme[0].lower() in _SPARK:
+        return _cluster(text, name, folder)
     raise refuse("engine.source-is-address-on-network")
 
 
@@ -219,3 +254,36 @@ def _connected(source: Any, name: str) -> Relation:
     if relation is None:
         raise refuse("engine.connection-has-no-table-or-view", name=name)
     return Relation(relation)
+
+
+def _cluster(text: str, name: str, folder: Path) -> Cluster:
+    """A table of Spark, or Parquet files: what follows # has a slash, or ends like them."""
+    address, _, said = text.partition("#")
+    scheme, _, host = address.partition("://")
+    if "@" in host or ";" in host:  # where Spark Connect expects a token
+        raise refuse("engine.address-of-spark-holds-secret")
+    address = f"{scheme.lower()}://{host.rstrip('/')}"
+    wanted = unquote(said)
+    if "/" not in wanted and not wanted.endswith((".parquet", ".pq")):
+        if address == _HERE:
+            raise refuse("engine.spark-here-reads-files")
+        return Cluster(address, tuple((wanted or name).split(".")))
+    if address == _HERE and "://" not in wanted:
+        found = _files(wanted, folder)
+        if found.kind != "parquet":
+            raise refuse("engine.spark-here-reads-files")
+        return Cluster(address, (), str((folder / wanted).resolve()), found.paths)
+    return Cluster(address, (), wanted)
+
+
+def _of_session(source: Any, name: str) -> Distributed:
+    """A data frame of Spark, or the table of a session; both are known by the names of types."""
+    kind, frame = type(source).__name__, None
+    if kind == "DataFrame":
+        return Distributed(source)
+    if kind == "SparkSession":
+        with suppress(Exception):
+            frame = source.table("`" + name.replace("`", "``") + "`")
+    if frame is None:
+        raise refuse("engine.session-has-no-table-or-view", name=name)
+    return Distributed(frame)

@@ -47,6 +47,8 @@ class Dialect(ABC):
         fails: whether a double that overflows, or underflows, is an error.
         logged: whether statements may be written down by others; then no value of a row stands in
             any of them.
+        scattered: whether rows lie on many machines, so that nothing can be sorted as a whole.
+        digits: how many digits two decimals may have together whose product is exact.
         bit: the type that a boolean becomes as a number; the narrowest if none is said.
     """
 
@@ -61,6 +63,8 @@ class Dialect(ABC):
     alias: str = ""
     fails: bool = False
     logged: bool = False
+    scattered: bool = False
+    digits: int = 38
     bit: str = ""
     signed: tuple[tuple[int, str], ...] = ()
     unsigned: tuple[tuple[int, str], ...] = ()
@@ -101,13 +105,20 @@ class Dialect(ABC):
         cut = f"WHEN {value} < {low} THEN {low} WHEN {value} > {high} THEN {high}"
         return f"CASE {cut} ELSE {value} END"
 
-    def total(self, value: str) -> str:
-        """The exact sum of whole numbers, however large."""
+    def total(self, value: str, largest: int | None = None) -> str:
+        """The exact sum of whole numbers, however large.
+
+        largest: how far from 0 none of them is beyond, where that is known.
+        """
         return f"SUM({value})"
 
     def stored(self, name: str, kind: Storage) -> str:
         """A stored value, of which the engine takes nothing for granted: a double may be NaN."""
         return name
+
+    def place(self) -> str:
+        """The number of a row, from 1, in the order in which rows are found."""
+        return "row_number() OVER ()"
 
     def hidden(self, name: str) -> str:
         """A value of which the engine knows nothing but what the rows say, as no statistics."""
@@ -116,6 +127,10 @@ class Dialect(ABC):
     @abstractmethod
     def is_nan(self, name: str) -> str:
         """Whether a double is NaN."""
+
+    def is_endless(self, name: str) -> str:
+        """Whether a stored day or moment is infinite; an engine may have none such."""
+        return "FALSE"
 
     @abstractmethod
     def read(self, text: str, kind: str) -> str:

@@ -139,7 +139,7 @@ class Logical:
         if isinstance(column, Category):
             return self.value(name)
         stages = _identity(column, self._held(column).stored, self.dialect)
-        return self._staged(self.raw(name), 0, stages)[0]
+        return self.stage_stored(name, stages)
 
     def stored(self, name: str) -> Storage:
         """How the source stores a column."""
@@ -148,6 +148,10 @@ class Logical:
     def stage(self, name: str, stages: list[Stage]) -> str:
         """The name of something made from the logical value of a column."""
         return self._staged(*self._prepared(self.column(name)), stages)[0]
+
+    def stage_stored(self, name: str, stages: list[Stage]) -> str:
+        """The name of something made from the stored value of a column."""
+        return self._staged(self.raw(name), 0, stages)[0]
 
     def number(self, name: str, stored: str) -> str:
         """The SQL of a category's or boolean's number, given that of its stored value."""

@@ -25,22 +25,31 @@ def counts(column: Date | Datetime) -> tuple[int, int, int]:
 
 def time_stages(column: Date | Datetime, stored: Storage, dialect: Dialect) -> list[Stage]:
     """How a stored day or moment becomes steps."""
-    if isinstance(stored, Nothing):
-        return [lambda _: f"CAST(NULL AS {dialect.long})"]
-    if isinstance(stored, Written):
-        typed: Storage = Moment(dialect.moment)
-        kind = dialect.moment
-        if isinstance(column, Date):
-            kind, typed = dialect.day, Day()
-        return [lambda name: dialect.read(name, kind), *time_stages(column, typed, dialect)]
     low, high, grid = counts(column)
-    reader = _days if isinstance(column, Date) else _micros
-    stages, first, last = reader(low, high, stored, dialect)
+    stages, first, last = counted_stages(column, stored, low, high, dialect)
 
     def rounded(name: str) -> Whole:
         return Whole(name, first, last, dialect).plus(-low).plus(grid // 2).floor_divide(grid)
 
     return [*stages, *finish(column, rounded)]
+
+
+def counted_stages(
+    column: Date | Datetime, stored: Storage, low: int, high: int, dialect: Dialect
+) -> Counted:
+    """How a stored day or moment becomes days or microseconds, as `counts` has them; what is beyond
+    `low` and `high` may be cut to them."""
+    if isinstance(stored, Nothing):
+        return [lambda _: f"CAST(NULL AS {dialect.long})"], low, high
+    reader = _days if isinstance(column, Date) else _micros
+    if isinstance(stored, Written):
+        typed: Storage = Moment(dialect.moment)
+        kind = dialect.moment
+        if isinstance(column, Date):
+            kind, typed = dialect.day, Day()
+        stages, first, last = reader(low, high, typed, dialect)
+        return [lambda name: dialect.read(name, kind), *stages], first, last
+    return reader(low, high, stored, dialect)
 
 
 def _days(low: int, high: int, stored: Storage, dialect: Dialect) -> Counted:

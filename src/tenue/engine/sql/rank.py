@@ -18,15 +18,17 @@ from itertools import accumulate
 from typing import Any
 
 from ...errors import refuse
-from ...schema import Bounded, Column
+from ...schema import Bounded
 from ..contract import Profile, Profiles
 from ..request import RankRequest, Window
 from .cell import cell
 from .dialect import Dialect
 from .formula import logical_table
+from .histogram import near_counts, running
 from .logical import Logical, Stored, unfit
 from .predicate import truth
 from .statement import group_by
+from .steps import first_step, last_step
 from .whole import integer
 
 Run = Callable[[str], Sequence[tuple[Any, ...]]]
@@ -49,6 +51,8 @@ def profiles(request: RankRequest, table: Stored, run: Run) -> Profiles:
     """
     check_windows(request.windows)
     values = table.dialect.nested(_values(request, logical_table(request, table)))
+    if table.dialect.scattered:
+        return profiles_in_full(request, table, run)
     if not request.keys and table.dialect.logged:
         met = _unseen(values, request.windows, table.dialect, run)
         if met is not None:
@@ -64,8 +68,11 @@ def profiles(request: RankRequest, table: Stored, run: Run) -> Profiles:
 def profiles_in_full(request: RankRequest, table: Stored, run: Run) -> Profiles:
     """The same, by counting every value of every cell."""
     check_windows(request.windows)
-    values = table.dialect.nested(_values(request, logical_table(request, table)))
-    return met_by_cell(request, counted(values, len(request.keys)), table.dialect, run)
+    logical, dialect = logical_table(request, table), table.dialect
+    column = ordered(request, logical)
+    values = dialect.nested(_values(request, logical))
+    counts = counted_near(request, values, (first_step(column), last_step(column)), dialect)
+    return met_by_cell(request, counts, dialect, run)
 
 
 def counted(values: str, keys: int) -> str:
@@ -79,12 +86,8 @@ def counted(values: str, keys: int) -> str:
 def met_by_cell(request: RankRequest, counts: str, dialect: Dialect, run: Run) -> Profiles:
     """The profiles, from what `counted` counts."""
     keys = [f"k{i}" for i in range(len(request.keys))]
-    within = f"PARTITION BY {', '.join(keys)}" if keys else ""
-    running = f"SUM(c) OVER ({within} ORDER BY v ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)"
-    n = f"SUM(c) OVER ({within}) AS n"
-    sql = f"SELECT *, {running} - c AS l, {n} FROM {dialect.nested(counts)}"  # noqa: S608
-    # the least value of each cell is always told, and with it how many rows there are
-    near = " OR ".join(["l = 0", *(_near(window, dialect) for window in request.windows)])
+    sql = running(counts, keys, "v", dialect)
+    near = _reached(request, dialect)
     order, outputs = ", ".join([*keys, "v"]), ", ".join([*keys, "v", "l", "c", "n"])
     sql = f"SELECT {outputs} FROM {dialect.nested(sql)} WHERE {near}"  # noqa: S608
     found: dict[tuple[int, ...], list[tuple[int, int, int]]] = {}
@@ -96,7 +99,20 @@ def met_by_cell(request: RankRequest, counts: str, dialect: Dialect, run: Run) -
     return {key: _profile(rows[key], values, request.windows) for key, values in found.items()}
 
 
-def ordered(request: RankRequest, logical: Logical) -> Column:
+def _reached(request: RankRequest, dialect: Dialect) -> str:
+    """The SQL of values that may be in a window; the least value of each cell is always told, and
+    with it how many rows there are."""
+    return " OR ".join(["l = 0", *(_near(window, dialect) for window in request.windows)])
+
+
+def counted_near(request: RankRequest, values: str, ends: tuple[int, int], dialect: Dialect) -> str:
+    """What `counted` counts, as far as `met_by_cell` tells of it: no v is beyond the ends."""
+    if not dialect.scattered:
+        return counted(values, len(request.keys))
+    return near_counts(values, len(request.keys), ends, _reached(request, dialect), dialect)
+
+
+def ordered(request: RankRequest, logical: Logical) -> Bounded:
     """The column that is asked about; refused if it has no order."""
     column = logical.column(request.column)
     if not isinstance(column, Bounded):

@@ -25,7 +25,8 @@ from .formula import logical_table
 from .logical import Logical, Stored, unfit
 from .piece import is_quick, piece_of
 from .predicate import truth
-from .product import product
+from .product import check_product, product
+from .steps import first_step, last_step
 
 _SINGLE, _DOUBLE = 2**24 - 1, 2**53 - 1
 _MOST_VALUES = 1 << 20
@@ -163,7 +164,9 @@ def _measure(measure: Measure, logical: Logical, people: People | None) -> str:
     if measure.kind == "units":
         return "COUNT(DISTINCT u)"
     if measure.kind == "moment":
-        return logical.dialect.total(product(measure.factors, logical))
+        made = product(measure.factors, logical)
+        largest = check_product(measure.factors, logical.table.declared)
+        return logical.dialect.total(made, largest)
     column = logical.column(measure.column)
     if measure.kind == "present":
         # what is never missing needs no look at the value
@@ -179,4 +182,5 @@ def total(measure: Measure, logical: Logical) -> str:
     column = logical.column(measure.column)
     if not isinstance(column, Bounded):
         raise unfit(column, "has no total")
-    return logical.dialect.total(logical.value(column.name))
+    largest = max(abs(first_step(column)), abs(last_step(column)))
+    return logical.dialect.total(logical.value(column.name), largest)

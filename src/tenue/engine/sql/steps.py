@@ -42,7 +42,6 @@ from .whole import Whole, integer
 _EXACT = 2**53
 _TINY = 1e-290
 _HALVES = 2**52
-_WIDEST_DECIMAL = 38
 _NARROW_DECIMAL = 18  # two decimals of up to so many digits may be multiplied in as many, and fail
 
 
@@ -85,7 +84,7 @@ def number_stages(column: Number, stored: Storage, dialect: Dialect) -> list[Sta
 
 def _written(column: Number, dialect: Dialect) -> list[Stage]:
     far = math.ceil(2 * max(abs(column.low), abs(column.high)) + column.grid)
-    scale = _WIDEST_DECIMAL - len(str(2 * column.grid.denominator)) - len(str(far))
+    scale = dialect.digits - len(str(2 * column.grid.denominator)) - len(str(far))
     few = max(abs(first_step(column)), abs(last_step(column))) < _HALVES
     if few or dialect.huge is None or scale < len(str(column.grid.denominator)):
         return value_stages(column, lambda name: dialect.read(name, dialect.double), dialect)
@@ -240,7 +239,7 @@ def _fixed(column: Number, stored: Fixed, dialect: Dialect) -> list[Stage]:
     p, q = column.grid.numerator, column.grid.denominator
     width = max(len(str(max(abs(low), abs(high)))), stored.scale)
     factor = len(str(2 * q))
-    if width + factor > _WIDEST_DECIMAL:
+    if width + factor > dialect.digits:
         raise too_wide()
     if width + factor > _NARROW_DECIMAL:
         width = max(width, _NARROW_DECIMAL + 1)

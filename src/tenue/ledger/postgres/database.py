@@ -18,37 +18,33 @@ from typing import Any, TypeVar
 import psycopg
 from psycopg import sql as compose
 
-from ...errors import LedgerFault, Refused, refuse
+from ...errors import LedgerFault, refuse
 from .. import chain
-from ..contract import closed
 from ..fork import watch
 from ..proof.anchor import Anchor
 from ..proof.inspection import inspect
 from ..record import Verification
+from ..sql.database import GONE, Database, carry_out, check_head, new_secret
 from ..sql.tables import Tables
 from ..transaction.journal import Journal
 from ..transaction.settlement import bury
-from ..transaction.writer import Request, Writer
+from ..transaction.writer import Request
 from .address import Address
 from .layout import check, create, tables_of
 from .session import Session
 
 T = TypeVar("T")
-GONE = "entries that were there are gone"
 
 
-class Database:
+class InServer(Database):
     """A ledger's schema in use by this process: a session that writes, and one that reads."""
 
     def __init__(self, address: Address) -> None:
+        super().__init__()
         self.address = address
-        self.is_new = False
-        self._fault = ""
-        self._closed = False
         self._seen: tuple[int, bytes] = (0, chain.GENESIS)
         self._unsure = False
         self._begin_anew()
-        self.writer = Writer(self._carry_out)
         watch(self)
 
     def _begin_anew(self) -> None:
@@ -66,7 +62,7 @@ class Database:
                 session.execute("SELECT pg_advisory_xact_lock(?)", (session._lock("making"),))
                 self._make(session, make)
                 check(session, _quoted(self.address.schema))
-                _check_head(Tables(session))
+                check_head(Tables(session))
                 session.commit()
             except BaseException:
                 session.roll_back()
@@ -83,7 +79,7 @@ class Database:
                 raise refuse("ledger.no-ledger-in-schema", schema=name)
             if not there:
                 session.execute(f"CREATE SCHEMA {_quoted(name)}")
-            create(session, _quoted(name), _new_secret())
+            create(session, _quoted(name), new_secret())
             self.is_new = True
 
     def read(self, look: Callable[[Tables], T]) -> T:
@@ -94,11 +90,6 @@ class Database:
                 return look(Tables(session))
         raise LedgerFault("the ledger's server does not answer")
 
-    def write(self, work: Callable[[Journal], T]) -> T:
-        """Runs `work` in a transaction; returns when it is durable."""
-        self._usable()
-        return self.writer.submit(work)
-
     def inspect(self, anchor: Anchor | None) -> Verification:
         """Recounts everything, on one consistent state."""
         self._usable()
@@ -108,15 +99,6 @@ class Database:
                 return inspect(session.lines(), Tables(session).totals(), anchor)
         except LedgerFault as fault:
             return Verification(False, 0, chain.GENESIS.hex(), None, str(fault))
-
-    def close(self) -> None:
-        """Carries out what waits and lets go of the sessions."""
-        if not self._closed:
-            self._closed = True
-            if self.writer.stop():
-                self._let_go()
-            else:
-                self.writer.afterwards = self._let_go
 
     def _let_go(self) -> None:
         for role, lock in self._locks.items():
@@ -162,14 +144,7 @@ class Database:
         journal = Journal(tables, head, lambda: self._owner, session.alive)
         if unsure:
             bury(journal, self._owner, since=self._seen[0])
-        for request in batch:
-            try:
-                request.result = request.work(journal)
-            except Refused as refusal:
-                request.error = refusal
-        if journal.written:
-            tables.take(journal)
-        return journal.head
+        return carry_out(batch, journal, tables)
 
     # -- sessions ----------------------------------------------------------------------------------
 
@@ -210,12 +185,6 @@ class Database:
         if session is not None:
             session.close()
 
-    def _usable(self) -> None:
-        if self._fault:
-            raise LedgerFault(self._fault)
-        if self._closed:
-            raise closed()
-
     def before_fork(self) -> None:
         for lock in self._locks.values():
             lock.acquire()
@@ -230,23 +199,8 @@ class Database:
         self.writer.begin_anew()
 
 
-def _check_head(tables: Tables) -> None:
-    """A fault unless the last entry follows from the one before."""
-    count, link = tables.head()
-    if count:
-        before, last = tables.link(count - 1), tables.texts(count - 1, 1)
-        if before is None or not last or chain.link(before, str(last[0][1])) != link:
-            raise LedgerFault("the ledger's last entry does not follow from the one before")
-
-
 def _quoted(schema: str) -> str:
     return compose.Identifier(schema).as_string()
-
-
-def _new_secret() -> bytes:
-    from ...noise.source import SYSTEM  # which loads numpy, for new ledgers only
-
-    return SYSTEM.words(4).tobytes()
 
 
 def _failed(error: psycopg.Error) -> str:

@@ -8,7 +8,7 @@ import weakref
 from ...number import checked_call
 from ..sql.ledger import Tabled
 from .address import given_address
-from .database import Database
+from .database import InServer
 
 
 class Postgres(Tabled):
@@ -34,7 +34,7 @@ class Postgres(Tabled):
         make: whether a ledger that is not there is made; it is refused otherwise.
     """
 
-    _database: Database
+    _database: InServer
 
     @checked_call
     def __init__(
@@ -44,7 +44,7 @@ class Postgres(Tabled):
         anchor: str | os.PathLike[str] | None = None,
         make: bool = True,
     ) -> None:
-        database = self._database = Database(given_address(address))
+        database = self._database = InServer(given_address(address))
         # also at exit; the database does not know this object, so that it can be let go
         self._close = weakref.finalize(self, database.close)
         try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from ...errors import LedgerFault
 from .. import chain
@@ -14,25 +14,11 @@ from ..proof.anchor import Anchor
 from ..record import Verification
 from ..transaction.journal import Journal
 from ..transaction.settlement import recover
+from .database import GONE, Database
 from .tables import Tables
 
 T = TypeVar("T")
 _PAGE = 1000
-
-
-class Database(Protocol):
-    """The tables of one ledger, in use by this process.
-
-    write: runs work in a transaction; returns when it is durable.
-    read: runs a look on one consistent state.
-    inspect: recounts everything, from rows read anew.
-    """
-
-    is_new: bool
-
-    def read(self, look: Callable[[Tables], T]) -> T: ...
-    def write(self, work: Callable[[Journal], T]) -> T: ...
-    def inspect(self, anchor: Anchor | None) -> Verification: ...
 
 
 class Tabled(Ledger):
@@ -76,7 +62,7 @@ class Tabled(Ledger):
     def _page(self, after: int, count: int) -> list[tuple[int, str, bytes]]:
         page = self._database.read(lambda rows: rows.texts(after, count))
         if not page:
-            raise LedgerFault("entries that were there are gone")
+            raise LedgerFault(GONE)
         return page
 
     def _inspect(self, anchor: Anchor | None) -> Verification:

@@ -15,16 +15,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
-from ...errors import LedgerFault, Refused, refuse
+from ...errors import LedgerFault, refuse
 from .. import chain
-from ..contract import closed
 from ..fork import watch
 from ..proof.anchor import Anchor
 from ..proof.inspection import inspect
 from ..record import Verification
+from ..sql.database import GONE, Database, carry_out, check_head, new_secret
 from ..sql.tables import Tables
 from ..transaction.journal import Journal
-from ..transaction.writer import Request, Writer
+from ..transaction.writer import Request
 from .connection import Connections, is_busy, keeper, transaction
 from .layout import APPLICATION, BEFORE, VERSION, create, keep_secret, schema_of, upgrade
 from .log import WHOLE, announce, finish, has_log, state_of
@@ -34,19 +34,16 @@ T = TypeVar("T")
 _DAMAGE = (sqlite3.Error, UnicodeDecodeError)  # text that is not UTF-8 escapes as the latter
 
 
-class File:
+class File(Database):
     """A ledger file in use by this process."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
+        super().__init__()
         self.path = _given_path(path)
-        self._fault = ""
-        self._closed = False
-        self.is_new = False
         self._seen = 0
         self._identity = _created(self.path)
         self._connections = Connections(self.path)
         self._owners = Owners(self.path)
-        self.writer = Writer(self._carry_out)
         _recognise(self.path)
         watch(self)
 
@@ -61,9 +58,9 @@ class File:
                 elif application == APPLICATION and version in BEFORE:
                     upgrade(connection, version)
                 if version != VERSION:
-                    keep_secret(connection, _new_secret())
+                    keep_secret(connection, new_secret())
                 _check_layout(connection)
-                _check_head(connection)
+                check_head(Tables(connection))
         except _DAMAGE as error:
             raise self._poison(error) from None
 
@@ -83,11 +80,6 @@ class File:
         except _DAMAGE as error:
             raise self._poison(error) from None
 
-    def write(self, work: Callable[[Journal], T]) -> T:
-        """Runs `work` in a transaction; returns when it is durable."""
-        self._usable()
-        return self.writer.submit(work)
-
     def inspect(self, anchor: Anchor | None) -> Verification:
         """Recounts everything, on pages read anew from the file."""
         self._usable()
@@ -104,15 +96,6 @@ class File:
             return Verification(
                 False, 0, chain.GENESIS.hex(), None, f"the file is damaged: {error}"
             )
-
-    def close(self) -> None:
-        """Carries out what waits and lets go of the file."""
-        if not self._closed:
-            self._closed = True
-            if self.writer.stop():
-                self._let_go()
-            else:
-                self.writer.afterwards = self._let_go
 
     def _let_go(self) -> None:
         self._connections.close()
@@ -136,22 +119,9 @@ class File:
     def _settle(self, tables: Tables, batch: list[Request[Any]]) -> int:
         head = tables.head()
         if head[0] < self._seen:
-            raise LedgerFault("entries that were there are gone")
+            raise LedgerFault(GONE)
         journal = Journal(tables, head, self._owners.me, self._owners.alive)
-        for request in batch:
-            try:
-                request.result = request.work(journal)
-            except Refused as refusal:
-                request.error = refusal
-        if journal.written:
-            tables.take(journal)
-        return journal.head[0]
-
-    def _usable(self) -> None:
-        if self._fault:
-            raise LedgerFault(self._fault)
-        if self._closed:
-            raise closed()
+        return carry_out(batch, journal, tables)[0]
 
     def _poison(self, error: BaseException) -> LedgerFault:
         if isinstance(error, sqlite3.Error) and is_busy(error):
@@ -255,12 +225,6 @@ def _looked_at(path: str) -> tuple[int, int, bool, bool]:
             kept.close()
 
 
-def _new_secret() -> bytes:
-    from ...noise.source import SYSTEM  # which loads numpy, for new ledgers only
-
-    return SYSTEM.words(4).tobytes()
-
-
 def _application(connection: sqlite3.Connection) -> tuple[int, int]:
     application = connection.execute("PRAGMA application_id").fetchone()[0]
     return application, connection.execute("PRAGMA user_version").fetchone()[0]
@@ -282,16 +246,6 @@ def _check_layout(connection: sqlite3.Connection) -> None:
         raise LedgerFault("the header is not that of a ledger")
     if schema_of(connection) != _expected_schema():
         raise LedgerFault("the tables are not those of a ledger")
-
-
-def _check_head(connection: sqlite3.Connection) -> None:
-    """A fault unless the last entry follows from the one before."""
-    tables = Tables(connection)
-    count, link = tables.head()
-    if count:
-        before, last = tables.link(count - 1), tables.texts(count - 1, 1)
-        if before is None or not last or chain.link(before, str(last[0][1])) != link:
-            raise LedgerFault("the ledger's last entry does not follow from the one before")
 
 
 def _check_pages(connection: sqlite3.Connection) -> None:

@@ -12,7 +12,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from tenue.engine.duckdb.engine import FAULT, DuckDB
+from tenue.engine.contract import FAULT
+from tenue.engine.duckdb.engine import DuckDB
 from tenue.engine.request import Group, Measure, Request
 from tenue.engine.source.location import Files, Frame, Relation
 from tenue.errors import EngineFault, InvalidTable

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from tenue.engine.postgres.mark import InServer
+from tenue.engine.server import InServer
 
 
 def test_a_table_is_known_by_what_the_catalogue_says() -> None:

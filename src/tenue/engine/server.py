@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from ..watch import Stamp, digest_of
+from .watch import Stamp, digest_of
 
 
 class InServer:

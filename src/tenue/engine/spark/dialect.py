@@ -1,0 +1,244 @@
+"""How Spark spells SQL, and what its types mean.
+
+Every text stands in a statement as its bytes in hexadecimal digits, so that no quote, backslash or
+setting of a session can change what it means. Statements are shown to whoever watches the cluster:
+no value of a row stands in any.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from typing import Literal
+
+from ...frozen import dataclass
+from ..sql.dialect import Counted, Dialect
+from ..sql.whole import Whole
+from ..storage import Day, Fixed, Floating, Integer, Moment, Nothing, Opaque, Storage, Text, Truth
+
+ZONED = "TIMESTAMP"
+UNZONED = "TIMESTAMP_NTZ"
+_LONG = 2**63
+_INT = 2**31
+_MOST_ROWS = 2**40
+_CHUNK = 22  # bits; so many rows of numbers below 2^22 add up below 2^62
+_FEW = 16  # so many words are compared one after the other
+_DAY = 24 * 60 * 60 * 10**6
+
+# what DuckDB reads, with spaces around it; `#` ends a text, for `$` may stand before a line's end
+_DIGITS = "[0-9]+(_[0-9]+)*"
+_NUMBER = f"^[+]?-?({_DIGITS}[.]?({_DIGITS})?|[.]{_DIGITS})([eE][+-]?{_DIGITS})?#$"
+_ENDLESS = "^[+]?-?(inf|infinity)#$"
+_NAN = "^[+]?-?nan#$"
+_DATE = "[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}"
+_TIME = "[ T]([01]?[0-9]|2[0-3]):[0-5]?[0-9](:[0-5]?[0-9]([.][0-9]*)?)?"
+_FARTHEST = 10**6  # days beyond every bound, on both sides
+
+
+@dataclass(frozen=True)
+class _Spark(Dialect):
+    def literal(self, text: str) -> str:
+        return f"CAST(X'{text.encode('utf-8', 'surrogatepass').hex()}' AS {self.text})"
+
+    def quoted(self, name: str) -> str:
+        return "`" + name.replace("`", "``") + "`"
+
+    def number(self, value: float) -> str:
+        if not math.isfinite(value):
+            return f"CAST('{value}' AS {self.double})"
+        return f"{value!r}D" if value >= 0 else f"({value!r}D)"
+
+    def quotient(self, value: str, divisor: int, kind: str) -> str:
+        if kind == self.long:
+            return super().quotient(value, divisor, kind)
+        # `div` gives 64 bits, and the quotient of decimals is rounded
+        own = f"CAST({divisor} AS {self.huge})"
+        return f"CAST(({value} - {value} % {own}) / {own} AS {self.huge})"
+
+    def total(self, value: str, largest: int | None = None) -> str:
+        if largest is None or largest >= _LONG:
+            return f"SUM(CAST({value} AS {self.huge}))"
+        if largest * _MOST_ROWS < _LONG:
+            return f"SUM({value})"
+        # several sums of few bits are much faster than one of decimals
+        parts, shift, left = [], 0, largest
+        while left * _MOST_ROWS >= _LONG:
+            low = f"(shiftright({value}, {shift}) & {(1 << _CHUNK) - 1})"
+            parts.append((low, shift))
+            shift, left = shift + _CHUNK, left >> _CHUNK
+        parts.append((f"shiftright({value}, {shift})", shift))
+        return "(" + " + ".join(f"CAST(SUM({p}) AS {self.huge}) * {1 << s}" for p, s in parts) + ")"
+
+    def stored(self, name: str, kind: Storage) -> str:
+        # what is stored in a type of its own is compared as a text
+        return f"CAST({name} AS {self.text})" if isinstance(kind, Text) and kind.type else name
+
+    def is_nan(self, name: str) -> str:
+        return f"({name} = {self.number(math.nan)})"
+
+    def read(self, text: str, kind: str) -> str:
+        word = _trimmed(f"CAST({text} AS {self.text})", self)
+        if kind == self.day:
+            return _read_day(word, self)
+        if kind == self.moment:
+            return _read_moment(word, self)
+        # without the signs that Spark does not read: underscores, and + before -
+        plain = f"trim(LEADING '+' FROM replace({word}, '_', ''))"
+        number = f"WHEN {_like(word, _NUMBER)} THEN try_cast({plain} AS {kind}) "
+        if kind != self.double:
+            return f"CASE {number}END"
+        endless = f"WHEN {_like(f'lower({word})', _ENDLESS)} THEN "
+        endless += f"CASE WHEN {plain} LIKE '-%' THEN {self.number(-math.inf)} "
+        endless += f"ELSE {self.number(math.inf)} END "
+        nan = f"WHEN {_like(f'lower({word})', _NAN)} THEN {self.number(math.nan)} "
+        return f"CASE {number}{endless}{nan}END"
+
+    def category(self, text: str, words: str) -> str:
+        return words.replace(_TEXT, text)
+
+    def words(self, categories: Sequence[str]) -> str:
+        """What `category` needs to number these: a tree of comparisons, byte by byte."""
+        numbered = sorted((word.encode(), i) for i, word in enumerate(categories))
+        if not numbered:
+            return f"CASE WHEN {_TEXT} IS NULL THEN 0 END"  # never: NULL is not numbered
+        return self._tree([(word.decode(), i) for word, i in numbered])
+
+    def _tree(self, numbered: Sequence[tuple[str, int]]) -> str:
+        if len(numbered) <= _FEW:
+            tests = " ".join(f"WHEN {self.literal(word)} THEN {i}" for word, i in numbered)
+            return f"CASE {_TEXT} {tests} END"
+        middle = len(numbered) // 2
+        low, high = self._tree(numbered[:middle]), self._tree(numbered[middle:])
+        first = self.literal(numbered[middle][0])
+        return f"CASE WHEN {_TEXT} < {first} THEN {low} ELSE {high} END"
+
+    def place(self) -> str:
+        return "row_number() OVER (ORDER BY monotonically_increasing_id())"
+
+    def hash(self, value: str) -> str:
+        return f"(xxhash64({value}) & {_LONG - 1})"
+
+    def quantiles(self, value: str, places: Sequence[str]) -> str:
+        return f"percentile_disc(array({', '.join(places)})) WITHIN GROUP (ORDER BY {value})"
+
+    def days(self, low: int, high: int) -> Counted:
+        return (
+            [
+                lambda day: f"CAST(unix_date({day}) AS {self.long})",
+                lambda name: Whole(name, -_INT, _INT - 1, self).clamp(low, high).sql,
+            ],
+            low,
+            high,
+        )
+
+    def micros(self, stored: Moment, low: int, high: int) -> Counted:
+        def counted(name: str) -> str:
+            if stored.type == ZONED:
+                return f"unix_micros({name})"
+            # a moment without zone is cast in that of the session, and so it is not cast
+            day = f"CAST(unix_date(CAST({name} AS {self.day})) AS {self.long}) * {_DAY}"
+            second = f"CAST(EXTRACT(SECOND FROM {name}) * 1000000 AS {self.long})"
+            minutes = f"CAST(hour({name}) * 60 + minute({name}) AS {self.long}) * 60000000"
+            return f"({day} + {minutes} + {second})"
+
+        return (
+            [counted, lambda name: Whole(name, -_LONG, _LONG - 1, self).clamp(low, high).sql],
+            low,
+            high,
+        )
+
+    def date(self, days: str) -> str:
+        return f"date_from_unix_date(CAST({days} AS INTEGER))"
+
+    def part(self, part: Literal["year", "quarter", "month"], day: str) -> str:
+        return f"CAST({part}({day}) AS {self.long})"
+
+
+_TEXT = "\0"
+"""Stands for the text in the words of a category."""
+
+
+def _like(text: str, pattern: str) -> str:
+    return f"concat({text}, '#') RLIKE '{pattern}'"
+
+
+def _trimmed(text: str, dialect: Dialect) -> str:
+    return f"btrim({text}, {dialect.literal(' ' + chr(9) + chr(10) + chr(11) + chr(12) + chr(13))})"
+
+
+def _endless(word: str) -> list[tuple[str, int]]:
+    lowered = f"lower({word})"
+    return [
+        (f"{lowered} IN ('infinity', 'inf')", _FARTHEST),
+        (f"{lowered} IN ('-infinity', '-inf')", -_FARTHEST),
+    ]
+
+
+def _read_day(word: str, dialect: Dialect) -> str:
+    cases = f"WHEN {_like(word, f'^{_DATE}#$')} THEN try_cast({word} AS {dialect.day}) "
+    for test, days in _endless(word):
+        cases += f"WHEN {test} THEN date_from_unix_date({days}) "
+    return f"CASE {cases}END"
+
+
+def _read_moment(word: str, dialect: Dialect) -> str:
+    pattern = f"^{_DATE}({_TIME})?#$"
+    # Spark reads no point without digits
+    whole = f"trim(TRAILING '.' FROM {word})"
+    cases = f"WHEN {_like(word, pattern)} THEN try_cast({whole} AS {dialect.moment}) "
+    for test, days in _endless(word):
+        cases += f"WHEN {test} THEN CAST(date_from_unix_date({days}) AS {dialect.moment}) "
+    return f"CASE {cases}END"
+
+
+SPARK = _Spark(
+    long="BIGINT",
+    huge="DECIMAL(38, 0)",
+    double="DOUBLE",
+    text="STRING",
+    day="DATE",
+    moment=UNZONED,
+    collation="UTF8_BINARY",
+    divide="div",
+    alias=" AS nested",  # without it `WHERE (FALSE)` is read as an alias
+    fails=True,
+    logged=True,
+    scattered=True,
+    digits=37,
+    bit="INTEGER",
+    signed=((8, "TINYINT"), (16, "SMALLINT"), (32, "INTEGER")),
+    unsigned=((7, "TINYINT"), (15, "SMALLINT"), (31, "INTEGER"), (63, "BIGINT")),
+)
+
+_BITS = {"tinyint": 8, "smallint": 16, "int": 32, "bigint": 64}
+_DECIMAL = re.compile(r"decimal\((\d+),(\d+)\)")
+_NAMED: dict[str, Storage] = {
+    **{
+        name: Integer(name.upper(), -(1 << bits - 1), (1 << bits - 1) - 1)
+        for name, bits in _BITS.items()
+    },
+    "float": Floating(single=True),
+    "double": Floating(),
+    "string": Text(),
+    "boolean": Truth(),
+    "date": Day(),
+    "timestamp": Moment(ZONED),
+    "timestamp_ntz": Moment(UNZONED),
+    "void": Nothing(),
+}
+
+
+def storage(type_name: str) -> Storage:
+    """The storage that a type of Spark means, by the name that a data frame gives it.
+
+    Example
+        >>> storage("decimal(18,2)"), storage("tinyint")
+        (Fixed(width=18, scale=2), Integer(type='TINYINT', low=-128, high=127))
+    """
+    decimal = _DECIMAL.fullmatch(type_name)
+    if decimal:
+        return Fixed(int(decimal[1]), int(decimal[2]))
+    if type_name.startswith(("char(", "varchar(", "string collate ")):
+        return Text("other")
+    return _NAMED.get(type_name, Opaque())

@@ -1,0 +1,43 @@
+"""What a table in Spark lacks before it can be asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+
+from ...errors import Refused
+from ..finding import Finding
+from ..source.location import Cluster
+from .session import Session, quiet
+from .workers import by_value, equipped
+
+_PYTHON = "Install numpy and pyarrow for the Python of every machine of the cluster, the one that "
+_PYTHON += "PYSPARK_PYTHON names there; its version is that of this machine"
+
+
+def examine(source: Cluster) -> Iterator[Finding]:
+    """Cluster, table and the Python of its machines; no row is read."""
+    try:
+        session = Session(source)
+    except Refused as refusal:
+        yield Finding.refused("cluster", refusal)
+        return
+    try:
+        yield Finding("cluster", "fine", f"Spark {session.version}")
+        yield Finding("table", "fine", f"It has {len(session.columns)} columns")
+        found = _versions(session)
+    finally:
+        session.close()
+    if found is None:
+        yield Finding("machines", "missing", "Python functions do not run on the cluster", _PYTHON)
+    else:
+        yield Finding("machines", "fine", f"{found}, where the rows of each person are chosen")
+
+
+def _versions(session: Session) -> str | None:
+    """What a machine of the cluster has; None if Python with numpy and pyarrow does not run."""
+    with quiet(), suppress(Exception):
+        one = session.of("SELECT 1 AS one").mapInArrow(by_value(equipped), "found string")
+        ((words,),) = one.collect()
+        return str(words)
+    return None

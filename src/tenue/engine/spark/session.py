@@ -1,0 +1,211 @@
+"""A session of Spark: how it is reached, what it is told, and the statements that run in it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from itertools import count
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from pyspark.logger import PySparkLogger
+from pyspark.sql import DataFrame, SparkSession
+
+from ...errors import Refused, refuse
+from ..source.location import Cluster, Distributed, InSpark
+from .dialect import SPARK
+from .workers import by_value, packed
+
+if TYPE_CHECKING:
+    import pyarrow
+
+_START = {
+    "spark.app.name": "tenue",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.eventLog.enabled": "false",
+    # logs would quote rows
+    "spark.log.level": "OFF",
+    "spark.executor.syncLogLevel.enabled": "true",
+}
+_NEEDED = {
+    "spark.sql.groupByOrdinal": "true",
+    "spark.sql.parser.quotedRegexColumnNames": "false",
+    "spark.sql.decimalOperations.allowPrecisionLoss": "true",
+    "spark.sql.caseSensitive": "false",
+}
+"""What statements mean depends on these; all are as Spark has them by itself."""
+_ZONE = "spark.sql.session.timeZone"
+_LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
+_PORTS = {"spark": 7077, "sc": 15002}
+_WAIT = 10
+_numbers = count(1)
+
+
+class Session:
+    """The session in which the questions about one table run.
+
+    Guarantee
+        Statements only read. A name for the table is made when it is opened, and removed with
+        `close`; nothing else is changed in a session that was given. No word of Spark about a
+        failure is written down by this process.
+
+    frame: the table.
+    version: that of Spark.
+    """
+
+    def __init__(self, source: InSpark) -> None:
+        self._source, self._names = source, list[str]()
+        with quiet():
+            self.frame = source.frame if isinstance(source, Distributed) else _frame(source)
+            self._spark: SparkSession = self.frame.sparkSession
+            self.version = str(self._spark.version)
+            for setting, value in _NEEDED.items():
+                if str(self._spark.conf.get(setting)).lower() != value:
+                    raise refuse("engine.spark-is-set-otherwise", setting=setting, value=value)
+            self.name = self.named(self.frame)
+
+    @property
+    def columns(self) -> tuple[tuple[str, str], ...]:
+        """The columns of the table, each with its type as Spark names it."""
+        with quiet():
+            return tuple((one.name, one.dataType.simpleString()) for one in self.frame.schema)
+
+    def described(self) -> str:
+        """What the catalogue says of the table now, in words; nothing if it is gone."""
+        with quiet(), suppress(Exception):
+            assert isinstance(self._source, Cluster)  # noqa: S101 - a given frame has no place
+            found = _read(self._spark, self._source)
+            kinds = [f"{one.name} {one.dataType.simpleString()}" for one in found.schema]
+            return "\n".join([self._source.address, *self._source.table, self._source.path, *kinds])
+        return ""
+
+    def named(self, frame: DataFrame) -> str:
+        """A name for a data frame in statements, until `sweep`."""
+        name = f"tenue_{os.getpid()}_{next(_numbers)}"
+        frame.createOrReplaceTempView(name)
+        self._names.append(name)
+        return name
+
+    def sweep(self, keep: int = 1) -> None:
+        """Removes the names that were given, except that of the table."""
+        for name in self._names[keep:]:
+            with quiet(), suppress(Exception):
+                self._spark.catalog.dropTempView(name)
+        del self._names[keep:]
+
+    def of(self, sql: str) -> DataFrame:
+        """What a SELECT means; nothing is computed yet."""
+        return self._spark.sql(sql)
+
+    def run(self, sql: str) -> list[tuple[Any, ...]]:
+        """The rows of a SELECT."""
+        with quiet():
+            return [tuple(row) for row in self.of(sql).collect()]
+
+    def arrow(self, sql: str) -> pyarrow.Table:
+        """The rows of a SELECT, as an Arrow table."""
+        with quiet():
+            return self.of(sql).toArrow()
+
+    def batches(self, sql: str, size: int) -> Iterator[pyarrow.RecordBatch]:
+        """The same, so many rows at a time; a partition is fetched when the one before was read."""
+        import pyarrow
+
+        with quiet():
+            written = self.of(sql).mapInArrow(by_value(packed), "part binary")
+            for (part,) in written.toLocalIterator():
+                with pyarrow.ipc.open_stream(part) as reader:
+                    for batch in reader:
+                        for start in range(0, batch.num_rows, size):
+                            yield batch.slice(start, size)
+
+    def close(self) -> None:
+        """Removes the table's name. Spark itself is left running: to start it takes long."""
+        self.sweep(0)
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Keeps Spark's own loggers in this process silent, whose words may quote rows."""
+    loggers = [PySparkLogger.getLogger(name) for name in _LOGGERS]
+    before = [logger.disabled for logger in loggers]
+    for logger in loggers:
+        logger.disabled = True
+    try:
+        yield
+    finally:
+        for logger, disabled in zip(loggers, before, strict=True):
+            logger.disabled = disabled
+
+
+def _frame(source: Cluster) -> DataFrame:
+    spark = _started(source)
+    with suppress(Exception):
+        found = _read(spark, source)
+        found.schema  # noqa: B018 - Spark Connect finds out only now
+        return found
+    # raised out of reach of the error above
+    if source.path:
+        raise refuse("engine.spark-finds-no-parquet-files")
+    raise refuse("engine.spark-has-no-table", table=".".join(source.table))
+
+
+def _read(spark: SparkSession, source: Cluster) -> DataFrame:
+    if source.path:
+        return spark.read.parquet(source.path)
+    return spark.table(".".join(map(SPARK.quoted, source.table)))
+
+
+def _started(source: Cluster) -> SparkSession:
+    """A session of its own at this address."""
+    if not source.is_here:
+        check_reached(source.address)
+    made: SparkSession | Refused | None = None
+    with suppress(Exception):
+        made = _remote(source.address) if source.address.startswith("sc:") else _classic(source)
+    # raised out of reach of the error above
+    if made is None:
+        raise refuse("engine.spark-cannot-be-reached")
+    if isinstance(made, Refused):
+        raise made
+    return made
+
+
+def _remote(address: str) -> SparkSession:
+    spark = SparkSession.builder.remote(address).create()
+    for setting, value in {**_NEEDED, _ZONE: "UTC"}.items():
+        spark.conf.set(setting, value)
+    return spark
+
+
+def _classic(source: Cluster) -> SparkSession | Refused:
+    master = "local[*]" if source.is_here else source.address
+    running = SparkSession.getActiveSession()
+    if running is not None:
+        if running.sparkContext.master != master:
+            return refuse("engine.process-has-other-spark")
+        return running.newSession()
+    if os.environ.get("JAVA_HOME") is None and shutil.which("java") is None:
+        return refuse("engine.spark-needs-java")
+    builder = SparkSession.builder.master(master)
+    python = {} if "PYSPARK_PYTHON" in os.environ else {"spark.pyspark.python": sys.executable}
+    settings = {**_START, **_NEEDED, **(python if source.is_here else {}), _ZONE: "UTC"}
+    for setting, value in settings.items():
+        builder = builder.config(setting, value)
+    return builder.getOrCreate()
+
+
+def check_reached(address: str) -> None:
+    """Refuses an address at which nobody listens: Spark itself would wait for minutes."""
+    parts, reached = urlsplit(address), False
+    with suppress(OSError, ValueError):
+        port = parts.port or _PORTS[parts.scheme]
+        socket.create_connection((parts.hostname or "", port), timeout=_WAIT).close()
+        reached = True
+    if not reached:
+        raise refuse("engine.spark-cannot-be-reached")
