@@ -147,6 +147,10 @@ class PassesSuite:
         for made in found:
             assert sorted(made) == sorted(rows.tolist())
 
+
+class WordsSuite(PassesSuite):
+    """For those who sort by words that they draw."""
+
     def test_equal_words_are_drawn_anew(self) -> None:
         """Otherwise the values themselves would decide the order."""
         rows = np.arange(4)[:, np.newaxis]

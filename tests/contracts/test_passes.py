@@ -7,14 +7,14 @@ from contextlib import contextmanager
 
 import pytest
 
-from contracts.passes_suite import SIZES, PassesSuite
+from contracts.passes_suite import SIZES, WordsSuite
 from tenue.engine import held
 from tenue.engine.contract import Numbers, Passes
 from tenue.engine.held import Held
 from tenue.engine.open import keep_rows
 
 
-class TestHeld(PassesSuite):
+class TestHeld(WordsSuite):
     @contextmanager
     def kept(self, rows: Numbers, batch: int) -> Iterator[Passes]:
         with pytest.MonkeyPatch.context() as patch:
@@ -22,7 +22,7 @@ class TestHeld(PassesSuite):
             yield Held(rows)
 
 
-class TestOnDisk(PassesSuite):
+class TestOnDisk(WordsSuite):
     @contextmanager
     def kept(self, rows: Numbers, batch: int) -> Iterator[Passes]:
         def fill(take):  # type: ignore[no-untyped-def]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -264,6 +264,37 @@ class Passes(Protocol):
     def take(self, numbers: Numbers) -> Numbers:
         """The rows of these numbers, from 0, which rise."""
         ...
+
+
+@runtime_checkable
+class Spread(Protocol):
+    """An engine whose rows lie on many machines, which keep them in passes themselves."""
+
+    def keep(
+        self,
+        numbers: Callable[[pyarrow.RecordBatch], Numbers],
+        width: int,
+        named: Callable[[str, pyarrow.Array], None] | None,
+    ) -> AbstractContextManager[KeptThere]:
+        """All rows in passes, as long as the context lasts.
+
+        Parameters
+            numbers: so many whole numbers for each row of a batch, as `hand_over` gives it.
+            named: is shown some stored values of each identifier at a time.
+        """
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class KeptThere:
+    """Rows in passes on many machines, and what is known of them.
+
+    missing: how many values of each column are missing.
+    """
+
+    passes: Passes
+    told: HandedOver
+    missing: Mapping[str, int]
 
 
 class Ordered(Protocol):

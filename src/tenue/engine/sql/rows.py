@@ -119,6 +119,15 @@ def hand_over(
         rows += part.num_rows
         if part.num_rows:
             take(part)
+    return handed_over(logical, state, types, rows)
+
+
+def handed_over(logical: Logical, state: Statements, types: Types, rows: int) -> HandedOver:
+    """What is known of the rows of a table in which nothing is filled in, without reading them
+    here."""
+    held, dialect = logical.table.held.values(), logical.dialect
+    naming = [one.column.name for one in held if isinstance(one.column, Identifier)]
+    values = [one.column for one in held if one.column.name not in naming]
     repeated = []
     for name in naming:
         unit = logical.unit(name)

@@ -159,15 +159,20 @@ class Generalise(Grouped):
             if given is not None and made.by != LEVELS:
                 raise refuse("microdata.only-of-full-domain", option=option)
         share = _share(suppress)
-        if memory is not None and (share or l is not None or t is not None):
+        made = replace(made, suppress=share)
+        if memory is not None and not made.passable:
             label = f"{made.label} with l, t or suppress"
             raise refuse("microdata.memory-and-whole-table", label=label)
         return replace(
             made,
-            suppress=share,
             minimise=made.minimise if minimise is None else one_of(minimise, "minimise", MEASURES),
             widths={} if widths is None else made.steps_of(widths),
         )
+
+    @property
+    def passable(self) -> bool:
+        held = self.suppress or self.l is not None or self.t is not None
+        return super().passable and not held
 
     def steps_of(self, widths: object) -> Mapping[str, Sequence[int]]:
         """The stated widths in grid steps; refused if they do not nest, or are of other columns."""
@@ -218,8 +223,7 @@ class Generalise(Grouped):
     def stream(
         self, table: Validated, source: Source, tell: Callable[[str], None], look: Look
     ) -> OnDisk:
-        assert self.held is not None  # noqa: S101 - or nothing is read in passes
-        with prepared(self, table, self.held, tell, look) as found:
+        with prepared(self, table, self.room_for_rows, tell, look) as found:
             tell(self.step)
             scales = [_without_rows(found.coding.column(name)) for name in self.quasi]
             codes = _codes(scales, found.coding.places(self.quasi))

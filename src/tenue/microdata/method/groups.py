@@ -32,7 +32,7 @@ from ..table.cells import Cells, Numbers
 from ..table.coded import Coding
 from ..table.original import Original, Validated
 from ..table.records import records_of
-from ..table.stored import LEAST_MEMORY
+from ..table.stored import LEAST_MEMORY, MEMORY
 from .contract import Method, Published, Way, one_of
 
 EVERY = ""
@@ -148,8 +148,19 @@ class Grouped(Method):
         return self.held
 
     def in_passes(self, table: Validated) -> bool:
-        values = table.rows * len(Coding.of(self.schema).columns)
-        return table.stored and self.held is not None and values * VALUE > self.held
+        if not self.passable or not table.stored or (self.held is None and not table.spread):
+            return False
+        return table.rows * len(Coding.of(self.schema).columns) * VALUE > self.room_for_rows
+
+    @property
+    def passable(self) -> bool:
+        """Whether groups can be found of a table that is not held."""
+        return self.way.in_order and self.schema.unit == RECORD
+
+    @property
+    def room_for_rows(self) -> int:
+        """How many bytes of a table may be held; those of many machines would fill this one."""
+        return MEMORY if self.held is None else self.held
 
     def check_needs(self) -> None:
         """Refuses a schema that lacks the columns by which groups are formed."""

@@ -206,8 +206,10 @@ class Swap(Grouped):
     def stream(
         self, table: Validated, source: Source, tell: Callable[[str], None], look: Look
     ) -> OnDisk:
-        assert self.held is not None  # noqa: S101 - or nothing is read in passes
-        with prepared(self, table, self.held, tell, look) as found, ExitStack() as swapping:
+        with (
+            prepared(self, table, self.room_for_rows, tell, look) as found,
+            ExitStack() as swapping,
+        ):
             tell(self.step)
             after, cuts = found.passes, {}
             for name in self.confidential:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ...engine.contract import Engine, HandedOver, Passes
+from ...engine.contract import Engine, HandedOver, Passes, Spread
 from ...engine.open import keep_rows
 from ...errors import Fault
 from ...schema import Identifier, Schema
@@ -60,6 +60,11 @@ def keep_table(
         progress: is told how many rows were read so far.
         named: is shown some stored values of each identifier at a time, if anybody asks for them.
     """
+    if isinstance(engine, Spread):
+        with engine.keep(_numbers_of(schema, numbers), len(sizes), named) as there:
+            progress(there.passes.rows)
+            yield KeptRows(there.passes, len(there.missing), there.missing, there.told)
+        return
     batch = max(_FEWEST, min(_MOST, memory // (_COPIES * 8 * len(sizes))))
     missing: Counter[str] = Counter()
     told: list[HandedOver] = []
@@ -68,11 +73,7 @@ def keep_table(
     def fill(take: Callable[[Numbers], None]) -> None:
         def taken(part: pyarrow.RecordBatch) -> None:
             nonlocal read
-            cells = {
-                name: Cells.of(schema.columns[name], part.column(name), None)
-                for name in part.schema.names
-                if not isinstance(schema.columns[name], Identifier)
-            }
+            cells = _cells_of(schema, part)
             if named is not None:
                 for name in (name for name in part.schema.names if name not in cells):
                     named(name, part.column(name))
@@ -87,3 +88,18 @@ def keep_table(
         if passes.rows != told[0].rows:
             raise Fault("rows were lost on their way to disk")
         yield KeptRows(passes, len(missing), missing, told[0])
+
+
+def _cells_of(schema: Schema, part: pyarrow.RecordBatch) -> dict[str, Cells]:
+    return {
+        name: Cells.of(schema.columns[name], part.column(name), None)
+        for name in part.schema.names
+        if not isinstance(schema.columns[name], Identifier)
+    }
+
+
+def _numbers_of(
+    schema: Schema, numbers: Callable[[Mapping[str, Cells]], Numbers]
+) -> Callable[[pyarrow.RecordBatch], Numbers]:
+    """What is made of a batch, where it lies."""
+    return lambda part: numbers(_cells_of(schema, part))

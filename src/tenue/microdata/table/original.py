@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...engine.contract import FAULT, Engine, HandedOver, Rows
+from ...engine.contract import FAULT, Engine, HandedOver, Rows, Spread
 from ...engine.open import open_engine
 from ...engine.source.location import names_of
 from ...errors import EngineFault, refuse
@@ -93,8 +93,13 @@ class Validated:
 
     @property
     def stored(self) -> bool:
-        """Whether it lies in files, which may be larger than memory."""
-        return self._engine.files is not None
+        """Whether it lies in files or on many machines, and may be larger than memory."""
+        return self._engine.files is not None or self.spread
+
+    @property
+    def spread(self) -> bool:
+        """Whether it lies on many machines."""
+        return isinstance(self._engine, Spread)
 
     @contextmanager
     def keep(
