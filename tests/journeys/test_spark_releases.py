@@ -59,6 +59,7 @@ def test_a_swap_has_the_same_groups(spark: SparkSession, tmp_path: Path) -> None
     assert whole[0] != whole[1]  # values moved
 
 
+@pytest.mark.any_draw("machines draw bits of their own; the price is such that few are seen")
 @pytest.mark.parametrize("by", ["tree", "microaggregation"])
 def test_a_private_table_is_drawn_from_rows_that_stay_there(spark: SparkSession, by: str) -> None:
     """All but its price comes from counts: with a large epsilon it is the table, nearly."""

@@ -81,7 +81,12 @@ class _Place:
                 place += len(made)
                 yield _batch([_ROW, *names], [rows, *made.T])
 
-        return self.numbered(frame.mapInArrow(_silent(work), _kinds([_ROW, *names])), names)
+        made = None
+        with _one_fault(), quiet():
+            made = frame.mapInArrow(_silent(work), _kinds([_ROW, *names]))
+        if made is None:
+            raise EngineFault(FAULT)
+        return self.numbered(made, names)
 
     def numbered(self, frame: DataFrame, names: Sequence[str]) -> OnSpark:
         """Rows that have their numbers, written."""

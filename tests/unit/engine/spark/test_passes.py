@@ -3,6 +3,8 @@ nothing, and no file stays. The contract is in tests/contracts."""
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -85,3 +87,66 @@ def test_whatever_fails_is_one_fault_that_quotes_nothing(frame: DataFrame, tmp_p
             while seen is not None:
                 assert "canary" not in repr(seen)
                 seen = seen.__context__ or seen.__cause__
+
+
+REDONE = """
+import sys
+
+import numpy as np
+from pyspark import TaskContext
+
+from spark_cluster import start
+from tenue.engine.spark.passes import keep
+from tenue.noise.source import SYSTEM
+
+spark = start("local[2,4]")
+spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", "50")
+frame = spark.range(1000).selectExpr("id % 7 AS a", "id AS b").repartition(4, "b")
+
+
+def once(rows):
+    # every task fails in its second batch when it is tried for the first time
+    context = TaskContext.get()
+    if context is not None:
+        context.seen = getattr(context, "seen", 0) + 1
+        if context.attemptNumber() == 0 and context.seen == 2:
+            raise ValueError
+    return rows
+
+
+def numbers(part):
+    return np.stack([column.to_numpy() for column in part.columns], axis=1)
+
+
+every = np.arange(1000)
+with keep(frame, lambda part: once(numbers(part)), 2, sys.argv[1]) as kept:
+    draw = lambda rows: np.column_stack([once(rows), SYSTEM.words(len(rows), 8)])
+    with kept.map(draw, (7, 1000, 256)) as drawn:
+        before = drawn.take(every)
+        assert drawn.take(every).tolist() == before.tolist()
+        assert sorted(before[:, 1]) == list(range(1000))
+        tried = lambda rows: [np.full(len(rows), getattr(TaskContext.get(), "_attemptNumber", 0))]
+        again = drawn.tally(lambda rows: (tried(once(rows))))
+        assert max(part[0].max() for part in again) == 1  # or nothing was done again
+        with drawn.permute([1, 2], lambda rows: once(rows)[:, 0], SYSTEM) as moved:
+            after = moved.take(every)
+            total = moved.sum(lambda rows: once(rows).sum(axis=0))
+pairs = [sorted(map(tuple, rows.tolist())) for rows in (before, after)]
+assert pairs[0] == pairs[1]
+assert total.tolist() == before.sum(axis=0).tolist()
+print("right")
+"""
+
+
+@pytest.mark.any_draw("whatever is drawn is drawn once")
+def test_tasks_that_are_done_again_lose_and_double_nothing(tmp_path: Path) -> None:
+    tests = Path(__file__).parents[3]
+    done = subprocess.run(
+        [sys.executable, "-c", REDONE, str(tmp_path)],
+        check=False,
+        capture_output=True,
+        text=True,
+        cwd=tests,
+        timeout=300,
+    )
+    assert done.stdout.strip() == "right", done.stderr[-2000:]
