@@ -49,16 +49,16 @@ _INSIDE = {
         "measure papers publish source main process"
     ),
     "engine": (
-        "predicate formula request watch server contract held storage finding calendar sql people "
-        "relational source duckdb postgres spark open doctor"
+        "predicate formula request watch server contract runs random_order held storage finding "
+        "calendar sql people relational source duckdb postgres spark open doctor"
     ),
     "estimate": (
         "laplace_integral likelihood posterior window comparison refined refined_error "
         "single vector"
     ),
     "evaluate": (
-        "verdict certificate code rows value group check pair risk generalisation score utility "
-        "compare"
+        "verdict certificate code rows value group in_passes check pair risk generalisation score "
+        "utility compare"
     ),
     "ledger": (
         "amount text composition fact chain row totals dictionaries record proof "
@@ -66,8 +66,8 @@ _INSIDE = {
     ),
     "mechanism": "bernstein choose part error individual refinement smooth",
     "microdata": (
-        "permute kernels partition table recode bucket assessment private method certify report "
-        "leave protected_copy release sweep"
+        "permute kernels partition table recode bucket stream assessment private method certify "
+        "report leave protected_copy release sweep"
     ),
     "noise": (
         "criterion enclosure source table exact law joint likelihood box discrete_laplace "

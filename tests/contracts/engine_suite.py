@@ -571,5 +571,10 @@ class Reading:
         given = [row for part in taken for row in part.select(names).to_pylist()]
         assert sorted(map(repr, given)) == sorted(map(repr, whole.logical.to_pylist()))
         assert found.rows == len(ROWS)
-        assert found.beyond == whole.beyond
+        for fact in ("types", "unreadable", "infinite", "beyond", "first"):
+            assert getattr(found, fact) == getattr(whole, fact)
         assert found.repeated == ("who",)
+        named: list[Any] = []
+        engine.hand_over(named.append, 2, names=True)
+        known = [row for part in named for row in part.column("who").to_pylist()]
+        assert sorted(map(repr, known)) == sorted(map(repr, whole.identifiers["who"].to_pylist()))

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from contextlib import AbstractContextManager
+from itertools import permutations
+from typing import Literal
 
 import numpy as np
 import pytest
 
 from tenue.engine.contract import Numbers, Passes
+from tenue.noise.source import Seeded
 
-SIZES = (5, 300, 70_000, 2**40)
+SIZES = (5, 3000, 70_000, 2**40)
 
 
 def table(rows: int = 23) -> Numbers:
@@ -83,3 +87,93 @@ class PassesSuite:
             for numbers in ([0, 3, 4, 22], [], [7, 7]):
                 at = np.array(numbers, np.int64)
                 assert passes.take(at).tolist() == rows[at].tolist()
+
+    @pytest.mark.parametrize("batch", [1, 4, 100])
+    def test_keys_are_counted_in_order(self, batch: int) -> None:
+        rows = table()
+        rows[:, 1] %= 3
+        with self.kept(rows, batch) as passes:
+            parts = list(passes.tally(lambda part: [part[:, 0], -part[:, 1]]))
+        found = [np.concatenate(column).tolist() for column in zip(*parts, strict=True)]
+        keys, counts = np.unique(np.stack([rows[:, 0], -rows[:, 1]]), axis=1, return_counts=True)
+        assert found == [*keys.tolist(), counts.tolist()]
+
+    def test_all_rows_in_their_order(self) -> None:
+        rows = table()
+        with self.kept(rows, 4) as passes:
+            assert np.concatenate(list(passes.batches())).tolist() == rows.tolist()
+        with self.kept(rows[:0], 4) as passes:
+            assert [len(part) for part in passes.batches()] == [0]
+
+    def test_a_permutation_keeps_groups_and_moves_columns_together(self) -> None:
+        rows = table()
+        moved = []
+        with self.kept(rows, 4) as passes:
+            for seed in range(30):
+                with passes.permute([1, 3], lambda part: part[:, 0], Seeded(seed)) as other:
+                    made = other.take(np.arange(23))
+                assert made[:, [0, 2]].tolist() == rows[:, [0, 2]].tolist()
+                moved.append(made[:, 1].tolist())
+                for group in range(5):
+                    mine = rows[:, 0] == group
+                    pairs = [sorted(map(tuple, one[mine][:, [1, 3]])) for one in (rows, made)]
+                    assert pairs[0] == pairs[1]
+            assert passes.take(np.arange(23)).tolist() == rows.tolist()  # these stay as they were
+        assert len({tuple(one) for one in moved}) == 30
+
+    def test_every_order_of_a_group_is_as_likely(self) -> None:
+        """Fixed points included: one who moves everybody links with 1/(k - 1)."""
+        groups = 1200
+        rows = np.stack([np.tile([0, 1, 2], groups), np.repeat(np.arange(groups), 3)], axis=1)
+        with (
+            self.kept(rows, 500) as passes,
+            passes.permute([0], lambda part: part[:, 1], Seeded(3)) as other,
+        ):
+            made = other.take(np.arange(3 * groups))
+        assert made[:, 1].tolist() == rows[:, 1].tolist()
+        drawn = Counter(map(tuple, made[:, 0].reshape(-1, 3).tolist()))
+        assert set(drawn) == set(permutations(range(3)))
+        # bits follow from the seed, so that this never fails by chance
+        assert max(abs(many - groups / 6) for many in drawn.values()) < 60
+
+    def test_rows_are_shuffled_as_wholes(self) -> None:
+        rows = table()
+        with self.kept(rows, 4) as passes:
+            found = []
+            for seed in range(2):
+                with passes.shuffle(Seeded(seed)) as other:
+                    found.append(np.concatenate(list(other.batches())).tolist())
+        assert found[0] != found[1] != rows.tolist()
+        for made in found:
+            assert sorted(made) == sorted(rows.tolist())
+
+
+class WordsSuite(PassesSuite):
+    """For those who sort by words that they draw."""
+
+    def test_equal_words_are_drawn_anew(self) -> None:
+        """Otherwise the values themselves would decide the order."""
+        rows = np.arange(4)[:, np.newaxis]
+        with self.kept(rows, 2) as passes:
+            source = Repeating()
+            with passes.shuffle(source) as other:
+                assert sorted(np.concatenate(list(other.batches()))[:, 0]) == [0, 1, 2, 3]
+            assert source.calls > 2
+            source = Repeating()
+            with passes.permute([0], lambda part: part[:, 0] * 0, source) as other:
+                assert sorted(other.take(np.arange(4))[:, 0]) == [0, 1, 2, 3]
+            assert source.calls > 2
+
+
+class Repeating:
+    """Words that are all the same at first."""
+
+    safe = False
+
+    def __init__(self) -> None:
+        self.calls = 0
+        self._rest = Seeded(1)
+
+    def words(self, count: int, bits: Literal[8, 16, 32, 64] = 64) -> np.ndarray:
+        self.calls += 1
+        return np.zeros(count, np.uint64) if self.calls <= 2 else self._rest.words(count, bits)

@@ -7,14 +7,14 @@ from contextlib import contextmanager
 
 import pytest
 
-from contracts.passes_suite import PassesSuite
+from contracts.passes_suite import SIZES, WordsSuite
 from tenue.engine import held
 from tenue.engine.contract import Numbers, Passes
 from tenue.engine.held import Held
 from tenue.engine.open import keep_rows
 
 
-class TestHeld(PassesSuite):
+class TestHeld(WordsSuite):
     @contextmanager
     def kept(self, rows: Numbers, batch: int) -> Iterator[Passes]:
         with pytest.MonkeyPatch.context() as patch:
@@ -22,13 +22,12 @@ class TestHeld(PassesSuite):
             yield Held(rows)
 
 
-class TestOnDisk(PassesSuite):
+class TestOnDisk(WordsSuite):
     @contextmanager
     def kept(self, rows: Numbers, batch: int) -> Iterator[Passes]:
         def fill(take):  # type: ignore[no-untyped-def]
             for begin in range(0, len(rows), 7):
                 take(rows[begin : begin + 7])
 
-        sizes = (5, 300, 70_000, 2**40)
-        with keep_rows(fill, sizes, memory=128 << 20, batch=batch) as passes:
+        with keep_rows(fill, SIZES[: rows.shape[1]], memory=128 << 20, batch=batch) as passes:
             yield passes

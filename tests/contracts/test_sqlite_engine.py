@@ -194,7 +194,7 @@ class SQLiteEngine:
     def read_all(self) -> EveryRow:
         raise NotImplementedError
 
-    def hand_over(self, take: Any, batch: int) -> Any:
+    def hand_over(self, take: Any, batch: int, *, names: bool = False) -> Any:
         raise NotImplementedError
 
     def close(self) -> None:

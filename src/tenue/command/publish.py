@@ -61,8 +61,9 @@ def publish(
     memory: Annotated[
         str | None,
         Option(
-            help="Bytes that private may hold of a table, 1 GiB if not given; a file that would "
-            "need more is read in passes."
+            help="Bytes that may be held of a table; a file that would need more is read in "
+            "passes. private: 1 GiB if not given. Also for swap by each-confidential, and for "
+            "generalise without l, t and suppress."
         ),
     ] = None,
     diversity: Annotated[

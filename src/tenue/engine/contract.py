@@ -6,12 +6,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..frozen import dataclass
+from ..noise.source import Source
 from .request import ContributionRequest, RankRequest, Request
 from .watch import Known
 
@@ -71,13 +72,17 @@ class HandedOver:
     """What is known of rows that were handed over in batches.
 
     rows: how many there were.
-    beyond: how many values of a column lay beyond its bounds, and counted as the bound.
     repeated: the identifiers that name somebody more than once.
+    types, unreadable, infinite, beyond, first: as `Rows` has them.
     """
 
     rows: int
-    beyond: Mapping[str, int]
     repeated: tuple[str, ...]
+    types: Mapping[str, Any]
+    unreadable: Mapping[str, int]
+    infinite: Mapping[str, int]
+    beyond: Mapping[str, int]
+    first: Mapping[str, int]
 
 
 @dataclass(frozen=True)
@@ -165,10 +170,15 @@ class Engine(Protocol):
         """
         ...
 
-    def hand_over(self, take: Callable[[pyarrow.RecordBatch], None], batch: int) -> HandedOver:
+    def hand_over(
+        self, take: Callable[[pyarrow.RecordBatch], None], batch: int, *, names: bool = False
+    ) -> HandedOver:
         """The same rows, as `Rows.logical` has them, for tables that do not fit into memory.
 
         Each row is given to `take` once, in batches of at most so many.
+
+        Parameters
+            names: whether batches also have the columns of `Rows.identifiers`.
         """
         ...
 
@@ -181,10 +191,14 @@ class Passes(Protocol):
     """Rows of whole numbers that need not fit into memory, read as often as wanted.
 
     Guarantee
-        A row is the same in every pass: whatever was drawn for it was drawn once. What `sum` and
-        `sort` give is exact and depends on the multiset of rows only.
+        A row is the same in every pass: whatever was drawn for it was drawn once. What `sum`,
+        `sort` and `tally` give is exact and depends on the multiset of rows only.
 
     rows: how many there are.
+
+    An ordered release is made of these and of nothing else: `tally` a column, cut it, `permute` its
+    values inside the cuts or `map` rows to what stands for their group, `shuffle`, write the
+    `batches`. A method asks for them and does not know which engine sorts.
     """
 
     rows: int
@@ -216,9 +230,71 @@ class Passes(Protocol):
         """
         ...
 
+    def tally(self, key: Callable[[Numbers], Sequence[Numbers]]) -> Iterator[Sequence[Numbers]]:
+        """The different keys in their order and, as one more column, how many rows have each.
+
+        In batches.
+        """
+        ...
+
+    def permute(
+        self, columns: Sequence[int], label: Callable[[Numbers], Numbers], source: Source
+    ) -> AbstractContextManager[Passes]:
+        """The same rows after what stands in these columns changed places inside groups.
+
+        Guarantee
+            Every permutation that keeps values in their group is exactly equally likely, those that
+            move nothing included, and independent of everything else. What stands in several
+            columns of a row moves together. No group need fit into memory. Nothing is kept of the
+            permutation.
+
+        Parameters
+            label: the group of each row.
+        """
+        ...
+
+    def shuffle(self, source: Source) -> AbstractContextManager[Passes]:
+        """The same rows in a uniformly random order."""
+        ...
+
+    def batches(self) -> Iterator[Numbers]:
+        """All rows in their order, some at a time; at least one batch."""
+        ...
+
     def take(self, numbers: Numbers) -> Numbers:
         """The rows of these numbers, from 0, which rise."""
         ...
+
+
+@runtime_checkable
+class Spread(Protocol):
+    """An engine whose rows lie on many machines, which keep them in passes themselves."""
+
+    def keep(
+        self,
+        numbers: Callable[[pyarrow.RecordBatch], Numbers],
+        width: int,
+        named: Callable[[str, pyarrow.Array], None] | None,
+    ) -> AbstractContextManager[KeptThere]:
+        """All rows in passes, as long as the context lasts.
+
+        Parameters
+            numbers: so many whole numbers for each row of a batch, as `hand_over` gives it.
+            named: is shown some stored values of each identifier at a time.
+        """
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class KeptThere:
+    """Rows in passes on many machines, and what is known of them.
+
+    missing: how many values of each column are missing.
+    """
+
+    passes: Passes
+    told: HandedOver
+    missing: Mapping[str, int]
 
 
 class Ordered(Protocol):

@@ -7,7 +7,9 @@ from contextlib import contextmanager
 
 import numpy as np
 
+from ..noise.source import Source
 from .contract import Numbers
+from .random_order import WORDS, all_different, random_words, until_different
 
 BATCH = 1 << 18
 """Rows that are looked at together, so that what is made of them stays small."""
@@ -44,6 +46,49 @@ class Held:
             part = order[begin : begin + BATCH]
             yield [column[part] for column in keys]
 
+    def tally(self, key: Callable[[Numbers], Sequence[Numbers]]) -> Iterator[Sequence[Numbers]]:
+        """The different keys, and how many rows have each."""
+        found, counts = np.unique(np.stack(key(self._rows)), axis=1, return_counts=True)
+        for begin in range(0, counts.size, BATCH):
+            part = slice(begin, begin + BATCH)
+            yield [*found[:, part], counts[part]]
+
+    @contextmanager
+    def permute(
+        self, columns: Sequence[int], label: Callable[[Numbers], Numbers], source: Source
+    ) -> Iterator[Held]:
+        """Other rows, permuted at once."""
+        labels = label(self._rows)
+        receivers = _random_order([labels], source)
+        givers = np.lexsort((labels,))
+        made = self._rows.copy()
+        for column in columns:
+            made[receivers, column] = self._rows[givers, column]
+        yield Held(made)
+
+    @contextmanager
+    def shuffle(self, source: Source) -> Iterator[Held]:
+        """The same rows, shuffled at once."""
+        yield Held(self._rows[_random_order([np.zeros(self.rows, np.int64)], source)])
+
+    def batches(self) -> Iterator[Numbers]:
+        """A few rows at a time."""
+        for begin in range(0, max(self.rows, 1), BATCH):
+            yield self._rows[begin : begin + BATCH]
+
     def take(self, numbers: Numbers) -> Numbers:
         """The rows of these numbers."""
         return self._rows[numbers]
+
+
+def _random_order(labels: Sequence[Numbers], source: Source) -> Numbers:
+    """The rows in the order of their labels, those of one label in a random order."""
+
+    def drawn() -> Numbers:
+        keys = [*labels, *random_words(labels[0].size, source)]
+        order = np.lexsort(keys[::-1])
+        ordered = [[column[order] for column in keys] + [order]]
+        ((found,),) = all_different(iter(ordered), len(labels) + WORDS)
+        return found
+
+    return until_different(drawn)

@@ -18,7 +18,7 @@ from .contract import FAULT, Cells, HandedOver, Profile, Profiles
 from .request import ContributionRequest, RankRequest, Request
 from .sql.dialect import Dialect
 from .sql.logical import Held, Logical, Stored
-from .sql.rows import Statements, hand_over
+from .sql.rows import Statements, Types, hand_over
 from .sql.statement import write, write_counts, write_lookup
 from .storage import Storage, read_as
 from .watch import Known
@@ -59,6 +59,10 @@ class Relational(ABC, Generic[State]):
     @abstractmethod
     def _state(self) -> AbstractContextManager[State]:
         """Where the statements of one question run; fails if the engine was closed."""
+
+    @abstractmethod
+    def _types(self, state: State) -> Types:
+        """How the source stores each column."""
 
     @abstractmethod
     def _let_go(self) -> None:
@@ -103,9 +107,15 @@ class Relational(ABC, Generic[State]):
         order = np.lexsort(values[::-1])
         return np.repeat(np.stack(values, axis=1)[order], counts[order], axis=0)
 
-    def hand_over(self, take: Callable[[pyarrow.RecordBatch], None], batch: int) -> HandedOver:
+    def hand_over(
+        self, take: Callable[[pyarrow.RecordBatch], None], batch: int, *, names: bool = False
+    ) -> HandedOver:
         """Every row once, in batches."""
-        return self._within(lambda state: hand_over(self._table, state, take, batch))
+
+        def hand(state: State) -> HandedOver:
+            return hand_over(self._table, state, self._types(state), take, batch, names=names)
+
+        return self._within(hand)
 
     def close(self) -> None:
         """Lets go of files and connections, and removes what was put on disk."""

@@ -65,6 +65,21 @@ def shuffled(size: int, source: Source) -> Rows:
             return order.astype(np.int64)
 
 
+def some_rows(rows: int, most: int, source: Source) -> Rows:
+    """The numbers of so many rows, or of all, in rising order; every choice equally likely.
+
+    Always as many: how many were compared is told, and must not follow from chance.
+    """
+    if rows <= most:
+        return np.arange(rows)
+    if rows <= 2 * most:
+        return np.sort(shuffled(rows, source)[:most])
+    found = np.unique(uniform(rows, most, source))
+    while found.size < most:
+        found = np.union1d(found, uniform(rows, most - found.size, source))
+    return found
+
+
 def _by_group(labels: NDArray[np.int64]) -> tuple[Rows, Rows, Rows]:
     """Rows sorted by group, and where each group begins and how many rows it has."""
     sizes = np.bincount(labels)

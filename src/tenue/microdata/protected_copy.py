@@ -92,10 +92,12 @@ class Leaving:
         return cls(method, joined.num_rows, columns, alone, tables, frame, frames, shown)
 
     @classmethod
-    def on_disk(cls, method: Method, table: WrittenTable, shown: Shown) -> Self:
+    def on_disk(
+        cls, method: Method, table: WrittenTable, shown: Shown, alone: Mapping[str, float]
+    ) -> Self:
         """Of a table that lies in a file."""
-        columns = tuple(table.column_names)
-        return cls(method, table.num_rows, columns, {}, {"table": table}, None, {}, shown, table)
+        columns, tables = tuple(table.column_names), {"table": table}
+        return cls(method, table.num_rows, columns, alone, tables, None, {}, shown, table)
 
     def check_one(self) -> None:
         """Refuses linked tables side by side if persons may have several rows: that would show

@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -31,18 +32,18 @@ from .leave.leave import (
     Registration,
     Target,
     check_first,
+    check_known,
     check_payable,
-    check_rows,
     given_register,
     paid,
 )
-from .leave.mark import marks_of
+from .leave.mark import Marking, marks_of
 from .method.catalogue import chosen_method, takes_options
 from .permute import shuffled
 from .private.plan import ReleasePlan
 from .protected_copy import Leaving, Release, leave_for
 from .report import Shown
-from .table.cells import Cells
+from .table.coded import table_of
 from .table.original import kind_of, native, open_original
 
 Progress = Callable[[str], None]
@@ -120,9 +121,12 @@ def publish(
             "average-class-size" (`tn.evaluate` has each).
         widths: for "full-domain", the widths of a column's intervals, each a multiple of the one
             before: {"age": [5, 10, 20]}. If none are stated they double, from the bounds.
-        memory: how many bytes of a stored table may be held to make a "private" one. A table that
-            would need more is read in passes and drawn in blocks, with the same promise; which is
-            done follows from the numbers of rows and columns.
+        memory: how many bytes of a stored table may be held. One that would need more is read in
+            passes, with the same promise; which is done follows from the numbers of rows and
+            columns. "private" keeps to 1 GiB if nothing is said. Also for "swap" by
+            "each-confidential" and "generalise" by "multidimensional", without l, t and suppress,
+            where every row is a unit: there nothing is limited if nothing is said, and risk and
+            utility are measured on rows drawn at random.
         ledger: where the release is registered, so that a second one of the table is refused: a
             ledger or its path. None for the one of the table, as for questions (`protect`); a table
             and a schema in no file are then not registered. False for none at all. It is
@@ -189,12 +193,15 @@ def publish_into(
             way = way.sized(table.rows)
             with paid(books, way):
                 if way.in_passes(table):
-                    on_disk = way.stream(table, SYSTEM, tell)
+                    check = None if kept is None else partial(check_known, kept, way)
+                    seen = Marking(given, described.name, check)
+                    on_disk = way.stream(table, SYSTEM, tell, seen)
+                    marks = seen.marks
                 else:
                     read = table.read(all_values=way.reads_all)
                     marks = () if kept is None else marks_of(given, read, described.name)
-                    if kept is not None and kept.known is not None:
-                        check_rows(kept.known, way, marks)
+                    if kept is not None:
+                        check_known(kept, way, marks)
                     original = way.prepare(read, SYSTEM)
                     tell(way.step)
                     with _compilation_told(progress, way.step):
@@ -202,11 +209,12 @@ def publish_into(
         if on_disk is not None:
             (harm, use, _), history = on_disk.assessment, on_disk.history
             tell("certificate")
-            published = Leaving.on_disk(way, on_disk.table, Shown.of_sample(way, on_disk.sample))
+            shown = Shown.of_sample(way, on_disk.sample, on_disk.before, on_disk.sizes)
+            published = Leaving.on_disk(way, on_disk.table, shown, on_disk.telling)
         else:
             tell("evaluate")
             beside = made.of(original)
-            before, after = (_table(cells, described) for cells in (beside.cells, made.cells))
+            before, after = (table_of(cells, described) for cells in (beside.cells, made.cells))
             way.verify(after, beside.persons)
             harm, use, told = way.assess(before, after, SYSTEM, beside, made)
             shown = Shown.of(way, before, after, beside, made)
@@ -282,18 +290,6 @@ def _compilation_told(progress: Progress | None, step: str) -> AbstractContextMa
     if progress is None:
         return nullcontext()
     return compilation_told(lambda word: progress(f"{step} ({word})"))
-
-
-def _table(cells: Mapping[str, Cells], schema: Schema) -> Any:
-    """The columns that may leave, as an Arrow table without any metadata."""
-    import pyarrow
-
-    shown = {
-        name: column.to_arrow()
-        for name, column in cells.items()
-        if column.column.role != "identifier" and name.lower() != schema.unit.lower()
-    }
-    return pyarrow.table(shown)
 
 
 def _mixed(table: Any) -> Any:

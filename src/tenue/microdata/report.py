@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -57,9 +58,20 @@ class Shown:
         return cls(marginals(None, after, method.schema), compared, sizes)
 
     @classmethod
-    def of_sample(cls, method: Method, rows: Any) -> Shown:
-        """Counted from some rows of the release, and from nothing else."""
-        return cls(marginals(None, rows, method.schema), counted=rows.num_rows)
+    def of_sample(
+        cls,
+        method: Method,
+        rows: Any,
+        before: Any = None,
+        sizes: Mapping[str, Mapping[int, int]] = MappingProxyType({}),
+    ) -> Shown:
+        """Counted from some rows of the release, and of the original where they are compared.
+
+        Parameters
+            sizes: how many groups of all have how many units.
+        """
+        compared = () if before is None else marginals(before, rows, method.schema)
+        return cls(marginals(None, rows, method.schema), compared, sizes, rows.num_rows)
 
     def picture(self, title: str) -> Picture:
         """The columns, the original behind the release."""

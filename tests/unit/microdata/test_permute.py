@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tenue.microdata.permute import permuted, shuffled
+from tenue.microdata.permute import permuted, shuffled, some_rows
 from tenue.noise import Seeded
 from tenue.noise.source import SYSTEM
 
@@ -141,3 +141,13 @@ def test_groups_of_any_size_keep_their_rows(limit: int, monkeypatch: pytest.Monk
     assert sorted(moved.tolist()) == list(range(708))
     assert np.array_equal(labels[moved], labels)
     assert (moved != np.arange(708)).any()
+
+
+def test_some_rows_are_any_rows() -> None:
+    for most in (100, 499, 500, 999):
+        drawn = some_rows(1000, most, Seeded(1))
+        assert (np.diff(drawn) > 0).all()
+        assert drawn.size == most
+        assert drawn.min() < 60
+        assert drawn.max() > 940
+    assert some_rows(5, 100, Seeded(1)).tolist() == [0, 1, 2, 3, 4]

@@ -11,6 +11,7 @@ from ..contract import Rows, Validated
 from ..relational import Relational, held_as, how_read, stored_columns
 from ..source.location import Local, Relation, names_of, paths_of
 from ..sql.logical import Stored
+from ..sql.rows import Types
 from ..watch import Watched
 from .dialect import DOUBTED, DUCKDB
 from .sandbox import Bench, Borrowed, Sandbox, Store
@@ -81,6 +82,11 @@ class DuckDB(Relational[Store]):
         from .rows import read_all
 
         return self._within(lambda store: read_all(self._table, store))
+
+    def _types(self, state: Store) -> Types:
+        from .rows import types_of
+
+        return types_of(self._table, state)
 
     def _let_go(self) -> None:
         if self._store is not None:

@@ -18,7 +18,9 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 
 from ...errors import EngineFault
+from ...noise.source import Source
 from ..contract import FAULT, Numbers
+from ..random_order import WORDS, all_different, random_words, until_different
 from .sandbox import limited, quiet
 from .scratch import Scratch
 
@@ -100,6 +102,44 @@ class _Place:
             pass
         raise EngineFault(FAULT)
 
+    def kept(self, batches: Iterator[Sequence[Numbers]], kinds: Sequence[np.dtype[Any]]) -> OnDisk:
+        """Rows that come as columns, in files of these kinds."""
+
+        def fill(take: Callable[[Numbers], None]) -> None:
+            for batch in batches:
+                take(np.stack(batch, axis=1))
+
+        return self.filled(fill, [int(np.iinfo(kind).max) + 1 for kind in kinds])
+
+    def ordered(
+        self, keys: Iterator[Sequence[Numbers]], rows: int, *, counted: bool = False
+    ) -> Iterator[Sequence[Numbers]]:
+        """The keys of so many rows in their order, sorted by DuckDB, which puts on disk what does
+        not fit; each once and with its count, if they are counted."""
+        import duckdb
+        import pyarrow
+
+        first = next(keys)
+        memory = max(self.memory, math.isqrt(_MERGE * 8 * len(first) * rows))
+        left = rows
+        try:
+            with duckdb.connect(":memory:", config=limited(self.scratch, memory)) as sorter:
+                quiet(sorter)
+                sorter.register("keys", _reader(first, keys))
+                # by all columns, so that equal keys are equal rows
+                sql = "SELECT *, count(*) FROM keys GROUP BY ALL" if counted else "FROM keys"
+                found = sorter.sql(f"{sql} ORDER BY ALL")
+                for batch in found.to_arrow_reader(self.batch):
+                    columns = [column.to_numpy() for column in batch.columns]
+                    left -= int(columns[-1].sum()) if counted else batch.num_rows
+                    yield columns
+                if left == 0:
+                    return
+        except (duckdb.Error, pyarrow.ArrowException, OSError):
+            pass
+        # raised out of reach of the error above, which may quote a value
+        raise EngineFault(FAULT)
+
 
 class OnDisk:
     """The rows, as `Passes` says."""
@@ -114,7 +154,7 @@ class OnDisk:
 
     def sum(self, measure: Callable[[Numbers], Numbers]) -> Numbers:
         """What `measure` gives, added up batch by batch."""
-        batches = self._batches()
+        batches = self.batches()
         total = measure(next(batches))
         for batch in batches:
             total = total + measure(batch)
@@ -125,57 +165,120 @@ class OnDisk:
         """Other rows in files of their own."""
 
         def fill(take: Callable[[Numbers], None]) -> None:
-            for batch in self._batches():
+            for batch in self.batches():
                 take(make(batch))
 
-        made = self._place.filled(fill, sizes)
-        try:
+        with _until_end(self._place.filled(fill, sizes)) as made:
             yield made
-        finally:
-            for file in made._files:
-                file.path.unlink(missing_ok=True)
 
     def sort(self, key: Callable[[Numbers], Sequence[Numbers]]) -> Iterator[Sequence[Numbers]]:
-        """The keys, sorted by DuckDB, which puts on disk what does not fit."""
-        import duckdb
-        import pyarrow
+        """The keys, in one sort."""
+        return self._place.ordered((key(batch) for batch in self.batches()), self.rows)
 
-        keys = (key(batch) for batch in self._batches())
-        first = next(keys)
-        memory = max(self._place.memory, math.isqrt(_MERGE * 8 * len(first) * self.rows))
-        try:
-            with duckdb.connect(":memory:", config=limited(self._place.scratch, memory)) as sorter:
-                quiet(sorter)
-                sorter.register("keys", _reader(first, keys))
-                # by all columns, so that equal keys are equal rows
-                found = sorter.sql("SELECT * FROM keys ORDER BY ALL")
-                left = self.rows
-                for batch in found.to_arrow_reader(self._place.batch):
-                    left -= batch.num_rows
-                    yield [column.to_numpy() for column in batch.columns]
-                if left == 0:
-                    return
-        except (duckdb.Error, pyarrow.ArrowException, OSError):
-            pass
-        # raised out of reach of the error above, which may quote a value
-        raise EngineFault(FAULT)
+    def tally(self, key: Callable[[Numbers], Sequence[Numbers]]) -> Iterator[Sequence[Numbers]]:
+        """The keys, counted before they are sorted."""
+        keys = (key(batch) for batch in self.batches())
+        return self._place.ordered(keys, self.rows, counted=True)
+
+    @contextmanager
+    def permute(
+        self, columns: Sequence[int], label: Callable[[Numbers], Numbers], source: Source
+    ) -> Iterator[OnDisk]:
+        """Three sorts: rows by group and random words, values by group, and both back by row."""
+        with ExitStack() as passing:
+            whole = np.dtype(np.int64)
+            receivers = passing.enter_context(
+                self._in_random_order(label, lambda _, numbers: [numbers], [whole], source)
+            )
+            givers = passing.enter_context(self._by_group(label, columns))
+            pairs = zip(receivers.batches(), givers.batches(), strict=True)
+            both = ([*row.T, *values.T] for row, values in pairs)
+            moved = self._place.kept(
+                (batch[1:] for batch in self._place.ordered(both, self.rows)),
+                [self._files[j].kind for j in columns],
+            )
+        with _until_end(moved):
+            new = dict(zip(columns, moved._files, strict=True))
+            files = tuple(new.get(j, file) for j, file in enumerate(self._files))
+            yield OnDisk(self._place, files, self.rows)
+
+    @contextmanager
+    def shuffle(self, source: Source) -> Iterator[OnDisk]:
+        """One sort of all columns by random words."""
+
+        def nothing(batch: Numbers) -> Numbers:
+            return np.zeros(len(batch), np.int64)
+
+        kinds = [file.kind for file in self._files]
+        with self._in_random_order(nothing, lambda batch, _: [*batch.T], kinds, source) as made:
+            yield made
+
+    @contextmanager
+    def _in_random_order(
+        self,
+        label: Callable[[Numbers], Numbers],
+        carry: Callable[[Numbers, Numbers], list[Numbers]],
+        kinds: Sequence[np.dtype[Any]],
+        source: Source,
+    ) -> Iterator[OnDisk]:
+        """What is made of a batch and the numbers of its rows, by group, at random inside each."""
+
+        def keys() -> Iterator[Sequence[Numbers]]:
+            for numbers, batch in self._numbered():
+                yield [label(batch), *random_words(len(batch), source), *carry(batch, numbers)]
+
+        def made() -> OnDisk:
+            found = self._place.ordered(keys(), self.rows)
+            return self._place.kept(all_different(found, 1 + WORDS), kinds)
+
+        with _until_end(until_different(made)) as found:
+            yield found
+
+    @contextmanager
+    def _by_group(
+        self, label: Callable[[Numbers], Numbers], columns: Sequence[int]
+    ) -> Iterator[OnDisk]:
+        keys = (
+            [label(batch), numbers, *(batch[:, j] for j in columns)]
+            for numbers, batch in self._numbered()
+        )
+        values = (batch[2:] for batch in self._place.ordered(keys, self.rows))
+        with _until_end(self._place.kept(values, [self._files[j].kind for j in columns])) as found:
+            yield found
+
+    def _numbered(self) -> Iterator[tuple[Numbers, Numbers]]:
+        begin = 0
+        for batch in self.batches():
+            yield np.arange(begin, begin + len(batch)), batch
+            begin += len(batch)
 
     def take(self, numbers: Numbers) -> Numbers:
         """The rows of these numbers, found in one pass."""
         found, begin = [], 0
-        for batch in self._batches():
+        for batch in self.batches():
             here = numbers[(numbers >= begin) & (numbers < begin + len(batch))]
             found.append(batch[here - begin])
             begin += len(batch)
         return np.concatenate(found)
 
-    def _batches(self) -> Iterator[Numbers]:
+    def batches(self) -> Iterator[Numbers]:
+        """Some rows at a time, read from their files."""
         for begin in range(0, max(self.rows, 1), self._place.batch):
             many = min(self._place.batch, self.rows - begin)
             made = np.empty((many, len(self._files)), np.int64, order="F")
             for j, file in enumerate(self._files):
                 made[:, j] = file.read(begin, many)
             yield made
+
+
+@contextmanager
+def _until_end(made: OnDisk) -> Iterator[OnDisk]:
+    """Rows whose files are removed with the context."""
+    try:
+        yield made
+    finally:
+        for file in made._files:
+            file.path.unlink(missing_ok=True)
 
 
 def _reader(

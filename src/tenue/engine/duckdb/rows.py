@@ -16,7 +16,7 @@ from ..contract import Rows
 from ..source.location import Database, Files, Relation, names_of, paths_of
 from ..source.whole import read_whole
 from ..sql.logical import Held, Stored
-from ..sql.rows import read_rows
+from ..sql.rows import Types, read_rows
 from ..storage import Written
 from ..watch import Watched
 from .dialect import DUCKDB
@@ -35,20 +35,21 @@ Made = TypeVar("Made")
 
 def read_all(table: Stored, store: Store) -> Rows:
     """Every row, as `Engine.read_all` says."""
+    return _read(lambda: read_rows(table, store, types_of(table, store)), "rows")
+
+
+def types_of(table: Stored, store: Store) -> Types:
+    """How the source stores each column."""
     names = [
         f"{DUCKDB.quoted(h.name)} AS {DUCKDB.quoted(h.column.name)}" for h in table.held.values()
     ]
     sql = f"SELECT {', '.join(names)} FROM {table.sql} LIMIT 0"  # noqa: S608
+    stored = store.arrow(sql).schema
 
-    def read() -> Rows:
-        stored = store.arrow(sql).schema
+    def type_of(held: Held) -> pyarrow.DataType | None:
+        return None if held.stored == Written() else stored.field(held.column.name).type
 
-        def type_of(held: Held) -> pyarrow.DataType | None:
-            return None if held.stored == Written() else stored.field(held.column.name).type
-
-        return read_rows(table, store, type_of)
-
-    return _read(read, "rows")
+    return type_of
 
 
 def open_whole(source: Files | Database | Relation) -> tuple[tuple[str, ...], Load]:

@@ -16,6 +16,7 @@ from ..relational import Relational, held_as, how_read, stored_columns
 from ..server import InServer
 from ..source.location import Server
 from ..sql.logical import Held, Stored
+from ..sql.rows import Types
 from .catalogue import Found, find_readable, find_table
 from .dialect import POSTGRES
 from .grants import Excess, excess_of
@@ -80,6 +81,11 @@ class Postgres(Relational[Snapshot]):
         from .rows import read_rows
 
         return self._within(lambda state: read_rows(self._table, self._found, state))
+
+    def _types(self, state: Snapshot) -> Types:
+        from .rows import types_of
+
+        return types_of(self._found)
 
     def _let_go(self) -> None:
         if self._session is not None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..contract import Rows, Validated
 from ..sql.logical import Held, Stored
-from ..sql.rows import checks_of, unfilled
+from ..sql.rows import Types, checks_of, unfilled
 from ..sql.rows import read_rows as read_all
 from ..storage import Day, Fixed, Floating, Integer, Moment, Storage, Truth, Written
 from .catalogue import Found
@@ -33,12 +33,17 @@ def validate(table: Stored, state: Snapshot, digest: str) -> Validated:
 
 def read_rows(table: Stored, found: Found, state: Snapshot) -> Rows:
     """Every row, as `Engine.read_all` says."""
+    return read_all(table, state, types_of(found))
+
+
+def types_of(found: Found) -> Types:
+    """How the server stores each column."""
     names = dict(found.types)
 
     def type_of(held: Held) -> pyarrow.DataType | None:
         return _arrow_type(held.stored, names[held.name])
 
-    return read_all(table, state, type_of)
+    return type_of
 
 
 def _arrow_type(stored: Storage, name: str) -> pyarrow.DataType | None:

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from ...errors import refuse
+from ...errors import EngineFault, refuse
 from ...noise.source import SYSTEM
 from ...schema import Table
-from ..contract import Rows, Validated
+from ..contract import FAULT, KeptThere, Numbers, Rows, Validated
 from ..relational import Relational, held_as, how_read, stored_columns
 from ..server import InServer
 from ..source.location import Cluster, InSpark, paths_of
 from ..sql.logical import Logical, Stored
+from ..sql.rows import Types
 from ..watch import Known, Watched
 from .dialect import SPARK, storage
 from .people import Bench
 from .session import Session, quiet
 
 if TYPE_CHECKING:
+    import pyarrow
     from pyspark.sql import DataFrame
 
     from ..people.measure import Place
@@ -72,6 +74,21 @@ class Spark(Relational[Session]):
 
         return self._within(lambda session: read_all(self._table, session))
 
+    @contextmanager
+    def keep(
+        self,
+        numbers: Callable[[pyarrow.RecordBatch], Numbers],
+        width: int,
+        named: Callable[[str, pyarrow.Array], None] | None,
+    ) -> Iterator[KeptThere]:
+        """All rows in passes, on the machines that hold them."""
+        from .rows import keep_rows
+
+        if self._session is None:
+            raise EngineFault(FAULT)
+        with keep_rows(self._table, self._session, numbers, width, named) as kept:
+            yield kept
+
     def logical_frame(self, *columns: str) -> DataFrame:
         """The logical values of these columns, or of all that are no identifiers, for every row.
 
@@ -100,6 +117,11 @@ class Spark(Relational[Session]):
 
         reader = Reader(state.run, state.arrow)
         return Spread(self._table, reader, self._opened_bench, SPARK, SYSTEM, state)
+
+    def _types(self, state: Session) -> Types:
+        from .rows import types_of
+
+        return types_of(self._table, state)
 
     def _let_go(self) -> None:
         if self._session is not None:

@@ -72,14 +72,12 @@ def checks_of(logical: Logical) -> Checks:
     return Checks(unreadable, rounded)
 
 
-def read_rows(
-    table: Stored, state: Statements, types: Callable[[Held], pyarrow.DataType | None]
-) -> Rows:
-    """Every row, as `Engine.read_all` says.
+Types = Callable[[Held], "pyarrow.DataType | None"]
+"""How the source stores a column; None where it is text without a type."""
 
-    Parameters
-        types: how the source stores a column; None where it is text without a type.
-    """
+
+def read_rows(table: Stored, state: Statements, types: Types) -> Rows:
+    """Every row, as `Engine.read_all` says."""
     logical = unfilled(table)
     held, dialect = logical.table.held, table.dialect
     columns = [one.column for one in held.values()]
@@ -88,13 +86,71 @@ def read_rows(
         value = logical.raw(column.name)
         if not isinstance(column, Identifier):
             value = logical.whole(column.name)
-            doubts[column.name] = (
-                _unreadable(column, logical),
-                _infinite(column, logical),
-                _beyond(column, logical),
-            )
+            doubts[column.name] = _doubts(column, logical)
         chosen.append(f"{value} AS {dialect.quoted(column.name)}")
     everything = state.arrow(logical.select(chosen))
+    return Rows(
+        logical=everything.select(list(doubts)),
+        identifiers=everything.select([c.name for c in columns if c.name not in doubts]),
+        types={one.column.name: types(one) for one in held.values()},
+        **_counted(logical, doubts, state),
+    )
+
+
+def hand_over(
+    table: Stored,
+    state: Statements,
+    types: Types,
+    take: Callable[[pyarrow.RecordBatch], None],
+    batch: int,
+    *,
+    names: bool = False,
+) -> HandedOver:
+    """Every row once, as `Engine.hand_over` says."""
+    logical, dialect = unfilled(table), table.dialect
+    held = logical.table.held.values()
+    naming = [one.column.name for one in held if isinstance(one.column, Identifier)]
+    values = [one.column for one in held if one.column.name not in naming]
+    chosen = [f"{logical.whole(c.name)} AS {dialect.quoted(c.name)}" for c in values]
+    if names:
+        chosen += [f"{logical.raw(name)} AS {dialect.quoted(name)}" for name in naming]
+    rows = 0
+    for part in state.batches(logical.select(chosen or ["0 AS nothing"]), batch):
+        rows += part.num_rows
+        if part.num_rows:
+            take(part)
+    return handed_over(logical, state, types, rows)
+
+
+def handed_over(logical: Logical, state: Statements, types: Types, rows: int) -> HandedOver:
+    """What is known of the rows of a table in which nothing is filled in, without reading them
+    here."""
+    held, dialect = logical.table.held.values(), logical.dialect
+    naming = [one.column.name for one in held if isinstance(one.column, Identifier)]
+    values = [one.column for one in held if one.column.name not in naming]
+    repeated = []
+    for name in naming:
+        unit = logical.unit(name)
+        twice = f"{logical.select([unit], f'{unit} IS NOT NULL')} GROUP BY 1 HAVING COUNT(*) > 1"
+        ((many,),) = state.run(f"SELECT COUNT(*) FROM {dialect.nested(twice)}")  # noqa: S608
+        if many:
+            repeated.append(name)
+    stored = {one.column.name: types(one) for one in held}
+    doubts = {column.name: _doubts(column, logical) for column in values}
+    return HandedOver(rows, tuple(repeated), stored, **_counted(logical, doubts, state))
+
+
+def _doubts(column: Column, logical: Logical) -> tuple[str, str, str]:
+    """Conditions: a value that is there and not understood; an infinite one; one beyond bounds."""
+    return _unreadable(column, logical), _infinite(column, logical), _beyond(column, logical)
+
+
+def _counted(
+    logical: Logical, doubts: Mapping[str, tuple[str, str, str]], state: Statements
+) -> dict[str, dict[str, int]]:
+    """In how many rows each column is unreadable, infinite and beyond its bounds; and the first row
+    in which it is one of the former two."""
+    dialect = logical.dialect
     tests = [count_where(test) for each in doubts.values() for test in each]
     found = [int(many) for many in state.run(logical.select(tests))[0]] if tests else []
     first = {}
@@ -104,42 +160,9 @@ def read_rows(
             wrong = " OR ".join(doubts[name][:2])
             sql = f"SELECT min(place) FROM {dialect.nested(numbered)} WHERE {wrong}"  # noqa: S608
             first[name] = int(state.run(sql)[0][0])
-    return Rows(
-        logical=everything.select(list(doubts)),
-        identifiers=everything.select([c.name for c in columns if c.name not in doubts]),
-        types={one.column.name: types(one) for one in held.values()},
-        unreadable=dict(zip(doubts, found[::3], strict=True)),
-        infinite=dict(zip(doubts, found[1::3], strict=True)),
-        beyond=dict(zip(doubts, found[2::3], strict=True)),
-        first=first,
-    )
-
-
-def hand_over(
-    table: Stored, state: Statements, take: Callable[[pyarrow.RecordBatch], None], batch: int
-) -> HandedOver:
-    """Every row once, as `Engine.hand_over` says."""
-    logical, dialect = unfilled(table), table.dialect
-    columns = [one.column for one in logical.table.held.values()]
-    names = [column.name for column in columns if isinstance(column, Identifier)]
-    values = [column for column in columns if column.name not in names]
-    chosen = [f"{logical.whole(c.name)} AS {dialect.quoted(c.name)}" for c in values]
-    rows = 0
-    for part in state.batches(logical.select(chosen or ["0 AS nothing"]), batch):
-        rows += part.num_rows
-        if part.num_rows:
-            take(part)
-    tests = [count_where(_beyond(column, logical)) for column in values]
-    beyond = state.run(logical.select(tests))[0] if tests else ()
-    repeated = []
-    for name in names:
-        unit = logical.unit(name)
-        twice = f"{logical.select([unit], f'{unit} IS NOT NULL')} GROUP BY 1 HAVING COUNT(*) > 1"
-        ((many,),) = state.run(f"SELECT COUNT(*) FROM {dialect.nested(twice)}")  # noqa: S608
-        if many:
-            repeated.append(name)
-    found = {column.name: int(many) for column, many in zip(values, beyond, strict=True)}
-    return HandedOver(rows, found, tuple(repeated))
+    kinds = ("unreadable", "infinite", "beyond")
+    counted = {kind: dict(zip(doubts, found[i::3], strict=True)) for i, kind in enumerate(kinds)}
+    return {**counted, "first": first}
 
 
 def unfilled(table: Stored) -> Logical:

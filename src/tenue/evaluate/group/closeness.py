@@ -94,6 +94,17 @@ def ratio(counts: Counts) -> Fraction | None:
     return max(Fraction(int(a), int(b)) for a, b in pairs.T)
 
 
+def _overtaken(below: Whole, shares: Whole, n: int) -> Whole:
+    """How many values of the table lie up to each of these numbers of rows, of n.
+
+    By a table of all numbers of rows, unless few are asked for.
+    """
+    if n > 4 * shares.size + 1000:
+        return np.searchsorted(below, shares, side="right")
+    found: Whole = np.cumsum(np.bincount(below, minlength=n + 1))[shares]
+    return found
+
+
 def _unrelated(counts: Counts) -> Whole:
     """Of each filled group, n times its size times half the sum of |p - q|."""
     inside = counts.times * counts.rows
@@ -112,7 +123,6 @@ def _line(counts: Counts) -> Whole:
     m, n = counts.totals.size, counts.rows
     below = np.cumsum(counts.totals)
     prefix = np.concatenate(([0], np.cumsum(below)))
-    overtakes = np.cumsum(np.bincount(below, minlength=n + 1))
     sizes = counts.sizes[counts.group]
     running = np.cumsum(counts.times)
     before = np.repeat(
@@ -123,7 +133,7 @@ def _line(counts: Counts) -> Whole:
     stop[:-1] = counts.value[1:]
     last = np.append(counts.starts[1:], counts.value.size) - 1
     stop[last] = m
-    cut = np.clip(overtakes[reached * n // sizes], start, stop)
+    cut = np.clip(_overtaken(below, reached * n // sizes, n), start, stop)
     if m * n * int(counts.sizes.max()) >= _SAFE:
         prefix, sizes, reached = (part.astype(object) for part in (prefix, sizes, reached))
     work = reached * n * (2 * cut - start - stop)

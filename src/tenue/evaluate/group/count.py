@@ -57,8 +57,8 @@ class Counts:
 
     @cached_property
     def rows(self) -> int:
-        """How many rows have a value."""
-        return int(self.sizes.sum())
+        """How many rows of the whole table have a value; these may be some of its groups."""
+        return int(self.totals.sum())
 
     @cached_property
     def distinct(self) -> Whole:

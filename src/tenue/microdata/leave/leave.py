@@ -111,6 +111,12 @@ def check_rows(ledger: Ledger, method: Method, marks: Sequence[str]) -> None:
     raise refuse("microdata.rows-persons-released", earlier=earlier, name=method.schema.name)
 
 
+def check_known(books: Register, method: Method, marks: Sequence[str]) -> None:
+    """The same, where the ledger may not be there yet: then it knows nothing."""
+    if books.known is not None:
+        check_rows(books.known, method, marks)
+
+
 def register(
     ledger: Ledger, method: Method, digest: str, marks: Sequence[str] = (), *, draft: bool = False
 ) -> int:

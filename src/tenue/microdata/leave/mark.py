@@ -18,14 +18,17 @@ from __future__ import annotations
 
 import hashlib
 import zlib
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...engine.contract import Passes
 from ...engine.source.location import Files, locate
 from ...schema import Bounded, Category
-from ..table.cells import Cells
+from ..table.cells import Cells, Numbers
+from ..table.coded import Coding
 from ..table.original import Original
 
 WHOLE = "whole:"
@@ -37,6 +40,69 @@ _BITS = 0xFFF
 _COUNTING = 4
 
 Words = NDArray[np.uint64]
+
+
+class NameMarks:
+    """The names of persons in a table that is read in passes, of which few are kept.
+
+    Each name is shown once, as they are where every row is a unit.
+    """
+
+    def __init__(self) -> None:
+        self._seen: dict[str, _Seen] = {}
+
+    def show(self, identifier: str, names: Any) -> None:
+        """Some stored values of an identifier."""
+        self._seen.setdefault(identifier, _Seen()).add(_words(names))
+
+    def marks(self) -> list[str]:
+        """Those of all identifiers, one after the other."""
+        return [mark for one in self._seen.values() for mark in _drawn("id", one.hashes())]
+
+
+class Marking:
+    """Looks at the rows of a table that is read in passes, as they are read.
+
+    marks: of the rows, once they were shown; none where nobody asks for them.
+    """
+
+    def __init__(
+        self, source: object, name: str, check: Callable[[tuple[str, ...]], None] | None
+    ) -> None:
+        self._source, self._table, self._check = source, name, check
+        self._names = NameMarks()
+        self.name: Callable[[str, Any], None] | None = None if check is None else self._names.show
+        self.marks: tuple[str, ...] = ()
+
+    def rows(self, passes: Passes, coding: Coding) -> None:
+        """Refuses rows of which there is a release, as `check` knows."""
+        if self._check is not None:
+            self.marks = marks_in_passes(self._source, passes, coding, self._names, self._table)
+            self._check(self.marks)
+
+
+def marks_in_passes(
+    source: object, passes: Passes, coding: Coding, names: NameMarks, name: str = "table"
+) -> tuple[str, ...]:
+    """What `marks_of` gives of the same table.
+
+    Parameters
+        passes: its rows, as the coding has them, none of them changed or left out.
+        names: the names of persons that were read with them.
+    """
+
+    def hashed(without: str | None = None) -> _Sorted:
+        found = _Sorted()
+        for (words,) in passes.sort(lambda rows: [_sortable(_row_words(coding, rows, without))]):
+            found.add(_unsortable(words))
+        return found
+
+    rows = hashed()
+    marks = [rows.whole(), *_of_files(source, name)]
+    columns = coding.names if len(coding.names) > 1 else ()
+    marks += [fewer.whole() for fewer in map(hashed, columns) if fewer.tell_apart]
+    marks += rows.drawn() + names.marks()
+    return tuple(dict.fromkeys(marks))
 
 
 def marks_of(source: object, original: Original, name: str = "table") -> tuple[str, ...]:
@@ -53,32 +119,114 @@ def marks_of(source: object, original: Original, name: str = "table") -> tuple[s
     total = np.zeros(original.size, np.uint64)
     for column in columns:
         total += column
-    rows = np.sort(_mixed(total))
-    marks = [_whole(rows)]
-    found = locate(source, name)
-    if isinstance(found, Files):
-        whole = hashlib.sha256(b"files")
-        for path in found.paths:
-            with path.open("rb") as file:
-                whole.update(hashlib.file_digest(file, "sha256").digest())
-        marks.append(WHOLE + whole.hexdigest())
+    rows = _Sorted().add(np.sort(_mixed(total)))
+    marks = [rows.whole(), *_of_files(source, name)]
     for column in columns if len(columns) > 1 else ():
-        fewer = np.sort(_mixed(total - column))
-        if _tell_apart(fewer):
-            marks.append(_whole(fewer))
-    if _tell_apart(rows):
-        marks += _drawn("row", rows)
+        fewer = _Sorted().add(np.sort(_mixed(total - column)))
+        if fewer.tell_apart:
+            marks.append(fewer.whole())
+    marks += rows.drawn()
     for names in original.names:
-        marks += _drawn("id", _persons(names))
+        marks += _drawn("id", _Seen().add(_words(_unique(names))).hashes())
     return tuple(dict.fromkeys(marks))
 
 
-def _whole(ordered: Words) -> str:
-    return WHOLE + hashlib.sha256(b"rows" + ordered.tobytes()).hexdigest()
+class _Sorted:
+    """Words in their order, of which few are kept."""
+
+    def __init__(self) -> None:
+        self._digest = hashlib.sha256(b"rows")
+        self._count = self._distinct = 0
+        self._last = np.zeros(0, np.uint64)
+        self._first = np.zeros(0, np.uint64)
+
+    def add(self, words: Words) -> Self:
+        """The words that come next."""
+        self._digest.update(words.tobytes())
+        self._count += words.size
+        beside = np.concatenate([self._last, words])
+        self._distinct += int(np.count_nonzero(beside[1:] != beside[:-1]))
+        self._distinct += not self._last.size and words.size > 0
+        self._last = beside[-1:]
+        if self._first.size < MARKED:
+            self._first = np.unique(np.concatenate([self._first, words]))[:MARKED]
+        return self
+
+    def whole(self) -> str:
+        """The mark of all of them."""
+        return WHOLE + self._digest.hexdigest()
+
+    @property
+    def tell_apart(self) -> bool:
+        """Whether at most half of them have a double."""
+        return 2 * self._distinct >= self._count
+
+    def drawn(self) -> list[str]:
+        """The marks of a few rows, if rows identify anything."""
+        return _drawn("row", self._first) if self.tell_apart else []
 
 
-def _tell_apart(ordered: Words) -> bool:
-    return bool(2 * (1 + np.count_nonzero(ordered[1:] != ordered[:-1])) >= ordered.size)
+class _Seen:
+    """Names of persons, of which few are kept."""
+
+    def __init__(self) -> None:
+        self._count, self._digits = 0, True
+        self._ends: list[int] = []
+        self._least = np.zeros(0, np.uint64)
+
+    def add(self, words: Any) -> Self:
+        """Some more names, as texts."""
+        import pyarrow
+        import pyarrow.compute as pc
+
+        if len(words) == 0:
+            return self
+        self._count += len(words)
+        self._digits &= pc.all(pc.match_substring_regex(words, "^[0-9]{1,15}$")).as_py()
+        if self._digits:
+            ends = pc.min_max(pc.cast(words, pyarrow.int64())).as_py()
+            all_ends = [*self._ends, ends["min"], ends["max"]]
+            self._ends = [min(all_ends), max(all_ends)]
+        texts = pc.cast(words, pyarrow.large_binary()).to_pylist()
+        fresh = _mixed(np.array([zlib.crc32(text) for text in texts], np.uint64))
+        self._least = np.unique(np.concatenate([self._least, fresh]))[:MARKED]
+        return self
+
+    def hashes(self) -> Words:
+        """The least of their numbers; none where names are numbers that count the rows."""
+        if self._digits and self._ends and self._ends[1] - self._ends[0] < _COUNTING * self._count:
+            return np.zeros(0, np.uint64)
+        return self._least
+
+
+def _of_files(source: object, name: str) -> list[str]:
+    """The mark of a file's bytes, if it is one."""
+    found = locate(source, name)
+    if not isinstance(found, Files):
+        return []
+    whole = hashlib.sha256(b"files")
+    for path in found.paths:
+        with path.open("rb") as file:
+            whole.update(hashlib.file_digest(file, "sha256").digest())
+    return [WHOLE + whole.hexdigest()]
+
+
+def _row_words(coding: Coding, rows: Numbers, without: str | None) -> Words:
+    """A word for each row, of all columns but one."""
+    total = np.zeros(len(rows), np.uint64)
+    for name, column in coding.cells(rows).items():
+        if name != without:
+            total += _mixed(_values(column))
+    return _mixed(total)
+
+
+def _sortable(words: Words) -> Numbers:
+    """As signed numbers in the same order."""
+    return (words ^ np.uint64(1 << 63)).view(np.int64)
+
+
+def _unsortable(numbers: Numbers) -> Words:
+    return numbers.view(np.uint64) ^ np.uint64(1 << 63)
 
 
 def _drawn(kind: str, hashes: Words) -> list[str]:
@@ -86,22 +234,20 @@ def _drawn(kind: str, hashes: Words) -> list[str]:
     return [f"{kind}:{mark:03x}" for mark in drawn.tolist()]
 
 
-def _persons(names: Any) -> Words:
-    """A number for each name; none where names are numbers that count the rows."""
+def _unique(names: Any) -> Any:
     import pyarrow
     import pyarrow.compute as pc
 
-    words = pc.drop_null(pc.unique(pc.cast(names, pyarrow.large_string())))
-    words = pc.utf8_lower(pc.utf8_trim_whitespace(words))
-    digits = pc.match_substring_regex(words, "^[0-9]{1,15}$")
-    if len(words) == 0:
-        return np.zeros(0, np.uint64)
-    if pc.all(digits).as_py():
-        ends = pc.min_max(pc.cast(words, pyarrow.int64())).as_py()
-        if ends["max"] - ends["min"] < _COUNTING * len(words):
-            return np.zeros(0, np.uint64)
-    texts = pc.cast(words, pyarrow.large_binary()).to_pylist()
-    return _mixed(np.array([zlib.crc32(text) for text in texts], np.uint64))
+    return pc.unique(pc.cast(names, pyarrow.large_string()))
+
+
+def _words(names: Any) -> Any:
+    """Names as they are compared, without those that are missing."""
+    import pyarrow
+    import pyarrow.compute as pc
+
+    words = pc.drop_null(pc.cast(names, pyarrow.large_string()))
+    return pc.utf8_lower(pc.utf8_trim_whitespace(words))
 
 
 def _values(column: Cells) -> Words:

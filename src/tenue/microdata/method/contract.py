@@ -12,10 +12,11 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
 import numpy as np
 
+from ...engine.contract import Passes
 from ...errors import Fault, Refused, nearest, refuse
 from ...noise.source import Source
 from ...promise import Promise
@@ -25,6 +26,7 @@ from ...screen.number import many
 from ..assessment import Assessment, Step, assessed
 from ..permute import shuffled
 from ..table.cells import Cells, Numbers
+from ..table.coded import Coding
 from ..table.original import Original, Validated
 from ..table.written import WrittenTable
 
@@ -69,12 +71,30 @@ class OnDisk:
     """What a method made of a table that it read in passes, and what its holder is told.
 
     sample: some rows of what was made, as good as drawn at random, which a report counts.
+    before: the same rows as they were read, where the report compares them.
+    sizes: how many groups have how many units, by column where each has its own.
+    telling: the unprotected columns that tell nearly everybody apart, and the share of rows found.
     """
 
     table: WrittenTable
     sample: pyarrow.Table
     assessment: Assessment
     history: tuple[Step, ...]
+    before: pyarrow.Table | None = None
+    sizes: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
+    telling: Mapping[str, float] = field(default_factory=dict)
+
+
+class Look(Protocol):
+    """Who looks at the rows of a table that is read in passes, as they are read.
+
+    name: is shown some stored values of an identifier at a time; None if nobody asks for them.
+    """
+
+    name: Callable[[str, Any], None] | None
+
+    def rows(self, passes: Passes, coding: Coding) -> None:
+        """All rows, as the coding has them, before anything is made of them."""
 
 
 @dataclass(frozen=True)
@@ -246,8 +266,10 @@ class Method(abc.ABC):
     def publish(self, original: Original, source: Source) -> Published:
         """The table after the method; refused if that would tell what it must not."""
 
-    def stream(self, table: Validated, source: Source, tell: Callable[[str], None]) -> OnDisk:
-        """The same for a table that is read in passes."""
+    def stream(
+        self, table: Validated, source: Source, tell: Callable[[str], None], look: Look
+    ) -> OnDisk:
+        """The same for a table that is read in passes, measured as it was promised."""
         raise Fault(f"{self.name} holds the whole table")
 
     @abc.abstractmethod

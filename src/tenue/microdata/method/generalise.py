@@ -8,18 +8,18 @@ those that give another.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from ...errors import nearest, refuse
+from ...errors import Fault, nearest, refuse
 from ...noise.source import Source
 from ...number import above_zero, exact
 from ...promise import KAnonymity
-from ...schema import Bounded, Category, Schema
+from ...schema import Bounded, Category, Column, Schema
 from ...screen.number import exactly, many, shortly
 from ..assessment import Assessment, Step, assessed, measured_groups
 from ..recode.full_domain import full_domain
@@ -30,12 +30,37 @@ from ..recode.need import Need, Secret
 from ..recode.recoded import centred, recoded
 from ..recode.scale import Run, Scale, scale_of
 from ..recode.suppress import OUT, suppressed
-from ..table.cells import Numbers
-from ..table.original import Original
-from .contract import Published, one_of
-from .groups import DISCLOSED, EVERY, NOT_PRIVACY, TWICE, Grouped, GroupWay, places
+from ..stream.splits import split_in_passes
+from ..table.cells import Cells, Numbers
+from ..table.original import Original, Validated
+from .contract import Look, OnDisk, Published, one_of
+from .groups import (
+    DISCLOSED,
+    EVERY,
+    HOMOGENEOUS,
+    NOT_PRIVACY,
+    TWICE,
+    Grouped,
+    GroupWay,
+    homogeneous_text,
+    places,
+    units_in_each,
+)
 from .microaggregate import AS_THEY_ARE
 from .moved import among_look_alikes
+from .streamed import (
+    CellsOf,
+    check_of,
+    history,
+    measured,
+    prepared,
+    sizes_counted,
+    telling_in_passes,
+    written,
+)
+
+if TYPE_CHECKING:
+    from ...evaluate import Check
 
 
 class Survivors(NamedTuple):
@@ -103,6 +128,7 @@ class Generalise(Grouped):
         SPLIT: GroupWay(
             "generalisation: groups split as far as k allows, each recoded by what covers it",
             "LeFevre, DeWitt and Ramakrishnan 2006 (Mondrian)",
+            in_order=True,
         ),
         LEVELS: GroupWay(
             "generalisation: one level for each column, those that lose least of all that keep k",
@@ -127,17 +153,27 @@ class Generalise(Grouped):
         suppress: object = 0,
         minimise: str | None = None,
         widths: Mapping[str, Sequence[object]] | None = None,
+        memory: int | None = None,
     ) -> Self:
-        made = super().read(schema, override, k=k, by=by, l=l, t=t)
+        made = super().read(schema, override, k=k, by=by, l=l, t=t, memory=memory)
         for option, given in (("minimise", minimise), ("widths", widths)):
             if given is not None and made.by != LEVELS:
                 raise refuse("microdata.only-of-full-domain", option=option)
+        share = _share(suppress)
+        made = replace(made, suppress=share)
+        if memory is not None and not made.passable:
+            label = f"{made.label} with l, t or suppress"
+            raise refuse("microdata.memory-and-whole-table", label=label)
         return replace(
             made,
-            suppress=_share(suppress),
             minimise=made.minimise if minimise is None else one_of(minimise, "minimise", MEASURES),
             widths={} if widths is None else made.steps_of(widths),
         )
+
+    @property
+    def passable(self) -> bool:
+        held = self.suppress or self.l is not None or self.t is not None
+        return super().passable and not held
 
     def steps_of(self, widths: object) -> Mapping[str, Sequence[int]]:
         """The stated widths in grid steps; refused if they do not nest, or are of other columns."""
@@ -182,8 +218,67 @@ class Generalise(Grouped):
             {EVERY: labels},
             centres={scale.name: centred(scale, run, labels) for scale, run in pairs},
             rows=rows,
-            steps=tuple(self._lost(pairs, labels, original.size - kept.size)),
+            steps=tuple(self._lost(pairs, np.bincount(labels), original.size - kept.size)),
         )
+
+    def stream(
+        self, table: Validated, source: Source, tell: Callable[[str], None], look: Look
+    ) -> OnDisk:
+        with prepared(self, table, self.room_for_rows, tell, look) as found:
+            tell(self.step)
+            scales = [_without_rows(found.coding.column(name)) for name in self.quasi]
+            codes = _codes(scales, found.coding.places(self.quasi))
+            sizes = [found.coding.sizes[j] for j in found.coding.places(self.quasi)]
+            with found.passes.map(codes, sizes) as coded:
+                groups = split_in_passes(coded, scales, sizes, self.least)
+            many_groups = np.arange(groups.sizes.size)
+            pairs = list(zip(scales, groups.runs, strict=True))
+            texts = {one.name: recoded(one, run, many_groups) for one, run in pairs}
+            centres = {one.name: centred(one, run, many_groups) for one, run in pairs}
+            width = len(found.coding.columns)
+
+            def labelled(rows: Numbers) -> Numbers:
+                return np.column_stack([rows, groups.labels(codes(rows))])
+
+            def instead(made: Mapping[str, Cells]) -> CellsOf:
+                def cells(rows: Numbers) -> Mapping[str, Cells]:
+                    taken = {name: one.take(rows[:, width]) for name, one in made.items()}
+                    return {**found.coding.cells(rows), **taken}
+
+                return cells
+
+            above = [*found.coding.sizes, groups.sizes.size]
+            with found.passes.map(labelled, above) as after:
+                alone = check_of(self, found, after, lambda rows: [rows[:, width]])
+                self._check_alone(alone)
+                shown = list(texts.values())
+                check = check_of(
+                    self, found, after, lambda rows: [one.numbers[rows[:, width]] for one in shown]
+                )
+                if check is None or alone is None or check.k < self.least:
+                    raise Fault("a release was about to leave without what it promises")
+                written_table = written(after, instead(texts), self.schema, source)
+                tell("evaluate")
+                before, sample, told = measured(
+                    self, found, after, instead(texts), check, source, instead(centres)
+                )
+            steps = [*_split_steps(groups.sizes, alone), *self._lost(pairs, groups.sizes, 0)]
+            return OnDisk(
+                written_table,
+                sample,
+                told,
+                history(self, found, steps, told.steps),
+                before,
+                sizes_counted({EVERY: groups.sizes}),
+                telling_in_passes(self, found),
+            )
+
+    def _check_alone(self, found: Check | None) -> None:
+        """As `check_homogeneous`, of groups that were found in passes."""
+        columns = () if found is None or HOMOGENEOUS in self.override else found.confidential
+        for column in columns:
+            if column.name in self.sensitive and column.homogeneous_groups:
+                raise self.tells_a_value(column.name)
 
     def _grouped(self, scales: Sequence[Scale], need: Need) -> tuple[Numbers, list[Run]]:
         """The class of each row, `OUT` of those left out, and of each column the run of each."""
@@ -211,14 +306,12 @@ class Generalise(Grouped):
         ]
         return Need(self.least, self.l, self.t, confidential, original.persons)
 
-    def _lost(
-        self, pairs: Sequence[tuple[Scale, Run]], labels: Numbers, out: int
-    ) -> Iterator[Step]:
+    def _lost(self, pairs: Sequence[tuple[Scale, Run]], sizes: Numbers, out: int) -> Iterator[Step]:
         if self.suppress:
-            share, rows = exactly(self.suppress), many(labels.size + out, "row")
+            share, rows = exactly(self.suppress), many(int(sizes.sum()) + out, "row")
             yield Step("suppressed", f"{out} of {rows}; {share} of them at most")
         penalties = [(scale.penalty(*run), scale.whole) for scale, run in pairs]
-        classes = Classes(np.bincount(labels), penalties, out)
+        classes = Classes(sizes, penalties, out)
         size = average_class_size(classes) / self.least
         yield Step(
             "loss",
@@ -276,6 +369,41 @@ class Generalise(Grouped):
 
     def remarks(self) -> tuple[str, ...]:
         return (MIDDLE,)
+
+
+def _split_steps(sizes: Numbers, found: Check) -> Iterator[Step]:
+    """What `group_steps` says of groups that were found in passes."""
+    yield Step("partition", f"{many(sizes.size, 'group')}, {units_in_each(sizes)}")
+    for one in found.confidential:
+        text = homogeneous_text(one.homogeneous_groups, found.groups, one.name)
+        yield Step("homogeneous", text)
+
+
+def _without_rows(column: Column) -> Scale:
+    nothing = np.zeros(0, np.int64)
+    return scale_of(Cells(column, nothing, nothing.astype(np.bool_), None))
+
+
+def _codes(scales: Sequence[Scale], places: Sequence[int]) -> Callable[[Numbers], Numbers]:
+    """The code of each quasi-identifier, of rows as they are kept; none is missing."""
+    known: list[Numbers | None] = []
+    for scale in scales:
+        cells = scale.cells
+        every = None
+        if not isinstance(cells.column, Bounded):
+            numbers = np.arange(cells.last + 1)
+            full = replace(cells, numbers=numbers, present=np.ones(numbers.size, np.bool_))
+            every = scale_of(full).codes
+        known.append(every)
+
+    def codes(rows: Numbers) -> Numbers:
+        found = [
+            rows[:, place] - 1 if every is None else every[rows[:, place] - 1]
+            for place, every in zip(places, known, strict=True)
+        ]
+        return np.stack(found, axis=1)
+
+    return codes
 
 
 def _share(given: object) -> Fraction:

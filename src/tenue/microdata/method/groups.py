@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import Fault, nearest, refuse
+from ...errors import Fault, Refused, nearest, refuse
 from ...evaluate.check import check_groups
 from ...evaluate.group.diversity import single_valued
 from ...evaluate.group.spelling import word_codes
@@ -27,9 +27,12 @@ from ..partition.mdav import mdav
 from ..partition.mixed import Mixed
 from ..partition.plain import Euclidean, Space
 from ..partition.v_mdav import GAIN, v_mdav
+from ..private.streamed import VALUE
 from ..table.cells import Cells, Numbers
-from ..table.original import Original
+from ..table.coded import Coding
+from ..table.original import Original, Validated
 from ..table.records import records_of
+from ..table.stored import LEAST_MEMORY, MEMORY
 from .contract import Method, Published, Way, one_of
 
 EVERY = ""
@@ -62,10 +65,12 @@ class GroupWay(Way):
     similar: by quasi-identifiers. One partition then holds for all columns, and its groups can
         grow for l and t; otherwise each confidential column has groups of its own, with its own k.
     gain: they are those of V-MDAV, with its gain factor gamma.
+    in_order: they follow from counts that come in order, so that the table need not be held.
     """
 
     similar: bool = True
     gain: bool = False
+    in_order: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,6 +81,7 @@ class Grouped(Method):
     k: how many units each group has at least; by column where each has its own groups.
     l, t: what else must hold of each group.
     gamma: the gain factor of V-MDAV.
+    held: how many bytes of a stored table may be held; None for all that there are.
     """
 
     ways: ClassVar[Mapping[str, GroupWay]]
@@ -88,6 +94,7 @@ class Grouped(Method):
     l: int | None = None
     t: Fraction | None = None
     gamma: Fraction | None = None
+    held: int | None = None
 
     @classmethod
     def read(
@@ -100,6 +107,7 @@ class Grouped(Method):
         l: int | None = None,
         t: object = None,
         gamma: object = None,
+        memory: int | None = None,
     ) -> Self:
         way = next(iter(cls.ways)) if by is None else one_of(by, "by", cls.ways)
         asked = cls(schema=schema, by=way)
@@ -119,7 +127,40 @@ class Grouped(Method):
             l=None if l is None else whole(l, "l", least=2),
             t=None if t is None else _distance(t),
             gamma=None if gamma is None else above_zero(gamma, "gamma"),
+            held=made.room(memory),
         )
+
+    def room(self, memory: object) -> int | None:
+        """How many bytes may be held; refused where groups are formed of the whole table at once.
+
+        Counted in rows: whose rows belong together is only known of a table that is held.
+        """
+        if memory is None:
+            return None
+        if self.schema.unit != RECORD:
+            raise refuse("microdata.memory-and-persons", unit=self.schema.unit)
+        if not self.way.in_order:
+            raise refuse("microdata.memory-and-whole-table", label=self.label)
+        return whole(memory, "memory", least=LEAST_MEMORY)
+
+    @property
+    def memory(self) -> int | None:
+        return self.held
+
+    def in_passes(self, table: Validated) -> bool:
+        if not self.passable or not table.stored or (self.held is None and not table.spread):
+            return False
+        return table.rows * len(Coding.of(self.schema).columns) * VALUE > self.room_for_rows
+
+    @property
+    def passable(self) -> bool:
+        """Whether groups can be found of a table that is not held."""
+        return self.way.in_order and self.schema.unit == RECORD
+
+    @property
+    def room_for_rows(self) -> int:
+        """How many bytes of a table may be held; those of many machines would fill this one."""
+        return MEMORY if self.held is None else self.held
 
     def check_needs(self) -> None:
         """Refuses a schema that lacks the columns by which groups are formed."""
@@ -204,10 +245,14 @@ class Grouped(Method):
         # a wide t allows groups of one value; l of at least 2 does not
         if (self.l or 0) >= 2 or HOMOGENEOUS in self.override:
             return
-        more = "Add l=2" if self.way.similar else 'Use by="quasi-identifiers" with l=2'
         for name in self.sensitive:
             if single_valued(places(original.cells[name]), groups[name], original.persons):
-                raise refuse("microdata.some-groups-single-value", column=name, way_out=more)
+                raise self.tells_a_value(name)
+
+    def tells_a_value(self, name: str) -> Refused:
+        """The refusal of groups that tell a sensitive value which all of their members have."""
+        more = "Add l=2" if self.way.similar else 'Use by="quasi-identifiers" with l=2'
+        return refuse("microdata.some-groups-single-value", column=name, way_out=more)
 
     def measure_again(self, table: Any, persons: Numbers | None) -> None:
         """Measures k, l and t, with the persons beside the table."""
@@ -233,7 +278,7 @@ class Grouped(Method):
             labels = made.groups[name if name in made.groups else EVERY]
             alone = single_valued(places(original.cells[name]), labels, original.persons)
             groups = int(labels.max()) + 1
-            yield Step("homogeneous", f"{alone:,} of {groups:,} groups have one `{name}` only")
+            yield Step("homogeneous", homogeneous_text(alone, groups, name))
 
     # -- the certificate ---------------------------------------------------------------------------
 
@@ -288,6 +333,11 @@ def _distance(t: object) -> Fraction:
     if not 0 <= value <= 1:
         raise refuse("microdata.t-is-t-is-earth-mover-s", t=t)
     return value
+
+
+def homogeneous_text(alone: int, groups: int, name: str) -> str:
+    """How many groups tell the one value that all members have."""
+    return f"{alone:,} of {groups:,} groups have one `{name}` only"
 
 
 def units_in_each(sizes: Numbers) -> str:

@@ -25,7 +25,7 @@ from ..private.streamed import VALUE, stream
 from ..table.cells import Numbers
 from ..table.original import Original, Validated
 from ..table.stored import LEAST_MEMORY, MEMORY
-from .contract import Method, OnDisk, Published, Way, read_steps
+from .contract import Look, Method, OnDisk, Published, Way, read_steps
 
 if TYPE_CHECKING:
     from ...evaluate import Risk
@@ -145,7 +145,9 @@ class Private(Method):
         values = self.planned.rows * len(self.planned.way.domain.axes)
         return table.stored and values * VALUE > self.held
 
-    def stream(self, table: Validated, source: Source, tell: Callable[[str], None]) -> OnDisk:
+    def stream(
+        self, table: Validated, source: Source, tell: Callable[[str], None], look: Look
+    ) -> OnDisk:
         made = stream(
             self.planned.way, table, self.schema, self.held, source, tell, self._check_piece
         )

@@ -9,7 +9,8 @@ assignments: `risk.rematched` says how far one such intruder comes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -19,16 +20,19 @@ from ...errors import refuse
 from ...evaluate.certificate import explained
 from ...noise.source import Source
 from ...promise import ProbabilisticKAnonymity
-from ...screen.number import percent
+from ...schema import Category
+from ...screen.number import many, percent
 from ...screen.page import sentence
 from ..assessment import Assessment, Step
 from ..partition.mdav import mdav
 from ..partition.whole_values import Classes, whole_values
+from ..stream.cuts import Cuts, cut_classes, cut_in_passes
 from ..table.cells import Cells, Numbers
-from ..table.original import Original
+from ..table.original import Original, Validated
 from ..table.records import classes_of, records_of
-from .contract import Published
-from .groups import HOMOGENEOUS, Grouped, GroupWay
+from ..table.written import private_folder
+from .contract import Look, OnDisk, Published
+from .groups import HOMOGENEOUS, Grouped, GroupWay, homogeneous_text, units_in_each
 from .moved import (
     GUESS,
     LAST,
@@ -39,6 +43,16 @@ from .moved import (
     moved,
     undone,
     without_order,
+)
+from .streamed import (
+    Prepared,
+    check_of,
+    history,
+    measured,
+    prepared,
+    sizes_counted,
+    telling_in_passes,
+    written,
 )
 
 if TYPE_CHECKING:
@@ -98,6 +112,11 @@ FOUND = (
 
 ALIKE, VALUES, OTHERS = "quasi-identifiers", "each-confidential", "other-attributes"
 
+UNMEASURED = (
+    "how many values an intruder puts back who learns how columns relate: that takes whole groups "
+    "in memory"
+)
+
 _MUCH = 0.5
 
 
@@ -118,6 +137,7 @@ class Swap(Grouped):
             "swapping in groups of similar values of each confidential column, equal ones together",
             "Soria-Comas, thesis, section 3.3.3, corrected: no value lies in two groups",
             similar=False,
+            in_order=True,
         ),
         OTHERS: GroupWay(
             "swapping in MDAV groups of all other columns, one column after another",
@@ -174,13 +194,73 @@ class Swap(Grouped):
         self.check_homogeneous(original, groups)
         return Published(cells, groups)
 
+    def stream(
+        self, table: Validated, source: Source, tell: Callable[[str], None], look: Look
+    ) -> OnDisk:
+        with (
+            prepared(self, table, self.room_for_rows, tell, look) as found,
+            ExitStack() as swapping,
+        ):
+            tell(self.step)
+            after, cuts = found.passes, {}
+            for name in self.confidential:
+                j = found.place(name)
+                cuts[name] = self._cuts(found, name)
+                label = _of_column(cuts[name].label, j)
+                after = swapping.enter_context(after.permute([j], label, source))
+            written_table = written(after, found.coding.cells, self.schema, source)
+            tell("evaluate")
+            check = check_of(self, found, after)
+            before, shown, told = measured(self, found, after, found.coding.cells, check, source)
+            steps = [*self._cut_steps(cuts), Step("not measured", UNMEASURED)]
+            return OnDisk(
+                written_table,
+                shown,
+                told,
+                history(self, found, steps, told.steps),
+                before,
+                sizes_counted({name: one.sizes for name, one in cuts.items()}),
+                telling_in_passes(self, found),
+            )
+
+    def _cuts(self, found: Prepared, name: str) -> Cuts:
+        """The groups in which a column's values change places: those of `whole_values`."""
+        column, k = self.schema.columns[name], self.k[name]
+        tally = found.passes.only(found.place(name)).tally(lambda rows: [rows[:, 0]])
+        if not isinstance(column, Category):
+            with private_folder() as folder:
+                return cut_in_passes(tally, found.passes.rows, k, self.different, folder)
+        numbers, times = (np.concatenate(one) for one in zip(*tally, strict=True))
+        occurring = Cells(column, numbers - 1, np.ones(numbers.size, np.bool_), None)
+        classes = classes_of(occurring)
+        counts = np.zeros(classes.line.size, np.int64)
+        np.add.at(counts, classes.codes, times)
+        codes = np.full(len(column.categories) + 1, -1, np.int64)
+        codes[numbers] = classes.codes
+        return cut_classes(classes.line, codes, counts, k, self.different)
+
+    def _cut_steps(self, cuts: Mapping[str, Cuts]) -> Iterator[Step]:
+        """What `group_steps` says of groups that were found in passes."""
+        for name, one in cuts.items():
+            text = f"{many(one.sizes.size, 'group')} of {name}, {units_in_each(one.sizes)}"
+            yield Step("partition", text)
+        for name, one in cuts.items():
+            alone = int((one.values == 1).sum())
+            yield Step("homogeneous", homogeneous_text(alone, one.sizes.size, name))
+        for name, one in cuts.items():
+            yield from self._heap(name, one.heap, int(one.sizes.sum()))
+
     def group_steps(self, original: Original, made: Published) -> Iterator[Step]:
         yield from super().group_steps(original, made)
         for name in self.confidential if self.by == VALUES else ():
-            many = np.bincount(original.of_persons(classes_of(original.cells[name]).codes))
-            if many.max() >= self.k[name]:
-                text = f"{many.max()} of {many.sum()} units have one and the same `{name}`"
-                yield Step("heap", f"{text}: they and their neighbours are one group")
+            held = np.bincount(original.of_persons(classes_of(original.cells[name]).codes))
+            yield from self._heap(name, int(held.max()), int(held.sum()))
+
+    def _heap(self, name: str, most: int, units: int) -> Iterator[Step]:
+        """What is said of a value that very many have."""
+        if most >= self.k[name]:
+            text = f"{most} of {units} units have one and the same `{name}`"
+            yield Step("heap", f"{text}: they and their neighbours are one group")
 
     def verify(self, table: Any, persons: Numbers | None) -> None:
         """Nothing: a probability cannot be measured on one table."""
@@ -246,3 +326,8 @@ class Swap(Grouped):
             for name, share in risk.own_values.items()
             if share > _MUCH
         ]
+
+
+def _of_column(label: Callable[[Numbers], Numbers], column: int) -> Callable[[Numbers], Numbers]:
+    """The group of each row, by one of its numbers."""
+    return lambda rows: label(rows[:, column])

@@ -11,15 +11,11 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from ...engine.contract import Numbers
 from ...evaluate.pair.likeness import likeness
-from ...noise.exact import uniform
 from ...noise.source import Source
 from ...schema import Schema
 from ...screen.number import percent
-from ..permute import shuffled
+from ..permute import shuffled, some_rows
 from ..table.original import Validated
 from ..table.written import WrittenTable, write_table
 from .synthesis import Synthesis
@@ -77,7 +73,7 @@ def stream(
     ) as kept:
         tell("draw")
         drawing = way.release(kept.passes, source)
-        some = kept.passes.take(_some(rows, min(COMPARED, way.first_block), source))
+        some = kept.passes.take(some_rows(rows, min(COMPARED, way.first_block), source))
     first: list[pyarrow.Table] = []
 
     def pieces() -> Iterator[pyarrow.Table]:
@@ -94,19 +90,4 @@ def stream(
     table = write_table(pieces())
     tell("evaluate")
     alike = likeness(domain.table(some), first[0], schema)
-    return Streamed(table, first[0], alike, kept.columns, kept.missing, kept.beyond)
-
-
-def _some(rows: int, most: int, source: Source) -> Numbers:
-    """The numbers of so many rows, or of all, in rising order; every choice equally likely.
-
-    Always as many: how many were compared is told, and must not follow from chance.
-    """
-    if rows <= most:
-        return np.arange(rows)
-    if rows <= 2 * most:
-        return np.sort(shuffled(rows, source)[:most])
-    found = np.unique(uniform(rows, most, source))
-    while found.size < most:
-        found = np.union1d(found, uniform(rows, most - found.size, source))
-    return found
+    return Streamed(table, first[0], alike, kept.columns, kept.missing, kept.told.beyond)

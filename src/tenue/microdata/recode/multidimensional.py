@@ -52,12 +52,12 @@ def multidimensional(scales: Sequence[Scale], need: Need) -> Numbers:
     rows, node, count, done = np.arange(labels.size), labels.copy(), 1, 0
     while rows.size:
         persons = None if need.persons is None else need.persons[rows]
-        level = Level(node, count, persons)
+        level = Level(node, count, persons, [column.scale.codes[rows] for column in columns])
         offers = [column.offer(level, rows, need.k) for column in columns]
         chosen = _chosen(offers, level, rows, labels, need)
         final = chosen[node] == NONE
         done = _settle(labels, rows, node, chosen, done)
-        part = _parts(offers, chosen, node)
+        part = _parts(offers, chosen, level)
         many = np.where(chosen == NONE, 0, _of_chosen([one.parts for one in offers], chosen))
         start = np.cumsum(many) - many
         rows, node = rows[~final], (start[node] + part)[~final]
@@ -135,7 +135,7 @@ def _lacking(
     split = tried[level.node] != NONE
     many = np.where(tried == NONE, 0, _of_chosen([one.parts for one in offers], tried))
     start = np.cumsum(many) - many
-    part = _parts(offers, tried, level.node)
+    part = _parts(offers, tried, level)
     groups = int(labels.max()) + 1
     attempt = labels.copy()
     attempt[rows[split]] = groups + (start[level.node] + part)[split]
@@ -146,13 +146,13 @@ def _lacking(
     return np.unique(home[fails[fails >= groups] - groups]), bool((fails < groups).any())
 
 
-def _parts(offers: Sequence[Offer], chosen: Numbers, node: Numbers) -> Numbers:
+def _parts(offers: Sequence[Offer], chosen: Numbers, level: Level) -> Numbers:
     """The part of each row's group in which it comes to be."""
-    part = np.zeros(node.size, np.int64)
+    part = np.zeros(level.node.size, np.int64)
     for column, offer in enumerate(offers):
-        mine = np.flatnonzero(chosen[node] == column)
+        mine = np.flatnonzero(chosen[level.node] == column)
         if mine.size:
-            part[mine] = offer.part(mine)
+            part[mine] = offer.rule.part(level.node[mine], level.codes[column][mine])
     return part
 
 

@@ -10,6 +10,7 @@ import abc
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
@@ -73,6 +74,9 @@ class Scale(abc.ABC):
             A function of the schema and the stated widths. Runs of a level do not overlap, and each
             lies in one run of the next level.
         """
+
+    in_two: ClassVar[bool] = True
+    """Whether groups are split into low and high values."""
 
     def offer(self, tally: Tally, k: int) -> Offer:
         """How groups would be split by this column."""
@@ -182,6 +186,8 @@ class Flat(Scale):
 @dataclass(frozen=True, eq=False)
 class Covered(Scale):
     """Categories with a taxonomy: codes are its leaves, and a run is the concept that covers it."""
+
+    in_two = False
 
     @cached_property
     def tree(self) -> Tree:

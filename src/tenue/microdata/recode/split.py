@@ -7,9 +7,10 @@ several splits would do, the first in the order of the domain is taken.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,11 +34,13 @@ class Level:
     node: the group of each row, numbered from 0; none is empty.
     count: how many groups there are.
     persons: whose each row is; None if each row is a person.
+    codes: of each column by which groups may be split, the value of each row.
     """
 
     node: Numbers
     count: int
     persons: Numbers | None = None
+    codes: Sequence[Numbers] = ()
 
     @cached_property
     def members(self) -> tuple[Numbers, Numbers]:
@@ -133,6 +136,55 @@ class Tally:
         return begun, self.level.units[self.node] - ended
 
 
+class Rule(Protocol):
+    """In which part of its group a value comes to be, of groups that can be split."""
+
+    def part(self, group: Numbers, code: Numbers) -> Numbers: ...
+
+
+@dataclass(frozen=True, eq=False)
+class Borders:
+    """Two parts; `border` is the greatest value of the lower one, by group."""
+
+    border: Numbers
+
+    def part(self, group: Numbers, code: Numbers) -> Numbers:
+        return (code > self.border[group]).astype(np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Branches:
+    """Parts by the concept that covers a value.
+
+    below: on which depth of the tree that is, by group.
+    keys: each group and concept that occurs, as one number, in order.
+    parts: the part of each.
+    """
+
+    tree: Tree
+    below: Numbers
+    keys: Numbers
+    parts: Numbers
+
+    @classmethod
+    def joined(cls, some: Sequence[Branches]) -> Branches:
+        """The rule of all these groups, numbered on."""
+        many = np.cumsum([0, *(one.below.size for one in some[:-1])])
+        width = len(some[0].tree.names)
+        return cls(
+            some[0].tree,
+            np.concatenate([one.below for one in some]),
+            np.concatenate([one.keys + n * width for n, one in zip(many, some, strict=True)]),
+            np.concatenate([one.parts for one in some]),
+        )
+
+    def part(self, group: Numbers, code: Numbers) -> Numbers:
+        concept = self.tree.lines[code, self.below[group]]
+        key = group * len(self.tree.names) + concept
+        found: Numbers = self.parts[np.searchsorted(self.keys, key)]
+        return found
+
+
 @dataclass(frozen=True, eq=False)
 class Offer:
     """How each group would be split by one column.
@@ -140,12 +192,12 @@ class Offer:
     gain: by how much that shrinks the share of the domain that its values may be, summed over rows;
         `NONE` of a group that cannot be split.
     parts: into how many parts.
-    part: of each of some rows, which all are in groups that can be split, the part of its group.
+    rule: which part a value is in.
     """
 
     gain: Numbers
     parts: Numbers
-    part: Callable[[Numbers], Numbers]
+    rule: Rule
 
 
 def halved(tally: Tally, k: int, share: Share) -> Offer:
@@ -160,17 +212,30 @@ def halved(tally: Tally, k: int, share: Share) -> Offer:
     where = np.flatnonzero(off == np.where(can, least, NONE)[node])
     cut = first.copy()
     cut[node[where][::-1]] = where[::-1]  # the lowest of equals
-    low, high, left = tally.code[first], tally.code[last], tally.upto[cut]
     after = np.minimum(cut + 1, last)
+    ends = tally.code[first], tally.code[cut], tally.code[after], tally.code[last]
+    return in_two(can, size, tally.upto[cut], ends, share)
+
+
+def in_two(
+    can: NDArray[np.bool_],
+    size: Numbers,
+    left: Numbers,
+    ends: tuple[Numbers, Numbers, Numbers, Numbers],
+    share: Share,
+) -> Offer:
+    """The offer of two parts.
+
+    Parameters
+        can: whether a group can be split.
+        size, left: how many rows it has, and its lower part.
+        ends: the least and the greatest value of each part, in order.
+    """
+    low, cut, after, high = ends
     gain = size * share(low, high)
-    gain -= left * share(low, tally.code[cut])
-    gain -= (size - left) * share(tally.code[after], high)
-    border = tally.keys[cut] % tally.values.size
-
-    def part(rows: Numbers) -> Numbers:
-        return (tally.ranks[rows] > border[tally.level.node[rows]]).astype(np.int64)
-
-    return Offer(np.where(can, gain, NONE), np.where(can, 2, 1), part)
+    gain -= left * share(low, cut)
+    gain -= (size - left) * share(after, high)
+    return Offer(np.where(can, gain, NONE), np.where(can, 2, 1), Borders(cut))
 
 
 def by_children(tally: Tally, k: int, share: Share, tree: Tree) -> Offer:
@@ -205,11 +270,10 @@ def by_children(tally: Tally, k: int, share: Share, tree: Tree) -> Offer:
     can = fits & (many > 1)
     gain = tally.upto[tally.last] * share(low, high) - _kept(tally, part_of[branch], share)
 
-    def part(rows: Numbers) -> Numbers:
-        found: Numbers = part_of[branch[tally.entry(rows)]] - start[tally.level.node[rows]]
-        return found
-
-    return Offer(np.where(can, gain, NONE), np.where(can, many, 1), part)
+    order = np.argsort(home * len(tree.names) + child[begin])
+    keys = (home * len(tree.names) + child[begin])[order]
+    rule = Branches(tree, below, keys, (part_of - start[home])[order])
+    return Offer(np.where(can, gain, NONE), np.where(can, many, 1), rule)
 
 
 def _units(tally: Tally, branch: Numbers, count: int) -> Numbers:

@@ -8,10 +8,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ...engine.contract import Engine, HandedOver, Passes
+from ...engine.contract import Engine, HandedOver, Passes, Spread
 from ...engine.open import keep_rows
 from ...errors import Fault
-from ...schema import Schema
+from ...schema import Identifier, Schema
 from .cells import Cells, Numbers
 
 if TYPE_CHECKING:
@@ -28,15 +28,14 @@ class KeptRows:
     """All rows as whole numbers, and what the holder is told of the table.
 
     columns: how many declared columns are no identifiers.
-    missing, beyond: how many values of a column were missing, and lay beyond its bounds.
-    repeated: the identifiers that name somebody more than once.
+    missing: how many values of a column were missing.
+    told: what the engine knows of the rows.
     """
 
     passes: Passes
     columns: int
     missing: Mapping[str, int]
-    beyond: Mapping[str, int]
-    repeated: tuple[str, ...]
+    told: HandedOver
 
 
 @contextmanager
@@ -47,6 +46,7 @@ def keep_table(
     sizes: Sequence[int],
     memory: int,
     progress: Callable[[int], None],
+    named: Callable[[str, pyarrow.Array], None] | None = None,
 ) -> Iterator[KeptRows]:
     """The rows, kept on disk as long as the context lasts.
 
@@ -58,7 +58,13 @@ def keep_table(
         sizes: number j is at least 0 and below `sizes[j]`.
         memory: how many bytes may be held of the table at a time.
         progress: is told how many rows were read so far.
+        named: is shown some stored values of each identifier at a time, if anybody asks for them.
     """
+    if isinstance(engine, Spread):
+        with engine.keep(_numbers_of(schema, numbers), len(sizes), named) as there:
+            progress(there.passes.rows)
+            yield KeptRows(there.passes, len(there.missing), there.missing, there.told)
+        return
     batch = max(_FEWEST, min(_MOST, memory // (_COPIES * 8 * len(sizes))))
     missing: Counter[str] = Counter()
     told: list[HandedOver] = []
@@ -67,18 +73,33 @@ def keep_table(
     def fill(take: Callable[[Numbers], None]) -> None:
         def taken(part: pyarrow.RecordBatch) -> None:
             nonlocal read
-            cells = {
-                name: Cells.of(schema.columns[name], part.column(name), None)
-                for name in part.schema.names
-            }
+            cells = _cells_of(schema, part)
+            if named is not None:
+                for name in (name for name in part.schema.names if name not in cells):
+                    named(name, part.column(name))
             missing.update({name: int((~held.present).sum()) for name, held in cells.items()})
             take(numbers(cells))
             read += part.num_rows
             progress(read)
 
-        told.append(engine.hand_over(taken, batch))
+        told.append(engine.hand_over(taken, batch, names=named is not None))
 
     with keep_rows(fill, sizes, memory=memory, batch=batch) as passes:
         if passes.rows != told[0].rows:
             raise Fault("rows were lost on their way to disk")
-        yield KeptRows(passes, len(missing), missing, told[0].beyond, told[0].repeated)
+        yield KeptRows(passes, len(missing), missing, told[0])
+
+
+def _cells_of(schema: Schema, part: pyarrow.RecordBatch) -> dict[str, Cells]:
+    return {
+        name: Cells.of(schema.columns[name], part.column(name), None)
+        for name in part.schema.names
+        if not isinstance(schema.columns[name], Identifier)
+    }
+
+
+def _numbers_of(
+    schema: Schema, numbers: Callable[[Mapping[str, Cells]], Numbers]
+) -> Callable[[pyarrow.RecordBatch], Numbers]:
+    """What is made of a batch, where it lies."""
+    return lambda part: numbers(_cells_of(schema, part))

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...engine.contract import FAULT, Engine, Rows
+from ...engine.contract import FAULT, Engine, HandedOver, Rows, Spread
 from ...engine.open import open_engine
 from ...engine.source.location import names_of
 from ...errors import EngineFault, refuse
@@ -93,8 +93,13 @@ class Validated:
 
     @property
     def stored(self) -> bool:
-        """Whether it lies in files, which may be larger than memory."""
-        return self._engine.files is not None
+        """Whether it lies in files or on many machines, and may be larger than memory."""
+        return self._engine.files is not None or self.spread
+
+    @property
+    def spread(self) -> bool:
+        """Whether it lies on many machines."""
+        return isinstance(self._engine, Spread)
 
     @contextmanager
     def keep(
@@ -103,15 +108,20 @@ class Validated:
         sizes: Sequence[int],
         memory: int,
         progress: Callable[[int], None],
+        named: Callable[[str, Any], None] | None = None,
+        *,
+        all_values: bool = True,
     ) -> Iterator[KeptRows]:
-        """All rows as whole numbers on disk, as `keep_table` says; a value that cannot be read
-        counts as missing, and an infinite one as the bound."""
-        with keep_table(self._engine, self._schema, numbers, sizes, memory, progress) as kept:
+        """All rows as whole numbers on disk, as `keep_table` says; refused as `read` does."""
+        schema = self._schema
+        with keep_table(self._engine, schema, numbers, sizes, memory, progress, named) as kept:
             self._check_unchanged()
             if kept.passes.rows != self.rows:
                 raise EngineFault(FAULT)
-            if kept.repeated:
-                raise refuse("microdata.names-somebody-more-than-once", column=kept.repeated[0])
+            for name in kept.missing if not all_values else ():
+                _check_values(schema.columns[name], kept.told)
+            for name in kept.told.repeated:
+                raise refuse("microdata.names-somebody-more-than-once", column=name)
             yield kept
 
     def _check_unchanged(self) -> None:
@@ -143,7 +153,7 @@ def read_original(source: object, schema: Schema) -> Original:
         return table.read()
 
 
-def _check_values(column: Column, rows: Rows) -> None:
+def _check_values(column: Column, rows: Rows | HandedOver) -> None:
     if rows.infinite[column.name]:
         where = _where(rows.infinite, column, rows)
         raise refuse("microdata.infinite-value", column=column.name, where=where)
@@ -155,7 +165,7 @@ def _check_values(column: Column, rows: Rows) -> None:
         raise refuse("microdata.unknown-value", column=column.name, where=where, word=word)
 
 
-def _where(counts: Mapping[str, int], column: Column, rows: Rows) -> str:
+def _where(counts: Mapping[str, int], column: Column, rows: Rows | HandedOver) -> str:
     many, first = counts[column.name], rows.first[column.name]
     return f"in row {first}" if many == 1 else f"in {many} rows, row {first} the first,"
 

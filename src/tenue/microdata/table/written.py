@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...engine.contract import FAULT
@@ -70,6 +72,16 @@ def write_table(pieces: Iterable[pyarrow.Table]) -> WrittenTable:
             raise
     # raised out of reach of the error above, which may quote a value
     raise EngineFault(FAULT)
+
+
+@contextmanager
+def private_folder() -> Iterator[Path]:
+    """A folder for what must lie on disk for a while; gone with the context."""
+    scratch = Scratch()
+    try:
+        yield scratch.path
+    finally:
+        scratch.close()
 
 
 def _file(scratch: Scratch) -> str:

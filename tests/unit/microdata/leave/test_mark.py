@@ -16,8 +16,9 @@ from tenue.errors import Conflict
 from tenue.ledger import Memory
 from tenue.ledger.transaction import holder
 from tenue.ledger.transaction.holder import overlapped
-from tenue.microdata.leave.mark import MARKED, WHOLE, marks_of
-from tenue.microdata.table.original import read_original
+from tenue.microdata.leave.mark import MARKED, WHOLE, NameMarks, marks_in_passes, marks_of
+from tenue.microdata.table.coded import Coding
+from tenue.microdata.table.original import open_original, read_original
 from tenue.schema import Schema
 from unit.microdata.census import COLUMNS, people, schema
 
@@ -168,3 +169,25 @@ def test_rows_that_stand_twice_are_the_same_rows() -> None:
     bare = people(200).drop_columns(["name"])
     twice = pa.concat_tables([bare, bare])
     assert meet(marks(twice, schema(name=None)), marks(bare, schema(name=None)))
+
+
+@pytest.mark.parametrize("doubled", [False, True])
+@pytest.mark.parametrize("counted", [False, True])
+def test_rows_in_passes_leave_the_same_marks(tmp_path: Path, doubled: bool, counted: bool) -> None:
+    """With rows that have a double, and with names that merely count the rows, too."""
+    table = people(300)
+    if doubled:
+        table = pa.concat_tables([table.slice(0, 100)] * 3)
+    names = [str(i) if counted else f"somebody {i}" for i in range(300)]
+    table = table.set_column(table.column_names.index("name"), "name", pa.array(names))
+    path = tmp_path / "people.parquet"
+    pq.write_table(table, path)
+    coding, seen = Coding.of(schema()), NameMarks()
+    with (
+        open_original(path, schema()) as opened,
+        opened.keep(coding.numbers, coding.sizes, 1 << 28, lambda _: None, seen.show) as kept,
+    ):
+        found = marks_in_passes(path, kept.passes, coding, seen)
+    assert found == marks(path)
+    assert any(mark.startswith("id:") for mark in found) != counted
+    assert any(mark.startswith("row:") for mark in found) != doubled

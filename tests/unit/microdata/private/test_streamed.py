@@ -180,8 +180,8 @@ def test_a_batch_that_is_forgotten_is_seen(by: str, monkeypatch: pytest.MonkeyPa
 
     with kept_on_disk(rows, way.domain.sizes, 64) as records:
         assert drawn(records) == drawn(Held(rows))
-        whole = OnDisk._batches
-        monkeypatch.setattr(OnDisk, "_batches", lambda disk: iter(list(whole(disk))[:-1]))
+        whole = OnDisk.batches
+        monkeypatch.setattr(OnDisk, "batches", lambda disk: iter(list(whole(disk))[:-1]))
         if by == "microaggregation":  # a sort knows how many rows it was to give
             with pytest.raises(EngineFault, match=FAULT):
                 drawn(records)
@@ -420,13 +420,3 @@ def test_rows_of_a_csv_file_and_of_a_database(tmp_path: Path) -> None:
         release = publish(source, Memory())  # type: ignore[arg-type]
         assert release.rows == ROWS
         assert release.utility.boxes < 0.3
-
-
-def test_some_rows_are_any_rows() -> None:
-    for most in (100, 499, 500, 999):
-        drawn = streamed._some(1000, most, Seeded(1))
-        assert (np.diff(drawn) > 0).all()
-        assert drawn.size == most
-        assert drawn.min() < 60
-        assert drawn.max() > 940
-    assert streamed._some(5, 100, Seeded(1)).tolist() == [0, 1, 2, 3, 4]

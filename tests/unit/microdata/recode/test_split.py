@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,15 +14,35 @@ from tenue.microdata.recode.split import NONE, Level, Offer, Tally
 from unit.microdata.recode.columns import NUMBER, scale, sports
 
 
-def offered(made: Scale, k: int, node: Any = None, persons: Any = None) -> Offer:
+@dataclass
+class Offered:
+    """An offer to split these rows."""
+
+    offer: Offer
+    node: np.ndarray
+    codes: np.ndarray
+
+    @property
+    def gain(self) -> np.ndarray:
+        return self.offer.gain
+
+    @property
+    def parts(self) -> np.ndarray:
+        return self.offer.parts
+
+    def part(self, rows: np.ndarray) -> np.ndarray:
+        return self.offer.rule.part(self.node[rows], self.codes[rows])
+
+
+def offered(made: Scale, k: int, node: Any = None, persons: Any = None) -> Offered:
     values, ranks = np.unique(made.codes, return_inverse=True)
     groups = np.zeros(ranks.size, np.int64) if node is None else np.array(node)
     whose = None if persons is None else np.array(persons)
     level = Level(groups, int(groups.max()) + 1, whose)
-    return made.offer(Tally.of(level, ranks, values), k)
+    return Offered(made.offer(Tally.of(level, ranks, values), k), groups, made.codes)
 
 
-def parts(offer: Offer, rows: int) -> list[int]:
+def parts(offer: Offered, rows: int) -> list[int]:
     return offer.part(np.arange(rows)).tolist()
 
 

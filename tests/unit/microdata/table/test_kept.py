@@ -55,7 +55,7 @@ def test_every_row_once_and_what_was_odd(tmp_path: Path, monkeypatch: pytest.Mon
             [1, 1],
         ]
         assert (found.columns, found.missing) == (2, {"x": 2, "c": 2})
-        assert (found.beyond["x"], found.repeated) == (1, ("id",))
+        assert (found.told.beyond["x"], found.told.repeated) == (1, ("id",))
     assert told == [4, 6]
     engine.close()
 
@@ -64,15 +64,15 @@ def test_names_that_are_nobody_are_not_there_twice(tmp_path: Path) -> None:
     for ids in ([None, None, 1, 2, 3, 4], [float("nan"), float("nan"), 1.0, 2.0, 3.0, 4.0]):
         engine = open_engine(table(tmp_path, ids), SCHEMA)
         with keep_table(engine, SCHEMA, numbers, (11, 11), 1 << 28, lambda _: None) as found:
-            assert found.repeated == ()
+            assert found.told.repeated == ()
         engine.close()
 
 
 def test_rows_that_are_lost_are_a_fault(tmp_path: Path) -> None:
     class Losing:
-        def hand_over(self, take: Any, batch: int) -> HandedOver:
+        def hand_over(self, take: Any, batch: int, *, names: bool = False) -> HandedOver:
             take(pa.record_batch({"x": [1], "c": [0]}))
-            return HandedOver(2, {}, ())
+            return HandedOver(2, (), {}, {}, {}, {}, {})
 
     with (
         pytest.raises(Fault),

@@ -1,0 +1,352 @@
+"""Rows of whole numbers that stay on the machines of a cluster, read in passes and sorted there.
+
+What is made of rows is written as Parquet files before it is used: what was drawn for a row is then
+drawn once, whatever machine is lost. Sorts are by ranges, and a place in the order is the place in
+its range and how many rows lie in the ranges before: nothing is ever sorted by one machine. Only
+what `sum`, `sort`, `tally`, `batches` and `take` give reaches this process, some rows at a time.
+
+The machines need Tenue, and a folder that all of them reach.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...errors import EngineFault
+from ...noise.source import Source, fresh_key, numbered_words
+from ..contract import FAULT, Numbers
+from .session import quiet
+from .workers import packed
+
+if TYPE_CHECKING:
+    import pyarrow
+    from pyspark.sql import DataFrame
+
+_ROW = "r"
+_PART = 40
+"""A row is known by its partition, and by its place there in so many bits."""
+
+Batches = Iterator["pyarrow.RecordBatch"]
+Made = Callable[[Batches], Batches]
+
+
+@contextmanager
+def keep(
+    frame: DataFrame, numbers: Callable[[pyarrow.RecordBatch], Numbers], width: int, folder: str
+) -> Iterator[OnSpark]:
+    """The rows of a data frame as `Passes`, as long as the context lasts.
+
+    Parameters
+        numbers: so many whole numbers for each row of a batch.
+        folder: a private one for files, which all machines reach.
+    """
+    place = _Place(folder, count())
+    made = place.written(frame, lambda batches: map(numbers, batches), _names(width))
+    try:
+        yield made
+    finally:
+        made.forget()
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where files lie."""
+
+    folder: str
+    numbers: Iterator[int]
+
+    def written(
+        self,
+        frame: DataFrame,
+        make: Callable[[Batches], Iterator[Numbers]],
+        names: Sequence[str],
+    ) -> OnSpark:
+        """What is made of each partition, written, with a number for each row."""
+
+        def work(batches: Batches) -> Batches:
+            from pyspark import TaskContext
+
+            context = TaskContext.get()
+            assert context is not None  # noqa: S101 - this runs in a task
+            place = context.partitionId() << _PART
+            for made in make(batches):
+                rows = np.arange(place, place + len(made))
+                place += len(made)
+                yield _batch([_ROW, *names], [rows, *made.T])
+
+        made = None
+        with _one_fault(), quiet():
+            made = frame.mapInArrow(_silent(work), _kinds([_ROW, *names]))
+        if made is None:
+            raise EngineFault(FAULT)
+        return self.numbered(made, names)
+
+    def numbered(self, frame: DataFrame, names: Sequence[str]) -> OnSpark:
+        """Rows that have their numbers, written."""
+        path = f"{self.folder}/{next(self.numbers)}"
+        with _one_fault(), quiet():
+            frame.write.parquet(path)
+            found = frame.sparkSession.read.parquet(path)
+            part = f"shiftright({_ROW}, {_PART})"
+            sizes = found.selectExpr(f"{part} AS p").groupBy("p").count().collect()
+            return OnSpark(self, found, tuple(names), {int(p): int(n) for p, n in sizes}, path)
+        raise EngineFault(FAULT)
+
+
+class OnSpark:
+    """The rows, as `Passes` says.
+
+    sizes: how many rows each partition had when they were written.
+    """
+
+    def __init__(
+        self,
+        place: _Place,
+        frame: DataFrame,
+        names: tuple[str, ...],
+        sizes: dict[int, int],
+        path: str,
+    ) -> None:
+        self._place, self._frame, self._names, self._sizes = place, frame, names, sizes
+        self._path = path
+        self.rows = sum(sizes.values())
+
+    def only(self, *columns: int) -> OnSpark:
+        """The same files, without the others."""
+        names = tuple(self._names[j] for j in columns)
+        return OnSpark(self._place, self._frame, names, self._sizes, self._path)
+
+    def forget(self) -> None:
+        """Removes the files, where this process can."""
+        import shutil
+
+        shutil.rmtree(self._path, ignore_errors=True)
+
+    def sum(self, measure: Callable[[Numbers], Numbers]) -> Numbers:
+        """What `measure` gives of each partition, added up here."""
+        width = len(self._names)
+
+        def work(batches: Batches) -> Batches:
+            total = None
+            for batch in batches:
+                found = measure(_matrix(batch, width))
+                total = found if total is None else total + found
+            if total is not None:
+                yield _batch(["part"], [[pickle.dumps(total)]])
+
+        total = measure(np.zeros((0, width), np.int64))
+        for batch in self._arrow(self._values().mapInArrow(_silent(work), "part binary")):
+            for part in batch.column(0).to_pylist():
+                total = total + pickle.loads(part)  # noqa: S301 - made by `work` above
+        return total
+
+    @contextmanager
+    def map(self, make: Callable[[Numbers], Numbers], sizes: Sequence[int]) -> Iterator[OnSpark]:
+        """Other rows in files of their own."""
+        width = len(self._names)
+
+        def work(batches: Batches) -> Iterator[Numbers]:
+            return (make(_matrix(batch, width)) for batch in batches)
+
+        made = self._place.written(self._values(), work, _names(len(sizes)))
+        try:
+            yield made
+        finally:
+            made.forget()
+
+    def sort(self, key: Callable[[Numbers], Sequence[Numbers]]) -> Iterator[Sequence[Numbers]]:
+        """The keys, sorted in ranges; a range is fetched when the one before was read."""
+        keys = self._keys(lambda rows, _: key(rows))
+        return self._columns(keys.orderBy(keys.columns), self.rows)
+
+    def tally(self, key: Callable[[Numbers], Sequence[Numbers]]) -> Iterator[Sequence[Numbers]]:
+        """The keys, counted where they are, then sorted in ranges."""
+        keys = self._keys(lambda rows, _: key(rows))
+        counted = keys.groupBy(keys.columns).count().orderBy(keys.columns)
+        return self._columns(counted, self.rows, counted=True)
+
+    @contextmanager
+    def permute(
+        self, columns: Sequence[int], label: Callable[[Numbers], Numbers], source: Source
+    ) -> Iterator[OnSpark]:
+        """Rows by group and random words, values by group: joined by their places in the order."""
+        key = fresh_key(source)
+        drawn = self._keys(lambda rows, ids: [label(rows), *_words(key, ids), ids])
+        receivers = self._placed(drawn, 3, [_ROW])
+        moved = _names(len(columns), "v")
+        givers = self._placed(
+            self._keys(lambda rows, ids: [label(rows), ids, *(rows[:, j] for j in columns)]),
+            2,
+            moved,
+        )
+        pairs = receivers.join(givers, "place").drop("place")
+        replaced = {self._names[j]: name for j, name in zip(columns, moved, strict=True)}
+        every = [f"{replaced.get(name, name)} AS {name}" for name in self._names]
+        joined = self._frame.join(pairs, _ROW).selectExpr(_ROW, *every)
+        made = self._place.numbered(joined, self._names)
+        try:
+            yield made
+        finally:
+            made.forget()
+
+    @contextmanager
+    def shuffle(self, source: Source) -> Iterator[OnSpark]:
+        """All columns, sorted by random words in ranges."""
+        key = fresh_key(source)
+        width = len(self._names)
+        keys = self._keys(lambda rows, numbers: [*_words(key, numbers), *rows.T])
+        ordered = keys.orderBy("k0", "k1").select(keys.columns[2:])
+
+        def work(batches: Batches) -> Iterator[Numbers]:
+            return (_matrix(batch, width) for batch in batches)
+
+        made = self._place.written(ordered, work, self._names)
+        try:
+            yield made
+        finally:
+            made.forget()
+
+    def batches(self) -> Iterator[Numbers]:
+        """Some rows at a time, in the order of their numbers."""
+        yield np.zeros((0, len(self._names)), np.int64)
+        for columns in self._columns(self._frame.orderBy(_ROW).select(*self._names), self.rows):
+            yield np.stack(columns, axis=1)
+
+    def take(self, numbers: Numbers) -> Numbers:
+        """The rows of these numbers, found by a join."""
+        import pyarrow
+
+        parts = np.array(sorted(self._sizes), np.int64)
+        ends = np.cumsum([self._sizes[part] for part in parts.tolist()])
+        where = np.searchsorted(ends, numbers, side="right")
+        begins = np.append(0, ends[:-1]) if ends.size else ends
+        ids = (parts[where] << _PART) + numbers - begins[where] if numbers.size else numbers
+        with _one_fault(), quiet():
+            spark = self._frame.sparkSession
+            wanted = spark.createDataFrame(pyarrow.table({_ROW: np.unique(ids)}))
+            found = self._frame.join(wanted, _ROW).orderBy(_ROW).toArrow()
+            known = found.column(_ROW).to_numpy()
+            rows = np.stack([found.column(name).to_numpy() for name in self._names], axis=1)
+            taken: Numbers = rows[np.searchsorted(known, ids)]
+            return taken
+        raise EngineFault(FAULT)
+
+    def _values(self) -> DataFrame:
+        return self._frame.select(*self._names)
+
+    def _keys(self, make: Callable[[Numbers, Numbers], Sequence[Numbers]]) -> DataFrame:
+        """What is made of rows and their numbers, as columns k0, k1, ..."""
+        width = len(self._names)
+        nothing = np.zeros(0, np.int64)
+        names = _names(len(make(np.zeros((0, width), np.int64), nothing)), "k")
+
+        def work(batches: Batches) -> Batches:
+            for batch in batches:
+                numbers = batch.column(0).to_numpy()
+                rows = _matrix(batch.select(batch.schema.names[1:]), width)
+                yield _batch(names, make(rows, numbers))
+
+        return self._frame.select(_ROW, *self._names).mapInArrow(_silent(work), _kinds(names))
+
+    def _placed(self, keys: DataFrame, sorted_by: int, names: Sequence[str]) -> DataFrame:
+        """What follows the first columns of keys, with its place in their order."""
+        width = len(names)
+        ordered = keys.orderBy(keys.columns[:sorted_by]).select(keys.columns[sorted_by:])
+
+        def work(batches: Batches) -> Iterator[Numbers]:
+            return (_matrix(batch, width) for batch in batches)
+
+        inner = _names(width, "w")
+        made = self._place.written(ordered, work, inner)
+        begins, total = [], 0
+        for part in range(max(made._sizes, default=0) + 1):
+            begins.append(total)
+            total += made._sizes.get(part, 0)
+        home = f"CAST(shiftright({_ROW}, {_PART}) AS INT)"
+        inside = f"{_ROW} & {(1 << _PART) - 1}L"
+        listed = ", ".join(f"{begin}L" for begin in begins)
+        place = f"element_at(array({listed}), {home} + 1) + ({inside}) AS place"
+        renamed = [f"{own} AS {name}" for own, name in zip(inner, names, strict=True)]
+        return made._frame.selectExpr(place, *renamed)
+
+    def _columns(
+        self, frame: DataFrame, rows: int, *, counted: bool = False
+    ) -> Iterator[Sequence[Numbers]]:
+        left = rows
+        for batch in self._arrow(frame):
+            columns = [column.to_numpy() for column in batch.columns]
+            left -= int(columns[-1].sum()) if counted else batch.num_rows
+            yield columns
+        if left:
+            raise EngineFault(FAULT)
+
+    def _arrow(self, frame: DataFrame) -> Batches:
+        """The rows of a data frame, a partition at a time."""
+        import pyarrow
+
+        with _one_fault(), quiet():
+            written = frame.mapInArrow(_silent(packed), "part binary")
+            for (part,) in written.toLocalIterator():
+                with pyarrow.ipc.open_stream(part) as reader:
+                    yield from reader
+            return
+        raise EngineFault(FAULT)
+
+
+@contextmanager
+def _one_fault() -> Iterator[None]:
+    """Leaves the block where Spark fails; whoever comes after it raises the one fault, out of reach
+    of Spark's error, which may quote a value."""
+    try:
+        yield
+    except (GeneratorExit, EngineFault):
+        raise
+    except Exception:
+        return
+
+
+def _silent(work: Made) -> Made:
+    """The work of a task, whose errors say nothing, for what went wrong may be a value."""
+
+    def done(batches: Batches) -> Batches:
+        failed = False
+        try:
+            yield from work(batches)
+        except Exception:
+            failed = True
+        if failed:  # raised out of reach of the error above
+            raise RuntimeError("rows could not be passed over")
+
+    return done
+
+
+def _words(key: bytes, numbers: Numbers) -> list[Numbers]:
+    return [*numbered_words(key, numbers).view(np.int64).T]
+
+
+def _names(many: int, letter: str = "c") -> list[str]:
+    return [f"{letter}{j}" for j in range(many)]
+
+
+def _kinds(names: Sequence[str]) -> str:
+    return ", ".join(f"{name} long" for name in names)
+
+
+def _matrix(batch: pyarrow.RecordBatch, width: int) -> Numbers:
+    found = np.empty((batch.num_rows, width), np.int64, order="F")
+    for j in range(width):
+        found[:, j] = batch.column(j).to_numpy()
+    return found
+
+
+def _batch(names: Sequence[str], columns: Sequence[Any]) -> pyarrow.RecordBatch:
+    import pyarrow
+
+    return pyarrow.RecordBatch.from_arrays([pyarrow.array(one) for one in columns], list(names))

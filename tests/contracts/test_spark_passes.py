@@ -1,0 +1,41 @@
+"""Rows on the machines of a cluster keep the contract of rows in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from contracts.passes_suite import PassesSuite
+from tenue.engine.contract import Numbers, Passes
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = [pytest.mark.needs("spark"), pytest.mark.slow]
+
+
+class TestOnSpark(PassesSuite):
+    @pytest.fixture(autouse=True)
+    def here(self, spark: SparkSession, tmp_path: Path) -> None:
+        self.spark, self.folder = spark, tmp_path
+
+    @contextmanager
+    def kept(self, rows: Numbers, batch: int) -> Iterator[Passes]:
+        from tenue.engine.spark.passes import keep
+
+        self.spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", str(batch))
+        names = [f"n{j}" for j in range(rows.shape[1])]
+        table = pa.table({name: rows[:, j] for j, name in enumerate(names)})
+        frame = self.spark.createDataFrame(table).coalesce(1)
+
+        def numbers(part: pa.RecordBatch) -> Numbers:
+            return np.stack([column.to_numpy() for column in part.columns], axis=1)
+
+        with keep(frame, numbers, len(names), str(self.folder)) as passes:
+            yield passes

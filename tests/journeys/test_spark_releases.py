@@ -1,0 +1,94 @@
+"""What is published of a table in Spark is what is published of the same table in a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow.parquet as pq
+import pytest
+
+import tenue as tn
+from tenue.microdata.method import groups, private
+from unit.microdata.method.stored import people, rows_of, schema, stored
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = [pytest.mark.needs("spark"), pytest.mark.slow]
+
+
+@pytest.fixture(autouse=True)
+def large(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every table in Spark or in a file is too large to be held."""
+    monkeypatch.setattr(groups, "VALUE", 1 << 40)
+    monkeypatch.setattr(private, "VALUE", 1 << 40)
+
+
+def in_spark(spark: SparkSession, **asked: Any) -> Any:
+    """Published on the machines."""
+    frame = spark.createDataFrame(people()).repartition(3)
+    made = tn.publish(frame, schema=schema(), ledger=tn.ledger.Memory(), **asked)
+    assert any(step.name == "passes" for step in made.history)
+    return made
+
+
+def test_a_generalised_table_is_the_same(spark: SparkSession, tmp_path: Path) -> None:
+    found = in_spark(spark, method="generalise", k=4)
+    path = stored(tmp_path, people())
+    held = tn.publish(path, schema=schema(), ledger=False, method="generalise", k=4)
+    assert rows_of(found) == rows_of(held)
+    assert found.risk.check == held.risk.check
+    found.save(tmp_path / "out")
+    assert pq.read_metadata(tmp_path / "out" / "table.parquet").num_rows == held.rows
+
+
+def test_a_swap_has_the_same_groups(spark: SparkSession, tmp_path: Path) -> None:
+    asked: dict[str, Any] = {"method": "swap", "by": "each-confidential", "k": 5}
+    found = in_spark(spark, **asked)
+    path = stored(tmp_path, people())
+    held = tn.publish(path, schema=schema(), ledger=False, **asked)
+    assert found._published.shown.sizes == held._published.shown.sizes
+    for name in held.table.column_names:
+        one, other = (sorted(map(repr, r.table[name].to_pylist())) for r in (held, found))
+        assert one == other
+    kept = ["age", "town", "born", "note"]
+    rows = [sorted(map(repr, r.table.select(kept).to_pylist())) for r in (held, found)]
+    assert rows[0] == rows[1]
+    whole = [sorted(map(repr, r.table.to_pylist())) for r in (held, found)]
+    assert whole[0] != whole[1]  # values moved
+
+
+@pytest.mark.any_draw("machines draw bits of their own; the price is such that few are seen")
+@pytest.mark.parametrize("by", ["tree", "microaggregation"])
+def test_a_private_table_is_drawn_from_rows_that_stay_there(spark: SparkSession, by: str) -> None:
+    """All but its price comes from counts: with a large epsilon it is the table, nearly."""
+    declared = {
+        "table": {"name": "people", "unit": "record", "neighbours": "replace"},
+        "columns": {
+            "age": {"type": "number", "bounds": [0, 100]},
+            "note": {"type": "number", "bounds": [0, 9]},
+        },
+        "budget": {"total": 1000},
+    }
+    table = people(blanks=0).select(["age", "note"])
+    frame = spark.createDataFrame(table).repartition(3)
+    books = tn.ledger.Memory()
+    made = tn.publish(
+        frame, schema=declared, ledger=books, method="private", epsilon=900, by=by, memory=1 << 27
+    )
+    assert made.rows == 300
+    means = [sum(t["age"].to_pylist()) / 300 for t in (table, made.table)]
+    assert abs(means[0] - means[1]) < 3
+    assert books.balance("people").spent == 900
+
+
+def test_a_second_release_of_the_rows_is_refused(spark: SparkSession, tmp_path: Path) -> None:
+    books = tn.ledger.Memory()
+    asked: dict[str, Any] = {"method": "swap", "by": "each-confidential", "k": 5}
+    frame = spark.createDataFrame(people())
+    assert tn.publish(frame, schema=schema(), ledger=books, **asked).table is not None
+    declared = schema()
+    declared["table"]["name"] = "renamed"
+    with pytest.raises(tn.Refused, match="released"):
+        tn.publish(stored(tmp_path, people()), schema=declared, ledger=books, **asked)

@@ -1,0 +1,279 @@
+"""A table that is published in passes is the one that is published at once, as far as nothing is
+random; and it is refused, registered and measured alike."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import tenue as tn
+from tenue.engine.contract import FAULT
+from tenue.engine.duckdb.passes import OnDisk
+from tenue.errors import EngineFault
+from tenue.microdata.method import generalise, groups, swap
+from tenue.microdata.table import kept
+from unit.microdata.method.stored import MEMORY, people, rows_of, schema, stored
+
+SWAP: dict[str, Any] = {"method": "swap", "by": "each-confidential", "k": 5}
+GENERALISE: dict[str, Any] = {"method": "generalise", "k": 4}
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every stored table is too large, and batches hold few rows."""
+    monkeypatch.setattr(groups, "VALUE", 1 << 30)
+    monkeypatch.setattr(kept, "_FEWEST", 37)
+    monkeypatch.setattr(kept, "_MOST", 37)
+
+
+def both(path: Path, declared: Any = None, **asked: Any) -> tuple[Any, Any]:
+    """In memory and in passes."""
+    given = {"schema": declared or schema(), "ledger": False, **asked}
+    return tn.publish(path, **given), tn.publish(path, memory=MEMORY, **given)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_swap_has_the_same_groups_and_moves_values_inside_them(tmp_path: Path, seed: int) -> None:
+    path = stored(tmp_path, people(seed=seed))
+    held, passed = both(path, **SWAP)
+    said = [str(step) for step in held.history]
+    steps = [str(step) for step in passed.history]
+    for name in ("left out", "partition", "homogeneous", "heap", "publish"):
+        assert [one for one in steps if one.startswith(name)] == [
+            one for one in said if one.startswith(name)
+        ]
+    assert passed.certificate.to_dict() == held.certificate.to_dict()
+    assert passed.table.schema == held.table.schema
+    assert passed.risk.check == held.risk.check
+    for name in passed.table.column_names:  # each column keeps its values
+        one, other = (sorted(map(repr, r.table[name].to_pylist())) for r in (held, passed))
+        assert one == other
+    unswapped = ["age", "town", "born", "note"]
+    rows = [sorted(map(repr, r.table.select(unswapped).to_pylist())) for r in (held, passed)]
+    assert rows[0] == rows[1]
+    assert passed._published.shown.sizes == held._published.shown.sizes
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_generalised_table_is_the_same_row_by_row(tmp_path: Path, seed: int) -> None:
+    """With ties, blanks, a date, a flat list and, in every other table, a taxonomy."""
+    more = {}
+    if seed % 2:
+        tree = {"all": {"up": ["north"], "down": ["south", "west"]}}
+        more["town"] = {"type": "category", "taxonomy": tree, "role": "quasi-identifier"}
+    if seed % 3 == 0:
+        more["age"] = {**schema()["columns"]["age"], "missing": 30}
+    path = stored(tmp_path, people(250 + 40 * seed, seed=seed))
+    held, passed = both(path, schema(**more), **GENERALISE)
+    assert rows_of(held) == rows_of(passed)
+    assert passed.table.schema == held.table.schema
+    assert passed.risk.check == held.risk.check
+    assert passed.certificate.to_dict() == held.certificate.to_dict()
+    assert passed._published.shown.sizes == held._published.shown.sizes
+    said, steps = ([str(step) for step in one.history] for one in (held, passed))
+    assert [one for one in steps if not one.startswith(("passes", "evaluate"))] == said
+    assert passed.risk.own_values == held.risk.own_values
+    assert passed.utility.to_dict()["sse_by_column"] == held.utility.to_dict()["sse_by_column"]
+
+
+def test_groups_that_tell_a_sensitive_value_are_refused_in_passes_too(tmp_path: Path) -> None:
+    ill = {"type": "category", "categories": ["yes", "no"], "role": "confidential"}
+    declared = schema(ill={**ill, "sensitive": True})
+    table = people(blanks=0)
+    table = table.set_column(5, "ill", pa.array(["yes"] * 270 + ["no"] * 30))
+    path = stored(tmp_path, table)
+    for more in ({}, {"memory": MEMORY}):
+        with pytest.raises(tn.Refused, match="`ill`"):
+            tn.publish(path, schema=declared, ledger=False, **GENERALISE, **more)
+    held, passed = both(path, declared, **GENERALISE, override="homogeneous-groups")
+    assert rows_of(held) == rows_of(passed)
+
+
+def test_a_group_that_is_too_small_never_leaves(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The mutant splits down to fewer than k; what is measured on all rows stops it."""
+    path = stored(tmp_path, people())
+    real = generalise.split_in_passes
+    monkeypatch.setattr(
+        generalise, "split_in_passes", lambda *given: real(*given[:-1], given[-1] - 1)
+    )
+    with pytest.raises(tn.Fault):
+        tn.publish(path, schema=schema(), ledger=False, memory=MEMORY, **GENERALISE)
+
+
+def test_values_leave_their_rows_and_never_their_group(tmp_path: Path) -> None:
+    """Mutants: a swap that moves nothing, one that moves columns together, one whose rows stay in
+    the order of the file."""
+    rows = 400
+    values = np.arange(rows)
+    table = pa.table({"key": values, "a": values, "b": values})
+    number = {"type": "number", "bounds": [0, rows]}
+    declared = {
+        "table": {"name": "t", "unit": "record", "neighbours": "replace"},
+        "columns": {
+            "key": {**number, "role": "quasi-identifier"},
+            "a": {**number, "role": "confidential"},
+            "b": {**number, "role": "confidential"},
+        },
+    }
+    path = tmp_path / "t.parquet"
+    pq.write_table(table, path)
+    left = tn.publish(path, schema=declared, ledger=False, memory=MEMORY, **SWAP).table.to_pydict()
+    key, a, b = (np.array(left[name]) for name in ("key", "a", "b"))
+    assert (key // 5 == a // 5).all()  # whole groups of five neighbours
+    assert (key // 5 == b // 5).all()
+    assert 20 < (a == key).sum() < 160  # a fifth stays, as if by chance
+    assert 20 < (a == b).sum() < 160
+    assert np.abs(np.diff(key)).mean() > 50
+
+
+def test_a_table_that_fits_is_held(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(groups, "VALUE", 1)
+    path = stored(tmp_path, people())
+    _, passed = both(path, **SWAP)
+    assert not any(step.name == "passes" for step in passed.history)
+    frame = tn.publish(people(), schema=schema(), ledger=False, memory=MEMORY, **SWAP)
+    assert not any(step.name == "passes" for step in frame.history)
+
+
+@pytest.mark.parametrize(
+    ("table", "said"),
+    [
+        (people(3, blanks=0), "fewer than"),
+        (people(blanks=1), "no value in any"),
+        (people().set_column(4, "pay", pa.array([1.0] * 300)), "same value"),
+        (people().set_column(4, "pay", pa.array([float("inf")] * 300)), "infinite"),
+        (people().set_column(5, "ill", pa.array(["unheard"] * 300)), "`ill`"),
+        (people().set_column(0, "name", pa.array(["one"] * 300)), "more than once"),
+    ],
+)
+def test_what_is_refused_in_memory_is_refused_in_passes(
+    tmp_path: Path, table: pa.Table, said: str
+) -> None:
+    path = stored(tmp_path, table)
+    refused = []
+    for more in ({}, {"memory": MEMORY}):
+        with pytest.raises(tn.Refused) as caught:
+            tn.publish(path, schema=schema(), ledger=False, **SWAP, **more)
+        refused.append(str(caught.value))
+        assert said in refused[-1]
+    assert refused[0] == refused[1]
+
+
+def test_rows_that_a_value_is_missing_in_everywhere_are_none(tmp_path: Path) -> None:
+    half = pa.array([1.0, None] * 150), pa.array([None, "flu"] * 150)
+    table = people().set_column(4, "pay", half[0]).set_column(5, "ill", half[1])
+    path = stored(tmp_path, table)
+    for more in ({}, {"memory": MEMORY}):
+        with pytest.raises(tn.Refused) as caught:
+            tn.publish(path, schema=schema(), ledger=False, **SWAP, **more)
+        assert "Every row has a missing value" in str(caught.value)
+
+
+def test_a_second_release_is_found_whichever_way_either_was_made(tmp_path: Path) -> None:
+    """The mutant leaves no marks of rows that were read in passes."""
+    path = stored(tmp_path, people())
+    (tmp_path / "more").mkdir()
+    other = stored(tmp_path / "more", people().slice(3))  # another file, some rows less
+    for first, second in (({"memory": MEMORY}, {}), ({}, {"memory": MEMORY})):
+        books = tn.ledger.Memory()
+        declared = schema()
+        assert tn.publish(path, schema=declared, ledger=books, **SWAP, **first).table is not None
+        declared["table"]["name"] = "renamed"
+        with pytest.raises(tn.Refused) as caught:
+            tn.publish(other, schema=declared, ledger=books, **SWAP, **second)
+        assert "released" in str(caught.value)
+
+
+def test_what_cannot_be_made_in_passes_is_refused_before_it_is_read() -> None:
+    whole = [
+        {"method": "microaggregate", "k": 5},
+        {"method": "swap", "k": 5},
+        {"method": "swap", "k": 5, "by": "other-attributes"},
+        {"method": "anatomy", "k": 5},
+        {"method": "generalise", "k": 5, "by": "full-domain"},
+        {**GENERALISE, "l": 2},
+        {**GENERALISE, "t": 0.5},
+        {**GENERALISE, "suppress": 0.1},
+    ]
+    for asked in whole:
+        with pytest.raises(tn.Refused) as caught:
+            tn.publish("nowhere.parquet", schema=schema(), memory=MEMORY, ledger=False, **asked)
+        assert "compares rows of the whole table" in str(caught.value)
+    declared = schema()
+    declared["table"] |= {"unit": "name", "rows_per_unit": 3}
+    with pytest.raises(tn.Refused) as caught:
+        tn.publish("nowhere.parquet", schema=declared, memory=MEMORY, ledger=False, **SWAP)
+    assert "whoever has one `name`" in str(caught.value)
+
+
+def test_a_failure_on_the_way_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "scratch"
+    folder.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(folder))
+    path = stored(tmp_path, people())
+    books = tn.ledger.Memory()
+
+    def broken(*_: Any, **__: Any) -> Any:
+        raise EngineFault(FAULT)
+
+    monkeypatch.setattr(OnDisk, "shuffle", broken)
+    with pytest.raises(EngineFault, match=FAULT):
+        tn.publish(path, schema=schema(), ledger=books, memory=MEMORY, **SWAP).save(tmp_path / "o")
+    assert list(folder.iterdir()) == []
+    assert not (tmp_path / "o").exists()
+    assert not [entry for entry in books.entries() if "release" in str(entry)]
+
+
+def test_a_group_is_never_cut_between_equal_values(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The mutant cuts ranks: some of a heap of equal values would change places with others."""
+    rows = 60
+    table = pa.table({"q": np.arange(rows), "s": np.repeat([0, 1, 2, 3, 4, 5], 10)})
+    declared = {
+        "table": {"name": "t", "unit": "record", "neighbours": "replace"},
+        "columns": {
+            "q": {"type": "number", "bounds": [0, 99], "role": "quasi-identifier"},
+            "s": {"type": "number", "bounds": [0, 9], "role": "confidential"},
+        },
+    }
+    path = tmp_path / "t.parquet"
+    pq.write_table(table, path)
+    asked = {**SWAP, "k": 15}
+
+    def straddling() -> bool:
+        made = tn.publish(path, schema=declared, ledger=False, memory=MEMORY, **asked).table
+        pairs = zip(made["q"].to_pylist(), made["s"].to_pylist(), strict=True)
+        return any(q // 20 != s // 2 for q, s in pairs)
+
+    assert not straddling()
+    real = swap.cut_in_passes
+
+    def cut_ranks(*given: Any) -> Any:
+        from dataclasses import replace
+
+        return replace(real(*given), label=lambda numbers: numbers // 4)
+
+    monkeypatch.setattr(swap, "cut_in_passes", cut_ranks)
+    assert straddling()
+
+
+def test_the_saved_release_is_complete_and_fits_its_certificate(tmp_path: Path) -> None:
+    path = stored(tmp_path, people())
+    made = tn.publish(path, schema=schema(), ledger=tn.ledger.Memory(), memory=MEMORY, **SWAP)
+    made.save(tmp_path / "out")
+    assert pq.read_metadata(tmp_path / "out" / "table.parquet").num_rows == made.rows
+    found = tn.evaluate.check(
+        tmp_path / "out" / "table.parquet", schema=tn.Schema.from_dict(schema())
+    )
+    assert found.certificate_fits
+    assert rows_of(made)
