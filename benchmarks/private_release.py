@@ -7,6 +7,7 @@
     python benchmarks/private_release.py --only --add --large      those alone
     python benchmarks/private_release.py --out chart.svg           also draws the chart
     python benchmarks/private_release.py --only eia11 --add        keeps the rows of other tables
+    python benchmarks/private_release.py --summary                 of the recorded rows alone
 
 Every figure is the mean over runs; 0 is best everywhere, but for the area under the curve. Pairs of
 columns are compared in cells of twenty parts of equally many original rows. The rivals promise
@@ -33,6 +34,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 from private_chart import chart
+from private_summary import summary
 from private_tables import TABLES, Made, clouds, large, made, number
 from record import record
 from rich.console import Console
@@ -410,6 +412,7 @@ def main() -> None:
     parser.add_argument("--most", type=int, default=STORED[-1], help="rows of stored tables")
     parser.add_argument("--large-one", help=argparse.SUPPRESS)
     parser.add_argument("--stored-one", nargs=3, help=argparse.SUPPRESS)
+    parser.add_argument("--summary", action="store_true")
     parser.add_argument("--add", action="store_true", help="keep recorded rows of other tables")
     parser.add_argument("--out", type=Path, help="where the chart goes")
     given = parser.parse_args()
@@ -420,12 +423,16 @@ def main() -> None:
         one_in_passes(*given.stored_one)
         return
     console = Console(width=150)
+    if given.summary:
+        console.print("\n".join(summary(earlier([]))))
+        return
     rows = earlier(given.only) if given.add else []
     rows += compare(given, console)
     if given.large:
         big = at_scale(given.most)
         shown(console, "large tables, epsilon 1", big)
         rows = [row for row in rows if "gigabytes" not in row] + big
+    console.print("\n".join(summary(rows)))
     if given.out:
         given.out.write_text(chart(rows))
     console.print(f"written to {record('private_release', rows)}")

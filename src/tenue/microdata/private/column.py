@@ -16,10 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...engine.contract import Passes
-from ...noise.discrete_laplace import DiscreteLaplace
 from ...noise.source import Source
 from ..permute import shuffled
-from .counts import MOVED, Counts, Weights, fitted, noisy, uniforms
+from .counts import Counts, Weights, fitted, noisy, uniforms, variance
 from .domain import Axis
 from .growth import Line, grown
 from .tree import SPLITS, interval_error, tree_error, tree_least
@@ -79,8 +78,57 @@ class Margin:
         return int(np.flatnonzero(np.diff(self.ends) > 0)[-1])
 
 
-def private_margin(axis: Axis, column: Passes, epsilon: Fraction, source: Source) -> Margin:
-    """The margin of one column, given the places of its records.
+@dataclass(frozen=True)
+class Measured:
+    """The noisy counts of a column's cells, which are released, and what follows from them.
+
+    counts: of each cell; those of a block sum to the best that is known of the block.
+    variance: what each cell adds to the variance of a sum over cells.
+    block: the block of each cell; one block if there are few cells.
+    rows: of the table, at least 1.
+    """
+
+    edges: NDArray[np.int64]
+    counts: Weights
+    variance: float
+    block: NDArray[np.int64]
+    rows: int
+
+    @cached_property
+    def margin(self) -> Margin:
+        """The distribution as the counts alone give it."""
+        totals = np.bincount(self.block, weights=self.counts)
+        return self._spread(self.block, np.asarray(totals, np.float64))
+
+    def refined(self, group: NDArray[np.int64], totals: Weights, variance: float) -> Margin:
+        """The same, with noisy totals of groups of cells that were counted besides.
+
+        What the cells of a group sum to and its total are two measurements of one number, and are
+        weighed by their variances. Few totals tell more of a long interval than many cells do,
+        whose errors add up.
+
+        group: of each cell, numbered from 0.
+        variance: of each total.
+        """
+        cells = np.bincount(group)
+        own = np.bincount(group, weights=self.counts)
+        own += (self.rows - own.sum()) * cells / cells.sum()
+        given = totals + (self.rows - totals.sum()) / totals.size
+        sure = variance / (variance + cells * self.variance)
+        return self._spread(group, sure * own + (1 - sure) * given)
+
+    def _spread(self, group: NDArray[np.int64], totals: Weights) -> Margin:
+        """Totals that are none below 0, and the cells of each group fitted to its own."""
+        order, ends = np.argsort(group, kind="stable"), np.cumsum(np.bincount(group))
+        found = np.zeros(self.counts.size)
+        for cells, held in zip(np.split(order, ends[:-1]), fitted(totals, self.rows), strict=True):
+            if held > 0:
+                found[cells] = fitted(self.counts[cells], held)
+        return Margin(self.edges, found / found.sum())
+
+
+def private_column(axis: Axis, column: Passes, epsilon: Fraction, source: Source) -> Measured:
+    """The noisy counts of one column, given the places of its records.
 
     Guarantee
         `epsilon`-differential privacy when one record is replaced and their number is public.
@@ -88,12 +136,11 @@ def private_margin(axis: Axis, column: Passes, epsilon: Fraction, source: Source
     rows = max(column.rows, 1)
     if has_counts(axis, rows, epsilon):
         counts = column.sum(lambda places: np.bincount(places[:, 0], minlength=axis.size))
-        edges = np.arange(axis.size + 1)
-        weights = fitted(noisy(counts, epsilon, source), rows)
-    else:
-        edges, counts = _leaves(axis, column, SPLITS * epsilon, source)
-        weights = _in_blocks(counts, rows, (1 - SPLITS) * epsilon, source)
-    return Margin(edges, weights / weights.sum())
+        return _one_block(np.arange(axis.size + 1), counts, rows, epsilon, source)
+    edges, counts = _leaves(axis, column, SPLITS * epsilon, source)
+    if counts.size < _BLOCKS_FROM:
+        return _one_block(edges, counts, rows, (1 - SPLITS) * epsilon, source)
+    return _in_blocks(edges, counts, rows, (1 - SPLITS) * epsilon, source)
 
 
 def _leaves(
@@ -106,27 +153,32 @@ def _leaves(
     return np.append(boxes.low[order, 0], axis.size), counts[order]
 
 
-def _in_blocks(counts: Counts, rows: int, epsilon: Fraction, source: Source) -> Weights:
-    """Noisy counts of leaves; where there are many, of blocks of neighbouring leaves too.
+def _one_block(
+    edges: NDArray[np.int64], counts: Counts, rows: int, epsilon: Fraction, source: Source
+) -> Measured:
+    released = noisy(counts, epsilon, source).astype(np.float64)
+    return Measured(edges, released, variance(epsilon), np.zeros(counts.size, np.int64), rows)
+
+
+def _in_blocks(
+    edges: NDArray[np.int64], counts: Counts, rows: int, epsilon: Fraction, source: Source
+) -> Measured:
+    """Noisy counts of many leaves, and of blocks of neighbouring leaves too.
 
     Errors of single leaves add up over a long interval. Blocks keep this in check, for a part of
     the budget: a record is counted once among the leaves and once among the blocks.
     """
-    if counts.size < _BLOCKS_FROM:
-        return fitted(noisy(counts, epsilon, source), rows)
     length = math.isqrt(counts.size)
     begins = np.arange(0, counts.size, length)
     leaf = noisy(counts, epsilon / 2, source)
     block = noisy(np.add.reduceat(counts, begins), epsilon / 2, source)
     sizes = np.diff(np.append(begins, counts.size))
     # the leaves of a block tell its total too, with `sizes` times the variance
-    total = (sizes * block + np.add.reduceat(leaf, begins)) / (sizes + 1)
-    totals = fitted(total, rows)
-    found = np.zeros(counts.size)
-    for begin, size, held in zip(begins, sizes, totals, strict=True):
-        if held > 0:
-            found[begin : begin + size] = fitted(leaf[begin : begin + size], held)
-    return found
+    sums = np.add.reduceat(leaf, begins)
+    total = (sizes * block + sums) / (sizes + 1)
+    number = np.repeat(np.arange(sizes.size), sizes)
+    released = leaf + ((total - sums) / sizes)[number]
+    return Measured(edges, released, variance(epsilon / 2) / (length + 1), number, rows)
 
 
 def has_counts(axis: Axis, rows: int, epsilon: Fraction) -> bool:
@@ -144,8 +196,7 @@ def least_epsilon(axis: Axis, rows: int, epsilon: Fraction) -> Fraction:
 def margin_error(axis: Axis, rows: int, epsilon: Fraction) -> float:
     """`Synthesis.expected_error` of one column."""
     if has_counts(axis, rows, epsilon):
-        law = DiscreteLaplace(sensitivity=MOVED, epsilon=epsilon)
-        return interval_error(axis.size, math.sqrt(law.variance), rows)
+        return interval_error(axis.size, math.sqrt(variance(epsilon)), rows)
     return tree_error([Line(axis.size, int(axis.blank))], rows, epsilon)
 
 

@@ -12,7 +12,15 @@ import numpy as np
 from ...engine.contract import Passes
 from ...noise.source import Source
 from ...screen.number import exactly
-from .column import Margin, has_counts, least_epsilon, margin_error, private_margin, shares
+from .column import (
+    Margin,
+    Measured,
+    has_counts,
+    least_epsilon,
+    margin_error,
+    private_column,
+    shares,
+)
 from .domain import Domain, Places
 from .synthesis import Synthesis
 
@@ -77,13 +85,20 @@ def budgets(domain: Domain, epsilon: Fraction) -> list[Fraction]:
 def private_margins(
     domain: Domain, records: Passes, epsilon: Fraction, source: Source
 ) -> list[Margin]:
-    """The margins of all columns.
+    """The margins of all columns, by `private_columns`."""
+    return [held.margin for held in private_columns(domain, records, epsilon, source)]
+
+
+def private_columns(
+    domain: Domain, records: Passes, epsilon: Fraction, source: Source
+) -> list[Measured]:
+    """The noisy counts of all columns.
 
     Guarantee
         Together `epsilon`-differentially private when one record is replaced.
     """
     return [
-        private_margin(axis, records.only(j), budget, source)
+        private_column(axis, records.only(j), budget, source)
         for j, (axis, budget) in enumerate(zip(domain.axes, budgets(domain, epsilon), strict=True))
     ]
 

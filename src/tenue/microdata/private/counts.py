@@ -35,6 +35,12 @@ def noisy(counts: Counts, epsilon: Fraction, source: Source, moved: int = MOVED)
     return np.asarray(counts + drawn)
 
 
+def variance(epsilon: Fraction) -> float:
+    """Of the noise of one count that `noisy` adds where a record moves two of them; above 0, also
+    where noise is as good as never drawn."""
+    return max(float(DiscreteLaplace(sensitivity=MOVED, epsilon=epsilon).variance), 1e-9)
+
+
 def fitted(noisy: NDArray[Any], total: float) -> Weights:
     """The nearest numbers, in the Euclidean norm, that are none below 0 and sum to `total` > 0."""
     flat = np.asarray(noisy, np.float64).reshape(-1)

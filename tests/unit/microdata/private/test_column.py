@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from tenue.engine.held import Held
 from tenue.microdata.private.column import (
     Margin,
+    Measured,
     has_counts,
     margin_error,
-    private_margin,
+    private_column,
     shares,
 )
 from tenue.microdata.private.domain import Axis, Domain
@@ -95,7 +96,7 @@ def test_a_count_for_each_place_or_a_tree(name: str, rows: int, epsilon: int, co
 def test_a_margin_is_near_the_rows(name: str) -> None:
     axis = AXES[name]
     places = np.minimum(np.arange(20_000) % 1000, axis.size - 1) * 7 % axis.size
-    margin = private_margin(axis, Held(places[:, None]), Fraction(1), Seeded(3))
+    margin = private_column(axis, Held(places[:, None]), Fraction(1), Seeded(3)).margin
     drawn = margin.sample(places.size, Seeded(4))
     off = np.abs(np.sort(places) - np.sort(drawn)).mean()
     assert off < 0.01 * axis.size
@@ -105,9 +106,51 @@ def test_a_margin_is_near_the_rows(name: str) -> None:
 def test_a_blank_is_apart_from_the_largest_number() -> None:
     axis = AXES["gap"]
     places = np.repeat([0, axis.size - 1], [3000, 1000])
-    margin = private_margin(axis, Held(places[:, None]), Fraction(1), Seeded(5))
+    margin = private_column(axis, Held(places[:, None]), Fraction(1), Seeded(5)).margin
     assert margin.edges[-2] == axis.size - 1
     assert margin.weights[-1] == pytest.approx(0.25, abs=0.01)
+
+
+def measured(counts: list[float], variance: float = 1.0) -> Measured:
+    cells = np.arange(len(counts) + 1)
+    return Measured(cells, np.array(counts), variance, np.zeros(len(counts), np.int64), 100)
+
+
+def test_totals_of_groups_are_weighed_with_the_cells_by_their_variances() -> None:
+    column, group = measured([20.0, 30, 25, 25]), np.array([0, 0, 1, 1])
+    # the cells of a group say 50, with a variance of 2
+    for variance, total in ((2.0, 55), (6.0, 52.5), (1e-9, 60), (1e9, 50)):
+        found = column.refined(group, np.array([60.0, 40]), variance)
+        assert found.weights[:2].sum() * 100 == pytest.approx(total)
+        assert found.weights[1] - found.weights[0] == pytest.approx(0.1)
+        assert found.weights.sum() == pytest.approx(1)
+
+
+def test_totals_need_not_sum_to_the_rows() -> None:
+    column, group = measured([20.0, 30, 25, 25]), np.array([1, 0, 0, 1])
+    found = column.refined(group, np.array([70.0, 50]), 2.0)
+    assert found.weights * 100 == pytest.approx([18.75, 31.25, 26.25, 23.75])
+
+
+def test_few_totals_make_a_long_interval_surer() -> None:
+    """A mutant that trusts cells and totals alike, or either alone, is worse."""
+    rng = np.random.default_rng(4)
+    true, group = np.full(64, 100.0), np.arange(64) // 16
+
+    def off(trusted: float | None) -> float:
+        found = []
+        for _ in range(300):
+            cells = true + rng.normal(0, 4, 64)
+            column = Measured(np.arange(65), cells, 16.0, np.zeros(64, np.int64), 6400)
+            totals = np.bincount(group, weights=true) + rng.normal(0, 8, 4)
+            margin = column.margin if trusted is None else column.refined(group, totals, trusted)
+            found.append(abs(margin.ends[32] - 0.5))
+        return float(np.mean(found))
+
+    right = off(64.0)
+    assert right < 0.95 * off(1e-9)
+    assert right < 0.6 * off(None)
+    assert right < 0.9 * off(1024.0)
 
 
 def test_columns_share_by_roots_exactly() -> None:

@@ -19,7 +19,7 @@ from private_laws import (
     worst_loss,
 )
 from tenue.microdata.private import column, columns
-from tenue.microdata.private.column import Margin
+from tenue.microdata.private.column import Measured
 from tenue.microdata.private.columns import Columns, budgets, margins_error
 from tenue.noise.source import Seeded
 
@@ -72,14 +72,14 @@ def test_wrong_noise_is_seen(wrong: Any, monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_cells_read_from_rows_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    def only_what_occurs(axis: Any, held: Any, epsilon: Any, source: Any) -> Margin:
+    def only_what_occurs(axis: Any, held: Any, epsilon: Any, source: Any) -> Measured:
         places = held.take(np.arange(held.rows))
         edges, counts = np.unique(places, return_counts=True)
         released = column.noisy(counts, epsilon, source)
-        weights = np.maximum(released, 1) / np.maximum(released, 1).sum()
-        return Margin(np.append(edges, axis.size), weights)
+        block = np.zeros(counts.size, np.int64)
+        return Measured(np.append(edges, axis.size), released + 0.0, 1.0, block, held.rows)
 
-    monkeypatch.setattr(columns, "private_margin", only_what_occurs)
+    monkeypatch.setattr(columns, "private_column", only_what_occurs)
     way = Columns.planned(numbers(*SIZES), 3, Fraction(2))
     with pytest.raises(Exposed):
         worst_loss(way, SIZES, monkeypatch)

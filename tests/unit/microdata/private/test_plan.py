@@ -72,9 +72,9 @@ def test_what_does_not_suit_is_refused(given: dict[str, Any]) -> None:
 
 
 def test_whoever_asks_for_a_way_is_told_which_one_suits_the_table() -> None:
-    assert plan_release(schema(), 5_000, 1).by == "tree"
-    assert "suits" in plan_release(schema(), 5_000, 1, "tree").reason
-    assert "instead of tree" in plan_release(schema(), 5_000, 1, "columns").reason
+    assert plan_release(schema(), 50_000, 1).by == "tree"
+    assert "suits" in plan_release(schema(), 50_000, 1, "tree").reason
+    assert "instead of tree" in plan_release(schema(), 50_000, 1, "columns").reason
 
 
 def test_few_rows_are_warned_of() -> None:

@@ -28,7 +28,7 @@ from ..counts import Counts, Weights, noisy, uniforms
 from ..domain import Domain, Places
 from ..synthesis import Synthesis
 
-COLUMNS, PAIRS = Fraction(75, 100), Fraction(25, 100)
+COLUMNS, PAIRS = Fraction(88, 100), Fraction(12, 100)
 """The parts of epsilon."""
 _NORMAL = NormalDist()
 _HALVINGS = 40
@@ -42,7 +42,7 @@ class Copula(Synthesis):
     """Columns that hang together like a normal law.
 
     Guarantee
-        `epsilon` in all: .75 for the columns, .25 for the counts of all pairs. A record that is
+        `epsilon` in all: .88 for the columns, .12 for the counts of all pairs. A record that is
         replaced changes sides in some u of the D columns; a pair changes exactly if one of its two
         columns is among them, which u·(D − u) pairs do, ⌊D²/4⌋ at most.
 

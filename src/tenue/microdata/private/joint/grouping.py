@@ -5,6 +5,7 @@ Groups are made from what was released already, so they cost nothing, and never 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 from ....noise.source import Source
 from ..column import Margin
 from ..counts import Weights, uniforms
+from ..domain import Domain
 
 _LISTED = 1 << 16
 
@@ -90,6 +92,30 @@ class Groups:
         made = np.empty(numbers.size, np.int64)
         made[order] = self.margin.edges[cell] + np.minimum(offset, width - 1)
         return made
+
+
+def grouped(
+    domain: Domain, margins: Sequence[Margin], ordered: Sequence[bool], most: int
+) -> list[Groups]:
+    """The groups of each column; a tree that was not split has no cell of blanks."""
+    return [
+        Groups.of(
+            margin,
+            ordered=line,
+            blank=axis.blank and int(margin.edges[-2]) == axis.held,
+            most=most,
+        )
+        for axis, margin, line in zip(domain.axes, margins, ordered, strict=True)
+    ]
+
+
+def forced(ranks: NDArray[np.int64], margin: Margin, source: Source) -> NDArray[np.int64]:
+    """Places in the order of the ranks, distributed as the margin says."""
+    rows = ranks.size
+    order = np.argsort(ranks + uniforms(rows, source))
+    made = np.empty(rows, np.int64)
+    made[order] = margin.quantile((np.arange(rows) + uniforms(rows, source)) / rows)
+    return made
 
 
 def by_group(

@@ -17,23 +17,20 @@ from numpy.typing import NDArray
 
 from ....engine.contract import Passes
 from ....mechanism.choose.score import HighScore
-from ....noise.discrete_laplace import DiscreteLaplace
 from ....noise.source import Source
 from ...permute import shuffled
-from ..column import Margin
-from ..counts import MOVED, Counts, Weights, apportioned, noisy
+from ..column import Measured
+from ..counts import MOVED, Counts, Weights, apportioned, noisy, variance
 from ..domain import Domain, Places
-from .grouping import Groups, by_group
+from .grid import Grid, dependent, independent, refined
+from .grouping import Groups, by_group, forced, grouped
 
 Pair = tuple[int, int]
 
-_ROWS_A_CELL = 12
+_ROWS_A_CELL = 18
 _MOST_GROUPS = 32
 _CHOICES = Fraction(1, 10)
 """The part of the budget of pair tables that chooses the pairs; none if there is one pair."""
-_SURE = 0.5
-"""Departures from independence below this many scales of the noise are taken for noise."""
-_SWEEPS = 30
 
 
 @dataclass(frozen=True)
@@ -66,30 +63,32 @@ class PairTables:
         cells = int(self.rows * self.counting / _ROWS_A_CELL)
         return min(max(math.isqrt(cells), 2), _MOST_GROUPS)
 
-    def grouped(self, domain: Domain, margins: Sequence[Margin]) -> list[Groups]:
-        return [
-            Groups.of(
-                margin,
-                ordered=axis.ordered,
-                blank=axis.blank and int(margin.edges[-2]) == axis.held,
-                most=self.groups,
-            )
-            for axis, margin in zip(domain.axes, margins, strict=True)
-        ]
-
-    def release(self, records: Passes, groups: Sequence[Groups], source: Source) -> Walk:
-        """The tables that rows are drawn from."""
+    def release(
+        self, domain: Domain, records: Passes, measured: Sequence[Measured], source: Source
+    ) -> Walk:
+        """The tables that rows are drawn from, and margins that are better for them."""
+        ordered = [axis.ordered for axis in domain.axes]
+        margins = [column.margin for column in measured]
+        groups = grouped(domain, margins, ordered, self.groups)
 
         def numbered(places: Places) -> Places:
             return np.stack([g.number(places[:, j]) for j, g in enumerate(groups)], axis=1)
 
         with records.map(numbered, [group.many for group in groups]) as numbers:
-            return Walk(self.tables(numbers, groups, source), groups)
+            grids = self.grids(numbers, groups, ordered, source)
+        groups = refined(measured, groups, grids)
+        tables = {}
+        for grid in grids:
+            i, j = grid.columns
+            expected = independent([groups[i], groups[j]], max(self.rows, 1))
+            scale = math.sqrt(self.variance / 2)
+            tables[i, j] = dependent(grid.counts, expected, scale, [ordered[i], ordered[j]])
+        return Walk(tables, groups, ordered)
 
-    def tables(
-        self, numbers: Passes, groups: Sequence[Groups], source: Source
-    ) -> dict[Pair, Weights]:
-        """The pairs of a spanning tree in the order of choice, each with its fitted table.
+    def grids(
+        self, numbers: Passes, groups: Sequence[Groups], ordered: Sequence[bool], source: Source
+    ) -> list[Grid]:
+        """The pairs of a spanning tree in the order of choice, each with its noisy table.
 
         numbers: the group of each record in each column.
         """
@@ -97,15 +96,19 @@ class PairTables:
         for i, j in itertools.combinations(range(len(groups)), 2):
             both = numbers.only(i, j)
             counts[i, j] = both.sum(_crossing(groups[i].many, groups[j].many))
-        independent = {
-            (i, j): np.outer(groups[i].weights, groups[j].weights) * self.rows for i, j in counts
+        scores = {
+            (i, j): self.score(table, independent([groups[i], groups[j]], self.rows))
+            for (i, j), table in counts.items()
         }
-        scores = {pair: self.score(table, independent[pair]) for pair, table in counts.items()}
-        found = {}
-        for pair in self.spanned(scores, source):
-            released = noisy(counts[pair], self.counting, source)
-            found[pair] = self.fitted(released, independent[pair])
-        return found
+        return [
+            Grid(pair, noisy(counts[pair], self.counting, source), self.variance)
+            for pair in self.spanned(scores, ordered, source)
+        ]
+
+    @property
+    def variance(self) -> float:
+        """Of the noise of each cell."""
+        return variance(self.counting)
 
     def score(self, counts: Counts, independent: Weights) -> int:
         """How far a table is from independence, less what its noise would be.
@@ -115,12 +118,18 @@ class PairTables:
         distance = int(np.abs(counts - np.rint(independent).astype(np.int64)).sum())
         return distance - math.ceil(counts.size / self.counting)
 
-    def spanned(self, scores: Mapping[Pair, int], source: Source) -> list[Pair]:
-        """The pairs of a spanning tree, one after the other, higher scores rather than lower."""
+    def spanned(
+        self, scores: Mapping[Pair, int], ordered: Sequence[bool], source: Source
+    ) -> list[Pair]:
+        """The pairs of a spanning tree, one after the other, higher scores rather than lower.
+
+        Columns of numbers are joined to each other first: more is asked of them.
+        """
         tree = list(range(self.columns))
         found: list[Pair] = []
         while len(found) < self.columns - 1:
             open_ = [pair for pair in scores if tree[pair[0]] != tree[pair[1]]]
+            open_ = [(i, j) for i, j in open_ if ordered[i] and ordered[j]] or open_
             one, other = pair = self._chosen({pair: scores[pair] for pair in open_}, source)
             found.append(pair)
             joined, gone = tree[one], tree[other]
@@ -134,19 +143,6 @@ class PairTables:
             return pairs[0]
         return pairs[HighScore(self.choosing, MOVED).choose(list(scores.values()), source)]
 
-    def fitted(self, released: Counts, independent: Weights) -> Weights:
-        """The table that rows are drawn from: independence, and as much of the noisy departure
-        from it as is not likely to be noise; its margins are those of the columns."""
-        scale = DiscreteLaplace(sensitivity=MOVED, epsilon=self.counting).scale
-        apart = released - independent
-        kept = np.sign(apart) * np.maximum(np.abs(apart) - _SURE * scale, 0.0)
-        table = np.maximum(independent + kept, 1e-9 * self.rows / released.size)
-        for _ in range(_SWEEPS):
-            for axis in (1, 0):
-                wanted = independent.sum(axis=axis, keepdims=True)
-                table = table * (wanted / table.sum(axis=axis, keepdims=True).clip(1e-300))
-        return np.asarray(table)
-
 
 @dataclass(frozen=True)
 class Walk:
@@ -154,10 +150,14 @@ class Walk:
 
     tables: Mapping[Pair, Weights]
     groups: Sequence[Groups]
+    ordered: Sequence[bool]
 
     def block(self, rows: range, source: Source) -> Places:
         made = walked(self.tables, self.groups, len(rows), source)
-        columns = [group.drawn(made[j], source) for j, group in enumerate(self.groups)]
+        columns = [
+            forced(made[j], group.margin, source) if line else group.drawn(made[j], source)
+            for j, (group, line) in enumerate(zip(self.groups, self.ordered, strict=True))
+        ]
         return np.stack(columns, axis=1)[shuffled(len(rows), source)]
 
 

@@ -6,13 +6,13 @@ spends nothing on what the first has found.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ....engine.contract import Passes
 from ....errors import refuse
@@ -20,19 +20,44 @@ from ....noise.source import Source
 from ....screen.number import many
 from ...permute import shuffled
 from ..column import Margin
-from ..columns import margin_parameters, margins_error, margins_least, private_margins
-from ..counts import Weights, apportioned, uniforms
+from ..columns import margin_parameters, margins_error, margins_least, private_columns
+from ..counts import Weights, apportioned, variance
 from ..domain import Domain, Places
 from ..growth import Boxes, Line
 from ..synthesis import Drawing, Synthesis
-from ..tree import tree_least, weighed
+from ..tree import SPLITS, tree_least, weighed
+from .coarse import Coarse
+from .grid import Grid, Gridded, dependent, independent, private_grid, refined
+from .grouping import forced, grouped
 from .pair_tables import PairTables
 
-Joint = Literal["tree", "pair-tables"]
+Joint = Literal["grid", "tree", "pair-tables"]
 
 _RANKS = 1 << 20
 """Steps of the scale of ranks that a tree splits."""
+_SPARE = 2
+"""How many times the rows are drawn from a tree before so many of each coarse cell are kept."""
+_COARSE = Fraction(12, 100)
+"""The part of epsilon that counts a coarse grid before a tree of ranks."""
+_COARSEST, _FINEST = 2, 64
+"""Groups of a column in a grid."""
+_MOST_GRIDDED = 4
+"""Columns of a grid; its cells are many with more."""
+_ROWS_A_CELL, _ROWS_A_COARSE_CELL = 20, 12
+_COARSE_GROUPS = 6
 _ROWS_A_COLUMN = 1000
+_PAIRED = 10_000
+"""Rows times epsilon from which on all columns of a mixed table are joined, not only numbers."""
+_SHARES: dict[str, tuple[tuple[float, Fraction], ...]] = {
+    "grid": ((10_000, Fraction(70, 100)), (math.inf, Fraction(85, 100))),
+    "pair-tables": ((100_000, Fraction(55, 100)), (math.inf, Fraction(87, 100))),
+    "tree": (
+        (50_000, Fraction(60, 100)),
+        (500_000, Fraction(35, 100)),
+        (math.inf, Fraction(25, 100)),
+    ),
+}
+"""The part of epsilon for single columns, up to so many rows times epsilon."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,8 +68,10 @@ class TwoStage(Synthesis):
         `epsilon`-differential privacy for one record that takes any other value: the budgets of
         the margins and of the second stage, which sees ranks by released margins, sum to it.
 
-    joint: what says how columns depend on each other: one "tree" over all ranks, or "pair-tables"
-        along a spanning tree of columns.
+    joint: what says how columns depend on each other: a "grid" of the columns of numbers, while
+        others depend on nothing; a "tree" over all ranks after a coarse grid; or "pair-tables"
+        along a spanning tree of columns. Each counts the columns in groups once more, which makes
+        their margins better.
     """
 
     name: ClassVar[str] = "two-stage"
@@ -55,35 +82,99 @@ class TwoStage(Synthesis):
 
     @classmethod
     def planned(cls, domain: Domain, rows: int, epsilon: Fraction, **options: Any) -> Self:
-        """Pair tables where a column has no order, else a tree."""
+        """A grid of two columns of numbers, a tree of more; pair tables where a column has no
+        order, but a grid of the numbers among few rows."""
         if len(domain.axes) < 2:
             raise refuse("microdata.one-column-in-two-stages", column=domain.axes[0].name)
-        ordered = all(axis.ordered for axis in domain.axes)
-        chosen = {"joint": "tree" if ordered else "pair-tables"} | options
+        lines = sum(axis.ordered for axis in domain.axes)
+        if lines == len(domain.axes):
+            usual = "grid" if lines == 2 else "tree"
+        else:
+            few = 1 < lines <= _MOST_GRIDDED and rows * epsilon < _PAIRED
+            usual = "grid" if few else "pair-tables"
+        chosen = {"joint": usual} | options
         if chosen["joint"] not in get_args(Joint):
             raise refuse("microdata.joint-is", joint=chosen["joint"])
         return cls(domain=domain, rows=rows, epsilon=epsilon, **chosen)
 
     @property
     def margins_epsilon(self) -> Fraction:
-        """The budget of single columns: one half, or three quarters of a small one, where noise
-        drowns dependence first."""
-        small = self.rows * self.epsilon < _ROWS_A_COLUMN * len(self.domain.axes)
-        return self.epsilon * (Fraction(3, 4) if small else Fraction(1, 2))
+        """The budget of single columns: most of it where noise drowns dependence, or where tables
+        are as fine as they need to be; less where a tree of ranks can look closer."""
+        if self.joint == "tree" and not self._few:
+            small = self.rows * self.epsilon < _ROWS_A_COLUMN * len(self.domain.axes)
+            return self.epsilon * (Fraction(3, 4) if small else Fraction(1, 2))
+        steps = _SHARES[self.joint]
+        share = next(part for most, part in steps if self.rows * self.epsilon < most)
+        return self.epsilon * share
 
     @property
     def joint_epsilon(self) -> Fraction:
         return self.epsilon - self.margins_epsilon
 
     @property
+    def grid_epsilon(self) -> Fraction:
+        """What a grid costs: the whole second stage, or a part before a tree."""
+        if self.joint == "tree":
+            return _COARSE * self.epsilon if self._few else Fraction(0)
+        return self.joint_epsilon
+
+    @property
+    def gridded(self) -> list[int]:
+        """The columns of the grid; none before a tree of many columns."""
+        if self.joint == "tree":
+            return list(range(len(self.domain.axes))) if self._few else []
+        return [j for j, axis in enumerate(self.domain.axes) if axis.ordered][:_MOST_GRIDDED]
+
+    @property
+    def _few(self) -> bool:
+        return len(self.domain.axes) <= _MOST_GRIDDED
+
+    @property
+    def groups(self) -> int:
+        """The most groups of a column in the grid.
+
+        Noise asks for few, resolution for many; before a tree few are enough.
+        """
+        coarse = self.joint == "tree"
+        rows_a_cell = _ROWS_A_COARSE_CELL if coarse else _ROWS_A_CELL
+        cells = float(self.rows * self.grid_epsilon) / rows_a_cell
+        most = round(math.pow(cells, 1 / max(len(self.gridded), 1)))
+        return min(max(most, _COARSEST), _COARSE_GROUPS if coarse else _FINEST)
+
+    @property
     def pairs(self) -> PairTables:
         return PairTables(len(self.domain.axes), self.rows, self.joint_epsilon)
 
     def release(self, records: Passes, source: Source) -> Drawing:
-        margins = private_margins(self.domain, records, self.margins_epsilon, source)
+        measured = private_columns(self.domain, records, self.margins_epsilon, source)
+        if self.joint == "pair-tables":
+            return self.pairs.release(self.domain, records, measured, source)
+        if not self.gridded:
+            return self._by_ranks(records, [column.margin for column in measured], source)
+        margins = [column.margin for column in measured]
+        # a tree takes every column for a line, and so does the grid before it
+        lines = [axis.ordered or self.joint == "tree" for axis in self.domain.axes]
+        groups = grouped(self.domain, margins, lines, self.groups)
+        grid = private_grid(records, self.gridded, groups, self.grid_epsilon, source)
+        groups = refined(measured, groups, [grid])
+        margins = [group.margin for group in groups]
         if self.joint == "tree":
-            return self._by_ranks(records, margins, source)
-        return self.pairs.release(records, self.pairs.grouped(self.domain, margins), source)
+            ranked = self._by_ranks(records, margins, source)
+            return ranked.agreed(Coarse.of(groups, _RANKS), grid, self._leaf_variance)
+        expected = independent([groups[j] for j in self.gridded], max(self.rows, 1))
+        scale = math.sqrt(grid.variance / 2)
+        table = dependent(grid.counts, expected, scale, [True] * len(self.gridded))
+        return Gridded(table, self.gridded, margins)
+
+    @property
+    def tree_epsilon(self) -> Fraction:
+        """What a tree of ranks costs."""
+        return self.joint_epsilon - self.grid_epsilon
+
+    @property
+    def _leaf_variance(self) -> float:
+        return variance((1 - SPLITS) * self.tree_epsilon)
 
     def _by_ranks(self, records: Passes, margins: Sequence[Margin], source: Source) -> Ranked:
         """A record's ranks are drawn once, whatever the number of passes that the tree takes."""
@@ -99,14 +190,17 @@ class TwoStage(Synthesis):
             for axis, margin in zip(self.domain.axes, margins, strict=True)
         ]
         with records.map(ranks, [_RANKS] * len(lines)) as ranked:
-            boxes, weights = weighed(ranked, lines, self.joint_epsilon, source)
+            boxes, weights = weighed(ranked, lines, self.tree_epsilon, source)
         return Ranked(boxes, weights, margins)
 
     @property
     def least_epsilon(self) -> Fraction:
         columns = margins_least(self.domain, self.rows, self.margins_epsilon)
         if self.joint == "tree":
-            return min(columns, tree_least(self.joint_epsilon))
+            tree = tree_least(self.tree_epsilon)
+            return min(columns, self.grid_epsilon or tree, tree)
+        if self.joint == "grid":
+            return min(columns, self.grid_epsilon)
         return min(columns, self.pairs.choosing or self.pairs.counting, self.pairs.counting)
 
     @property
@@ -116,13 +210,21 @@ class TwoStage(Synthesis):
     @property
     def parameters(self) -> Mapping[str, str]:
         columns = margin_parameters(self.domain, self.rows, self.margins_epsilon)
+        grid = {
+            "grid": (
+                f"Noisy counts of at most {self.groups} groups of each of "
+                f"{many(len(self.gridded), 'column')} together, for epsilon "
+                f"{float(self.grid_epsilon):.6g}."
+            )
+        }
+        if self.joint == "grid":
+            return columns | grid
         if self.joint == "tree":
-            return columns | {
-                "tree of ranks": (
-                    "A tree of noisy counts over the ranks of all columns together, for epsilon "
-                    f"{float(self.joint_epsilon):.6g}."
-                )
-            }
+            tree = (
+                "A tree of noisy counts over the ranks of all columns together, for epsilon "
+                f"{float(self.tree_epsilon):.6g}."
+            )
+            return columns | (grid if self.gridded else {}) | {"tree of ranks": tree}
         pairs = self.pairs
         return columns | {
             "pair tables": (
@@ -142,31 +244,48 @@ class TwoStage(Synthesis):
             return (
                 "How columns depend on each other is kept only as finely as the tree of ranks.",
             )
+        if self.joint == "grid":
+            alone = len(self.gridded) < len(self.domain.axes)
+            kept = (
+                "How columns of numbers depend on each other is kept in groups of values only.",
+            )
+            return (*kept, "Columns of categories depend on nothing.") if alone else kept
         return ("Columns depend on each other through pairs of them only, in groups of values.",)
 
 
 @dataclass(frozen=True)
 class Ranked:
-    """Rows of ranks from the boxes of a tree, mapped to the margins column by column."""
+    """Rows of ranks from the boxes of a tree, mapped to the margins column by column.
+
+    coarse, factors: cells of which more or less rows are kept than the boxes give.
+    """
 
     boxes: Boxes
     weights: Weights
     margins: Sequence[Margin]
+    coarse: Coarse | None = None
+    factors: Weights | None = None
+
+    def agreed(self, coarse: Coarse, grid: Grid, leaf_variance: float) -> Ranked:
+        """The same, with what a grid says of coarse cells."""
+        factors = coarse.factors(self.boxes, self.weights, leaf_variance, grid)
+        return Ranked(self.boxes, self.weights, self.margins, coarse, factors)
 
     def block(self, rows: range, source: Source) -> Places:
-        made = self.boxes.drawn(apportioned(self.weights, len(rows), source), source)
+        made = self._drawn(len(rows), source)
         for j, margin in enumerate(self.margins):
             made[:, j] = forced(made[:, j], margin, source)
         return np.asarray(made[shuffled(len(rows), source)])
 
-
-def forced(ranks: NDArray[np.int64], margin: Margin, source: Source) -> NDArray[np.int64]:
-    """Places in the order of the ranks, distributed as the margin says."""
-    rows = ranks.size
-    order = np.argsort(ranks + uniforms(rows, source))
-    made = np.empty(rows, np.int64)
-    made[order] = margin.quantile((np.arange(rows) + uniforms(rows, source)) / rows)
-    return made
+    def _drawn(self, size: int, source: Source) -> Places:
+        if self.coarse is None or self.factors is None or not size:
+            return self.boxes.drawn(apportioned(self.weights, size, source), source)
+        drawn = self.boxes.drawn(apportioned(self.weights, _SPARE * size, source), source)
+        drawn = drawn[shuffled(len(drawn), source)]
+        cells = self.coarse.cells(drawn)
+        order = np.argsort(cells, kind="stable")
+        kept = apportioned(self.factors[cells[order]], size, source)
+        return np.asarray(drawn[np.repeat(order, kept)])
 
 
 def _blank_ranks(margin: Margin) -> int:

@@ -79,7 +79,7 @@ def test_the_noise_is_for_all_pairs_together(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(copula, "noisy", watched)
     places = np.random.default_rng(1).integers(0, 1000, (1000, 5))
     way(5).draw(places, Seeded(1))
-    assert asked == [(Fraction(1, 4), 6)]
+    assert asked == [(Fraction(12, 100), 6)]
     assert copula.COLUMNS + copula.PAIRS == 1
 
 

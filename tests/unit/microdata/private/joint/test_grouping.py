@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tenue.microdata.private.column import Margin
 from tenue.microdata.private.domain import Axis
-from tenue.microdata.private.joint.grouping import Groups
+from tenue.microdata.private.joint.grouping import Groups, forced
 from tenue.noise.source import Seeded
 from tenue.schema import Schema
 
@@ -100,3 +100,11 @@ def test_wide_pieces_are_spread_evenly() -> None:
 def test_a_group_without_weight_still_gives_places() -> None:
     groups = grouped(flat(3), margin([1.0, 1e-300, 1e-300]), 3)
     assert set(groups.drawn(np.array([1, 2]), Seeded(1))) == {1, 2}
+
+
+def test_places_take_the_order_of_ranks_and_the_margin() -> None:
+    margin = Margin(np.array([0, 1, 2, 3]), np.array([0.5, 0.3, 0.2]))
+    ranks = np.arange(1000)[::-1] // 2
+    made = forced(ranks, margin, Seeded(1))
+    assert np.bincount(made).tolist() == [500, 300, 200]
+    assert (np.diff(made) <= 0).all()

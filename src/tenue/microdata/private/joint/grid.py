@@ -1,0 +1,168 @@
+"""Noisy counts of every combination of groups of some columns: a grid.
+
+A grid says how its columns depend on each other. It also counts each of them once more, in few
+groups, and so makes their margins better. Everything that follows its noise is free.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from ....engine.contract import Passes
+from ....noise.source import Source
+from ...permute import shuffled
+from ..column import Margin, Measured
+from ..counts import Counts, Weights, apportioned, noisy, variance
+from ..domain import Places
+from .grouping import Groups, forced
+
+_SURE = 0.5
+"""Departures from independence below this many scales of the noise are taken for noise."""
+_SWEEPS = 30
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Noisy counts of cells, which are released.
+
+    columns: their numbers; one axis of `counts` for each, one cell of an axis for each group.
+    variance: of each count.
+    """
+
+    columns: tuple[int, ...]
+    counts: Counts
+    variance: float
+
+    def about(self, column: int) -> tuple[Weights, float]:
+        """The totals of the groups of one column, and the variance of each."""
+        here = self.columns.index(column)
+        totals = self.counts.sum(axis=tuple(i for i in range(self.counts.ndim) if i != here))
+        return totals.astype(np.float64), self.variance * self.counts.size / totals.size
+
+
+def private_grid(
+    records: Passes,
+    columns: Sequence[int],
+    groups: Sequence[Groups],
+    epsilon: Fraction,
+    source: Source,
+) -> Grid:
+    """The grid of these columns, in groups that are released already.
+
+    Guarantee
+        `epsilon`-differential privacy for one record that is replaced: it leaves one cell and
+        enters another, and every cell has noise, empty ones too.
+    """
+    shape = tuple(groups[j].many for j in columns)
+
+    def counted(places: Places) -> Counts:
+        numbers = [groups[j].number(places[:, i]) for i, j in enumerate(columns)]
+        return np.bincount(np.ravel_multi_index(numbers, shape), minlength=math.prod(shape))
+
+    counts = records.only(*columns).sum(counted).reshape(shape)
+    return Grid(tuple(columns), noisy(counts, epsilon, source), variance(epsilon))
+
+
+def refined(
+    measured: Sequence[Measured], groups: Sequence[Groups], grids: Sequence[Grid]
+) -> list[Groups]:
+    """The groups with margins that count what the grids tell of them."""
+    found = []
+    for j, (column, group) in enumerate(zip(measured, groups, strict=True)):
+        told = [grid.about(j) for grid in grids if j in grid.columns]
+        if told:
+            sure = np.array([1 / variance for _, variance in told])
+            # each grid has all rows, whatever its noise sums to
+            fair = [totals + (column.rows - totals.sum()) / totals.size for totals, _ in told]
+            totals = sure @ np.array(fair) / sure.sum()
+            group = Groups(column.refined(group.label, totals, 1 / float(sure.sum())), group.label)
+        found.append(group)
+    return found
+
+
+def independent(groups: Sequence[Groups], rows: int) -> Weights:
+    """What a grid of these columns would be if they had nothing to do with each other."""
+    found = np.array(float(rows))
+    for group in groups:
+        found = np.multiply.outer(found, group.weights)
+    return found
+
+
+def dependent(
+    counts: Counts | Weights, expected: Weights, scale: float, ordered: Sequence[bool]
+) -> Weights:
+    """The grid that rows are drawn from: what was expected, and as much of the noisy departure
+    from it as is not likely to be noise; its margins are those of what was expected.
+
+    Columns of numbers are looked at from far away first, two and two groups together again and
+    again: what is small in every cell, but the same in many, is seen there.
+
+    scale: of the noise of each count.
+    """
+    least = 1e-9 * expected.sum() / expected.size
+    table = np.maximum(expected, least)
+    levels = [
+        max((size - 1).bit_length(), 1) if line else 1
+        for size, line in zip(table.shape, ordered, strict=True)
+    ]
+    for level in reversed(range(max(levels))):
+        parts = [
+            np.arange(size) >> min(level, most - 1)
+            for size, most in zip(table.shape, levels, strict=True)
+        ]
+        here, seen = _summed(table, parts), _summed(counts, parts)
+        cells = _summed(np.ones(table.shape), parts)
+        apart = seen - here
+        kept = np.sign(apart) * np.maximum(np.abs(apart) - _SURE * scale * np.sqrt(cells), 0.0)
+        factor = np.maximum(here + kept, least) / here
+        for axis, part in enumerate(parts):
+            factor = np.take(factor, part, axis=axis)
+        table = table * factor
+    wanted = [_along(expected, axis) for axis in range(table.ndim)]
+    for _ in range(_SWEEPS):
+        for axis in reversed(range(table.ndim)):
+            table = table * (wanted[axis] / _along(table, axis).clip(1e-300))
+    return np.asarray(table)
+
+
+def _summed(table: Weights | Counts, parts: Sequence[Counts]) -> Weights:
+    """The sums over parts of each axis."""
+    found = np.asarray(table, np.float64)
+    for axis, part in enumerate(parts):
+        found = np.add.reduceat(found, np.flatnonzero(np.diff(part, prepend=-1)), axis=axis)
+    return found
+
+
+def _along(table: Weights, axis: int) -> Weights:
+    others = tuple(i for i in range(table.ndim) if i != axis)
+    return np.asarray(table.sum(axis=others, keepdims=True))
+
+
+@dataclass(frozen=True)
+class Gridded:
+    """Rows whose columns follow their margins; those of the grid depend as it says, others on
+    nothing.
+
+    columns: of the grid, which are ordered.
+    """
+
+    table: Weights
+    columns: Sequence[int]
+    margins: Sequence[Margin]
+
+    def block(self, rows: range, source: Source) -> Places:
+        size = len(rows)
+        made = np.empty((size, len(self.margins)), np.int64)
+        held = np.repeat(np.arange(self.table.size), apportioned(self.table, size, source).ravel())
+        cells = np.unravel_index(held[shuffled(size, source)], self.table.shape)
+        for j, margin in enumerate(self.margins):
+            if j not in self.columns:
+                made[:, j] = margin.sample(size, source)
+        for j, numbers in zip(self.columns, cells, strict=True):
+            made[:, j] = forced(numbers, self.margins[j], source)
+        return made

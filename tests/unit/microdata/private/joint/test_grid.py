@@ -1,0 +1,151 @@
+"""Counts of all combinations of groups: their price, and what they make better."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tenue.engine.held import Held
+from tenue.microdata.private.column import Margin, Measured
+from tenue.microdata.private.joint import grid
+from tenue.microdata.private.joint.grid import (
+    Grid,
+    Gridded,
+    dependent,
+    independent,
+    private_grid,
+    refined,
+)
+from tenue.microdata.private.joint.grouping import Groups
+from tenue.noise.discrete_laplace import DiscreteLaplace
+from tenue.noise.source import Seeded
+
+
+def measured(*counts: float, variance: float = 1.0) -> Measured:
+    cells = np.array(counts, np.float64)
+    block = np.zeros(cells.size, np.int64)
+    return Measured(np.arange(cells.size + 1), cells, variance, block, int(cells.sum()))
+
+
+def every(column: Measured) -> Groups:
+    return Groups(column.margin, np.arange(column.counts.size))
+
+
+COLUMNS = [measured(30, 70), measured(10, 20, 70), measured(50, 50)]
+GROUPS = [every(column) for column in COLUMNS]
+
+
+def test_every_record_is_counted_once_and_every_cell_has_noise(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[Any] = []
+
+    def seen(counts: Any, epsilon: Any, source: Any) -> Any:
+        asked.append((counts.tolist(), epsilon))
+        return counts + 1
+
+    monkeypatch.setattr(grid, "noisy", seen)
+    places = np.array([[0, 2, 0], [1, 0, 1], [1, 0, 0], [1, 0, 1]])
+    found = private_grid(Held(places), [0, 1], GROUPS, Fraction(1, 2), Seeded(1))
+    assert asked == [([[0, 0, 1], [3, 0, 0]], Fraction(1, 2))]
+    assert found.counts.tolist() == [[1, 1, 2], [4, 1, 1]]
+    law = DiscreteLaplace(sensitivity=2, epsilon=Fraction(1, 2))
+    assert found.variance == pytest.approx(law.variance)
+
+
+def test_one_record_moves_a_grid_by_two(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All tables of two rows against each other, over all three columns."""
+    monkeypatch.setattr(grid, "noisy", lambda counts, epsilon, source: counts)
+    records = list(itertools.product(range(2), range(3), range(2)))
+    worst = 0
+    for kept, one, other in itertools.product(records, repeat=3):
+        counts = [
+            private_grid(Held(np.array([kept, last])), [0, 1, 2], GROUPS, Fraction(1), Seeded(1))
+            for last in (one, other)
+        ]
+        worst = max(worst, int(np.abs(counts[0].counts - counts[1].counts).sum()))
+    assert worst == 2
+
+
+def test_what_a_grid_tells_of_each_column() -> None:
+    held = Grid((2, 0), np.array([[1, 2], [3, 4], [5, 6]]), 3.0)
+    for column, totals, variance in ((2, [3, 7, 11], 6.0), (0, [9, 12], 9.0)):
+        told = held.about(column)
+        assert told[0].tolist() == totals
+        assert told[1] == variance
+
+
+def test_margins_weigh_all_grids_by_their_variances() -> None:
+    # the first column is counted by itself as 30 : 70, and by two grids as 40 : 60 and 50 : 50
+    grids = [
+        Grid((0, 2), np.array([[20, 20], [30, 30]]), 1.0),
+        Grid((0, 1), np.array([[10, 20, 20], [10, 20, 20]]), 2.0),
+    ]
+    found = refined(COLUMNS, GROUPS, grids)
+    sure = np.array([1, 1 / 2, 1 / 6])
+    wanted = sure @ np.array([30, 40, 50]) / sure.sum()
+    assert found[0].weights[0] * 100 == pytest.approx(wanted)
+    alone = refined(COLUMNS, GROUPS, grids[:1])
+    assert alone[1] is GROUPS[1]
+
+
+def test_without_dependence_a_grid_is_the_product() -> None:
+    expected = independent(GROUPS, 200)
+    assert expected.sum() == pytest.approx(200)
+    assert expected[1, 2, 0] == pytest.approx(200 * 0.7 * 0.7 * 0.5)
+    near = np.rint(expected) + np.array([[[0, 1]], [[1, 0]]])
+    found = dependent(near, expected, 4.0, [True] * 3)
+    assert found == pytest.approx(expected)
+
+
+def test_margins_are_kept_and_what_is_surely_not_noise() -> None:
+    expected = np.outer([0.5, 0.5], [0.25, 0.75]) * 4000
+    seen = np.array([[900, 1100], [100, 1900]])
+    found = dependent(seen, expected, 2.0, [False, False])
+    assert found.sum(axis=0) == pytest.approx([1000, 3000])
+    assert found.sum(axis=1) == pytest.approx([2000, 2000])
+    assert found == pytest.approx(seen, abs=3)
+
+
+def test_what_is_small_in_each_cell_but_the_same_in_many_is_seen() -> None:
+    """From near every departure is taken for noise; the mutant looks from near only."""
+    size = 16
+    expected = np.full((size, size), 100.0)
+    side = np.where(np.arange(size) < size // 2, 1, -1)
+    seen = expected + 4 * np.outer(side, side)
+    far = dependent(seen, expected, 10.0, [True, True])
+    near = dependent(seen, expected, 10.0, [False, False])
+    assert near == pytest.approx(expected)
+    assert far[0, 0] - 100 == pytest.approx(4 - 5 / 8, abs=0.1)
+    assert far[0, -1] - 100 == pytest.approx(-(4 - 5 / 8), abs=0.1)
+
+
+@pytest.mark.parametrize("sizes", [(1, 3), (2, 5), (3, 3, 7), (1, 1)])
+def test_any_number_of_groups_will_do(sizes: tuple[int, ...]) -> None:
+    rng = np.random.default_rng(1)
+    expected = np.ones(sizes) * 50
+    found = dependent(expected + rng.normal(0, 9, sizes), expected, 3.0, [True] * len(sizes))
+    assert found.sum() == pytest.approx(expected.sum())
+    assert (found >= 0).all()
+
+
+def test_rows_follow_the_grid_and_the_margins() -> None:
+    margins = [
+        Margin(np.array([0, 2, 4]), np.array([0.25, 0.75])),
+        Margin(np.array([0, 1, 2]), np.array([0.4, 0.6])),
+        Margin(np.array([0, 1, 2]), np.array([0.5, 0.5])),
+    ]
+    table = np.array([[0.0, 25], [50, 25]])
+    made = Gridded(table, [0, 2], margins).block(range(4000), Seeded(3))
+    assert (made[:, 0] < 2).sum() == 1000
+    assert (made[:, 1] == 0).sum() == 1600
+    assert (made[:, 2] == 0).sum() == 2000
+    assert ((made[:, 0] < 2) & (made[:, 2] == 0)).sum() <= 1
+    both = ((made[:, 1] == 0) & (made[:, 2] == 0)).mean()
+    assert both == pytest.approx(0.2, abs=5 * math.sqrt(0.2 * 0.8 / 4000))
+    assert not (np.diff(made[:, 0]) >= 0).all()
