@@ -34,6 +34,8 @@ from tenue.query.family.reading import Reading
 
 SOURCE = Path(__file__).parent.parent / "src" / "tenue"
 FILES = sorted(SOURCE.rglob("*.py"))
+EXTRAS = {"pyspark"}
+"""What need not be installed; whoever has it looks at the modules that need it too."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,12 @@ class Kind:
         found = set()
         root = SOURCE / self.home.replace(".", "/")
         for path in sorted(root.rglob("*.py")) if root.is_dir() else [root.with_suffix(".py")]:
-            module = importlib.import_module("tenue." + module_of(path))
+            try:
+                module = importlib.import_module("tenue." + module_of(path))
+            except ModuleNotFoundError as missing:
+                if (missing.name or "").split(".")[0] not in EXTRAS:
+                    raise
+                continue
             for name in dir(module):  # names that are loaded when used, too
                 thing = getattr(module, name)
                 at_home = getattr(thing, "__module__", "").startswith(f"tenue.{self.home}")
