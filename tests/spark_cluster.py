@@ -23,7 +23,7 @@ def installed() -> str | None:
     return shutil.which("java") if importlib.util.find_spec("pyspark") else None
 
 
-def start(master: str = "local[*]") -> SparkSession:
+def start(master: str = "local[2]") -> SparkSession:
     """A session on this machine that says nothing."""
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)

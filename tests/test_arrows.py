@@ -75,7 +75,7 @@ _INSIDE = {
     ),
     "order": "hilbert category key",
     "papers": (
-        "cell figure data printed exhibit draw stand_in optimal_noise refinement individual bayes "
+        "cell figure data chance printed exhibit draw stand_in optimal_noise refinement individual bayes "
         "swapping private_data closeness catalogue outcome book reproduce"
     ),
     "prior": (

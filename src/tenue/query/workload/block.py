@@ -41,7 +41,7 @@ from .strategy.least_squares import Estimator
 from .strategy.runs import Places, Reals
 
 _PARTS = 1 << 14
-_MOST_RATE = 100.0
+_MOST_RATE = 16.0
 _LEAST_VARIANCE = 1 / (2 * math.sinh(_MOST_RATE / 2) ** 2)
 """Errors are told as if no law had less noise than that, which is none: floats hold no less."""
 FINE = 1 << 20

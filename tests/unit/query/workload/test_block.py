@@ -74,7 +74,7 @@ def test_the_largest_price_leaves_errors_that_floats_hold() -> None:
         atoms = list(range(1 + int(block.labels.max())))
         (found,) = block.estimates([block.strategy.answers(atoms)])
         assert found == [FINE * total for total in block.rows.whole_sums(atoms)]
-        assert 0 < block.variances.max() < 1e-30
+        assert 0 < block.variances.max() < 1e-5
 
 
 def test_a_public_number_of_rows_is_released_and_met() -> None:
