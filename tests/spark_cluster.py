@@ -1,11 +1,17 @@
-"""Spark for the tests: found where it is installed, one session for all tests of a process."""
+"""Spark for the tests: a session on this machine, and a cluster of its own with two workers."""
 
 from __future__ import annotations
 
 import importlib.util
 import os
 import shutil
+import signal
+import socket
+import subprocess
 import sys
+import time
+from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -17,7 +23,7 @@ def installed() -> str | None:
     return shutil.which("java") if importlib.util.find_spec("pyspark") else None
 
 
-def start(master: str = "local[2]") -> SparkSession:
+def start(master: str = "local[*]") -> SparkSession:
     """A session on this machine that says nothing."""
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
@@ -31,3 +37,77 @@ def start(master: str = "local[2]") -> SparkSession:
         .config("spark.sql.shuffle.partitions", "2")
         .getOrCreate()
     )
+
+
+class Machines:
+    """A standalone master and two workers, each with one processor; all on loopback.
+
+    address: where the master listens.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        self.address = f"spark://127.0.0.1:{port}"
+        self._running: dict[str, subprocess.Popen[bytes]] = {}
+        at = ("--host", "127.0.0.1", "--webui-port", "0")
+        self._start("master", "master.Master", *at, "--port", str(port))
+        self._wait_for(port)
+        for name in ("first", "second"):
+            self.start(name)
+
+    def start(self, name: str) -> None:
+        """Starts a worker."""
+        work = str(self._folder / f"work-{name}")
+        at = ("--host", "127.0.0.1", "--webui-port", "0", "--work-dir", work)
+        self._start(name, "worker.Worker", *at, "--cores", "1", "--memory", "1100m", self.address)
+
+    def kill(self, name: str) -> None:
+        """Ends a worker and what it runs, as a machine that goes down."""
+        process = self._running.pop(name)
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+    def logs(self) -> str:
+        """All that master, workers and executors wrote down."""
+        return "\n".join(
+            file.read_text(errors="replace")
+            for file in self._folder.rglob("*")
+            if file.is_file() and (file.suffix == ".log" or file.name in ("stderr", "stdout"))
+        )
+
+    def remove(self) -> None:
+        """Ends everything."""
+        for name in list(self._running):
+            self.kill(name)
+
+    def _start(self, name: str, kind: str, *words: str) -> None:
+        import pyspark
+
+        home = Path(pyspark.__file__).parent
+        environment = os.environ | {
+            "SPARK_HOME": str(home),
+            "SPARK_LOCAL_IP": "127.0.0.1",
+            "PYSPARK_PYTHON": sys.executable,
+        }
+        with (self._folder / f"{name}.log").open("ab") as log:
+            self._running[name] = subprocess.Popen(
+                [str(home / "bin" / "spark-class"), f"org.apache.spark.deploy.{kind}", *words],
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+
+    def _wait_for(self, port: int) -> None:
+        end = time.monotonic() + 120
+        while time.monotonic() < end:
+            with suppress(OSError):
+                socket.create_connection(("127.0.0.1", port), timeout=1).close()
+                return
+            time.sleep(0.1)
+        raise TimeoutError("the master does not listen")

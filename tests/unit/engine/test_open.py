@@ -28,11 +28,11 @@ def test_a_relative_path_starts_at_the_folder(tmp_path: Path) -> None:
         engine.close()
 
 
-def test_no_source_and_later_engines_are_refused(tmp_path: Path) -> None:
+def test_what_is_no_source_is_refused(tmp_path: Path) -> None:
     schema = Schema.from_dict(STATED, folder=tmp_path)
     with pytest.raises(InvalidArgument, match="`t` has no source"):
         open_engine(None, schema)
-    with pytest.raises(InvalidTable, match="Spark engine comes later"):
-        open_engine("spark://host#t", schema)
+    with pytest.raises(InvalidTable, match="no folder of such files"):
+        open_engine("spark://local", schema)
     with pytest.raises(InvalidTable, match="does not exist"):
         open_engine(schema.location, schema)

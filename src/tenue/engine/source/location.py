@@ -264,16 +264,14 @@ def _cluster(text: str, name: str, folder: Path) -> Cluster:
         raise refuse("engine.address-of-spark-holds-secret")
     address = f"{scheme.lower()}://{host.rstrip('/')}"
     wanted = unquote(said)
-    if "/" not in wanted and not wanted.endswith((".parquet", ".pq")):
-        if address == _HERE:
-            raise refuse("engine.spark-here-reads-files")
-        return Cluster(address, tuple((wanted or name).split(".")))
-    if address == _HERE and "://" not in wanted:
-        found = _files(wanted, folder)
-        if found.kind != "parquet":
+    if address == _HERE:
+        found = _files(wanted, folder) if wanted else None
+        if found is None or found.kind != "parquet":
             raise refuse("engine.spark-here-reads-files")
         return Cluster(address, (), str((folder / wanted).resolve()), found.paths)
-    return Cluster(address, (), wanted)
+    if "/" in wanted or wanted.endswith((".parquet", ".pq")):
+        return Cluster(address, (), wanted)
+    return Cluster(address, tuple((wanted or name).split(".")))
 
 
 def _of_session(source: Any, name: str) -> Distributed:

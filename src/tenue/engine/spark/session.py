@@ -28,9 +28,10 @@ _START = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.eventLog.enabled": "false",
-    # logs would quote rows
+    # logs would quote rows, and those of a cluster's machines are not silenced from here
     "spark.log.level": "OFF",
-    "spark.executor.syncLogLevel.enabled": "true",
+    "spark.driver.extraJavaOptions": "-Dlog4j2.level=OFF",
+    "spark.executor.extraJavaOptions": "-Dlog4j2.level=OFF",
 }
 _NEEDED = {
     "spark.sql.groupByOrdinal": "true",

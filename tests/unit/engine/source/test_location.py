@@ -9,6 +9,7 @@ import pytest
 
 from tenue.engine.source import location as sources
 from tenue.engine.source.location import (
+    Cluster,
     Database,
     Files,
     Frame,
@@ -84,7 +85,10 @@ def test_a_table_in_a_server_is_named_after_its_address(folder: Path) -> None:
         ("sub", "folder sub holds no Parquet file"),
         ("g.xlsx", "does not end like a table"),
         ("h.duckdb", "duckdb://h.duckdb#table"),
-        ("spark://canary", "Spark"),
+        ("spark://local", "no Parquet file"),
+        ("spark://local#a.csv", "no Parquet file"),
+        ("sc://host:15002/;token=canary#t", "a token"),
+        ("spark://canary@host#t", "a user"),
         ("https://canary/x.parquet", "network"),
         ("s3://canary/x.parquet", "network"),
         ("file:///etc/passwd", "network"),
@@ -101,6 +105,13 @@ def test_everything_else_is_refused(folder: Path, given: object, says: str) -> N
         locate(given, "t", folder)
     assert "canary" not in str(refused.value)
     assert str(folder) not in str(refused.value), "a message names a file by its last part"
+
+
+def test_addresses_of_spark_name_a_table_or_files(folder: Path) -> None:
+    assert locate("spark://host:7077#db.t", "x") == Cluster("spark://host:7077", ("db", "t"))
+    assert locate("SC://host:15002/", "people") == Cluster("sc://host:15002", ("people",))
+    assert locate("sc://h#/data/t", "x") == Cluster("sc://h", (), "/data/t")
+    assert locate("spark://h:1#hdfs://d/t", "x") == Cluster("spark://h:1", (), "hdfs://d/t")
 
 
 def test_nothing_is_refused_with_what_to_write() -> None:

@@ -1,0 +1,107 @@
+"""A machine of the cluster goes down in the middle of a question: right, or refused cleanly.
+
+The ledger shows one price for one key, and nothing is drawn for it again. What the cluster wrote
+down has no value of a row.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from spark_cluster import Machines
+
+pytestmark = [
+    pytest.mark.needs("spark"),
+    pytest.mark.slow,
+    pytest.mark.any_draw("with epsilon 1000 every draw of noise is 0, whatever rows are kept"),
+]
+TESTS = Path(__file__).parents[1]
+FAULT = "EngineFault: the engine did not answer"
+PERSONS, EACH, LIMIT = 60, 6, 2
+
+
+@pytest.fixture(scope="module")
+def machines(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machines]:
+    made = Machines(tmp_path_factory.mktemp("cluster"))
+    yield made
+    made.remove()
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("rows")
+    rows = {"who": [f"canary-{i // 3}" for i in range(90)], "x": [900 + i for i in range(90)]}
+    pq.write_table(pa.table(rows), made / "small.parquet")
+    return made
+
+
+def driver(*words: str) -> subprocess.Popen[str]:
+    environment = os.environ | {
+        "PYTHONPATH": os.pathsep.join([str(TESTS.parent / "src"), str(TESTS)]),
+        "SPARK_LOCAL_IP": "127.0.0.1",
+        "PYSPARK_PYTHON": sys.executable,
+    }
+    return subprocess.Popen(
+        [sys.executable, str(TESTS / "spark_driver.py"), *words],
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+@pytest.mark.parametrize(
+    ("kind", "stage"), [("record", 1), ("who", 1), ("who", 2)], ids=["rows", "reading", "choosing"]
+)
+def test_a_worker_is_killed_during_a_question(
+    machines: Machines, folder: Path, kind: str, stage: int
+) -> None:
+    asking = driver("ask", machines.address, str(folder), kind, str(stage))
+    found: list[dict[str, Any]] = []
+    stop = threading.Timer(240, asking.kill)
+    stop.start()
+    try:
+        assert asking.stdout is not None
+        for line in asking.stdout:
+            found.append(json.loads(line))
+            if "ready" in found[-1]:
+                machines.kill("first")
+                machines.start("first")
+        _, errors = asking.communicate()
+    finally:
+        stop.cancel()
+        asking.kill()
+    ready, told, last = found
+    whole = PERSONS * EACH if kind == "record" else PERSONS * LIMIT
+    assert "ready" in ready
+    assert told["outcome"] in (whole, FAULT), errors[-2000:]
+    assert told["spent"] == 1000, "one price for one key"
+    if told["outcome"] == whole:
+        assert told["again"] == whole, "the stored answer"
+    else:
+        assert FAULT != told["again"] != whole, "paid for, and never drawn again"
+    assert last == {"other": whole, "spent": 1999, "whole": True}
+
+
+def test_no_log_has_a_value_of_a_row(machines: Machines, folder: Path) -> None:
+    asking = driver("fail", machines.address, str(folder))
+    written, errors = asking.communicate(timeout=300)
+    (found,) = map(json.loads, written.splitlines())
+    first, second, third = found["outcomes"]
+    assert (first, second) == (FAULT, FAULT)
+    assert isinstance(third, float | int)
+    logs = machines.logs()
+    assert "Registering worker" in logs, "they are written down"
+    for place in (written, errors, logs):
+        assert "canary" not in place

@@ -1,0 +1,110 @@
+"""A process that asks a table of a cluster, for the tests: what it is told to do is its argument.
+
+It prints one line of JSON for each thing that happened: {"ready": …} when a stage of a question
+runs, and then {"outcome": …}.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+import time
+from typing import Any
+
+import tenue as tn
+from tenue.engine.source.location import Cluster
+from tenue.engine.spark.session import Session
+from tenue.errors import EngineFault, Refused
+
+PERSONS, EACH, PARTS = 60, 6, 24
+STATED: dict[str, Any] = {
+    "table": {"name": "t", "unit": "record", "neighbours": "add-or-remove"},
+    "columns": {
+        "who": {"type": "identifier"},
+        "x": {"type": "number", "bounds": [0, 1000]},
+    },
+    "budget": {"total": 10_000},
+}
+
+
+def said(**what: object) -> None:
+    sys.stdout.write(json.dumps(what) + "\n")
+    sys.stdout.flush()
+
+
+def stated(kind: str) -> dict[str, Any]:
+    if kind == "record":
+        return STATED
+    return STATED | {"table": STATED["table"] | {"unit": "who", "rows_per_unit": 2}}
+
+
+def slow(spark: Any) -> Any:
+    """A table each row of which takes a while to read, wherever it is read."""
+    rows = spark.range(0, PERSONS * EACH, 1, PARTS)
+    pause = "coalesce(reflect('java.lang.Thread', 'sleep', 20L), 'x') IS NOT NULL"
+    return rows.selectExpr(f"id % {PERSONS} AS who", "id % 7 AS x").where(pause)
+
+
+def tell_when_it_runs(spark: Any, stage: int) -> None:
+    """Says so when a task of the question's stage of this number, from 1, was done."""
+    tracker, seen = spark.sparkContext.statusTracker(), set(_stages(spark))
+    while True:
+        new = [one for one in _stages(spark) if one not in seen]
+        if len(new) >= stage:
+            info = tracker.getStageInfo(sorted(new)[stage - 1])
+            if info is not None and (info.numCompletedTasks or stage > 1):
+                said(ready=info.numCompletedTasks)
+                return
+        time.sleep(0.01)
+
+
+def _stages(spark: Any) -> list[int]:
+    tracker = spark.sparkContext.statusTracker()
+    jobs = tracker.getJobIdsForGroup()
+    return [s for job in jobs if (info := tracker.getJobInfo(job)) for s in info.stageIds]
+
+
+def ask(data: Any, epsilon: float, key: str) -> object:
+    try:
+        return data.ask("SELECT COUNT(*) FROM t", epsilon=epsilon, key=key).value
+    except (EngineFault, Refused) as error:
+        return f"{type(error).__name__}: {error}"
+
+
+def main(address: str, folder: str, kind: str, stage: int) -> None:
+    opened = Session(Cluster(address, (), f"{folder}/small.parquet"))
+    spark = opened.frame.sparkSession
+    with tn.protect(
+        slow(spark), schema=stated(kind), ledger=f"{folder}/{kind}{stage}.ledger"
+    ) as data:
+        watch = threading.Thread(target=tell_when_it_runs, args=(spark, stage), daemon=True)
+        watch.start()
+        first = ask(data, 1000, "k")
+        again = ask(data, 1000, "k")
+        said(outcome=first, again=again, spent=float(data.budget.spent))
+        other = ask(data, 999, "other")
+        said(other=other, spent=float(data.budget.spent), whole=bool(data.ledger.verify()))
+
+
+def fail(address: str, folder: str) -> None:
+    """Asks a table whose view fails on a row, and one whose rows hold what must not be told."""
+    opened = Session(Cluster(address, (), f"{folder}/small.parquet"))
+    spark = opened.frame.sparkSession
+    spark.read.parquet(f"{folder}/small.parquet").createOrReplaceTempView("small")
+    failing = spark.sql("SELECT who, CAST(concat(who, '-text') AS INT) AS x FROM small")
+    outcomes = []
+    for given, kind in ((failing, "record"), (failing, "who"), (spark.table("small"), "who")):
+        try:
+            with tn.protect(given, schema=stated(kind), ledger=tn.ledger.Memory()) as data:
+                outcomes.append(data.ask("SELECT SUM(x) FROM t", epsilon=1000).value)
+        except (EngineFault, Refused) as error:
+            outcomes.append(f"{type(error).__name__}: {error}")
+    said(outcomes=outcomes)
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "fail":
+        fail(*sys.argv[2:4])
+    else:
+        main(sys.argv[2], sys.argv[3], sys.argv[4], int(sys.argv[5]))
