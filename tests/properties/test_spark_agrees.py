@@ -25,7 +25,7 @@ from properties.test_engines_agree import (
     schema,
 )
 from tenue.engine.open import open_engine
-from tenue.engine.request import Measure, RankRequest, Request, Window
+from tenue.engine.request import Group, Measure, RankRequest, Request, Window
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -95,3 +95,19 @@ def test_the_zone_of_a_session_changes_nothing(spark: SparkSession) -> None:
         agree(spark, MOMENTS, "timestamp_ntz", pa.timestamp("us"), moments)
     finally:
         spark.conf.set("spark.sql.session.timeZone", str(before))
+
+
+def test_categories(spark: SparkSession) -> None:
+    names = ["a", "A", "å", "ａ", "а", "o'x", 'q"q', "b\\n", "%s", "?", " a", "ß", "ss", "`"]
+    column = {"type": "category", "categories": names}
+    agree(spark, column, "string", pa.string(), [*names, "ÅÅ", None, "", "b", "SS"])
+    many = [f"name {i}" for i in range(10_000)]
+    described = schema({"type": "category", "categories": many})
+    values = [*many[::200], "name", "name -1", None] * 2
+    rows = [(str(i), value) for i, value in enumerate(values)]
+    one = open_engine(spark.createDataFrame(rows, "who string, x string"), described)
+    other = in_duckdb(pa.string(), values, described)
+    asked = Request((Measure("rows"),), keys=(Group("x", 10_000),))
+    assert one.measure(asked) == other.measure(asked)
+    one.close()
+    other.close()
