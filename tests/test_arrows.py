@@ -75,8 +75,8 @@ _INSIDE = {
     ),
     "order": "hilbert category key",
     "papers": (
-        "cell figure data chance printed exhibit draw stand_in optimal_noise refinement individual bayes "
-        "swapping private_data closeness catalogue outcome book reproduce"
+        "cell figure data chance printed exhibit draw stand_in optimal_noise refinement individual "
+        "bayes swapping private_data closeness catalogue outcome book reproduce"
     ),
     "prior": (
         "belief draw finite mass categorical lattice points counts density joint distance "
