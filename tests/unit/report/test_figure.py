@@ -74,6 +74,9 @@ def test_group_sizes_stand_beside_k() -> None:
     (bars,), (rule,) = marks(made, Bars), marks(made, Rule)
     assert [height for *_, height in bars.bars] == [10, 2, 1]
     assert rule.at == 4.5
+    (named,) = marks(made, Words)
+    assert named.y is None, "k stands at the top"
+    assert named.down < -named.size / 2, "and off the grid, which the mutant writes it on"
     wide = group_sizes(dict.fromkeys(range(1, 1000), 1), None)
     (bars,) = marks(wide, Bars)
     assert len(bars.bars) <= 30
