@@ -23,7 +23,7 @@ WITHOUT_CHARTS = (
     "stand in tables instead."
 )
 _NUMBER = re.compile(
-    r"((less|more) than )?[+-]?[0-9][0-9,]*(\.[0-9]+)?(e[+-]?[0-9]+)?( %)?|infinite|refused"
+    r"((less|more) than |< )?[+-]?[0-9][0-9,]*(\.[0-9]+)?(e[+-]?[0-9]+)?( %)?|infinite|refused"
 )
 _MANY = range(3, 6)
 """So many cells stand below the name of their row on a telephone (`page.css`)."""

@@ -161,7 +161,7 @@ def group_sizes(sizes: Mapping[int, int], k: int | None, title: str = "") -> Pic
     start = min(low, k or low) - 1
     ticks = range(low, high + 1, max(1, -(-(high - low + 1) // 6)))
     if k is not None:
-        named = Words(f"k = {k}", k - 0.5, None, "other", align="center", down=-8)  # above the grid
+        named = Words(f"k = {k}", k - 0.5, None, "other", down=-9)  # off the grid
         marks += [Rule(k - 0.5, tone="other"), named]
     top = 1.12 * max(counted.values())
     panel = Panel(
