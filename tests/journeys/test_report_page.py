@@ -17,6 +17,10 @@ pytestmark = [pytest.mark.needs("chromium"), pytest.mark.any_draw("looks at a pa
 
 CANARY = "<img src=http://example.invalid/x onerror=console.log(1)>"
 FORMULA = '=HYPERLINK("http://example.invalid","y")'
+HIDDEN = (
+    "[...document.querySelectorAll('.wide, figure')]"
+    ".filter(e => e.scrollWidth > e.clientWidth + 1).map(e => e.textContent.slice(0, 60))"
+)
 WIDTHS = (390, 1280, 1920)
 
 
@@ -54,6 +58,7 @@ def test_a_page_is_quiet_and_fits(
     assert page.messages == []
     wide = page.value("document.documentElement.scrollWidth")
     assert wide <= width, f"{name} can be scrolled sideways: {wide} > {width}"
+    assert page.value(HIDDEN) == [], "part of a table or a chart must be scrolled to"
     paper = page.value("getComputedStyle(document.documentElement).backgroundColor")
     assert (paper == "rgb(255, 255, 255)") is not dark
     assert page.value("document.querySelectorAll('svg').length") > 0
@@ -79,9 +84,12 @@ def test_canaries_stay_text(browser: Browser, pages: dict[str, Path], name: str)
 def test_a_policy_that_lets_in_is_seen(browser: Browser, tmp_path: Path) -> None:
     """What these tests would miss: a page that asks and speaks is told apart."""
     loud = tmp_path / "loud.html"
-    loud.write_text(f"<p style='width:2000px'>x</p>{CANARY}<script>console.log('hi')</script>")
+    wide = "<p style='width:2000px'>x</p>"
+    box = f"<div class='wide' style='overflow:auto'>{wide}</div>"
+    loud.write_text(f"{wide}{box}{CANARY}<script>console.log('hi')</script>")
     page = browser.open(loud, width=390)
     assert page.value("document.documentElement.scrollWidth") > 390
+    assert page.value(HIDDEN) == ["x"]
     assert any("example.invalid" in address for address in page.requests)
     assert page.messages != []
 

@@ -120,13 +120,13 @@ class Sweep:
             reason += f" Next: {other.name}, k = {other.k}, with {percent(other.loss or 0)}."
         return Advice(trial=best, reason=reason)
 
-    def picture(self) -> Picture:
-        """The risk-utility curve of each method."""
+    def picture(self, *, narrow: bool = False) -> Picture:
+        """The risk-utility curve of each method; `narrow` for telephones."""
         lines: dict[str, list[tuple[int, float, float]]] = {}
         for one in self.trials:
             if one.risk is not None and one.loss is not None:
                 lines.setdefault(one.name, []).append((one.k, one.risk, one.loss))
-        return trade_off(lines, f"Risk and loss of releases of {self.name}")
+        return trade_off(lines, f"Risk and loss of releases of {self.name}", narrow=narrow)
 
     def section(self) -> Section:
         """Its part of a report."""
@@ -135,7 +135,8 @@ class Sweep:
         blocks: list[Block] = [Paragraphs([RISK, LOSS, FIT], holder=True)]
         if any(one.risk is not None for one in self.trials):
             caption = "Each dot is a release; its number is k"
-            figure = Figure(replace(self.picture(), title=""), caption, grid)
+            roomy, narrow = (replace(self.picture(narrow=one), title="") for one in (False, True))
+            figure = Figure(roomy, caption, grid, narrow)
             blocks.append(Figures([figure], holder=True, wide=True))
         return Section("Risk and utility of other choices", [*blocks, grid])
 

@@ -23,8 +23,10 @@ WITHOUT_CHARTS = (
     "stand in tables instead."
 )
 _NUMBER = re.compile(
-    r"((less|more) than )?[+-]?[0-9][0-9,]*(\.[0-9]+)?(e[+-]?[0-9]+)?( %)?|infinite|refused"
+    r"((less|more) than |< )?[+-]?[0-9][0-9,]*(\.[0-9]+)?(e[+-]?[0-9]+)?( %)?|infinite|refused"
 )
+_MANY = range(3, 6)
+"""So many cells stand below the name of their row on a telephone (`page.css`)."""
 _NAME = re.compile(r"`([^`]+)`")
 
 
@@ -144,7 +146,9 @@ class Grid(_AllOrNothing):
             for first, *rest in self.rows
         )
         top = f"<thead><tr>{head}</tr></thead>" if any(self.head) else ""
-        return f'<div class="wide"><table>{top}<tbody>{body}</tbody></table></div>'
+        cells = len(self.head) - 1
+        kind = f' class="many cells-{cells}"' if top and cells in _MANY else ""
+        return f'<div class="wide"><table{kind}>{top}<tbody>{body}</tbody></table></div>'
 
     def _counts(self, at: int) -> bool:
         """Whether a column with a head holds numbers only, so that their digits stand below each
@@ -155,11 +159,16 @@ class Grid(_AllOrNothing):
 
 @dataclass(frozen=True)
 class Figure:
-    """A chart with its words; `rows` are its numbers, for where it cannot be drawn."""
+    """A chart with its words.
+
+    rows: its numbers, for where it cannot be drawn.
+    narrow: how it is drawn on a telephone, if otherwise.
+    """
 
     picture: Picture
     caption: str
     rows: Grid
+    narrow: Picture | None = None
 
 
 @dataclass(frozen=True)
@@ -193,6 +202,9 @@ class Figures:
     def _figure(self, figure: Figure, drawn: Drawn) -> str:
         if drawn.charts:
             inside = Chart(figure.picture).inline_svg(drawn.prefix())
+            if figure.narrow is not None:
+                small = Chart(figure.narrow).inline_svg(drawn.prefix())
+                inside = f'<div class="roomy">{inside}</div><div class="narrow">{small}</div>'
         else:
             inside = figure.rows.html(drawn)
         return f"<figure><figcaption>{prose(figure.caption)}</figcaption>{inside}</figure>"

@@ -19,8 +19,8 @@ _FEW = 3
 _MOST_SIZES = 30
 _MOST_WRITTEN = 5
 """A heat map of so few columns has room for its numbers."""
-_DARK = 0.5
-"""From here on its colour is so strong that a number on it must be light."""
+_STRONG = 0.7
+"""From here on its colour is so strong that a number on it has the colour of the paper."""
 _LONGEST = 22
 
 
@@ -118,7 +118,7 @@ def correlations(pairs: Mapping[tuple[str, str], float], what: str) -> Picture:
                 f"{share:z.2f}",
                 one,
                 other,
-                "paper" if abs(share) > _DARK else "ink",
+                "paper" if abs(share) >= _STRONG else "ink",
                 align="center",
             )
             for one, other, share in cells
@@ -159,9 +159,10 @@ def group_sizes(sizes: Mapping[int, int], k: int | None, title: str = "") -> Pic
     ]
     marks: list[Mark] = [Bars(bars)]
     start = min(low, k or low) - 1
-    ticks = range(low, high + 1, max(1, -(-(high - low + 1) // 6)))
+    ticks = range(low, high + 1, max(1, -(-(high - start) // 6)))  # of all that is drawn
     if k is not None:
-        marks += [Rule(k - 0.5, tone="other"), Words(f"k = {k}", k - 0.5, None, "other", right=5)]
+        named = Words(f"k = {k}", k - 0.5, None, "other", down=-9)  # off the grid
+        marks += [Rule(k - 0.5, tone="other"), named]
     top = 1.12 * max(counted.values())
     panel = Panel(
         marks,

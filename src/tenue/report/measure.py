@@ -17,7 +17,7 @@ from .document import Block, Card, Cards, Figure, Figures, Grid, Paragraphs
 from .figure import AFTER, BEFORE, correlations, group_sizes, marginal, shares
 
 _MOST_COLUMNS = 24
-_ROUNDING = 1e-12
+_ROUNDING, _SMALL = 1e-12, 1e-4
 
 
 def risk_blocks(risk: Risk) -> list[Block]:
@@ -332,5 +332,7 @@ def _of_correlation(found: CorrelationDifference | None) -> list[Card]:
 
 
 def _seen(distance: float) -> str:
-    """A distance as people read it: what only rounding left is nothing."""
+    """A distance as people read it: what only rounding left is nothing, and no powers of ten."""
+    if _ROUNDING < abs(distance) < _SMALL:
+        return f"< {_SMALL:.4f}"
     return shortly(distance if abs(distance) > _ROUNDING else 0, 4)

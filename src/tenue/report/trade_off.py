@@ -3,24 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import cycle, pairwise
 
 from .picture import Align, Axis, Curve, Dots, Mark, Panel, Picture, Words
 from .theme import SERIES
 
-_WIDTH, _HEIGHT = 560, 300
+_WIDE, _NARROW = (560, 300), (282, 340)
+"""The drawing area on a screen and on a telephone, in pixels."""
 _NEAR = (18, 12)
 """How many pixels apart two numbers overlap: across and down."""
-_LETTER, _DOT, _PARTS = 0.62, 4, 20
-"""How wide a letter is in heights, how far a dot reaches in pixels, and the steps along a line."""
+_LETTER, _DOT, _LINE, _PARTS = 0.62, 7, 3, 20
+"""How wide a letter is in heights, how far a dot and a line reach in pixels, and the steps along
+a line."""
+_GAP = 3
+"""How many pixels lie between two texts side by side."""
 _BESIDE: tuple[tuple[Align, float, float], ...] = (
-    ("left", 7, -8),
-    ("right", -7, 9),
-    ("left", 7, 9),
-    ("right", -7, -8),
-    ("center", 0, -13),
+    ("left", 8, -8),
+    ("right", -8, 9),
+    ("left", 8, 9),
+    ("right", -8, -8),
+    ("center", 0, -14),
     ("center", 0, 14),
-    ("left", 9, 0),
-    ("right", -9, 0),
+    ("left", 10, 0),
+    ("right", -10, 0),
+    ("left", 12, -16),
+    ("right", -12, 16),
+    ("left", 12, 16),
+    ("right", -12, -16),
 )
 _SIDES: tuple[tuple[Align, float, float], ...] = (
     ("right", -10, 0),
@@ -32,90 +41,121 @@ _SIDES: tuple[tuple[Align, float, float], ...] = (
     ("center", 0, -26),
     ("left", 26, 0),
 )
+_FARTHER: tuple[tuple[Align, float, float], ...] = tuple(
+    (align, right, down)
+    for down in (-22, 22, -32, 32, -42, 42)
+    for right in (0, -30, 30)
+    for align in ("center", "left", "right")
+)
 """Where a number and where a name may stand beside a dot: alignment, how far right, and down."""
 
 _Box = tuple[float, float, float, float]
 """Left, right, low and high, in pixels."""
+_Route = Sequence[tuple[int, float, float]]
+"""The releases of a method by k: (k, risk, loss)."""
 
 
-def trade_off(lines: Mapping[str, Sequence[tuple[int, float, float]]], title: str) -> Picture:
+def trade_off(lines: Mapping[str, _Route], title: str, *, narrow: bool = False) -> Picture:
     """A line for each method, a dot for each k.
 
     Parameters
         lines: (k, risk, loss) of each release, by method.
+        narrow: whether it has to fit a telephone.
     """
+    size = _NARROW if narrow else _WIDE
     marks: list[Mark] = []
     risks = [risk for points in lines.values() for _, risk, _ in points]
     losses = [loss for points in lines.values() for _, _, loss in points]
-    high_risk, high_loss = min(1.0, 1.15 * max(risks)) or 1.0, 1.18 * max(losses) or 1.0
-    scale = _WIDTH / high_risk, _HEIGHT / high_loss
+    high = min(1.0, 1.15 * max(risks)) or 1.0, 1.18 * max(losses) or 1.0
+    scale = size[0] / high[0], size[1] / high[1]
     routes = {name: sorted(points) for name, points in lines.items()}
-    drawn = [box for route in routes.values() for box in _along(route, scale)]
-    texts: list[_Box] = []
+    free = _Room(size, scale, list(routes.values()))
     for place, route in enumerate(routes.values()):
         tone = SERIES[place % len(SERIES)]
         marks.append(Dots([(risk, loss) for _, risk, loss in route], tone))
-        for text, risk, loss in _labels(route, high_risk, high_loss):
+        for text, risk, loss in _labels(route, scale):
             places = [Words(text, risk, loss, tone, 11, False, *side) for side in _BESIDE]
-            number = _clearest(places, scale, texts, drawn)
-            if not _covered(_box(number, scale), texts):  # else it could not be read: left out
-                marks.append(number)
-                texts.append(_box(number, scale))
+            number = free.clearest(places)
+            if free.readable(number):  # the others stand in the table
+                marks.append(free.taken(number))
         if len(route) > 1:
             marks.insert(0, Curve([(risk, loss) for _, risk, loss in route], tone, width=2))
-    for place, (name, route) in enumerate(routes.items()):
-        tone = SERIES[place % len(SERIES)]
-        beside = [
-            Words(name, risk, loss, tone, bold=True, align=align, right=right, down=down)
-            for _, risk, loss in reversed(route)
-            for align, right, down in _SIDES
-        ]
-        named = _clearest(beside, scale, texts, drawn)
-        marks.append(named)
-        texts.append(_box(named, scale))
+    tones = dict(zip(routes, cycle(SERIES), strict=False))
+    named: dict[str, Words] = {}
+    for name in sorted(routes, key=len, reverse=True):  # long ones find a place less easily
+        for sides in (_SIDES, _FARTHER):
+            if name not in named:
+                beside = [
+                    Words(name, risk, loss, tones[name], 12, True, *side)
+                    for _, risk, loss in reversed(routes[name])
+                    for side in sides
+                ]
+                found = free.clearest(beside)
+                if free.readable(found) or sides is _FARTHER:
+                    named[name] = free.taken(found)
+    marks += [named[name] for name in routes]
     panel = Panel(
         marks,
         x=Axis(
-            "people whose own value an intruder finds; left is safer",
+            "people whose own value is found; left is safer",
             low=0,
-            high=high_risk,
+            high=high[0],
             write=".0%" if max(risks) > 0.05 else ".1%",
             grid=True,
         ),
         y=Axis(
             low=0,
-            high=high_loss,
+            high=high[1],
             write=".0%" if max(losses) > 0.05 else ".1%",
             grid=True,
         ),
         title="how far values moved; below is better",
-        width=_WIDTH,
-        height=_HEIGHT,
+        width=size[0],
+        height=size[1],
     )
     return Picture(title, [panel], told=title)
 
 
-def _clearest(
-    places: Sequence[Words],
-    scale: tuple[float, float],
-    texts: Sequence[_Box],
-    drawn: Sequence[_Box],
-) -> Words:
-    """The place where a text covers no other text if possible, and least of what is drawn."""
+class _Room:
+    """Where a text may stand: inside the drawing, and off other texts, dots and lines."""
 
-    def hidden(one: Words) -> tuple[float, float]:
-        box = _box(one, scale)
-        return _covered(box, texts), _covered(box, drawn)
+    def __init__(
+        self, size: tuple[int, int], scale: tuple[float, float], routes: Sequence[_Route]
+    ) -> None:
+        self._size, self._scale = size, scale
+        self._texts: list[_Box] = []
+        points = [[(risk * scale[0], loss * scale[1]) for _, risk, loss in one] for one in routes]
+        self._dots = [_around(x, y, _DOT) for one in points for x, y in one]
+        self._lines = [box for one in points for box in _along(one)]
 
-    return min(places, key=hidden)
+    def clearest(self, places: Sequence[Words]) -> Words:
+        """The place where a text covers least."""
+        return min(places, key=self._covered)
+
+    def readable(self, words: Words) -> bool:
+        """Whether it is wholly seen, but for a line behind it."""
+        return not any(self._covered(words)[:3])
+
+    def taken(self, words: Words) -> Words:
+        """The same words, which no other may cover."""
+        left, right, low, high = _box(words, self._scale)
+        self._texts.append((left - _GAP, right + _GAP, low, high))
+        return words
+
+    def _covered(self, words: Words) -> tuple[int, ...]:
+        box = _box(words, self._scale)
+        left, right, low, high = box
+        outside = left < 0 or right > self._size[0] or low < 0 or high > self._size[1]
+        return outside, *(_hit(box, one) for one in (self._texts, self._dots, self._lines))
 
 
-def _covered(box: _Box, taken: Sequence[_Box]) -> float:
-    """How many things a text would cover; to leave the drawing is worse than any of them."""
+def _hit(box: _Box, taken: Sequence[_Box]) -> int:
     left, right, low, high = box
-    outside = left < 0 or right > _WIDTH or low < 0 or high > _HEIGHT
-    hit = sum(left < e and w < right and low < h and b < high for w, e, b, h in taken)
-    return hit + outside * (1 + len(taken))
+    return sum(left < e and w < right and low < h and b < high for w, e, b, h in taken)
+
+
+def _around(x: float, y: float, reach: float) -> _Box:
+    return x - reach, x + reach, y - reach, y + reach
 
 
 def _box(words: Words, scale: tuple[float, float]) -> _Box:
@@ -126,28 +166,22 @@ def _box(words: Words, scale: tuple[float, float]) -> _Box:
     return left, left + wide, y - words.size / 2, y + words.size / 2
 
 
-def _along(route: Sequence[tuple[int, float, float]], scale: tuple[float, float]) -> list[_Box]:
-    """The pixels that a line and its dots take, as many small boxes."""
-    points = [(risk * scale[0], loss * scale[1]) for _, risk, loss in route]
-    ends = zip(points, points[1:] or points, strict=False)
+def _along(points: Sequence[tuple[float, float]]) -> list[_Box]:
+    """The pixels that a line takes, as many small boxes."""
     return [
-        (x - _DOT, x + _DOT, y - _DOT, y + _DOT)
-        for (x0, y0), (x1, y1) in ends
+        _around(x0 + (x1 - x0) * part / _PARTS, y0 + (y1 - y0) * part / _PARTS, _LINE)
+        for (x0, y0), (x1, y1) in pairwise(points)
         for part in range(_PARTS + 1)
-        for x, y in [(x0 + (x1 - x0) * part / _PARTS, y0 + (y1 - y0) * part / _PARTS)]
     ]
 
 
-def _labels(
-    route: Sequence[tuple[int, float, float]], high_risk: float, high_loss: float
-) -> list[tuple[str, float, float]]:
+def _labels(route: _Route, scale: tuple[float, float]) -> list[tuple[str, float, float]]:
     """The number beside each dot; one for all sizes of a run whose dots lie on each other."""
     runs: list[list[tuple[int, float, float]]] = []
     for k, risk, loss in route:
         if runs:
             _, at, height = runs[-1][0]
-            across = abs(risk - at) / high_risk * _WIDTH
-            down = abs(loss - height) / high_loss * _HEIGHT
+            across, down = abs(risk - at) * scale[0], abs(loss - height) * scale[1]
             if across < _NEAR[0] and down < _NEAR[1]:
                 runs[-1].append((k, risk, loss))
                 continue

@@ -18,6 +18,7 @@ from tenue.report.document import (
     Section,
     prose,
 )
+from tenue.report.page import sheet
 from tenue.report.picture import Curve, Panel, Picture
 
 NASTY = '<img src=x onerror=alert(1)>`<b>` =HYPERLINK("x") & \''
@@ -112,3 +113,27 @@ def test_numbers_stand_below_each_other_and_texts_begin_alike() -> None:
     assert page.count('<th scope="col" class="number">') == 2
     nameless = Document("t", [], [Section("s", [Grid(["", ""], [["k", "10"]])])]).html()
     assert 'class="number"' not in nameless
+
+
+def test_a_drawing_for_telephones_stands_beside_the_other() -> None:
+    """Their names stay apart: the mutant that gives both one prefix clips one by the other."""
+    both = Figures([Figure(picture("roomy"), "c", Grid(["a"], []), picture("small"))])
+    page = Document("t", [], [Section("s", [both])]).html()
+    assert page.count("<svg") == 2
+    assert page.index('class="roomy"') < page.index('class="narrow"')
+    names = re.findall(r' id="([^"]+)"', page)
+    assert len([name for name in names if name.startswith("c")]) > 1
+    assert len(names) == len(set(names))
+    assert (
+        'class="narrow"' not in Document("t", [], [Section("s", [Figures([figure("x")])])]).html()
+    )
+
+
+@pytest.mark.parametrize("cells", range(1, 8))
+def test_a_table_of_many_cells_has_a_rule_for_telephones(cells: int) -> None:
+    """Every class that a table gets is in the style sheet, which the mutant forgets for one."""
+    head, row = [f"h{at}" for at in range(cells + 1)], ["name", *["1"] * cells]
+    made = Grid(head, [row]).html(module.Drawn())
+    assert ('class="many' in made) is (cells in (3, 4, 5))
+    for name in re.findall(r"cells-[0-9]+", made):
+        assert f".{name}{{" in sheet()

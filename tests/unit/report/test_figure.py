@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ from tenue.report.figure import (
     shares,
 )
 from tenue.report.picture import Bars, Cells, Curve, Lengths, Panel, Picture, Rule, Words
+from tenue.report.theme import DARK, LIGHT, heat
 
 WORDS = ["a" * 40 + "1", "a" * 40 + "2", "b", "b"]
 
@@ -69,11 +71,39 @@ def test_a_heat_map_has_every_two_columns() -> None:
     assert len(marks(correlations(many, "here"), Cells)[0].cells) == 24**2
 
 
+def _contrast(one: str, other: str) -> float:
+    """How well two colours are told apart, from 1 to 21 (WCAG 2)."""
+
+    def light(colour: str) -> float:
+        parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+        linear = [x / 12.92 if x <= 0.03928 else ((x + 0.055) / 1.055) ** 2.4 for x in parts]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    low, high = sorted((light(one), light(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("share", [step / 20 for step in range(-20, 21)])
+def test_a_number_on_a_heat_map_is_read_in_light_and_dark(share: float) -> None:
+    """The mutant that changes the tone from 0.5 on has 2.4 at -0.6."""
+    words = marks(correlations({("x", "y"): share}, "here"), Words)
+    tone = next(one.tone for one in words if (one.x, one.y) == ("x", "y"))
+    assert min(_contrast(theme[heat(share)], theme[tone]) for theme in (LIGHT, DARK)) > 3
+
+
 def test_group_sizes_stand_beside_k() -> None:
     made = group_sizes({5: 10, 6: 2, 9: 1}, 5)
     (bars,), (rule,) = marks(made, Bars), marks(made, Rule)
     assert [height for *_, height in bars.bars] == [10, 2, 1]
     assert rule.at == 4.5
+    (named,) = marks(made, Words)
+    assert named.y is None, "k stands at the top"
+    assert named.down < -named.size / 2, "and off the grid, which the mutant writes it on"
+    far = group_sizes(dict.fromkeys(range(1818, 2069), 1), 5).panels[0].x
+    assert far.low is not None
+    assert far.high is not None
+    apart = (far.high - far.low) / 7  # the mutant that counts from the least size writes six
+    assert all(b - a > apart for a, b in itertools.pairwise(far.ticks))
     wide = group_sizes(dict.fromkeys(range(1, 1000), 1), None)
     (bars,) = marks(wide, Bars)
     assert len(bars.bars) <= 30

@@ -7,8 +7,9 @@ import pytest
 from tenue.evaluate import likeness, risk, utility
 from tenue.evaluate.pair.correlation import correlation_difference
 from tenue.evaluate.pair.marginal import marginals
-from tenue.report.document import Block, Document, Section
+from tenue.report.document import Block, Document, Grid, Section
 from tenue.report.measure import (
+    _seen,
     distribution_blocks,
     look_alike_blocks,
     loss_blocks,
@@ -53,6 +54,16 @@ def test_both_kinds_of_loss_are_asked_and_others_are_none() -> None:
         assert "is best" in text(*blocks)
     with pytest.raises(TypeError):
         loss_blocks(3)
+
+
+@pytest.mark.parametrize(
+    ("distance", "shown"),
+    [(0.0, "0"), (1e-15, "0"), (3.3e-8, "< 0.0001"), (1e-4, "0.0001"), (0.25, "0.25")],
+)
+def test_a_small_distance_is_read_without_powers_of_ten(distance: float, shown: str) -> None:
+    """It is still a number among numbers; the mutant writes 3.3e-08, or 0, which it is not."""
+    assert _seen(distance) == shown
+    assert 'td class="number"' in text(Grid(["column", "mean"], [["x", _seen(distance)]]))
 
 
 def test_sizes_are_for_the_holder() -> None:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import pytest
+
 from tenue.report.chart import Chart
 from tenue.report.picture import Curve, Dots, Words
 from tenue.report.theme import SERIES
@@ -53,9 +55,10 @@ def test_names_of_lines_on_each_other_stand_apart() -> None:
             assert other[0] >= right or other[1] <= left or other[2] >= high or other[3] <= low
 
 
-def test_numbers_never_stand_on_each_other() -> None:
+@pytest.mark.parametrize("narrow", [False, True], ids=["screen", "telephone"])
+def test_numbers_never_stand_on_each_other(narrow: bool) -> None:
     """Five methods, three of them on each other: the mutant that writes every number prints some
-    over others. What cannot be read is left out; no name is."""
+    over others or over dots. What cannot be read is left out; no name is."""
     same = [
         (3, 0.38, 0.205),
         (5, 0.24, 0.231),
@@ -70,12 +73,27 @@ def test_numbers_never_stand_on_each_other() -> None:
         "microaggregate": [(3, 0.375, 0.025), (5, 0.25, 0.04), (50, 0.04, 0.14)],
         "generalise": [(3, 0.3, 0.014), (5, 0.18, 0.02), (50, 0.03, 0.07)],
     }
-    (panel,) = trade_off(lines, "title").panels
+    (panel,) = trade_off(lines, "title", narrow=narrow).panels
     words = [mark for mark in panel.marks if isinstance(mark, Words)]
     assert set(lines) <= {mark.text for mark in words}
-    assert len(words) > len(lines) + 10
-    scale = 560 / panel.x.high, 300 / panel.y.high
+    assert len(words) > len(lines) + 7
+    scale = panel.width / panel.x.high, panel.height / panel.y.high
     boxes = [_box(mark, scale) for mark in words if mark.text not in lines]
+    points = [point for mark in panel.marks if isinstance(mark, Dots) for point in mark.points]
+    dots = [
+        (x * scale[0] - 5.5, x * scale[0] + 5.5, y * scale[1] - 5.5, y * scale[1] + 5.5)
+        for x, y in points
+    ]
     for place, (left, right, low, high) in enumerate(boxes):
-        for other in boxes[:place]:
+        assert left >= 0
+        assert right <= panel.width
+        for other in (*boxes[:place], *dots):
             assert other[0] >= right or other[1] <= left or other[2] >= high or other[3] <= low
+
+
+def test_a_telephone_has_a_drawing_of_its_own() -> None:
+    """It is narrower than a telephone with its margins, and has the same dots."""
+    wide, narrow = (trade_off(LINES, "title", narrow=one).panels[0] for one in (False, True))
+    assert narrow.width < 300 < wide.width
+    points = [[mark for mark in one.marks if isinstance(mark, Dots)] for one in (wide, narrow)]
+    assert points[0] == points[1]
