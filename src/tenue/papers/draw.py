@@ -12,7 +12,7 @@ from .figure import Figure, Panel, Series
 
 _LETTER = 6.6
 """About how wide a letter of the legend is, in pixels."""
-_WIDE, _HIGH, _SQUARE = 376, 230, 300
+_WIDE, _HIGH, _FLAT, _SQUARE = 376, 230, 44, 300
 _LARGE = 1e7
 _BESIDE = 3
 """More panels stand in two columns."""
@@ -35,7 +35,7 @@ def pictures(figure: Figure) -> list[Picture]:
 
 def panel(given: Panel) -> Drawn:
     width = _SQUARE if given.square else _WIDE
-    height = _SQUARE if given.square else _HIGH
+    height = _SQUARE if given.square else _FLAT if given.flat else _HIGH
     tones = tones_of(given.series)
     marks = [
         mark

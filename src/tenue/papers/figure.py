@@ -30,6 +30,7 @@ class Panel:
     """One pair of axes.
 
     reverse_x: whether the horizontal axis runs from large to small.
+    flat: whether it has one line of points only, which needs little height.
     x_ticks: where numbers stand below it; none for what suits.
     hidden: the axes that are not drawn, because their numbers mean nothing: "y" or "xy".
     words: texts in the drawing, each around its place (x, y).
@@ -45,6 +46,7 @@ class Panel:
     x_range: tuple[float, float] | None = None
     y_range: tuple[float, float] | None = None
     square: bool = False
+    flat: bool = False
     x_ticks: tuple[float, ...] = ()
     hidden: Literal["", "y", "xy"] = ""
     words: tuple[tuple[float, float, str], ...] = ()

@@ -79,3 +79,10 @@ def test_numbers_that_mean_nothing_are_not_shown() -> None:
 def test_four_panels_stand_in_two_columns() -> None:
     four = panels(*(Panel(t, "x", "y", (LINE,)) for t in "abcd"), caption="c")
     assert picture(four).across == 2
+
+
+def test_one_line_of_points_takes_little_height() -> None:
+    line = (Series("one", ((1.0, 1.0), (2.0, 1.0)), "point"),)
+    flat, other = (panel(Panel("", "x", "", line, flat=f)) for f in (True, False))
+    assert flat.height < other.height / 4
+    assert flat.width == other.width

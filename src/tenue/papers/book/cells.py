@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ...report.document import prose
 from ...screen.table import escaped
 from ..cell import SIGNS, Cell, Verdict
 from ..outcome import apart, written
@@ -45,7 +46,7 @@ def cells_html(cells: Sequence[Cell]) -> str:
 
 
 def _notes(notes: dict[str, int]) -> str:
-    items = "".join(f"<li>{escaped(text)}</li>" for text in notes)
+    items = "".join(f"<li>{prose(text)}</li>" for text in notes)
     return f'<ol class="notes">{items}</ol>' if items else ""
 
 

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
+from ...report.document import prose
 from ...report.page import sheet
 from ...screen.table import escaped
 from ..cell import Verdict
@@ -99,7 +100,7 @@ def exhibit_html(shown: Shown, number: str, drawings: Sequence[str]) -> str:
     caption = (
         "" if shown.figure is None else f"<p class='caption'>{escaped(shown.figure.caption)}</p>"
     )
-    note = f"<p class='note'>{escaped(exhibit.note)}</p>" if exhibit.note else ""
+    note = f"<p class='note'>{prose(exhibit.note)}</p>" if exhibit.note else ""
     counts = escaped(tally(shown.cells))
     kind = KINDS[exhibit.kind]
     where = (

@@ -183,7 +183,15 @@ def buckets(_: Data) -> Figure:
     def line(title: str, shown: tuple[Series, ...]) -> Panel:
         ends, ranks = (0.5, 12.5), tuple(float(i) for i in range(1, 13))
         return Panel(
-            title, "rank", "", shown, x_range=ends, y_range=(0, 2), x_ticks=ranks, hidden="y"
+            title,
+            "rank",
+            "",
+            shown,
+            flat=True,
+            x_range=ends,
+            y_range=(0, 2),
+            x_ticks=ranks,
+            hidden="y",
         )
 
     return panels(

@@ -6,9 +6,11 @@ import re
 
 import pytest
 
-from tenue.papers.book.page import chapter_html, errata_html, file_of, index_html
+from tenue.papers.book.page import chapter_html, errata_html, exhibit_html, file_of, index_html
 from tenue.papers.catalogue import CHAPTERS
+from tenue.papers.cell import met
 from tenue.papers.data import FOLDER
+from tenue.papers.exhibit import Shown, table
 from tenue.papers.reproduce import Book, reproduce
 
 
@@ -69,3 +71,13 @@ def test_made_up_tables_are_said_to_be() -> None:
     assert "made-up stand-in" in index_html(book)
     assert "made-up stand-in" not in index_html(reproduce("4.1"))
     assert errata_html(book) is None
+
+
+def test_names_in_notes_are_in_their_own_type() -> None:
+    """In what is said of an exhibit and of a cell; neither loses its escapes."""
+    said = "drawn by `ask` & <others>"
+    one = met("row", "column", "1", 1, right=1, remark=said)
+    exhibit = table("0", "title", "Table 0", lambda _: [one], note=said)
+    made = exhibit_html(Shown(exhibit, (one,), None), "1.1", ())
+    assert made.count("drawn by <code>ask</code> &amp; &lt;others&gt;") == 2
+    assert "`" not in made
