@@ -224,7 +224,7 @@ def test_what_is_stated_is_public() -> None:
     assert by_ranks.parameters["tree of ranks"].endswith("epsilon 0.28.")
     assert by_ranks.parameters["grid"].endswith("epsilon 0.12.")
     by_grid = TwoStage.planned(numbers(9, 9), 30_000, Fraction(1))
-    assert by_grid.parameters["grid"].endswith("epsilon 0.15.")
+    assert by_grid.parameters["grid"].endswith("epsilon 0.3.")
     assert "tree of ranks" not in by_grid.parameters
     assert "grid" not in TwoStage.planned(numbers(*[9] * 5), 10, Fraction(1)).parameters
     assert len({by_pairs.limits, by_ranks.limits, by_grid.limits}) == 3
