@@ -6,7 +6,8 @@
     python benchmarks/private_release.py --large                   also up to 30,000,000 rows
     python benchmarks/private_release.py --only --add --large      those alone
     python benchmarks/private_release.py --out chart.svg           also draws the chart
-    python benchmarks/private_release.py --only eia11 --add        keeps the rows of other tables
+    python benchmarks/private_release.py --only eia11 --add        keeps the rows of others
+    python benchmarks/private_release.py --ways copula --add       and of other ways
     python benchmarks/private_release.py --summary                 of the recorded rows alone
 
 Every figure is the mean over runs; 0 is best everywhere, but for the area under the curve. Pairs of
@@ -28,6 +29,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -63,6 +65,8 @@ PATIENCE = 300
 DELTA = 1e-6
 
 Figures = dict[str, float]
+Cell = tuple[object, object]
+"""The name of a table, and an epsilon."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,16 +212,11 @@ def features(table: pa.Table, known: pa.Table, target: str) -> NDArray[np.float6
 
 
 def ours(subject: Subject, epsilon: Fraction) -> Iterator[tuple[str, Callable[[], pa.Table]]]:
-    """Every way of ours that suits the table, and the one that would be taken."""
-    rows = len(subject.places)
-    chosen = planned(subject.domain, rows, epsilon).by
-    yield f"auto ({chosen})", lambda: drawn(subject, epsilon, "auto")
+    """Every way of ours that suits the table."""
     for by in WAYS:
         try:
-            planned(subject.domain, rows, epsilon, by)
+            planned(subject.domain, len(subject.places), epsilon, by)
         except tn.Refused:
-            continue
-        if by == chosen:
             continue
         yield by, lambda by=by: drawn(subject, epsilon, by)  # type: ignore[misc]
 
@@ -280,11 +279,15 @@ def rival(python: str, name: str, subject: Subject, epsilon: Fraction, runs: int
 
 
 def mean(rows: list[Figures]) -> Figures:
-    return {name: round(float(np.mean([row[name] for row in rows])), 5) for name in rows[0]}
+    return {name: round(float(np.mean([row[name] for row in rows])), 7) for name in rows[0]}
 
 
-def compare(given: argparse.Namespace, console: Console) -> list[dict[str, object]]:
+def compare(
+    given: argparse.Namespace, console: Console
+) -> tuple[list[dict[str, object]], dict[Cell, str]]:
+    """The figures, and which way is taken of each table at each epsilon."""
     found: list[dict[str, object]] = []
+    taken: dict[Cell, str] = {}
     for name in given.only:
         data = made(name, given.data)
         if data is None:
@@ -293,7 +296,10 @@ def compare(given: argparse.Namespace, console: Console) -> list[dict[str, objec
         subject = Subject.of(data)
         for epsilon in map(Fraction, given.epsilon):
             rows = []
+            taken[name, float(epsilon)] = planned(subject.domain, len(subject.places), epsilon).by
             for by, draw in (*ours(subject, epsilon), *simple(subject, epsilon)):
+                if given.ways is not None and by not in given.ways:
+                    continue
                 begin = time.process_time()
                 tables = [draw() for _ in range(given.runs)]
                 took = (time.process_time() - begin) / given.runs
@@ -308,14 +314,48 @@ def compare(given: argparse.Namespace, console: Console) -> list[dict[str, objec
                     rows.append({"by": f"{other} (δ = {DELTA:g})", **figures})
             shown(console, f"{name}, {len(subject.places):,} rows, epsilon {epsilon}", rows)
             found += [{"table": name, "epsilon": float(epsilon), **row} for row in rows]
-    return found
+    return found, taken
 
 
-def earlier(without: list[str]) -> list[dict[str, object]]:
-    """The recorded rows of all tables but these."""
+def earlier(given: argparse.Namespace) -> list[dict[str, object]]:
+    """The recorded rows that are not measured again; those of rivals stay without `--rival`."""
     path = Path(__file__).parent / "results" / "private_release.json"
     rows = json.loads(path.read_text())["rows"] if path.exists() else []
-    return [row for row in rows if row["table"] not in without]
+    again = [float(Fraction(epsilon)) for epsilon in given.epsilon]
+    return [
+        row
+        for row in rows
+        if row["table"] not in given.only
+        or row["epsilon"] not in again
+        or (given.ways is not None and way_of(row) not in given.ways)
+        or (given.rival is None and row["by"].startswith(tuple(RIVALS)))
+    ]
+
+
+def way_of(row: dict[str, object]) -> str:
+    """The way of a row, whether or not it was the one that is taken."""
+    by = str(row["by"])
+    return by[len("auto (") : -1] if by.startswith("auto (") else by
+
+
+def marked(rows: list[dict[str, object]], taken: dict[Cell, str]) -> list[dict[str, object]]:
+    """The rows table by table, with the way marked that is taken today where it was asked."""
+    found = []
+    for row in rows:
+        chosen, way = taken.get((row["table"], row.get("epsilon"))), way_of(row)
+        if chosen is not None:
+            row = row | {"by": f"auto ({chosen})" if way == chosen else way}
+        found.append(row)
+    kinds = [*WAYS, "plain noise", "thesis' order, sound"]
+
+    def place(row: dict[str, Any]) -> tuple[int, float, bool, int]:
+        if row["table"] not in TABLES:
+            return len(TABLES), 0.0, True, 0
+        way, taken = way_of(row), row["by"].startswith("auto")
+        nth = kinds.index(way) if way in kinds else len(kinds)
+        return list(TABLES).index(row["table"]), row["epsilon"], not taken, nth
+
+    return sorted(found, key=place)
 
 
 def shown(console: Console, title: str, rows: list[dict[str, object]]) -> None:
@@ -404,6 +444,7 @@ def one_at_scale(by: str) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--only", nargs="*", choices=list(TABLES), default=list(TABLES))
+    parser.add_argument("--ways", nargs="+", help="only these; with --add the others stay")
     parser.add_argument("--epsilon", nargs="+", default=["1/10", "1", "10"])
     parser.add_argument("--runs", type=int, default=10)
     parser.add_argument("--data", type=Path, default=DATA)
@@ -413,7 +454,7 @@ def main() -> None:
     parser.add_argument("--large-one", help=argparse.SUPPRESS)
     parser.add_argument("--stored-one", nargs=3, help=argparse.SUPPRESS)
     parser.add_argument("--summary", action="store_true")
-    parser.add_argument("--add", action="store_true", help="keep recorded rows of other tables")
+    parser.add_argument("--add", action="store_true", help="keep rows of other tables")
     parser.add_argument("--out", type=Path, help="where the chart goes")
     given = parser.parse_args()
     if given.large_one:
@@ -424,10 +465,11 @@ def main() -> None:
         return
     console = Console(width=150)
     if given.summary:
-        console.print("\n".join(summary(earlier([]))))
+        given.only = []
+        console.print("\n".join(summary(earlier(given))))
         return
-    rows = earlier(given.only) if given.add else []
-    rows += compare(given, console)
+    measured_now, taken = compare(given, console)
+    rows = marked([*(earlier(given) if given.add else []), *measured_now], taken)
     if given.large:
         big = at_scale(given.most)
         shown(console, "large tables, epsilon 1", big)

@@ -351,8 +351,8 @@ def test_rows_lost_in_a_sort_are_a_fault(monkeypatch: pytest.MonkeyPatch) -> Non
     table = tuple((place,) for place in range(9))
     with on_disk((9,), 4)(table) as held:
         assert way.tallies(held).sums[0].tolist() == [3, 12, 21]
-        whole = OnDisk._batches
-        monkeypatch.setattr(OnDisk, "_batches", lambda disk: iter(list(whole(disk))[:-1]))
+        whole = OnDisk.batches
+        monkeypatch.setattr(OnDisk, "batches", lambda disk: iter(list(whole(disk))[:-1]))
         with pytest.raises(EngineFault, match=FAULT):
             way.tallies(held)
 

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from ....engine.contract import Passes
 from ....errors import refuse
+from ....noise.discrete_laplace import DiscreteLaplace
 from ....noise.source import Source
 from ....screen.number import exactly, many
 from ..column import Margin
@@ -99,7 +100,10 @@ class Copula(Synthesis):
         at = [cut for cut, _ in cuts]
         counts = records.sum(lambda places: concordant(sides(places, at)))
         released = noisy(counts, self.epsilon * PAIRS, source, self.moved)
-        return Joined(correlated(released / self.rows, [share for _, share in cuts]), margins)
+        law = DiscreteLaplace(sensitivity=self.moved, epsilon=self.epsilon * PAIRS)
+        shares = [share for _, share in cuts]
+        same = likely(released / self.rows, shares, float(law.variance) / self.rows**2)
+        return Joined(correlated(same, shares), margins)
 
 
 @dataclass(frozen=True)
@@ -146,6 +150,20 @@ def _below(margin: Margin, place: int) -> float:
     begin, end = int(margin.edges[cell]), int(margin.edges[cell + 1])
     low, high = float(margin.ends[cell]), float(margin.ends[cell + 1])
     return low + (high - low) * (place - begin) / (end - begin)
+
+
+def likely(same: Weights, shares: Sequence[float], variance: float) -> Weights:
+    """The same shares, nearer to what columns that have nothing to do with each other would give,
+    the more their spread around it is what noise alone would make.
+
+    variance: of the noise of each, which is public.
+    """
+    above = np.array(shares)
+    both = np.outer(above, above) + np.outer(1 - above, 1 - above)
+    alone = both[np.triu_indices(len(shares), 1)]
+    apart = same - alone
+    spread = float((apart**2).mean())
+    return np.asarray(alone + apart * (max(1 - variance / spread, 0.0) if spread else 0.0))
 
 
 def correlated(same: Weights, shares: Sequence[float]) -> Weights:

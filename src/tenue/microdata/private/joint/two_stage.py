@@ -49,7 +49,7 @@ _ROWS_A_COLUMN = 1000
 _PAIRED = 10_000
 """Rows times epsilon from which on all columns of a mixed table are joined, not only numbers."""
 _SHARES: dict[str, tuple[tuple[float, Fraction], ...]] = {
-    "grid": ((10_000, Fraction(70, 100)), (math.inf, Fraction(85, 100))),
+    "grid": ((100_000, Fraction(70, 100)), (math.inf, Fraction(85, 100))),
     "pair-tables": ((100_000, Fraction(55, 100)), (math.inf, Fraction(87, 100))),
     "tree": (
         (50_000, Fraction(60, 100)),

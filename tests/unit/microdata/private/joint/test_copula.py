@@ -14,7 +14,7 @@ import tenue as tn
 from private_laws import ROUNDING, numbers, worst_loss
 from tenue.microdata.private.domain import Domain, Places
 from tenue.microdata.private.joint import copula
-from tenue.microdata.private.joint.copula import Copula, concordant, correlated, sides
+from tenue.microdata.private.joint.copula import Copula, concordant, correlated, likely, sides
 from tenue.noise.source import Seeded
 from tenue.schema import Schema
 
@@ -119,6 +119,37 @@ def test_what_no_law_has_becomes_the_nearest_that_one_has() -> None:
     found = correlated(np.array([0.98, 0.02, 0.98]), [0.5] * 3)
     assert (np.linalg.eigvalsh(found) > 0).all()
     assert np.diag(found) == pytest.approx(1)
+
+
+def test_what_noise_alone_would_make_is_not_believed() -> None:
+    """Shares of rows on the same side, of columns that have nothing to do with each other."""
+    shares = [0.5, 0.5, 0.3]
+    alone = np.array([0.5, 0.5, 0.5])
+    noise = np.array([0.04, -0.05, 0.03])
+    assert likely(alone + noise, shares, 0.0025) == pytest.approx(alone)
+    # half of their spread is noise, so half of each is kept
+    kept = likely(alone + noise, shares, float((noise**2).mean()) / 2)
+    assert kept == pytest.approx(alone + noise / 2)
+    surely = np.array([0.9, 0.2, 0.7])
+    assert likely(surely, shares, 1e-9) == pytest.approx(surely)
+    assert likely(alone, shares, 0.1) == pytest.approx(alone)
+
+
+def test_columns_that_go_their_own_ways_get_little_correlation_from_noise(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The mutant believes every noisy count."""
+    places = np.random.default_rng(4).integers(0, 1000, (1500, 13))
+    assert invented(places) < 0.1
+    monkeypatch.setattr(copula, "likely", lambda same, *_: same)
+    assert invented(places) > 0.2
+
+
+def invented(places: Places) -> float:
+    """The mean correlation of two columns, whatever its sign, over a few releases."""
+    drawn = [way(13, len(places)).draw(places, Seeded(seed)) for seed in range(5)]
+    found = [np.corrcoef(made.T)[np.triu_indices(13, 1)] for made in drawn]
+    return float(np.abs(found).mean())
 
 
 def test_correlations_are_kept() -> None:

@@ -64,27 +64,35 @@ def test_a_grid_of_the_numbers_of_a_mixed_table_keeps_within_epsilon(
     assert Decimal("9.8") < worst_loss(way, (2, 2, 2), monkeypatch) <= 10 + ROUNDING
 
 
-@pytest.mark.parametrize(("sizes", "rows"), [((2, 2), 4), ((4, 2), 3), ((2, 2, 2), 2)])
+@pytest.mark.parametrize(
+    ("sizes", "rows", "least"),
+    [((2, 2), 4, "9.9"), ((4, 2), 3, "9.9"), ((2, 2, 2), 2, "9.6")],
+)
 def test_a_whole_release_by_pairs_keeps_within_epsilon(
-    sizes: tuple[int, ...], rows: int, monkeypatch: pytest.MonkeyPatch
+    sizes: tuple[int, ...], rows: int, least: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     way = TwoStage.planned(categories(*sizes), rows, Fraction(10))
     assert way.joint == "pair-tables"
-    assert Decimal("9.6") < worst_loss(way, sizes, monkeypatch) <= 10 + ROUNDING
+    assert Decimal(least) < worst_loss(way, sizes, monkeypatch) <= 10 + ROUNDING
 
 
 @pytest.mark.usefixtures("few_ranks")
 @pytest.mark.parametrize(
-    ("joint", "module"),
-    [("tree", tree), ("tree", grid), ("grid", grid), ("pair-tables", pair_tables)],
+    ("joint", "module", "least"),
+    [
+        ("tree", tree, "11.4"),
+        ("tree", grid, "10.6"),
+        ("grid", grid, "12.9"),
+        ("pair-tables", pair_tables, "14.4"),
+    ],
 )
 def test_wrong_noise_of_the_second_stage_is_seen(
-    joint: str, module: Any, monkeypatch: pytest.MonkeyPatch
+    joint: str, module: Any, least: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     way = TwoStage.planned(numbers(*SIZES), 2, Fraction(10), joint=joint)
     with monkeypatch.context() as inner:
         inner.setattr(module, "noisy", for_one_cell)
-        assert worst_loss(way, SIZES, monkeypatch, ordered=True) > Decimal("10.5")
+        assert worst_loss(way, SIZES, monkeypatch, ordered=True) > Decimal(least)
     with monkeypatch.context() as inner:
         inner.setattr(module, "noisy", without_noise_where_empty)
         with pytest.raises(Exposed, match="without noise"):
@@ -105,7 +113,7 @@ def test_a_coarse_grid_besides_a_tree_of_the_whole_second_stage_is_seen(
 ) -> None:
     monkeypatch.setattr(TwoStage, "tree_epsilon", property(lambda way: way.joint_epsilon))
     way = TwoStage.planned(numbers(*SIZES), 2, Fraction(10), joint="tree")
-    assert worst_loss(way, SIZES, monkeypatch, ordered=True) > 10 + ROUNDING
+    assert worst_loss(way, SIZES, monkeypatch, ordered=True) > Decimal("10.4")
 
 
 @pytest.mark.usefixtures("few_ranks")
@@ -216,7 +224,7 @@ def test_what_is_stated_is_public() -> None:
     assert by_ranks.parameters["tree of ranks"].endswith("epsilon 0.28.")
     assert by_ranks.parameters["grid"].endswith("epsilon 0.12.")
     by_grid = TwoStage.planned(numbers(9, 9), 30_000, Fraction(1))
-    assert by_grid.parameters["grid"].endswith("epsilon 0.15.")
+    assert by_grid.parameters["grid"].endswith("epsilon 0.3.")
     assert "tree of ranks" not in by_grid.parameters
     assert "grid" not in TwoStage.planned(numbers(*[9] * 5), 10, Fraction(1)).parameters
     assert len({by_pairs.limits, by_ranks.limits, by_grid.limits}) == 3
