@@ -23,6 +23,7 @@ import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -210,6 +211,10 @@ def measured(server: Server, process: int, rows: int, rounds: int) -> list[Row]:
     return found
 
 
+def _collected(spark: Any, sql: str) -> object:
+    return spark.sql(sql).collect()
+
+
 def measured_in_spark(rows: int, rounds: int, release: int) -> list[Row]:
     import engines_spark as there
 
@@ -226,8 +231,8 @@ def measured_in_spark(rows: int, rounds: int, release: int) -> list[Row]:
             for case in IN_SPARK:
                 data = sessions[case.people]
                 bar = None if case.bar is None else SPARK_BARS[case.bar]
-                ask = lambda data=data, case=case: data.ask(case.ours, epsilon=1, fresh=True)  # noqa: E731
-                raw = lambda case=case: spark.sql(case.raw).collect()  # noqa: E731
+                ask = partial(data.ask, case.ours, epsilon=1, fresh=True)
+                raw = partial(_collected, spark, case.raw)
                 judged = replace(case, bar=bar)
                 row = compared(judged, size, rounds, ask, raw, there.used, "Spark")
                 before = there.reached(spark)
@@ -238,9 +243,9 @@ def measured_in_spark(rows: int, rounds: int, release: int) -> list[Row]:
             for data in sessions.values():
                 data.close()
         if release:
-            raw, ours = there.released(here.table(release, EACH, GROUPS, HIGH), HIGH)
+            plain, ours = there.released(here.table(release, EACH, GROUPS, HIGH), HIGH)
             case = Case(there.RELEASE, "", "", there.RELEASE_BAR)
-            found.append(compared(case, release, 1, ours, raw, there.used, "Spark"))
+            found.append(compared(case, release, 1, ours, plain, there.used, "Spark"))
             print(found[-1], file=sys.stderr)
     return found
 
