@@ -52,10 +52,17 @@ def pytest_unconfigure() -> None:
     gc.unfreeze()  # or Python would not clear them up either when it ends
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """A test that needs software the machine lacks is skipped, except where CI must have it."""
+    """A test that needs software the machine lacks is skipped, except where CI must have it.
+
+    What needs Spark is marked so, and slow, before tests are chosen by their marks.
+    """
     for item in items:
-        for marker in item.iter_markers("needs"):
+        for marker in list(item.iter_markers("needs")):
+            if "spark" in marker.args:
+                item.add_marker("spark")
+                item.add_marker("slow")
             missing = [name for name in marker.args if not _installed(name)]
             if missing and not os.environ.get("TENUE_CI"):
                 names = ", ".join(missing)

@@ -1,30 +1,34 @@
 """What a private answer costs beside the same question asked of the server that holds the table.
 
-    python benchmarks/engines.py [--rows 10000000] [--rounds 5]
+    python benchmarks/engines.py [--rows 10000000] [--rounds 5] [--spark] [--release ROWS]
 
 A PostgreSQL server of its own (as the tests start one) holds a table of ten rows for each person.
 Raw SQL and `ask` take turns, after one turn of each that does not count. `ask` is the whole
 journey: parse, plan, ledger in memory, exact sums, noise, answer. Seconds are processor seconds of
 the server, with all its workers, and of this process; ratios are of the least seconds of each kind,
 which a busy machine disturbs least. How cost grows is told by tables of a tenth and a hundredth of
-the rows, and by groups.
+the rows, and by groups. With --spark the same of Spark instead (`engines_spark.py`), from
+a tenth on, and a release.
 
-Writes benchmarks/results/engines.json.
+Writes benchmarks/results/engines.json, in which the rows of the other engine stay.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import psycopg
-from record import record
+from record import RESULTS, record
 from rich.console import Console
 from rich.table import Table
 
@@ -68,8 +72,21 @@ CASES = [
 ]
 
 
+_APPROXIMATE = "SELECT percentile_approx({0}, 0.5) FROM t"
+IN_SPARK = [
+    replace(case, raw=_APPROXIMATE.format(case.ours[14:-8]) if "MEDIAN" in case.ours else case.raw)
+    for case in CASES
+]
+SPARK_BARS = {2.0: 1.5, 1.6: 1.5, 3.0: 1.0, 12.0: 20.0}
+"""What is allowed in Spark where PostgreSQL has so much."""
+
+
 @dataclass(frozen=True)
 class Row:
+    """reached, tasks: for Spark, bytes that one question's tasks handed to the driver."""
+
+    engine: str
+    date: str
     name: str
     rows: int
     raw_seconds: float
@@ -77,6 +94,8 @@ class Row:
     ratio: float
     bar: float | None
     met: bool | None
+    reached: int | None = None
+    tasks: int | None = None
 
 
 def schema(*, people: bool) -> dict[str, Any]:
@@ -134,11 +153,11 @@ def used_by(server: int) -> float:
     return ticks / _TICKS
 
 
-def seconds_of(work: Callable[[], object], server: int) -> float:
-    before = used_by(server) + time.process_time()
+def seconds_of(work: Callable[[], object], used: Callable[[], float]) -> float:
+    before = used()
     work()
     time.sleep(0.05)  # workers of the server end a little later
-    return used_by(server) + time.process_time() - before
+    return used() - before
 
 
 def compared(
@@ -147,18 +166,21 @@ def compared(
     rounds: int,
     ask: Callable[[], object],
     raw: Callable[[], object],
-    server: int,
+    used: Callable[[], float],
+    engine: str = "PostgreSQL",
 ) -> Row:
     spent: dict[str, list[float]] = {"raw": [], "ours": []}
     for turn in range(rounds + 1):
         for kind, work in (("raw", raw), ("ours", ask)):
-            seconds = seconds_of(work, server)
+            seconds = seconds_of(work, used)
             if turn:  # the first one warms up
                 spent[kind].append(seconds)
     least, ours = min(spent["raw"]), min(spent["ours"])
     ratio = round(ours / least, 2) if least else 0.0
     met = None if case.bar is None else ratio <= case.bar
-    return Row(case.name, rows, round(least, 3), round(ours, 3), ratio, case.bar, met)
+    date = datetime.now(UTC).isoformat(timespec="seconds")
+    times = round(least, 3), round(ours, 3)
+    return Row(engine, date, case.name, rows, *times, ratio, case.bar, met)
 
 
 def measured(server: Server, process: int, rows: int, rounds: int) -> list[Row]:
@@ -178,7 +200,7 @@ def measured(server: Server, process: int, rows: int, rounds: int) -> list[Row]:
                     rounds,
                     lambda data=data, case=case: data.ask(case.ours, epsilon=1, fresh=True),  # type: ignore[misc]
                     lambda sql=sql: connection.execute(sql.encode()).fetchall(),  # type: ignore[misc]
-                    process,
+                    lambda: used_by(process) + time.process_time(),
                 )
             )
             print(found[-1], file=sys.stderr)
@@ -189,23 +211,78 @@ def measured(server: Server, process: int, rows: int, rounds: int) -> list[Row]:
     return found
 
 
+def _collected(spark: Any, sql: str) -> object:
+    return spark.sql(sql).collect()
+
+
+def measured_in_spark(rows: int, rounds: int, release: int) -> list[Row]:
+    import engines_spark as there
+
+    found = []
+    with there.Spark() as here:
+        spark = here.spark
+        for size in (rows // 10, rows):
+            frame = here.table(size, EACH, GROUPS, HIGH)
+            frame.createOrReplaceTempView("t")
+            sessions = {
+                people: tn.protect(frame, schema=schema(people=people), ledger=tn.ledger.Memory())
+                for people in (False, True)
+            }
+            for case in IN_SPARK:
+                data = sessions[case.people]
+                bar = None if case.bar is None else SPARK_BARS[case.bar]
+                ask = partial(data.ask, case.ours, epsilon=1, fresh=True)
+                raw = partial(_collected, spark, case.raw)
+                judged = replace(case, bar=bar)
+                row = compared(judged, size, rounds, ask, raw, there.used, "Spark")
+                before = there.reached(spark)
+                ask()
+                after = there.reached(spark)
+                found.append(replace(row, reached=after[0] - before[0], tasks=after[1] - before[1]))
+                print(found[-1], file=sys.stderr)
+            for data in sessions.values():
+                data.close()
+        if release:
+            plain, ours = there.released(here.table(release, EACH, GROUPS, HIGH), HIGH)
+            case = Case(there.RELEASE, "", "", there.RELEASE_BAR)
+            found.append(compared(case, release, 1, ours, plain, there.used, "Spark"))
+            print(found[-1], file=sys.stderr)
+    return found
+
+
+def measured_in_postgres(rows: int, rounds: int) -> list[Row]:
+    server, found = Server(), list[Row]()
+    try:
+        server.stop()
+        process = server.start("shared_buffers=512MB", "max_wal_size=4GB", "work_mem=64MB")
+        for size in (rows // 100, rows // 10, rows):
+            found += measured(server, process, size, rounds)
+    finally:
+        server.remove()
+    return found
+
+
+def of_others(engine: str) -> list[dict[str, Any]]:
+    """What was recorded of other engines; they have their own dates."""
+    path = RESULTS / "engines.json"
+    before = json.loads(path.read_text()) if path.exists() else {"rows": []}
+    return [row for row in before["rows"] if row["engine"] != engine]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=10_000_000)
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--spark", action="store_true", help="Spark instead of PostgreSQL")
+    parser.add_argument("--release", type=int, default=0, help="with --spark: rows of a release")
     given = parser.parse_args()
-    server = Server()
-    try:
-        server.stop()
-        process = server.start("shared_buffers=512MB", "max_wal_size=4GB", "work_mem=64MB")
-        rows = []
-        for size in (given.rows // 100, given.rows // 10, given.rows):
-            rows += measured(server, process, size, given.rounds)
-    finally:
-        server.remove()
+    if given.spark:
+        rows = measured_in_spark(given.rows, given.rounds, given.release)
+    else:
+        rows = measured_in_postgres(given.rows, given.rounds)
     table = Table("question", "rows", "raw s", "ours s", "ratio", "bar", "met")
     for row in rows:
-        judged = row.bar is not None and row.rows == given.rows
+        judged = row.bar is not None and row.rows in (given.rows, given.release)
         table.add_row(
             row.name,
             f"{row.rows:,}",
@@ -216,7 +293,8 @@ def main() -> None:
             ("yes" if row.met else "NO") if judged else "",
         )
     Console().print(table)
-    record("engines", [asdict(row) for row in rows])
+    engine = "Spark" if given.spark else "PostgreSQL"
+    record("engines", [*of_others(engine), *(asdict(row) for row in rows)])
 
 
 if __name__ == "__main__":

@@ -40,12 +40,12 @@ def start(master: str = "local[2]") -> SparkSession:
 
 
 class Machines:
-    """A standalone master and two workers, each with one processor; all on loopback.
+    """A standalone master and workers, each with one processor; all on loopback.
 
     address: where the master listens.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, workers: tuple[str, ...] = ("first", "second")) -> None:
         self._folder = folder
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
@@ -55,7 +55,7 @@ class Machines:
         at = ("--host", "127.0.0.1", "--webui-port", "0")
         self._start("master", "master.Master", *at, "--port", str(port))
         self._wait_for(port)
-        for name in ("first", "second"):
+        for name in workers:
             self.start(name)
 
     def start(self, name: str) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 
 import tenue as tn
 from tenue.engine.source.location import Cluster
+from tenue.engine.spark import session
 from tenue.engine.spark.session import Session
 from tenue.errors import EngineFault, Refused
 
@@ -103,8 +104,19 @@ def fail(address: str, folder: str) -> None:
     said(outcomes=outcomes)
 
 
+def open_soon(address: str, folder: str) -> None:
+    """Opens a table of a cluster that has five seconds to begin."""
+    session.FREE = 5
+    try:
+        Session(Cluster(address, (), f"{folder}/small.parquet"))
+    except Refused as error:
+        said(outcome=str(error))
+
+
 if __name__ == "__main__":
-    if sys.argv[1] == "fail":
+    if sys.argv[1] == "open":
+        open_soon(*sys.argv[2:4])
+    elif sys.argv[1] == "fail":
         fail(*sys.argv[2:4])
     else:
         main(sys.argv[2], sys.argv[3], sys.argv[4], int(sys.argv[5]))

@@ -105,3 +105,14 @@ def test_no_log_has_a_value_of_a_row(machines: Machines, folder: Path) -> None:
     assert "Registering worker" in logs, "they are written down"
     for place in (written, errors, logs):
         assert "canary" not in place
+
+
+def test_a_cluster_without_a_free_processor_is_not_waited_for(tmp_path: Path, folder: Path) -> None:
+    alone = Machines(tmp_path, workers=())
+    try:
+        asking = driver("open", alone.address, str(folder))
+        written, _ = asking.communicate(timeout=240)
+    finally:
+        asking.kill()
+        alone.remove()
+    assert "did nothing in 5 seconds" in json.loads(written)["outcome"]

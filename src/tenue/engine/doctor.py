@@ -67,13 +67,12 @@ def _drivers() -> Iterator[Finding]:
 
 def _spark(place: Cluster) -> Iterator[Finding]:
     try:
-        yield Finding("driver", "fine", f"pyspark {version('pyspark')}")
-    except PackageNotFoundError:
+        from .spark.doctor import examine
+    except ImportError:
         install = "pip install 'tenue[spark]'"
         yield Finding("driver", "missing", "The package pyspark is not installed", install)
         return
-    from .spark.doctor import examine
-
+    yield Finding("driver", "fine", f"pyspark {version('pyspark')}")
     yield from examine(place)
 
 

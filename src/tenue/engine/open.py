@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -75,11 +76,17 @@ def _in_server(source: Server, schema: Table) -> Engine:
 
 
 def _in_spark(source: InSpark, schema: Table) -> Engine:
+    _refuse_without_pyspark()
+    from .spark.engine import Spark
+
+    return Spark(source, schema)
+
+
+def _refuse_without_pyspark() -> None:
     try:
-        from .spark.engine import Spark
+        import_module(f"{__package__}.spark.session")
     except ImportError:
         raise refuse("engine.spark-needs-pyspark") from None
-    return Spark(source, schema)
 
 
 def open_table(
@@ -91,6 +98,7 @@ def open_table(
 
         return open_in_server(source)
     if isinstance(source, Cluster | Distributed):
+        _refuse_without_pyspark()
         from .spark.whole import open_table as open_in_spark
 
         return open_in_spark(source)
@@ -109,6 +117,7 @@ def describe_table(source: object, *, values: bool = False) -> list[Described]:
 
         return describe_in_server(found, values=values)
     if isinstance(found, Cluster | Distributed):
+        _refuse_without_pyspark()
         from .spark.whole import describe as describe_in_spark
 
         return describe_in_spark(found, values=values)

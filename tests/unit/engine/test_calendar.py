@@ -8,6 +8,7 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 
 import duckdb
 import pytest
@@ -16,6 +17,11 @@ from postgres_server import Server
 from tenue.engine.duckdb.dialect import DUCKDB
 from tenue.engine.postgres.dialect import POSTGRES
 from tenue.engine.postgres.session import Session
+from tenue.engine.spark.dialect import SPARK
+from tenue.engine.storage import Moment
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 EARLY, LATE = "-infinity", "infinity"
 SPELLED: dict[str, str | None] = {
@@ -116,6 +122,25 @@ def in_postgres(server: Server, texts: Sequence[str], kind: str) -> list[str | N
         found = [value for (value,) in state.run(sql)]
     session.close()
     return found
+
+
+def in_spark(spark: SparkSession, texts: Sequence[str], read: str) -> list[str | None]:
+    """What Spark counts from 1970, for its dates have years that Python's have not."""
+    counted, _, _ = SPARK.micros(Moment(SPARK.moment), -(2**62), 2**62)
+    sql = counted[0](f"CAST({read} AS {SPARK.moment})")
+    rows = spark.createDataFrame(list(enumerate(texts)), "i bigint, x string")
+    found = rows.selectExpr("i", f"{sql} AS micros").orderBy("i").collect()
+    start, second = datetime(1970, 1, 1), timedelta(seconds=1)
+    ends = [(end - start) // second * 10**6 for end in (datetime.min, datetime.max)]
+
+    def written(micros: int | None) -> str | None:
+        if micros is None:
+            return None
+        if micros < ends[0] or micros >= ends[1] + 10**6:
+            return EARLY if micros < 0 else LATE
+        return str(start + timedelta(microseconds=micros))
+
+    return [written(micros) for _, micros in found]
 
 
 def plain(value: str | None) -> str | None:
@@ -231,6 +256,24 @@ def test_postgresql_reads_every_spelling_as_the_rule_says(
 ) -> None:
     found = zip(TEXTS, in_postgres(postgres_server, TEXTS, kind), strict=True)
     assert {t: plain(one) for t, one in found if plain(one) != on(kind.upper(), by_sign(t))} == {}
+
+
+@pytest.mark.needs("spark")
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["DATE", "TIMESTAMP_NTZ"])
+def test_spark_reads_every_spelling_as_the_rule_says(kind: str, spark: SparkSession) -> None:
+    """In a session of another zone; the mutant is Spark's own cast, which drops offsets."""
+    before = str(spark.conf.get("spark.sql.session.timeZone"))
+    spark.conf.set("spark.sql.session.timeZone", "America/New_York")
+    try:
+        found = in_spark(spark, TEXTS, SPARK.read("x", kind))
+        mutant = in_spark(spark, list(SPELLED), f"try_cast(x AS {kind})")
+    finally:
+        spark.conf.set("spark.sql.session.timeZone", before)
+    said = [on(kind, by_sign(text)) for text in TEXTS]
+    wrong = {t: one for t, one, rule in zip(TEXTS, found, said, strict=True) if one != rule}
+    assert wrong == {}
+    assert mutant != said[: len(SPELLED)]
 
 
 def test_a_cast_of_the_engine_is_another_rule() -> None:

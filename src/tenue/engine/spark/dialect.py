@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from ...frozen import dataclass
+from ..calendar import EVER, INSTANT, LOCAL, NEVER, SPACES
 from ..sql.dialect import Counted, Dialect
 from ..sql.whole import Whole
 from ..storage import Day, Fixed, Floating, Integer, Moment, Nothing, Opaque, Storage, Text, Truth
@@ -31,9 +32,9 @@ _DIGITS = "[0-9]+(_[0-9]+)*"
 _NUMBER = f"^[+]?-?({_DIGITS}[.]?({_DIGITS})?|[.]{_DIGITS})([eE][+-]?{_DIGITS})?#$"
 _ENDLESS = "^[+]?-?(inf|infinity)#$"
 _NAN = "^[+]?-?nan#$"
-_DATE = "[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}"
-_TIME = "[ T]([01]?[0-9]|2[0-3]):[0-5]?[0-9](:[0-5]?[0-9]([.][0-9]*)?)?"
-_FARTHEST = 10**6  # days beyond every bound, on both sides
+_OFFSET = " ?([+-])([0-9]{2}):?([0-9]{2})?$"
+_ZONE = " ?(Z|UTC|[+-][0-9]{2}(:?[0-9]{2})?)$"
+_FARTHEST = 10**7  # days beyond every bound, on both sides
 
 
 @dataclass(frozen=True)
@@ -79,10 +80,8 @@ class _Spark(Dialect):
 
     def read(self, text: str, kind: str) -> str:
         word = _trimmed(f"CAST({text} AS {self.text})", self)
-        if kind == self.day:
-            return _read_day(word, self)
-        if kind == self.moment:
-            return _read_moment(word, self)
+        if kind in (self.day, self.moment):
+            return _read_time(word, kind, self)
         # without the signs that Spark does not read: underscores, and + before -
         plain = f"trim(LEADING '+' FROM replace({word}, '_', ''))"
         number = f"WHEN {_like(word, _NUMBER)} THEN try_cast({plain} AS {kind}) "
@@ -164,32 +163,33 @@ def _like(text: str, pattern: str) -> str:
 
 
 def _trimmed(text: str, dialect: Dialect) -> str:
-    return f"btrim({text}, {dialect.literal(' ' + chr(9) + chr(10) + chr(11) + chr(12) + chr(13))})"
+    return f"btrim({text}, {dialect.literal(SPACES)})"
 
 
-def _endless(word: str) -> list[tuple[str, int]]:
-    lowered = f"lower({word})"
-    return [
-        (f"{lowered} IN ('infinity', 'inf')", _FARTHEST),
-        (f"{lowered} IN ('-infinity', '-inf')", -_FARTHEST),
-    ]
+def _read_time(word: str, kind: str, dialect: Dialect) -> str:
+    """A text as a day or moment. Spark itself would drop the offset of an instant."""
+    local, instant = (_like(word, f"{pattern[:-1]}#$") for pattern in (LOCAL, INSTANT))
+    early, late = (", ".join(map(dialect.literal, words)) for words in (NEVER, EVER))
 
+    def cast(text: str) -> str:
+        return f"try_cast(replace({text}, '/', '-') AS {dialect.moment})"
 
-def _read_day(word: str, dialect: Dialect) -> str:
-    cases = f"WHEN {_like(word, f'^{_DATE}#$')} THEN try_cast({word} AS {dialect.day}) "
-    for test, days in _endless(word):
-        cases += f"WHEN {test} THEN date_from_unix_date({days}) "
-    return f"CASE {cases}END"
+    def offset(part: int) -> str:
+        return f"regexp_extract({word}, '{_OFFSET}', {part})"
 
+    def whole(part: int) -> str:
+        return f"coalesce(try_cast({offset(part)} AS INTEGER), 0)"
 
-def _read_moment(word: str, dialect: Dialect) -> str:
-    pattern = f"^{_DATE}({_TIME})?#$"
-    # Spark reads no point without digits
-    whole = f"trim(TRAILING '.' FROM {word})"
-    cases = f"WHEN {_like(word, pattern)} THEN try_cast({whole} AS {dialect.moment}) "
-    for test, days in _endless(word):
-        cases += f"WHEN {test} THEN CAST(date_from_unix_date({days}) AS {dialect.moment}) "
-    return f"CASE {cases}END"
+    minutes = f"(60 * {whole(2)} + {whole(3)})"
+    ahead = f"CASE {offset(1)} WHEN '-' THEN -{minutes} ELSE {minutes} END"
+    without = cast(f"regexp_replace({word}, '{_ZONE}', '')")
+    return (
+        f"CASE WHEN {local} THEN CAST({cast(word)} AS {kind}) "
+        f"WHEN {instant} THEN CAST({without} - make_dt_interval(0, 0, {ahead}) AS {kind}) "
+        f"WHEN lower({word}) IN ({late}) THEN CAST(date_from_unix_date({_FARTHEST}) AS {kind}) "
+        f"WHEN lower({word}) IN ({early}) THEN CAST(date_from_unix_date(-{_FARTHEST}) AS {kind}) "
+        "END"
+    )
 
 
 SPARK = _Spark(

@@ -6,6 +6,7 @@ import os
 import shutil
 import socket
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from itertools import count
@@ -44,6 +45,8 @@ _ZONE = "spark.sql.session.timeZone"
 _LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
 _PORTS = {"spark": 7077, "sc": 15002}
 _WAIT = 10
+FREE = 120
+"""Seconds in which a processor of a cluster must get free when a table is opened."""
 _numbers = count(1)
 
 
@@ -174,7 +177,26 @@ def _started(source: Cluster) -> SparkSession:
         raise refuse("engine.spark-cannot-be-reached")
     if isinstance(made, Refused):
         raise made
+    if not source.is_here and not is_free(made, FREE):
+        raise refuse("engine.spark-has-no-free-processor", seconds=FREE)
     return made
+
+
+def is_free(spark: SparkSession, seconds: float) -> bool:
+    """Whether the cluster does a small thing in so many seconds: Spark itself waits for ever."""
+    tag, done = f"tenue_{os.getpid()}_{next(_numbers)}", False
+    stop = threading.Timer(seconds, spark.interruptTag, (tag,))
+    stop.daemon = True
+    stop.start()
+    try:
+        with quiet(), suppress(Exception):
+            spark.addTag(tag)
+            done = spark.range(1).repartition(1).count() == 1
+    finally:
+        stop.cancel()
+        with quiet(), suppress(Exception):
+            spark.removeTag(tag)
+    return done
 
 
 def _remote(address: str) -> SparkSession:

@@ -76,7 +76,7 @@ def test_columns_that_differ_in_case_only_are_refused(spark: SparkSession) -> No
             "columns": {"a": {"type": "number", "bounds": [0, 9]}},
         }
     )
-    with pytest.raises(InvalidTable, match="cannot read the declared columns"):
+    with pytest.raises(InvalidTable, match="upper and lower case"):
         open_engine(twice, schema)
 
 
