@@ -17,7 +17,7 @@ FEW = 1_000
 _PAIRS = 10_000
 _MANY_COLUMNS = 5
 _DISTINCT = 512
-_COPULA_LEAST, _COPULA_MOST = 6, 5_000
+_COPULA_LEAST, _COPULA_MOST = 10, 5_000
 _NETWORK_LEAST = 600
 _COPULA_OF_FEW = 3_000
 """Up to so many rows times epsilon a column, a correlation of each two of few columns tells more
