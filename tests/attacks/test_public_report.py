@@ -43,7 +43,9 @@ def town(size: int = 60) -> pa.Table:
 
 def written_by_an_intruder(release: Any, described: tn.Schema) -> str:
     """The public page that whoever has certificate, code and released table can write himself."""
-    table = release.table
+    # of linked tables whose unit is a person nobody gets one; the page counts columns one by one
+    linked = described.unit != "record" and len(release.tables) > 1
+    table = release._published.frame if linked else release.table
     shown = [name for name in table.column_names if name in described.columns]
     table = table.select(shown)
     alone = marginals(None, table, described)

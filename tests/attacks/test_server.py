@@ -82,6 +82,8 @@ def test_the_corpus_is_hostile_to_a_server_that_is_sent_it(server: Server) -> No
         for sql in statements("people", "pay"):
             if "PROGRAM" in sql or "TO '/tmp" in sql or "lo_export" in sql:
                 continue
+            if sql.count("SELECT") > 10:  # its planner takes all memory, and the server with it
+                continue
             connection.execute("BEGIN READ ONLY")
             try:
                 connection.execute(sql.encode())

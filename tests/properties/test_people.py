@@ -192,7 +192,7 @@ def test_the_law_of_what_is_kept_is_the_defined_one(
     rows: list[Row], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def drawing(order: Sequence[Row], orders: Orders) -> Engine:
-        monkeypatch.setattr("tenue.engine.duckdb.engine.SYSTEM", orders)
+        monkeypatch.setattr("tenue.engine.relational.SYSTEM", orders)
         return opened(order)
 
     check_law(drawing, rows)

@@ -117,7 +117,7 @@ def numbered_words(key: bytes, numbers: npt.NDArray[np.int64]) -> npt.NDArray[np
 
     Example
         >>> words = numbered_words(b"k" * 32, np.array([7, 8, 7]))
-        >>> words.shape, (words[0] == words[2]).all(), (words[0] == words[1]).any()
+        >>> words.shape, words[0].tolist() == words[2].tolist(), words[0, 0] in words[1].tolist()
         ((3, 2), True, False)
     """
     from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes

@@ -184,19 +184,24 @@ def _started(source: Cluster) -> SparkSession:
 
 def is_free(spark: SparkSession, seconds: float) -> bool:
     """Whether the cluster does a small thing in so many seconds: Spark itself waits for ever."""
-    tag, done = f"tenue_{os.getpid()}_{next(_numbers)}", False
-    stop = threading.Timer(seconds, spark.interruptTag, (tag,))
-    stop.daemon = True
-    stop.start()
-    try:
+    tag, done = f"tenue_{os.getpid()}_{next(_numbers)}", threading.Event()
+
+    def try_it() -> None:
         with quiet(), suppress(Exception):
             spark.addTag(tag)
-            done = spark.range(1).repartition(1).count() == 1
-    finally:
-        stop.cancel()
+            if spark.range(1).repartition(1).count() == 1:
+                done.set()
+
+    def give_up() -> None:
         with quiet(), suppress(Exception):
-            spark.removeTag(tag)
-    return done
+            spark.interruptTag(tag)
+
+    # both beside this thread, for either may wait as long as the cluster does nothing
+    threading.Thread(target=try_it, daemon=True).start()
+    if done.wait(seconds):
+        return True
+    threading.Thread(target=give_up, daemon=True).start()
+    return False
 
 
 def _remote(address: str) -> SparkSession:

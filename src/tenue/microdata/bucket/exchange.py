@@ -44,7 +44,7 @@ def exchanged(where: Matrix, buckets: Numbers, groups: Numbers) -> Numbers:
     Example
         >>> where = np.array([[1], [9], [2], [8]])
         >>> exchanged(where, np.array([0, 0, 1, 1]), np.array([0, 1, 1, 0])).tolist()
-        [0, 1, 0, 1]
+        [1, 0, 1, 0]
     """
     if buckets.size > MOST:
         return groups

@@ -10,7 +10,6 @@ import pytest
 from contracts.engine_suite import SCHEMA
 from tenue.engine.open import open_engine
 from tenue.engine.spark.dialect import SPARK
-from tenue.engine.spark.rows import write_logical
 from tenue.engine.sql.logical import Held, Stored
 from tenue.engine.storage import Text
 from tenue.schema import Schema
@@ -19,7 +18,10 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
+@pytest.mark.needs("spark")
 def test_the_logical_select_names_the_columns_as_declared() -> None:
+    from tenue.engine.spark.rows import write_logical
+
     column = SCHEMA.columns["sex"]
     held = {"sex": Held(column, "S`X", Text(), SPARK.words(["F", "M", "o'x"]))}
     sql = write_logical(Stored("`t`", held, SCHEMA.columns, SPARK), ())

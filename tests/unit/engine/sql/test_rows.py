@@ -87,7 +87,7 @@ def test_what_is_not_as_declared_is_counted(
     assert (validated.rows, validated.digest) == (len(values), "digest")
     assert validated.unreadable == ({"x": unreadable} if unreadable else {})
     batches: list[pa.RecordBatch] = []
-    handed = hand_over(stored, place, batches.append, 2)
+    handed = hand_over(stored, place, lambda _: None, batches.append, 2)
     assert (handed.rows, handed.beyond) == (len(values), {"x": beyond})
     assert max(batch.num_rows for batch in batches) <= 2
     assert pa.Table.from_batches(batches).column(0).to_pylist() == rows.logical["x"].to_pylist()
