@@ -12,7 +12,6 @@ from __future__ import annotations
 import hashlib
 import os
 import threading
-from collections.abc import Iterable
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -83,52 +82,6 @@ class Seeded:
         return _stretch(self._key, start, size).view(_WORD[bits])
 
 
-def keyed_words(
-    key: bytes, names: Iterable[bytes], counts: Iterable[int]
-) -> npt.NDArray[np.uint64]:
-    """So many words of the stream of each name under this key, one stream after the other.
-
-    For machines that cannot share a source and must draw the same when they draw again. The key is
-    drawn from a source (`fresh_key`), once and for one purpose; then streams of different names are
-    independent. Assumption: SHAKE-256 of key and name cannot be told from uniform bits.
-
-    Example
-        >>> once, again = (keyed_words(b"key", [b"ann", b"bob"], [2, 1]) for _ in range(2))
-        >>> len(once), once.tolist() == again.tolist()
-        (3, True)
-    """
-    start = hashlib.shake_256(len(key).to_bytes(2, "big") + key)
-
-    def stream(name: bytes, count: int) -> bytes:
-        own = start.copy()
-        own.update(name)
-        return own.digest(8 * count)
-
-    return np.frombuffer(b"".join(map(stream, names, counts)), dtype=np.uint64)
-
-
-def numbered_words(key: bytes, numbers: npt.NDArray[np.int64]) -> npt.NDArray[np.uint64]:
-    """Two words of 64 bits for each number: the same for the same key and number, and no two
-    numbers have the same two.
-
-    For machines that put rows into a random order and must find the same order when they do it
-    again. The key is drawn from a source (`fresh_key`), once and for one order. Assumption: AES-256
-    of a number cannot be told from uniform bits, as for every other draw.
-
-    Example
-        >>> words = numbered_words(b"k" * 32, np.array([7, 8, 7]))
-        >>> words.shape, words[0].tolist() == words[2].tolist(), words[0, 0] in words[1].tolist()
-        ((3, 2), True, False)
-    """
-    from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
-
-    blocks = np.zeros((numbers.size, 2), np.int64)
-    blocks[:, 1] = numbers
-    # each number is a block of its own, so that one block is one call of the cipher
-    encryptor = Cipher(algorithms.AES(key), modes.ECB()).encryptor()  # noqa: S305
-    return np.frombuffer(encryptor.update(blocks.tobytes()), np.uint64).reshape(-1, 2)
-
-
 SYSTEM = OperatingSystem()
 """The source used when none is given."""
 
@@ -138,8 +91,3 @@ def require_safe(source: Source) -> Source:
     if not source.safe:
         raise refuse("noise.source-of-randomness-is-which-can-be", type=type(source).__name__)
     return source
-
-
-def fresh_key(source: Source = SYSTEM) -> bytes:
-    """A key for `keyed_words`."""
-    return source.words(4).tobytes()

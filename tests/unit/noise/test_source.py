@@ -12,7 +12,7 @@ import pytest
 from alarm import claim
 from tenue.errors import NotPromised, Refused
 from tenue.noise import DiscreteLaplace, Laplace, OptimalBox, Seeded
-from tenue.noise.source import SYSTEM, OperatingSystem, numbered_words, require_safe
+from tenue.noise.source import SYSTEM, OperatingSystem, require_safe
 
 pytestmark = pytest.mark.random
 WIDTHS = {8: np.uint8, 16: np.uint16, 32: np.uint32, 64: np.uint64}
@@ -85,20 +85,6 @@ def test_threads_never_share_a_stream(source: Any) -> None:
     for thread in threads:
         thread.join()
     assert len(set(seen)) == 2400
-
-
-def test_words_of_numbers_follow_from_key_and_number_alone() -> None:
-    """Not from the batch in which a number comes, nor from its place there."""
-    key, numbers = b"k" * 32, np.array([5, 1 << 50, 0, 7])
-    words = numbered_words(key, numbers)
-    assert words.shape == (4, 2)
-    assert (numbered_words(key, numbers[::-1]) == words[::-1]).all()
-    assert (numbered_words(key, numbers[2:3]) == words[2:3]).all()
-    assert numbered_words(key, numbers[:0]).shape == (0, 2)
-    assert (numbered_words(b"l" * 32, numbers) != words).all()
-    many = numbered_words(key, np.arange(10_000))
-    assert len(np.unique(many, axis=0)) == 10_000
-    assert abs(np.mean(many[:, 0] >= 1 << 63) - 0.5) < 0.05
 
 
 def test_seeded_is_repeatable_and_seeds_differ() -> None:

@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...errors import EngineFault
-from ...noise.source import Source, fresh_key, numbered_words
+from ...noise.keyed import fresh_key, numbered_words
+from ...noise.source import Source
 from ..contract import FAULT, Numbers
 from .session import quiet
 from .workers import packed

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ...noise.source import fresh_key
+from ...noise.keyed import fresh_key
 from ..people.crowd import Crowd, limits
 from ..people.measure import Place
 from ..request import People

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from ...noise import source as _source
-from ...noise.source import keyed_words
+from ...noise import keyed
+from ...noise.keyed import keyed_words
 
 if TYPE_CHECKING:
     import pyarrow
@@ -26,10 +26,14 @@ _CELLS, _ROWS = b"cells", b"rows"
 
 
 def by_value(function: Sent) -> Sent:
-    """The function, to be sent as what it says and not by its name."""
+    """The function, to be sent as what it says and not by its name.
+
+    From then on every function of these two modules is sent so: none of them may need a module
+    that holds what cannot be sent, as a source of bits may.
+    """
     from pyspark import cloudpickle
 
-    for module in (sys.modules[__name__], _source):
+    for module in (sys.modules[__name__], keyed):
         cloudpickle.register_pickle_by_value(module)
     return function
 

@@ -11,7 +11,8 @@ import pytest
 
 from tenue.engine.spark import workers
 from tenue.engine.spark.workers import choice, chooser, equipped, packed
-from tenue.noise.source import Seeded, fresh_key
+from tenue.noise.keyed import fresh_key
+from tenue.noise.source import SYSTEM, Seeded
 
 KEYS = 6000
 Kept = tuple[Any, ...]
@@ -174,3 +175,13 @@ def test_batches_are_packed_as_their_bytes() -> None:
         assert reader.read_all() == table(CROWD)
     (words,) = equipped(iter([part]))
     assert "numpy" in words.column("found")[0].as_py()
+
+
+@pytest.mark.needs("spark")
+def test_what_is_sent_by_value_leaves_sources_of_bits_alone() -> None:
+    """A source may hold a lock, as those of tests do: machines with Tenue get it by its name."""
+    from pyspark import cloudpickle
+
+    workers.by_value(workers.chooser(b"key", 1, None, 0, every=False))
+    sent = cloudpickle.dumps(lambda: SYSTEM.words(1))
+    assert cloudpickle.loads(sent)().shape == (1,)
