@@ -99,8 +99,11 @@ def test_the_zone_of_a_session_changes_nothing(spark: SparkSession) -> None:
 
 def test_categories(spark: SparkSession) -> None:
     names = ["a", "A", "å", "ａ", "а", "o'x", 'q"q', "b\\n", "%s", "?", " a", "ß", "ss", "`"]
-    column = {"type": "category", "categories": names}
-    agree(spark, column, "string", pa.string(), [*names, "ÅÅ", None, "", "b", "SS"])
+    names += ["é", "😀", "\ud7ff", "null", "[", "x  y"]
+    for others in ([], [f"name {i}" for i in range(50)]):
+        for few in (names[:7], names[7:14], names[14:]):
+            column = {"type": "category", "categories": [*few, *others]}
+            agree(spark, column, "string", pa.string(), [*names, "ÅÅ", None, "", "b", "SS"])
     many = [f"name {i}" for i in range(10_000)]
     described = schema({"type": "category", "categories": many})
     values = [*many[::200], "name", "name -1", None] * 2

@@ -7,8 +7,10 @@ no value of a row stands in any.
 
 from __future__ import annotations
 
+import json
 import math
 import re
+import zlib
 from collections.abc import Sequence
 from typing import Literal
 
@@ -25,6 +27,7 @@ _INT = 2**31
 _MOST_ROWS = 2**40
 _CHUNK = 22  # bits; so many rows of numbers below 2^22 add up below 2^62
 _FEW = 16  # so many words are compared one after the other
+_LISTED = 4  # words of a list, about
 _DAY = 24 * 60 * 60 * 10**6
 
 # what DuckDB reads, with spaces around it; `#` ends a text, for `$` may stand before a line's end
@@ -97,20 +100,25 @@ class _Spark(Dialect):
         return words.replace(_TEXT, text)
 
     def words(self, categories: Sequence[str]) -> str:
-        """What `category` needs to number these: a tree of comparisons, byte by byte."""
-        numbered = sorted((word.encode(), i) for i, word in enumerate(categories))
-        if not numbered:
-            return f"CASE WHEN {_TEXT} IS NULL THEN 0 END"  # never: NULL is not numbered
-        return self._tree([(word.decode(), i) for word, i in numbered])
+        """What `category` needs to number these.
 
-    def _tree(self, numbered: Sequence[tuple[str, int]]) -> str:
-        if len(numbered) <= _FEW:
-            tests = " ".join(f"WHEN {self.literal(word)} THEN {i}" for word, i in numbered)
+        Many words are found by a checksum in lists of few, which stand in the statement as one
+        text: Spark reads it once, while a comparison for each word would take it seconds.
+        """
+        if not categories:
+            return f"CASE WHEN {_TEXT} IS NULL THEN 0 END"  # never: NULL is not numbered
+        if len(categories) <= _FEW:
+            tests = " ".join(f"WHEN {self.literal(w)} THEN {i}" for i, w in enumerate(categories))
             return f"CASE {_TEXT} {tests} END"
-        middle = len(numbered) // 2
-        low, high = self._tree(numbered[:middle]), self._tree(numbered[middle:])
-        first = self.literal(numbered[middle][0])
-        return f"CASE WHEN {_TEXT} < {first} THEN {low} ELSE {high} END"
+        lists: list[list[int]] = [[] for _ in range(-(-len(categories) // _LISTED))]
+        for i, word in enumerate(categories):
+            lists[zlib.crc32(word.encode()) % len(lists)].append(i)
+        words = self.literal(json.dumps([[categories[i] for i in listed] for listed in lists]))
+        numbers = self.literal(json.dumps(lists))
+        which = f"[CAST(pmod(crc32({_TEXT}), {len(lists)}) AS INT)]"
+        own = f"from_json({words}, 'array<array<string>>'){which}"
+        place = f"CAST(nullif(array_position({own}, {_TEXT}), 0) AS INT)"
+        return f"element_at(from_json({numbers}, 'array<array<int>>'){which}, {place})"
 
     def place(self) -> str:
         return "row_number() OVER (ORDER BY monotonically_increasing_id())"
