@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from ..evaluate import Risk, Utility
 
 SIZES = (3, 5, 10, 25, 50)
+TRIED: Mapping[str, Mapping[str, Any]] = {"t-close": {"t": 2}}
+"""What a method is tried with where nothing else is said; t is a ratio of shares here."""
 RISK = (
     "Risk is what one and the same intruder finds, whatever the method: he has everybody's "
     "quasi-identifiers, knows the groups, learns from the release how columns relate, and gives "
@@ -235,7 +237,7 @@ def sweep(
         source: the table; None for the schema's own source.
         k: the least numbers of units in a group.
         methods: names; with further options as pairs, ("swap", {"by": "each-confidential"}), or as
-            a mapping from name to options.
+            a mapping from name to options. `t-close` is tried with t = 2 if no other is named.
         progress: is told the name of each release when it begins.
     """
     asked = _methods(methods)
@@ -305,7 +307,7 @@ def _methods(given: Methods) -> list[tuple[str, dict[str, Any]]]:
             raise refuse("microdata.method-with-price-is-not-swept", method=name)
         if "k" not in options_of([method]):
             raise refuse("microdata.method-without-k-is-not-swept", method=name)
-        made.append((name, dict(options)))
+        made.append((name, {**TRIED.get(name, {}), **options}))
     return made
 
 

@@ -69,8 +69,9 @@ def test_the_same_intruder_is_tried_on_every_method() -> None:
     """The three that have the groups of MDAV hide a value among the same people, so their risk is
     the same but for chance. Linking by all columns would call one of them far riskier."""
     table, described = related()
-    found = tn.sweep(table, schema=described, k=[5], methods=[*METHODS, ("t-close", {"t": 2})])
+    found = tn.sweep(table, schema=described, k=[5], methods=[*METHODS, "t-close"])
     risks = {one.method: one.risk or 0.0 for one in found.trials}
+    assert found.trials[-1].name == "t-close, t = 2"
     assert all(risk > 0.2 for risk in risks.values())  # what can be learned is learned of all
     same = [risks[name] for name in ("microaggregate", "swap", "anatomy")]
     assert max(same) < 1.25 * min(same)
