@@ -24,6 +24,10 @@ WELL_FORMED = (
     "writing are as before. The table of a connection is not watched."
 )
 
+SPREAD = (
+    "Rows of a person that lie on several machines (Spark) are chosen by SHAKE-256 under a drawn "
+    "key, which cannot be told from uniform bits either."
+)
 _PERSONS_NOT_ROWS = (
     "The number of persons above a limit bounds how many persons were cut, not how many rows."
 )
@@ -84,7 +88,9 @@ def assumptions_of(schema: Schema, counted: str | None = None) -> tuple[str, ...
 
     counted: what of each person counts, if that was planned; empty if all does.
     """
-    return (*ASSUMPTIONS, WELL_FORMED, _who(schema, counted))
+    # an answer may be drawn where the table is, and read again elsewhere: both read the same
+    chosen = (SPREAD,) if schema.unit != RECORD and counted != "" else ()
+    return (*ASSUMPTIONS, WELL_FORMED, _who(schema, counted), *chosen)
 
 
 def _who(schema: Schema, counted: str | None) -> str:

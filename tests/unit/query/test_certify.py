@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tenue as tn
-from tenue.query.certify import certify
+from tenue.query.certify import SPREAD, assumptions_of, certify
 from tenue.query.plan.make import make_plan
 from unit.query.stated import BY_REGION, MEAN, ONE_COUNT, schema
 
@@ -32,3 +32,16 @@ def test_what_is_assumed_of_the_source_is_what_is_validated() -> None:
     assert "refused there" in source
     assert "not watched" in source
     assert "break the file's own format" not in certificate.to_json()
+
+
+def test_rows_chosen_on_machines_rest_on_another_stream_and_it_is_named() -> None:
+    for schema_of, named in (({"unit": "record"}, False), ({"unit": "who"}, True)):
+        table = {"name": "t", "neighbours": "add-or-remove", **schema_of}
+        columns = {"who": {"type": "identifier"}, "x": {"type": "number", "bounds": [0, 9]}}
+        if named:
+            table["rows_per_unit"] = 2
+        assumed = assumptions_of(tn.Schema.from_dict({"table": table, "columns": columns}))
+        assert any("SHAKE-256" in text for text in assumed) == named
+    assert SPREAD not in assumptions_of(
+        tn.Schema.from_dict({"table": table, "columns": columns}), ""
+    )
