@@ -47,14 +47,12 @@ class Machines:
 
     def __init__(self, folder: Path, workers: tuple[str, ...] = ("first", "second")) -> None:
         self._folder = folder
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = free.getsockname()[1]
+        port = _free_port()
         self.address = f"spark://127.0.0.1:{port}"
         self._running: dict[str, subprocess.Popen[bytes]] = {}
         at = ("--host", "127.0.0.1", "--webui-port", "0")
         self._start("master", "master.Master", *at, "--port", str(port))
-        self._wait_for(port)
+        _wait_for(port)
         for name in workers:
             self.start(name)
 
@@ -85,29 +83,74 @@ class Machines:
             self.kill(name)
 
     def _start(self, name: str, kind: str, *words: str) -> None:
-        import pyspark
+        log = self._folder / f"{name}.log"
+        self._running[name] = _run(log, f"org.apache.spark.deploy.{kind}", *words)
 
-        home = Path(pyspark.__file__).parent
-        environment = os.environ | {
-            "SPARK_HOME": str(home),
-            "SPARK_LOCAL_IP": "127.0.0.1",
-            "PYSPARK_PYTHON": sys.executable,
+
+class Connect:
+    """A server of Spark Connect on this machine.
+
+    address: where it listens.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        port = _free_port()
+        self.address = f"sc://127.0.0.1:{port}"
+        settings = {
+            "spark.master": "local[2]",
+            "spark.ui.enabled": "false",
+            "spark.connect.grpc.binding.address": "127.0.0.1",
+            "spark.connect.grpc.binding.port": str(port),
+            "spark.sql.warehouse.dir": str(folder / "warehouse"),
         }
-        with (self._folder / f"{name}.log").open("ab") as log:
-            self._running[name] = subprocess.Popen(
-                [str(home / "bin" / "spark-class"), f"org.apache.spark.deploy.{kind}", *words],
-                env=environment,
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                start_new_session=True,
-            )
+        words = [word for name, value in settings.items() for word in ("--conf", f"{name}={value}")]
+        server = "org.apache.spark.sql.connect.service.SparkConnectServer"
+        self._process = _run(
+            folder / "connect.log",
+            "org.apache.spark.deploy.SparkSubmit",
+            *("--class", server, *words, "spark-internal"),
+        )
+        _wait_for(port)
 
-    def _wait_for(self, port: int) -> None:
-        end = time.monotonic() + 120
-        while time.monotonic() < end:
-            with suppress(OSError):
-                socket.create_connection(("127.0.0.1", port), timeout=1).close()
-                return
-            time.sleep(0.1)
-        raise TimeoutError("the master does not listen")
+    def remove(self) -> None:
+        """Ends it."""
+        with suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+
+
+def _run(log: Path, *words: str) -> subprocess.Popen[bytes]:
+    import pyspark
+
+    home = Path(pyspark.__file__).parent
+    environment = os.environ | {
+        "SPARK_HOME": str(home),
+        "SPARK_LOCAL_IP": "127.0.0.1",
+        "PYSPARK_PYTHON": sys.executable,
+    }
+    with log.open("ab") as written:
+        return subprocess.Popen(
+            [str(home / "bin" / "spark-class"), *words],
+            env=environment,
+            cwd=log.parent,
+            stdin=subprocess.DEVNULL,
+            stdout=written,
+            stderr=written,
+            start_new_session=True,
+        )
+
+
+def _free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
+
+
+def _wait_for(port: int) -> None:
+    end = time.monotonic() + 120
+    while time.monotonic() < end:
+        with suppress(OSError):
+            socket.create_connection(("127.0.0.1", port), timeout=1).close()
+            return
+        time.sleep(0.1)
+    raise TimeoutError("nobody listens")

@@ -12,6 +12,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from spark_cluster import Connect
+
 pytestmark = [
     pytest.mark.needs("spark"),
     pytest.mark.any_draw("commands are processes; with epsilon 1000 every draw of noise is 0"),
@@ -121,3 +123,37 @@ def test_what_is_missing_is_named_and_how_it_is_installed(folder: Path, missing:
     assert errors.count(fix) == 3, (written, errors)
     assert fix in written[-1].replace("\n", " "), (written, errors)
     assert "Something failed" not in errors
+
+
+def test_every_verb_asks_a_server_of_spark_connect(folder: Path) -> None:
+    """It reads the rows; nothing but what was counted comes here, and Java is not needed here."""
+    (folder / "empty").mkdir()
+    server = Connect(folder)
+    try:
+        source = f"{server.address}#{folder / 'visits'}"
+        schema = folder / "visits.toml"
+        schema.write_text(schema.read_text().replace(SOURCE, source))
+        written, errors = run(
+            folder,
+            ["doctor", "--schema", "visits.toml", "--json"],
+            ["ask", QUESTION, "--schema", "visits.toml", "--epsilon", "1000", "--json"],
+            [
+                "ask",
+                "SELECT MEDIAN(age) FROM visits",
+                "--schema",
+                "visits.toml",
+                "--epsilon",
+                "1000",
+            ],
+            ["init", source, "--out", "draft.toml"],
+            ["check", source, "--schema", "visits.toml", "--json"],
+            path=str(folder / "empty"),
+        )
+    finally:
+        server.remove()
+    doctor, asked, median, _, checked = written
+    assert "Spark 4" in doctor, errors
+    assert json.loads(asked.partition("left")[0])["value"] == 40, "two rows of each of 20 persons"
+    assert "left 0" in median, errors
+    assert "age" in (folder / "draft.toml").read_text(), errors
+    assert '"k"' in checked, errors

@@ -44,6 +44,7 @@ _NEEDED = {
 _ZONE = "spark.sql.session.timeZone"
 _LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
 _PORTS = {"spark": 7077, "sc": 15002}
+_REMOTE = "sc:"
 _WAIT = 10
 FREE = 120
 """Seconds in which a processor of a cluster must get free when a table is opened."""
@@ -129,8 +130,15 @@ class Session:
                             yield batch.slice(start, size)
 
     def close(self) -> None:
-        """Removes the table's name. Spark itself is left running: to start it takes long."""
+        """Removes the table's name. Spark itself is left running: to start it takes long.
+
+        A connection of our own to a server of Spark Connect is closed: left to the end of the
+        process, it would keep that from ending.
+        """
         self.sweep(0)
+        if isinstance(self._source, Cluster) and self._source.address.startswith(_REMOTE):
+            with quiet(), suppress(Exception):
+                self._spark.stop()
 
 
 @contextmanager
@@ -171,7 +179,7 @@ def _started(source: Cluster) -> SparkSession:
         check_reached(source.address)
     made: SparkSession | Refused | None = None
     with suppress(Exception):
-        made = _remote(source.address) if source.address.startswith("sc:") else _classic(source)
+        made = _remote(source.address) if source.address.startswith(_REMOTE) else _classic(source)
     # raised out of reach of the error above
     if made is None:
         raise refuse("engine.spark-cannot-be-reached")

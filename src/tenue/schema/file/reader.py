@@ -26,7 +26,7 @@ _LIMITS = ("rows_per_unit", "groups_per_unit")
 _TABLE_KEYS = {"name", "source", "unit", "neighbours", "rows", "version", "bounds_from_data"}
 _TABLE_KEYS |= {"missing", "separator", "ledger", *_LIMITS}
 _SEPARATORS = (",", ";", "\t", "|", ":", "^", "~")
-_SCHEMES = ("duckdb", "postgresql", "spark")
+_SCHEMES = ("duckdb", "postgresql", "spark", "sc")
 _UNIT_TYPES = ("identifier", "category")
 
 
@@ -139,7 +139,9 @@ def _table(values: Mapping[str, object], mistakes: Mistakes) -> dict[str, Any]:
 
 
 def _source(section: Section) -> str | None:
-    allowed = "`source` must be a file, a pattern of files, or duckdb://, postgresql://, spark://"
+    allowed = (
+        "`source` must be a file, a pattern of files, or duckdb://, postgresql://, spark://, sc://"
+    )
     source = section.text("source", allowed, 'Write source = "census.parquet"')
     scheme, mark, _ = (source or "").partition("://")
     if mark and scheme not in _SCHEMES:
