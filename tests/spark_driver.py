@@ -104,6 +104,17 @@ def fail(address: str, folder: str) -> None:
     said(outcomes=outcomes)
 
 
+def ask_soon(address: str, folder: str) -> None:
+    """Asks a cluster that may do nothing for five seconds."""
+    opened = Session(Cluster(address, (), f"{folder}/small.parquet"))
+    spark = opened.frame.sparkSession
+    session.FREE = 5
+    with tn.protect(slow(spark), schema=stated("record"), ledger=tn.ledger.Memory()) as data:
+        watch = threading.Thread(target=tell_when_it_runs, args=(spark, 1), daemon=True)
+        watch.start()
+        said(outcome=ask(data, 1000, "k"), spent=float(data.budget.spent))
+
+
 def open_soon(address: str, folder: str) -> None:
     """Opens a table of a cluster that has five seconds to begin."""
     session.FREE = 5
@@ -116,6 +127,8 @@ def open_soon(address: str, folder: str) -> None:
 if __name__ == "__main__":
     if sys.argv[1] == "open":
         open_soon(*sys.argv[2:4])
+    elif sys.argv[1] == "soon":
+        ask_soon(*sys.argv[2:4])
     elif sys.argv[1] == "fail":
         fail(*sys.argv[2:4])
     else:

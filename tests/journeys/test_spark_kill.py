@@ -116,3 +116,24 @@ def test_a_cluster_without_a_free_processor_is_not_waited_for(tmp_path: Path, fo
         asking.kill()
         alone.remove()
     assert "did nothing in 5 seconds" in json.loads(written)["outcome"]
+
+
+def test_a_question_ends_when_no_machine_is_left(tmp_path: Path, folder: Path) -> None:
+    alone = Machines(tmp_path, workers=("only",))
+    asking = driver("soon", alone.address, str(folder))
+    stop = threading.Timer(240, asking.kill)
+    stop.start()
+    found: list[dict[str, Any]] = []
+    try:
+        assert asking.stdout is not None
+        for line in asking.stdout:
+            found.append(json.loads(line))
+            if "ready" in found[-1]:
+                alone.kill("only")
+        _, errors = asking.communicate()
+    finally:
+        stop.cancel()
+        asking.kill()
+        alone.remove()
+    assert [told.get("outcome") for told in found] == [None, FAULT], errors[-2000:]
+    assert found[-1]["spent"] == 1000, "what was paid stays paid"

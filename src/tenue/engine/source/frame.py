@@ -138,7 +138,7 @@ def _pandas(frame: Any, name: str) -> tuple[pyarrow.ChunkedArray, int]:
 def _of_series(series: Any) -> pyarrow.ChunkedArray:
     import pyarrow
 
-    return pyarrow.table(series.to_frame("x").reset_index(drop=True)).column("x")
+    return pyarrow.Table.from_pandas(series.to_frame("x"), preserve_index=False).column("x")
 
 
 def _categories(coded: Any) -> tuple[pyarrow.ChunkedArray, int]:

@@ -19,6 +19,7 @@ from pyspark.sql import DataFrame, SparkSession
 from ...errors import Refused, refuse
 from ..source.location import Cluster, Distributed, InSpark
 from .dialect import SPARK
+from .watch import watched
 from .workers import by_value, packed
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ _PORTS = {"spark": 7077, "sc": 15002}
 _REMOTE = "sc:"
 _WAIT = 10
 FREE = 120
-"""Seconds in which a processor of a cluster must get free when a table is opened."""
+"""Seconds in which a processor of a cluster must get free."""
 _numbers = count(1)
 
 
@@ -109,19 +110,19 @@ class Session:
 
     def run(self, sql: str) -> list[tuple[Any, ...]]:
         """The rows of a SELECT."""
-        with quiet():
+        with quiet(), watched(self._spark, FREE):
             return [tuple(row) for row in self.of(sql).collect()]
 
     def arrow(self, sql: str) -> pyarrow.Table:
         """The rows of a SELECT, as an Arrow table."""
-        with quiet():
+        with quiet(), watched(self._spark, FREE):
             return self.of(sql).toArrow()
 
     def batches(self, sql: str, size: int) -> Iterator[pyarrow.RecordBatch]:
         """The same, so many rows at a time; a partition is fetched when the one before was read."""
         import pyarrow
 
-        with quiet():
+        with quiet(), watched(self._spark, FREE):
             written = self.of(sql).mapInArrow(by_value(packed), "part binary")
             for (part,) in written.toLocalIterator():
                 with pyarrow.ipc.open_stream(part) as reader:
