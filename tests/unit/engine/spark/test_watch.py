@@ -1,38 +1,73 @@
-"""What nobody works on is given up, and what somebody works on is not."""
+"""What nobody works on is given up, and what somebody works on is not.
+
+A cluster that loses its machines is in `tests/journeys/test_spark_kill.py`; here Spark's own words
+about stages are given, so that no clock decides.
+"""
 
 from __future__ import annotations
 
-import time
-from typing import TYPE_CHECKING, Any
+import threading
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from tenue.engine.spark.watch import watched
 
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
-pytestmark = pytest.mark.needs("spark")
+class Telling:
+    """A session that tells how many tasks run of the one stage that it has, if it has one."""
+
+    def __init__(self, running: int | None) -> None:
+        self.running, self.asked, self.looked = running, 0, threading.Event()
+        self.tags: list[str] = []
+        self.cancelled = threading.Event()
+        self.sparkContext = self
+
+    def statusTracker(self) -> Telling:  # noqa: N802 - Spark's names
+        return self
+
+    def getActiveStageIds(self) -> list[int]:  # noqa: N802
+        self.asked += 1
+        if self.asked > 20:
+            self.looked.set()
+        return [] if self.running is None else [7]
+
+    def getStageInfo(self, stage: int) -> Any:  # noqa: N802
+        return SimpleNamespace(numActiveTasks=self.running)
+
+    def addJobTag(self, tag: str) -> None:  # noqa: N802
+        self.tags.append(tag)
+
+    def removeJobTag(self, tag: str) -> None:  # noqa: N802
+        self.tags.remove(tag)
+
+    def cancelJobsWithTag(self, tag: str) -> None:  # noqa: N802
+        assert self.tags == [tag]
+        self.cancelled.set()
 
 
-def test_work_that_goes_on_is_not_given_up(spark: SparkSession) -> None:
-    """The work takes many times as long as nothing may be done."""
+@pytest.mark.parametrize("running", [1, None])
+def test_work_that_goes_on_is_not_given_up(running: int | None) -> None:
+    """Nor a plan that Spark still thinks about."""
+    spark: Any = Telling(running)
+    with watched(spark, 0.001):
+        assert spark.looked.wait(60)
+    assert not spark.cancelled.is_set()
+    assert spark.tags == []
 
-    def slowly(batches: Any) -> Any:
-        for batch in batches:
-            time.sleep(1.5)
-            yield batch
 
-    with watched(spark, 0.2):
-        found = spark.range(2, numPartitions=1).mapInArrow(slowly, "id long").collect()
-    assert len(found) == 2
-    assert not [tag for tag in spark.sparkContext.getJobTags() if "watch" in tag]
+def test_what_waits_for_a_machine_is_given_up() -> None:
+    spark: Any = Telling(0)
+    with watched(spark, 0.01):
+        assert spark.cancelled.wait(60)
+    assert spark.tags == []
 
 
 def test_a_session_that_tells_nothing_is_let_alone() -> None:
     class Remote:
         @property
-        def sparkContext(self) -> object:  # noqa: N802 - Spark's name
+        def sparkContext(self) -> object:  # noqa: N802
             raise RuntimeError
 
     silent: Any = Remote()
