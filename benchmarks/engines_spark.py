@@ -71,6 +71,8 @@ def write_table(
         return f"(xxhash64(id, {seed}) & 9007199254740991)"
 
     path = str(folder / f"rows_{rows}")
+    if Path(path).exists():
+        return spark.read.parquet(path)
     spark.range(0, rows, 1, 8).selectExpr(
         f"CAST({mixed(1)} % {max(rows // each, 1)} AS INT) AS person",
         f"concat('g', lpad(CAST({mixed(2)} % {groups} AS STRING), 2, '0')) AS text",
