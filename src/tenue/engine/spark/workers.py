@@ -23,6 +23,7 @@ Sent = TypeVar("Sent")
 Batches = Iterator["pyarrow.RecordBatch"]
 
 _CELLS, _ROWS = b"cells", b"rows"
+_WORD = 64
 
 
 def by_value(function: Sent) -> Sent:
@@ -138,7 +139,7 @@ def few_rows(
     over = np.flatnonzero(many[units] > limit) if len(units) else np.zeros(0, np.int64)
     if not len(over):
         return kept
-    order = over[np.lexsort([*(column[over] for column in content), units[over]])]
+    order = over[sorted_by([*(column[over] for column in content), units[over]])]
     whose = units[order]
     firsts = np.flatnonzero(np.r_[True, whose[1:] != whose[:-1]])
     sizes = np.diff(np.r_[firsts, len(whose)])
@@ -159,10 +160,13 @@ def _ranked(
     Where two words of a unit are equal, all of its words are drawn anew.
     """
     counts = np.bincount(numbers, minlength=len(names))
-    words = keyed_words(key, names, counts.tolist()).copy()
+    # the last bits of a word leave room for the number of its unit, so that one key has both
+    spare = len(names).bit_length()
+    words = keyed_words(key, names, counts.tolist()) >> spare
+    ahead = numbers.astype(np.uint64) << (64 - spare)
     attempt = 0
     while True:
-        order = np.lexsort((words, numbers))
+        order = np.argsort(ahead | words)
         drawn, whose = words[order], numbers[order]
         tied = np.unique(whose[1:][(drawn[1:] == drawn[:-1]) & (whose[1:] == whose[:-1])])
         if not len(tied):
@@ -170,7 +174,26 @@ def _ranked(
         attempt += 1
         again = key + attempt.to_bytes(8, "big")
         new = keyed_words(again, [names[i] for i in tied], counts[tied].tolist())
-        words[np.isin(numbers, tied)] = new
+        words[np.isin(numbers, tied)] = new >> spare
+
+
+def sorted_by(keys: list[npt.NDArray[Any]]) -> npt.NDArray[np.int64]:
+    """The order of rows by whole numbers, the last key first; equal rows are in any order.
+
+    Keys that fit into 64 bits together are sorted as one, which is several times as fast.
+    """
+    packed, room = list[npt.NDArray[np.uint64]](), 0
+    for key in keys:
+        least, most = (int(key.min()), int(key.max())) if len(key) else (0, 0)
+        bits = (most - least).bit_length()
+        above = key.astype(np.int64).view(np.uint64) - np.uint64(least % 2**64)
+        if not packed or room + bits > _WORD:
+            packed.append(above)
+            room = bits
+        elif bits:
+            packed[-1] = packed[-1] | (above << np.uint64(room))
+            room += bits
+    return np.argsort(packed[0]) if len(packed) == 1 else np.lexsort(packed)
 
 
 def _few_cells(
@@ -180,7 +203,7 @@ def _few_cells(
     key: bytes,
     groups: int,
 ) -> npt.NDArray[np.bool_]:
-    order = np.lexsort([*cells, units])
+    order = sorted_by([*cells, units])
     fresh = np.zeros(len(order), dtype=np.bool_)
     fresh[:1] = True
     for column in (units, *cells):

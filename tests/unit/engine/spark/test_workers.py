@@ -141,7 +141,7 @@ def test_words_that_are_equal_are_drawn_anew(monkeypatch: pytest.MonkeyPatch) ->
 
     def short(key: bytes, names: list[bytes], counts: list[int]) -> Any:
         narrow.append(len(counts))
-        return real(key, names, counts) & np.uint64(7)
+        return real(key, names, counts) & np.uint64(7 << 61)
 
     monkeypatch.setattr(workers, "keyed_words", short)
     found = Counter(kept(ANN, key, 2) for key in keys(KEYS))
@@ -185,3 +185,14 @@ def test_what_is_sent_by_value_leaves_sources_of_bits_alone() -> None:
     workers.by_value(workers.chooser(b"key", 1, None, 0, every=False))
     sent = cloudpickle.dumps(lambda: SYSTEM.words(1))
     assert cloudpickle.loads(sent)().shape == (1,)
+
+
+@pytest.mark.parametrize("most", [0, 1, 9, 2**31, 2**62, 2**63 - 1])
+def test_keys_sorted_as_one_are_in_the_order_of_keys_sorted_apart(most: int) -> None:
+    rng = np.random.default_rng(most % 97)
+    keys = [rng.integers(-most, most, 300, endpoint=True) for _ in range(3)]
+    keys[1] = keys[1] % 3 == 0
+    found, right = workers.sorted_by(keys), np.lexsort(keys)
+    assert sorted(found.tolist()) == list(range(300))
+    assert all((key[found] == key[right]).all() for key in keys)
+    assert len(workers.sorted_by([key[:0] for key in keys])) == 0
