@@ -45,7 +45,7 @@ _COARSEST, _FINEST = 2, 128
 """Groups of a column in a grid."""
 _MOST_GRIDDED = 4
 """Columns of a grid; its cells are many with more."""
-_ROWS_A_CELL, _ROWS_A_NEAR_CELL, _ROWS_A_COARSE_CELL = 20, 40, 12
+_ROWS_A_CELL, _ROWS_A_NEAR_CELL, _ROWS_A_COARSE_CELL = 20, 50, 12
 _COARSE_GROUPS = 12
 _ROWS_A_COLUMN = 1000
 _PAIRED, _ALL_PAIRED = 10_000, 100_000
@@ -56,7 +56,7 @@ _SHARES: dict[str, tuple[tuple[float, Fraction], ...]] = {
     "pair-tables": ((100_000, Fraction(55, 100)), (math.inf, Fraction(87, 100))),
     "all-pairs": ((math.inf, Fraction(65, 100)),),
     "tree": (
-        (50_000, Fraction(68, 100)),
+        (50_000, Fraction(70, 100)),
         (500_000, Fraction(35, 100)),
         (math.inf, Fraction(25, 100)),
     ),
@@ -158,7 +158,7 @@ class TwoStage(Synthesis):
         rows_a_cell = _ROWS_A_NEAR_CELL if self._counted else _ROWS_A_CELL
         rows_a_cell = _ROWS_A_COARSE_CELL if coarse else rows_a_cell
         cells = float(self.rows * self.grid_epsilon) / rows_a_cell
-        most = round(math.pow(cells, 1 / max(len(self.gridded), 1)))
+        most = math.ceil(math.pow(cells, 1 / max(len(self.gridded), 1)))
         return min(max(most, _COARSEST), _COARSE_GROUPS if coarse else _FINEST)
 
     @property
