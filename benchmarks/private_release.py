@@ -304,7 +304,8 @@ def compare(
                 tables = [draw() for _ in range(given.runs)]
                 took = (time.process_time() - begin) / given.runs
                 figures = mean([measured(subject, table) for table in tables])
-                rows.append({"by": by, "cpu_seconds": round(took, 3), **figures})
+                facts = {"by": by, "runs": given.runs, "cpu_seconds": round(took, 3)}
+                rows.append(facts | figures)
             for other, runs in RIVALS.items() if given.rival and epsilon == 1 else ():
                 if name not in TRIED[other]:
                     continue

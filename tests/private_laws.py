@@ -28,7 +28,7 @@ from tenue.engine.held import Held
 from tenue.mechanism.choose.score import HighScore
 from tenue.microdata.private import column, counts, tree
 from tenue.microdata.private.domain import Domain
-from tenue.microdata.private.joint import copula, grid, network, pair_tables
+from tenue.microdata.private.joint import all_pairs, copula, grid, network, pair_tables
 from tenue.microdata.private.tree_loss import SplitLaw
 from tenue.noise.discrete_laplace import DiscreteLaplace
 from tenue.noise.source import Seeded
@@ -171,7 +171,7 @@ def _force(forced: Forced, patch: pytest.MonkeyPatch) -> None:
     patch.setattr(DiscreteLaplace, "steps", steps)
     patch.setattr(SplitLaw, "decide", decided)
     patch.setattr(HighScore, "choose", chosen)
-    for module in (tree, column, grid, pair_tables, network, copula):
+    for module in (tree, column, grid, pair_tables, all_pairs, network, copula):
         patch.setattr(module, "noisy", noised(module.noisy))
 
 

@@ -13,7 +13,8 @@ import numpy as np
 from ..counts import Counts, Weights, fitted
 from ..domain import Places
 from ..growth import Boxes
-from .grid import Grid, dependent
+from .dependence import dependent
+from .grid import Grid
 from .grouping import Groups
 
 _AT_ONCE = 1 << 12

@@ -29,8 +29,8 @@ from ..counts import Counts, Weights, noisy, uniforms
 from ..domain import Domain, Places
 from ..synthesis import Synthesis
 
-COLUMNS, PAIRS = Fraction(88, 100), Fraction(12, 100)
-"""The parts of epsilon."""
+MOST_FOR_PAIRS = Fraction(12, 100)
+"""The part of epsilon for the counts of pairs, at most."""
 _NORMAL = NormalDist()
 _HALVINGS = 40
 _LEAST_SHARE = 0.02
@@ -43,9 +43,10 @@ class Copula(Synthesis):
     """Columns that hang together like a normal law.
 
     Guarantee
-        `epsilon` in all: .88 for the columns, .12 for the counts of all pairs. A record that is
-        replaced changes sides in some u of the D columns; a pair changes exactly if one of its two
-        columns is among them, which u·(D − u) pairs do, ⌊D²/4⌋ at most.
+        `epsilon` in all: .12 for the counts of all pairs, or less among many rows, and the rest
+        for the columns. A record that is replaced changes sides in some u of the D columns; a pair
+        changes exactly if one of its two columns is among them, which u·(D − u) pairs do, ⌊D²/4⌋ at
+        most.
 
     Source
         Correlations from signs: Sheppard 1899; the count of changed pairs is proved above.
@@ -70,13 +71,24 @@ class Copula(Synthesis):
         return len(self.domain.axes) ** 2 // 4
 
     @property
+    def pairs_epsilon(self) -> Fraction:
+        """The budget of all counts: no more than makes the scale of their noise half the root of
+        the rows, by which chance alone moves such a count."""
+        thousandths = -(-2000 * self.moved // max(math.isqrt(self.rows), 1))
+        return min(MOST_FOR_PAIRS * self.epsilon, Fraction(thousandths, 1000))
+
+    @property
+    def columns_epsilon(self) -> Fraction:
+        return self.epsilon - self.pairs_epsilon
+
+    @property
     def parameters(self) -> Mapping[str, str]:
         pairs = math.comb(len(self.domain.axes), 2)
         return {
-            "columns": columns_text(self.epsilon * COLUMNS),
+            "columns": columns_text(self.columns_epsilon),
             "pairs": (
                 f"{many(pairs, 'noisy count')} of rows that lie above or below the middles of two "
-                f"columns alike, for epsilon {exactly(self.epsilon * PAIRS)} in all; one record "
+                f"columns alike, for epsilon {exactly(self.pairs_epsilon)} in all; one record "
                 f"changes at most {self.moved}."
             ),
         }
@@ -87,20 +99,20 @@ class Copula(Synthesis):
 
     @property
     def least_epsilon(self) -> Fraction:
-        columns = margins_least(self.domain, self.rows, self.epsilon * COLUMNS)
-        return min(columns, self.epsilon * PAIRS)
+        columns = margins_least(self.domain, self.rows, self.columns_epsilon)
+        return min(columns, self.pairs_epsilon)
 
     @property
     def expected_error(self) -> float:
-        return margins_error(self.domain, self.rows, self.epsilon * COLUMNS)
+        return margins_error(self.domain, self.rows, self.columns_epsilon)
 
     def release(self, records: Passes, source: Source) -> Joined:
-        margins = private_margins(self.domain, records, self.epsilon * COLUMNS, source)
+        margins = private_margins(self.domain, records, self.columns_epsilon, source)
         cuts = [_middle(margin) for margin in margins]
         at = [cut for cut, _ in cuts]
         counts = records.sum(lambda places: concordant(sides(places, at)))
-        released = noisy(counts, self.epsilon * PAIRS, source, self.moved)
-        law = DiscreteLaplace(sensitivity=self.moved, epsilon=self.epsilon * PAIRS)
+        released = noisy(counts, self.pairs_epsilon, source, self.moved)
+        law = DiscreteLaplace(sensitivity=self.moved, epsilon=self.pairs_epsilon)
         shares = [share for _, share in cuts]
         same = likely(released / self.rows, shares, float(law.variance) / self.rows**2)
         return Joined(correlated(same, shares), margins)

@@ -21,10 +21,6 @@ from ..counts import Counts, Weights, apportioned, noisy, variance
 from ..domain import Places
 from .grouping import Groups, forced
 
-_SURE = 0.5
-"""Departures from independence below this many scales of the noise are taken for noise."""
-_SWEEPS = 30
-
 
 @dataclass(frozen=True)
 class Grid:
@@ -91,56 +87,6 @@ def independent(groups: Sequence[Groups], rows: int) -> Weights:
     for group in groups:
         found = np.multiply.outer(found, group.weights)
     return found
-
-
-def dependent(
-    counts: Counts | Weights, expected: Weights, scale: float, ordered: Sequence[bool]
-) -> Weights:
-    """The grid that rows are drawn from: what was expected, and as much of the noisy departure
-    from it as is not likely to be noise; its margins are those of what was expected.
-
-    Columns of numbers are looked at from far away first, two and two groups together again and
-    again: what is small in every cell, but the same in many, is seen there.
-
-    scale: of the noise of each count.
-    """
-    least = 1e-9 * expected.sum() / expected.size
-    table = np.maximum(expected, least)
-    levels = [
-        max((size - 1).bit_length(), 1) if line else 1
-        for size, line in zip(table.shape, ordered, strict=True)
-    ]
-    for level in reversed(range(max(levels))):
-        parts = [
-            np.arange(size) >> min(level, most - 1)
-            for size, most in zip(table.shape, levels, strict=True)
-        ]
-        here, seen = _summed(table, parts), _summed(counts, parts)
-        cells = _summed(np.ones(table.shape), parts)
-        apart = seen - here
-        kept = np.sign(apart) * np.maximum(np.abs(apart) - _SURE * scale * np.sqrt(cells), 0.0)
-        factor = np.maximum(here + kept, least) / here
-        for axis, part in enumerate(parts):
-            factor = np.take(factor, part, axis=axis)
-        table = table * factor
-    wanted = [_along(expected, axis) for axis in range(table.ndim)]
-    for _ in range(_SWEEPS):
-        for axis in reversed(range(table.ndim)):
-            table = table * (wanted[axis] / _along(table, axis).clip(1e-300))
-    return np.asarray(table)
-
-
-def _summed(table: Weights | Counts, parts: Sequence[Counts]) -> Weights:
-    """The sums over parts of each axis."""
-    found = np.asarray(table, np.float64)
-    for axis, part in enumerate(parts):
-        found = np.add.reduceat(found, np.flatnonzero(np.diff(part, prepend=-1)), axis=axis)
-    return found
-
-
-def _along(table: Weights, axis: int) -> Weights:
-    others = tuple(i for i in range(table.ndim) if i != axis)
-    return np.asarray(table.sum(axis=others, keepdims=True))
 
 
 @dataclass(frozen=True)

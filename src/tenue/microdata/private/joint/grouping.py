@@ -5,7 +5,7 @@ Groups are made from what was released already, so they cost nothing, and never 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ....noise.source import Source
 from ..column import Margin
 from ..counts import Weights, uniforms
-from ..domain import Domain
+from ..domain import Domain, Places
 
 _LISTED = 1 << 16
 
@@ -32,15 +32,22 @@ class Groups:
     label: NDArray[np.int64]
 
     @classmethod
-    def of(cls, margin: Margin, *, ordered: bool, blank: bool, most: int) -> Groups:
-        """At most `most` groups, one more for a blank."""
+    def of(
+        cls, margin: Margin, *, ordered: bool, blank: bool, most: int, near: bool = False
+    ) -> Groups:
+        """At most `most` groups, one more for a blank.
+
+        near: whether values of one group shall also lie near each other. Then long tails, which
+            weigh little, are cut too.
+        """
         weights = np.diff(margin.ends)
         held = weights.size - blank
         if held <= most:
             label = np.arange(held)
         elif ordered:
             label = np.zeros(held, np.int64)
-            label[_cuts(weights[:held], most)[1:]] = 1
+            cut_by = _nearness(margin, held) if near else weights[:held]
+            label[_cuts(cut_by, most)[1:]] = 1
             label = np.cumsum(label)
         else:
             label = np.empty(held, np.int64)
@@ -95,7 +102,12 @@ class Groups:
 
 
 def grouped(
-    domain: Domain, margins: Sequence[Margin], ordered: Sequence[bool], most: int
+    domain: Domain,
+    margins: Sequence[Margin],
+    ordered: Sequence[bool],
+    most: int,
+    *,
+    near: bool = False,
 ) -> list[Groups]:
     """The groups of each column; a tree that was not split has no cell of blanks."""
     return [
@@ -104,9 +116,33 @@ def grouped(
             ordered=line,
             blank=axis.blank and int(margin.edges[-2]) == axis.held,
             most=most,
+            near=near,
         )
         for axis, margin, line in zip(domain.axes, margins, ordered, strict=True)
     ]
+
+
+def numbered(groups: Sequence[Groups]) -> Callable[[Places], Places]:
+    """What gives the group of each record in each column."""
+
+    def of(places: Places) -> Places:
+        return np.stack([group.number(places[:, j]) for j, group in enumerate(groups)], axis=1)
+
+    return of
+
+
+def located(
+    numbers: Sequence[NDArray[np.int64]],
+    groups: Sequence[Groups],
+    ordered: Sequence[bool],
+    source: Source,
+) -> Places:
+    """A place of each row in each column, by its groups; each column follows its margin."""
+    columns = [
+        forced(number, group.margin, source) if line else group.drawn(number, source)
+        for number, group, line in zip(numbers, groups, ordered, strict=True)
+    ]
+    return np.stack(columns, axis=1)
 
 
 def forced(ranks: NDArray[np.int64], margin: Margin, source: Source) -> NDArray[np.int64]:
@@ -126,6 +162,14 @@ def by_group(
     words = source.words(numbers.size, 64) >> np.uint64(bits)
     key = (numbers.astype(np.uint64) << np.uint64(64 - bits)) | words
     return np.argsort(key), np.bincount(numbers, minlength=many)
+
+
+def _nearness(margin: Margin, held: int) -> Weights:
+    """Half the weight of each cell, and half its part of Σ density^(1/3): groups of equal parts of
+    that lose least in distance if each stands for its middle (Panter and Dite 1951)."""
+    weights, width = np.diff(margin.ends)[:held], np.diff(margin.edges)[:held]
+    far = np.cbrt(weights * width.astype(np.float64) ** 2)
+    return np.asarray(weights / weights.sum() + far / far.sum()) / 2
 
 
 def _cuts(weights: Weights, most: int) -> NDArray[np.int64]:

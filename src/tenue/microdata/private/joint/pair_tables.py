@@ -22,8 +22,9 @@ from ...permute import shuffled
 from ..column import Measured
 from ..counts import MOVED, Counts, Weights, apportioned, noisy, variance
 from ..domain import Domain, Places
-from .grid import Grid, dependent, independent, refined
-from .grouping import Groups, by_group, forced, grouped
+from .dependence import dependent
+from .grid import Grid, independent, refined
+from .grouping import Groups, by_group, grouped, located, numbered
 
 Pair = tuple[int, int]
 
@@ -48,14 +49,19 @@ class PairTables:
     epsilon: Fraction
 
     @property
+    def many(self) -> int:
+        """How many tables there are."""
+        return self.columns - 1
+
+    @property
     def choosing(self) -> Fraction:
         """Epsilon of each choice of a pair."""
-        return _CHOICES * self.epsilon / (self.columns - 1) if self.columns > 2 else Fraction(0)
+        return _CHOICES * self.epsilon / self.many if self.columns > 2 else Fraction(0)
 
     @property
     def counting(self) -> Fraction:
         """Epsilon of each table."""
-        return self.epsilon / (self.columns - 1) - self.choosing
+        return self.epsilon / self.many - self.choosing
 
     @property
     def groups(self) -> int:
@@ -70,20 +76,10 @@ class PairTables:
         ordered = [axis.ordered for axis in domain.axes]
         margins = [column.margin for column in measured]
         groups = grouped(domain, margins, ordered, self.groups)
-
-        def numbered(places: Places) -> Places:
-            return np.stack([g.number(places[:, j]) for j, g in enumerate(groups)], axis=1)
-
-        with records.map(numbered, [group.many for group in groups]) as numbers:
+        with records.map(numbered(groups), [group.many for group in groups]) as numbers:
             grids = self.grids(numbers, groups, ordered, source)
         groups = refined(measured, groups, grids)
-        tables = {}
-        for grid in grids:
-            i, j = grid.columns
-            expected = independent([groups[i], groups[j]], max(self.rows, 1))
-            scale = math.sqrt(self.variance / 2)
-            tables[i, j] = dependent(grid.counts, expected, scale, [ordered[i], ordered[j]])
-        return Walk(tables, groups, ordered)
+        return Walk(tables_of(grids, groups, ordered, max(self.rows, 1)), groups, ordered)
 
     def grids(
         self, numbers: Passes, groups: Sequence[Groups], ordered: Sequence[bool], source: Source
@@ -92,23 +88,15 @@ class PairTables:
 
         numbers: the group of each record in each column.
         """
-        counts = {}
-        for i, j in itertools.combinations(range(len(groups)), 2):
-            both = numbers.only(i, j)
-            counts[i, j] = both.sum(_crossing(groups[i].many, groups[j].many))
+        counts = crossed(numbers, groups)
         scores = {
             (i, j): self.score(table, independent([groups[i], groups[j]], self.rows))
             for (i, j), table in counts.items()
         }
         return [
-            Grid(pair, noisy(counts[pair], self.counting, source), self.variance)
+            Grid(pair, noisy(counts[pair], self.counting, source), variance(self.counting))
             for pair in self.spanned(scores, ordered, source)
         ]
-
-    @property
-    def variance(self) -> float:
-        """Of the noise of each cell."""
-        return variance(self.counting)
 
     def score(self, counts: Counts, independent: Weights) -> int:
         """How far a table is from independence, less what its noise would be.
@@ -127,7 +115,7 @@ class PairTables:
         """
         tree = list(range(self.columns))
         found: list[Pair] = []
-        while len(found) < self.columns - 1:
+        while len(found) < self.many:
             open_ = [pair for pair in scores if tree[pair[0]] != tree[pair[1]]]
             open_ = [(i, j) for i, j in open_ if ordered[i] and ordered[j]] or open_
             one, other = pair = self._chosen({pair: scores[pair] for pair in open_}, source)
@@ -154,11 +142,33 @@ class Walk:
 
     def block(self, rows: range, source: Source) -> Places:
         made = walked(self.tables, self.groups, len(rows), source)
-        columns = [
-            forced(made[j], group.margin, source) if line else group.drawn(made[j], source)
-            for j, (group, line) in enumerate(zip(self.groups, self.ordered, strict=True))
-        ]
-        return np.stack(columns, axis=1)[shuffled(len(rows), source)]
+        numbers = [made[j] for j in range(len(self.groups))]
+        placed = located(numbers, self.groups, self.ordered, source)
+        return np.asarray(placed[shuffled(len(rows), source)])
+
+
+def tables_of(
+    grids: Sequence[Grid], groups: Sequence[Groups], ordered: Sequence[bool], rows: int
+) -> dict[Pair, Weights]:
+    """The tables of two columns that rows are drawn from, by their noisy counts."""
+    tables = {}
+    for grid in grids:
+        i, j = grid.columns
+        expected = independent([groups[i], groups[j]], rows)
+        scale = math.sqrt(grid.variance / 2)
+        tables[i, j] = dependent(grid.counts, expected, scale, [ordered[i], ordered[j]])
+    return tables
+
+
+def crossed(numbers: Passes, groups: Sequence[Groups]) -> dict[Pair, Counts]:
+    """How many records every two groups of every two columns have, which is secret.
+
+    numbers: the group of each record in each column.
+    """
+    return {
+        (i, j): numbers.only(i, j).sum(_crossing(groups[i].many, groups[j].many))
+        for i, j in itertools.combinations(range(len(groups)), 2)
+    }
 
 
 def _crossing(many: int, others: int) -> Callable[[Places], Counts]:

@@ -19,19 +19,21 @@ from ....errors import refuse
 from ....noise.source import Source
 from ....screen.number import many
 from ...permute import shuffled
-from ..column import Margin
-from ..columns import margin_parameters, margins_error, margins_least, private_columns
+from ..column import Margin, has_counts
+from ..columns import budgets, margin_parameters, margins_error, margins_least, private_columns
 from ..counts import Weights, apportioned, variance
 from ..domain import Domain, Places
 from ..growth import Boxes, Line
 from ..synthesis import Drawing, Synthesis
 from ..tree import SPLITS, tree_least, weighed
+from .all_pairs import AllPairs
 from .coarse import Coarse
-from .grid import Grid, Gridded, dependent, independent, private_grid, refined
+from .dependence import dependent
+from .grid import Grid, Gridded, independent, private_grid, refined
 from .grouping import forced, grouped
 from .pair_tables import PairTables
 
-Joint = Literal["grid", "tree", "pair-tables"]
+Joint = Literal["grid", "tree", "pair-tables", "all-pairs"]
 
 _RANKS = 1 << 20
 """Steps of the scale of ranks that a tree splits."""
@@ -39,20 +41,22 @@ _SPARE = 2
 """How many times the rows are drawn from a tree before so many of each coarse cell are kept."""
 _COARSE = Fraction(12, 100)
 """The part of epsilon that counts a coarse grid before a tree of ranks."""
-_COARSEST, _FINEST = 2, 64
+_COARSEST, _FINEST = 2, 128
 """Groups of a column in a grid."""
 _MOST_GRIDDED = 4
 """Columns of a grid; its cells are many with more."""
-_ROWS_A_CELL, _ROWS_A_COARSE_CELL = 20, 12
-_COARSE_GROUPS = 6
+_ROWS_A_CELL, _ROWS_A_NEAR_CELL, _ROWS_A_COARSE_CELL = 20, 50, 12
+_COARSE_GROUPS = 12
 _ROWS_A_COLUMN = 1000
-_PAIRED = 10_000
-"""Rows times epsilon from which on all columns of a mixed table are joined, not only numbers."""
+_PAIRED, _ALL_PAIRED = 10_000, 100_000
+"""Rows times epsilon from which on all columns of a mixed table are joined, not only numbers; and
+from which on every two of few columns have a table."""
 _SHARES: dict[str, tuple[tuple[float, Fraction], ...]] = {
-    "grid": ((100_000, Fraction(70, 100)), (math.inf, Fraction(85, 100))),
+    "grid": ((100_000, Fraction(70, 100)), (math.inf, Fraction(60, 100))),
     "pair-tables": ((100_000, Fraction(55, 100)), (math.inf, Fraction(87, 100))),
+    "all-pairs": ((math.inf, Fraction(65, 100)),),
     "tree": (
-        (50_000, Fraction(60, 100)),
+        (50_000, Fraction(70, 100)),
         (500_000, Fraction(35, 100)),
         (math.inf, Fraction(25, 100)),
     ),
@@ -69,9 +73,9 @@ class TwoStage(Synthesis):
         the margins and of the second stage, which sees ranks by released margins, sum to it.
 
     joint: what says how columns depend on each other: a "grid" of the columns of numbers, while
-        others depend on nothing; a "tree" over all ranks after a coarse grid; or "pair-tables"
-        along a spanning tree of columns. Each counts the columns in groups once more, which makes
-        their margins better.
+        others depend on nothing; a "tree" over all ranks after a coarse grid; "pair-tables" along
+        a spanning tree of columns; or "all-pairs", a table of every two of few columns. Each
+        counts the columns in groups once more, which makes their margins better.
     """
 
     name: ClassVar[str] = "two-stage"
@@ -83,17 +87,22 @@ class TwoStage(Synthesis):
     @classmethod
     def planned(cls, domain: Domain, rows: int, epsilon: Fraction, **options: Any) -> Self:
         """A grid of two columns of numbers, a tree of more; pair tables where a column has no
-        order, but a grid of the numbers among few rows."""
+        order, of every two of few columns among many rows, but a grid of the numbers among few
+        rows."""
         if len(domain.axes) < 2:
             raise refuse("microdata.one-column-in-two-stages", column=domain.axes[0].name)
         lines = sum(axis.ordered for axis in domain.axes)
         if lines == len(domain.axes):
             usual = "grid" if lines == 2 else "tree"
         else:
-            few = 1 < lines <= _MOST_GRIDDED and rows * epsilon < _PAIRED
-            usual = "grid" if few else "pair-tables"
+            usual = "pair-tables"
+            if 1 < lines <= _MOST_GRIDDED and rows * epsilon < _PAIRED:
+                usual = "grid"
+            elif 2 < len(domain.axes) <= _MOST_GRIDDED and rows * epsilon >= _ALL_PAIRED:
+                usual = "all-pairs"
         chosen = {"joint": usual} | options
-        if chosen["joint"] not in get_args(Joint):
+        too_many = chosen["joint"] == "all-pairs" and len(domain.axes) > _MOST_GRIDDED
+        if chosen["joint"] not in get_args(Joint) or too_many:
             raise refuse("microdata.joint-is", joint=chosen["joint"])
         return cls(domain=domain, rows=rows, epsilon=epsilon, **chosen)
 
@@ -131,31 +140,42 @@ class TwoStage(Synthesis):
         return len(self.domain.axes) <= _MOST_GRIDDED
 
     @property
+    def _counted(self) -> bool:
+        """Whether every value of the grid's columns has a count: then even tails are known well
+        enough to be cut into groups of near values, of which fewer are needed."""
+        shares = budgets(self.domain, self.margins_epsilon)
+        return self.joint == "grid" and all(
+            has_counts(self.domain.axes[j], self.rows, shares[j]) for j in self.gridded
+        )
+
+    @property
     def groups(self) -> int:
         """The most groups of a column in the grid.
 
         Noise asks for few, resolution for many; before a tree few are enough.
         """
         coarse = self.joint == "tree"
-        rows_a_cell = _ROWS_A_COARSE_CELL if coarse else _ROWS_A_CELL
+        rows_a_cell = _ROWS_A_NEAR_CELL if self._counted else _ROWS_A_CELL
+        rows_a_cell = _ROWS_A_COARSE_CELL if coarse else rows_a_cell
         cells = float(self.rows * self.grid_epsilon) / rows_a_cell
-        most = round(math.pow(cells, 1 / max(len(self.gridded), 1)))
+        most = math.ceil(math.pow(cells, 1 / max(len(self.gridded), 1)))
         return min(max(most, _COARSEST), _COARSE_GROUPS if coarse else _FINEST)
 
     @property
-    def pairs(self) -> PairTables:
-        return PairTables(len(self.domain.axes), self.rows, self.joint_epsilon)
+    def pairs(self) -> PairTables | AllPairs:
+        kind = AllPairs if self.joint == "all-pairs" else PairTables
+        return kind(len(self.domain.axes), self.rows, self.joint_epsilon)
 
     def release(self, records: Passes, source: Source) -> Drawing:
         measured = private_columns(self.domain, records, self.margins_epsilon, source)
-        if self.joint == "pair-tables":
+        if self.joint in ("pair-tables", "all-pairs"):
             return self.pairs.release(self.domain, records, measured, source)
         if not self.gridded:
             return self._by_ranks(records, [column.margin for column in measured], source)
         margins = [column.margin for column in measured]
         # a tree takes every column for a line, and so does the grid before it
         lines = [axis.ordered or self.joint == "tree" for axis in self.domain.axes]
-        groups = grouped(self.domain, margins, lines, self.groups)
+        groups = grouped(self.domain, margins, lines, self.groups, near=self._counted)
         grid = private_grid(records, self.gridded, groups, self.grid_epsilon, source)
         groups = refined(measured, groups, [grid])
         margins = [group.margin for group in groups]
@@ -226,17 +246,20 @@ class TwoStage(Synthesis):
             )
             return columns | (grid if self.gridded else {}) | {"tree of ranks": tree}
         pairs = self.pairs
-        return columns | {
+        tables = {
             "pair tables": (
-                f"{many(pairs.columns - 1, 'noisy table')} of two columns, for epsilon "
+                f"{many(pairs.many, 'noisy table')} of two columns, for epsilon "
                 f"{float(pairs.counting):.6g} each."
-            ),
+            )
+        }
+        choice = {
             "choice of pairs": (
                 "Which two columns have a table is chosen with noise, for epsilon "
                 f"{float(pairs.choosing):.6g} each."
-            ),
-            "groups of a column": f"A table has at most {pairs.groups} of each column.",
+            )
         }
+        groups = {"groups of a column": f"A table has at most {pairs.groups} of each column."}
+        return columns | tables | (choice if pairs.choosing else {}) | groups
 
     @property
     def limits(self) -> Sequence[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
+from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
@@ -80,7 +81,22 @@ def test_the_noise_is_for_all_pairs_together(monkeypatch: pytest.MonkeyPatch) ->
     places = np.random.default_rng(1).integers(0, 1000, (1000, 5))
     way(5).draw(places, Seeded(1))
     assert asked == [(Fraction(12, 100), 6)]
-    assert copula.COLUMNS + copula.PAIRS == 1
+
+
+def test_pairs_have_no_more_than_makes_their_noise_as_small_as_chance() -> None:
+    for rows, epsilon, spent in ((100, 1, ".12"), (10**6, 1, ".012"), (10**6, 100, ".012")):
+        plan = Copula.planned(numbers(*[9] * 5), rows, Fraction(epsilon))
+        assert plan.pairs_epsilon == Fraction(spent)
+        assert plan.pairs_epsilon + plan.columns_epsilon == epsilon
+    assert Copula.planned(numbers(9, 9), 0, Fraction(1)).pairs_epsilon == Fraction(12, 100)
+
+
+def test_columns_that_are_not_told_what_pairs_cost_are_seen(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(Copula, "columns_epsilon", property(lambda way: way.epsilon))
+    plan = Copula.planned(numbers(4, 4), 2, Fraction(10))
+    assert worst_loss(plan, (4, 4), monkeypatch) > Decimal("10.5")
 
 
 @pytest.mark.parametrize(("sizes", "rows"), [((4, 4), 2), ((2, 4, 3), 1)])

@@ -13,14 +13,7 @@ import pytest
 from tenue.engine.held import Held
 from tenue.microdata.private.column import Margin, Measured
 from tenue.microdata.private.joint import grid
-from tenue.microdata.private.joint.grid import (
-    Grid,
-    Gridded,
-    dependent,
-    independent,
-    private_grid,
-    refined,
-)
+from tenue.microdata.private.joint.grid import Grid, Gridded, independent, private_grid, refined
 from tenue.microdata.private.joint.grouping import Groups
 from tenue.noise.discrete_laplace import DiscreteLaplace
 from tenue.noise.source import Seeded
@@ -98,40 +91,6 @@ def test_without_dependence_a_grid_is_the_product() -> None:
     expected = independent(GROUPS, 200)
     assert expected.sum() == pytest.approx(200)
     assert expected[1, 2, 0] == pytest.approx(200 * 0.7 * 0.7 * 0.5)
-    near = np.rint(expected) + np.array([[[0, 1]], [[1, 0]]])
-    found = dependent(near, expected, 4.0, [True] * 3)
-    assert found == pytest.approx(expected)
-
-
-def test_margins_are_kept_and_what_is_surely_not_noise() -> None:
-    expected = np.outer([0.5, 0.5], [0.25, 0.75]) * 4000
-    seen = np.array([[900, 1100], [100, 1900]])
-    found = dependent(seen, expected, 2.0, [False, False])
-    assert found.sum(axis=0) == pytest.approx([1000, 3000])
-    assert found.sum(axis=1) == pytest.approx([2000, 2000])
-    assert found == pytest.approx(seen, abs=3)
-
-
-def test_what_is_small_in_each_cell_but_the_same_in_many_is_seen() -> None:
-    """From near every departure is taken for noise; the mutant looks from near only."""
-    size = 16
-    expected = np.full((size, size), 100.0)
-    side = np.where(np.arange(size) < size // 2, 1, -1)
-    seen = expected + 4 * np.outer(side, side)
-    far = dependent(seen, expected, 10.0, [True, True])
-    near = dependent(seen, expected, 10.0, [False, False])
-    assert near == pytest.approx(expected)
-    assert far[0, 0] - 100 == pytest.approx(4 - 5 / 8, abs=0.1)
-    assert far[0, -1] - 100 == pytest.approx(-(4 - 5 / 8), abs=0.1)
-
-
-@pytest.mark.parametrize("sizes", [(1, 3), (2, 5), (3, 3, 7), (1, 1)])
-def test_any_number_of_groups_will_do(sizes: tuple[int, ...]) -> None:
-    rng = np.random.default_rng(1)
-    expected = np.ones(sizes) * 50
-    found = dependent(expected + rng.normal(0, 9, sizes), expected, 3.0, [True] * len(sizes))
-    assert found.sum() == pytest.approx(expected.sum())
-    assert (found >= 0).all()
 
 
 def test_rows_follow_the_grid_and_the_margins() -> None:

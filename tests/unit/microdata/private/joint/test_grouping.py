@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tenue.microdata.private.column import Margin
 from tenue.microdata.private.domain import Axis
-from tenue.microdata.private.joint.grouping import Groups, forced
+from tenue.microdata.private.joint.grouping import Groups, forced, located, numbered
 from tenue.noise.source import Seeded
 from tenue.schema import Schema
 
@@ -108,3 +108,28 @@ def test_places_take_the_order_of_ranks_and_the_margin() -> None:
     made = forced(ranks, margin, Seeded(1))
     assert np.bincount(made).tolist() == [500, 300, 200]
     assert (np.diff(made) <= 0).all()
+
+
+def test_groups_of_near_values_cut_a_long_tail_too() -> None:
+    """Nine in ten rows have one of ten values, and the others lie far apart; groups of equal weight
+    alone leave the whole tail in one."""
+    weights = [9.0] * 10 + [0.1] * 100
+    plain = Groups.of(margin(weights), ordered=True, blank=False, most=8)
+    near = Groups.of(margin(weights), ordered=True, blank=False, most=8, near=True)
+    tail = np.arange(10, 110)
+    assert len(set(plain.number(tail))) == 1
+    assert len(set(near.number(tail))) >= 3
+    assert len(set(near.number(np.arange(10)))) >= 3
+
+
+def test_rows_are_numbered_and_located_column_by_column() -> None:
+    halves = Groups(margin([1, 1, 1, 1]), np.array([0, 0, 1, 1]))
+    odd = Groups(margin([1, 1, 1, 1]), np.array([0, 1, 0, 1]))
+    places = np.array([[0, 0], [1, 3], [2, 2], [3, 1]])
+    numbers = numbered([halves, odd])(places)
+    assert numbers.tolist() == [[0, 0], [0, 1], [1, 0], [1, 1]]
+    many = np.repeat(numbers, 100, axis=0)
+    made = located([many[:, 0], many[:, 1]], [halves, odd], [True, False], Seeded(1))
+    assert (numbered([halves, odd])(made) == many).all()
+    for column in made.T:
+        assert np.bincount(column).tolist() == pytest.approx([100] * 4, abs=1)

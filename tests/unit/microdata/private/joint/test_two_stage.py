@@ -22,7 +22,7 @@ from private_laws import (
 )
 from tenue.microdata.private import tree
 from tenue.microdata.private.column import Measured
-from tenue.microdata.private.joint import grid, pair_tables, two_stage
+from tenue.microdata.private.joint import all_pairs, grid, pair_tables, two_stage
 from tenue.microdata.private.joint.two_stage import TwoStage
 from tenue.noise.source import Seeded
 
@@ -76,14 +76,32 @@ def test_a_whole_release_by_pairs_keeps_within_epsilon(
     assert Decimal(least) < worst_loss(way, sizes, monkeypatch) <= 10 + ROUNDING
 
 
+@pytest.mark.parametrize(("sizes", "rows"), [((2, 2), 4), ((3, 2), 3), ((2, 2, 2), 2)])
+def test_a_whole_release_by_all_pairs_keeps_within_epsilon(
+    sizes: tuple[int, ...], rows: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    way = TwoStage.planned(categories(*sizes), rows, Fraction(10), joint="all-pairs")
+    assert Decimal("9.9") < worst_loss(way, sizes, monkeypatch) <= 10 + ROUNDING
+
+
+def test_a_table_of_each_pair_for_the_price_of_a_spanning_tree_is_seen(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    counting = property(lambda pairs: pairs.epsilon / (pairs.columns - 1))
+    monkeypatch.setattr(all_pairs.AllPairs, "counting", counting)
+    way = TwoStage.planned(categories(2, 2, 2), 2, Fraction(10), joint="all-pairs")
+    assert worst_loss(way, (2, 2, 2), monkeypatch) > Decimal("11.5")
+
+
 @pytest.mark.usefixtures("few_ranks")
 @pytest.mark.parametrize(
     ("joint", "module", "least"),
     [
-        ("tree", tree, "11.4"),
+        ("tree", tree, "10.8"),
         ("tree", grid, "10.6"),
         ("grid", grid, "12.9"),
         ("pair-tables", pair_tables, "14.4"),
+        ("all-pairs", all_pairs, "13.4"),
     ],
 )
 def test_wrong_noise_of_the_second_stage_is_seen(
@@ -102,7 +120,7 @@ def test_wrong_noise_of_the_second_stage_is_seen(
 @pytest.mark.usefixtures("few_ranks")
 def test_a_second_stage_of_the_whole_budget_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(TwoStage, "joint_epsilon", property(lambda way: way.epsilon))
-    for joint in ("grid", "tree", "pair-tables"):
+    for joint in ("grid", "tree", "pair-tables", "all-pairs"):
         way = TwoStage.planned(numbers(*SIZES), 2, Fraction(10), joint=joint)
         assert worst_loss(way, SIZES, monkeypatch, ordered=True) > 12
 
@@ -117,7 +135,7 @@ def test_a_coarse_grid_besides_a_tree_of_the_whole_second_stage_is_seen(
 
 
 @pytest.mark.usefixtures("few_ranks")
-@pytest.mark.parametrize("joint", ["grid", "tree", "pair-tables"])
+@pytest.mark.parametrize("joint", ["grid", "tree", "pair-tables", "all-pairs"])
 def test_ranks_and_groups_by_the_rows_themselves_are_seen(
     joint: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -166,7 +184,7 @@ def mixed_rows(rows: int) -> Any:
     return np.stack([x, x // 1000, np.where(x < 1000, 10, x // 500)], axis=1)
 
 
-@pytest.mark.parametrize("joint", ["tree", "pair-tables"])
+@pytest.mark.parametrize("joint", ["tree", "pair-tables", "all-pairs"])
 def test_dependence_is_kept(joint: str) -> None:
     rows = mixed_rows(30_000)
     way = TwoStage.planned(MIXED, 30_000, Fraction(2), joint=joint)
@@ -185,7 +203,7 @@ def test_the_budgets_sum_to_epsilon() -> None:
         for rows in (10, 5_000, 30_000, 10**6):
             way = TwoStage.planned(shape, rows, Fraction(1))
             assert way.margins_epsilon + way.joint_epsilon == 1
-            assert way.joint == "pair-tables" or way.grid_epsilon <= way.joint_epsilon
+            assert way.joint.endswith(("tables", "pairs")) or way.grid_epsilon <= way.joint_epsilon
             assert 0 < way.least_epsilon <= way.margins_epsilon
 
 
@@ -200,6 +218,10 @@ def test_what_the_second_stage_is() -> None:
         (numbers(9, 9, 9), 100, "tree"),
         (mixed, 9_999, "grid"),
         (mixed, 10_000, "pair-tables"),
+        (mixed, 99_999, "pair-tables"),
+        (mixed, 100_000, "all-pairs"),
+        (categories(2, 2), 100_000, "pair-tables"),
+        (categories(*[2] * 5), 100_000, "pair-tables"),
         (categories(2, 2), 100, "pair-tables"),
     )
     for shape, rows, joint in cases:
@@ -208,9 +230,11 @@ def test_what_the_second_stage_is() -> None:
 
 def test_more_rows_mean_a_finer_grid() -> None:
     found = [TwoStage.planned(numbers(99, 99), n, Fraction(1)).groups for n in (10, 3_000, 10**9)]
-    assert found == [2, 7, 64]
+    assert found == [2, 5, 128]
+    counted = [TwoStage.planned(numbers(n, 999), 3_000, Fraction(1)).groups for n in (99, 999)]
+    assert counted == [7, 7]
     coarse = [TwoStage.planned(numbers(*[99] * 3), n, Fraction(1)).groups for n in (10, 10**9)]
-    assert coarse == [2, 6]
+    assert coarse == [2, 12]
     many = TwoStage.planned(numbers(*[99] * 5), 10**6, Fraction(1))
     assert (many.gridded, many.grid_epsilon) == ([], 0)
 
@@ -220,8 +244,14 @@ def test_what_is_stated_is_public() -> None:
     assert by_pairs.parameters["pair tables"].startswith("2 noisy tables")
     assert by_pairs.parameters["pair tables"].endswith("epsilon 0.2025 each.")
     assert by_pairs.parameters["choice of pairs"].endswith("epsilon 0.0225 each.")
+    assert "choice of pairs" not in TwoStage.planned(categories(2, 2), 10, Fraction(1)).parameters
+    by_all = TwoStage.planned(MIXED, 200_000, Fraction(1))
+    assert by_all.parameters["pair tables"] == (
+        "3 noisy tables of two columns, for epsilon 0.116667 each."
+    )
+    assert "choice of pairs" not in by_all.parameters
     by_ranks = TwoStage.planned(numbers(9, 9, 9), 30_000, Fraction(1))
-    assert by_ranks.parameters["tree of ranks"].endswith("epsilon 0.28.")
+    assert by_ranks.parameters["tree of ranks"].endswith("epsilon 0.18.")
     assert by_ranks.parameters["grid"].endswith("epsilon 0.12.")
     by_grid = TwoStage.planned(numbers(9, 9), 30_000, Fraction(1))
     assert by_grid.parameters["grid"].endswith("epsilon 0.3.")
@@ -240,9 +270,11 @@ def test_one_column_is_refused() -> None:
 def test_another_second_stage_is_refused() -> None:
     with pytest.raises(tn.Refused, match="joint"):
         TwoStage.planned(numbers(9, 9), 10, Fraction(1), joint="both")
+    with pytest.raises(tn.Refused, match="at most four columns"):
+        TwoStage.planned(numbers(*[9] * 5), 10, Fraction(1), joint="all-pairs")
 
 
 def test_an_empty_table_stays_empty() -> None:
-    for joint in ("grid", "tree", "pair-tables"):
+    for joint in ("grid", "tree", "pair-tables", "all-pairs"):
         way = TwoStage.planned(numbers(9, 9), 0, Fraction(1), joint=joint)
         assert way.draw(np.zeros((0, 2), np.int64), Seeded(1)).shape == (0, 2)
