@@ -46,6 +46,8 @@ _PARTS = 1 << 14
 _LEAST_VARIANCE = 1 / (2 * math.sinh(MOST_RATE / 2) ** 2)
 FINE = 1 << 20
 """Estimates are whole multiples of 1/FINE steps, so that answers add up exactly."""
+_FINER = PLACES - FINE.bit_length() + 1
+_HALF = 1 << (_FINER - 1)
 
 
 @frozen_dataclass(frozen=True)
@@ -168,10 +170,11 @@ class Block:
         """The weights of a row's estimate on all released numbers of one side."""
         return self.weighed(place)[0]
 
-    def weighed(self, place: int) -> tuple[Reals, Reals]:
-        """The same, and how far each of them may be off by rounding."""
-        found = self.estimator.weights(self.rows, place)
-        doubts = self.estimator.doubts(self.rows, place, found)
+    def weighed(self, place: int, rows: Rows | None = None) -> tuple[Reals, Reals]:
+        """The same, and how far each of them may be off by rounding; of its own rows or others."""
+        of = self.rows if rows is None else rows
+        found = self.estimator.weights(of, place)
+        doubts = self.estimator.doubts(of, place, found)
         return np.concatenate(found), np.concatenate(doubts)
 
     def first_like(self, place: int) -> int:
@@ -230,14 +233,17 @@ class Block:
             for side in self.truth(measured, rows)
         ]
 
+    def atoms(self, side: Sequence[Sequence[int]]) -> list[int]:
+        """The estimates of all atoms from what one side released, in multiples of 2⁻⁴⁰."""
+        noisy = [np.array(level, dtype=np.float64) for level in side]
+        return self.estimator.refined(side, whole(self.estimator.estimate(noisy)))
+
     def estimates(self, released: Sequence[Sequence[Sequence[int]]]) -> list[list[int]]:
         """For each side the estimate of every row, in parts 1/FINE of a step."""
-        found = []
-        for side in released:
-            noisy = [np.array(level, dtype=np.float64) for level in side]
-            atoms = np.rint(self.estimator.estimate(noisy) * FINE)
-            found.append(self.rows.whole_sums([int(value) for value in atoms]))
-        return found
+        return [
+            self.rows.whole_sums([(atom + _HALF) >> _FINER for atom in self.atoms(side)])
+            for side in released
+        ]
 
     def slack(self, released: Sequence[Sequence[Sequence[int]]]) -> list[int]:
         """How far rounding may have moved the estimate of each row, in parts 1/FINE of a step.
@@ -245,13 +251,9 @@ class Block:
         Every atom is rounded to such a part; what floats missed before is bounded from what was
         released (`strategy/rounding.py`).
         """
-        most = np.zeros(len(self.rows))
-        for side in released:
-            noisy = [np.array(level, dtype=np.float64) for level in side]
-            atoms = whole(self.estimator.estimate(noisy))
-            most = np.maximum(most, self.estimator.missed(self.rows, side, atoms))
-        rounded = self.rows.sizes * (0.5 + FINE * 2.0**-PLACES)
-        return [1 + math.ceil(parts) for parts in (rounded + most * FINE) * SPARE]
+        sides = [self.estimator.missed(self.rows, side, self.atoms(side)) for side in released]
+        most = np.max(sides, axis=0) * FINE + self.rows.sizes / 2
+        return [math.ceil(parts * SPARE) for parts in most]
 
 
 def _below(rate: Fraction) -> float:

@@ -82,6 +82,12 @@ def combination_of(
     return LaplaceCombination(every, np.concatenate(rates), doubt)
 
 
+def row_law(block: Block, rows: Any, place: int) -> LaplaceCombination:
+    """The law of the error of any sum over the atoms of a block, asked for or not."""
+    weights, doubts = block.weighed(place, rows)
+    return LaplaceCombination(weights, block.rates, doubts)
+
+
 @lru_cache(maxsize=65_536)
 def _combined(
     blocks: tuple[Block, ...], rows: tuple[tuple[tuple[int, int, int], float], ...]

@@ -30,7 +30,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from .level import Level
-from .rounding import PLACES, SPARE, length, relative, residuals
+from .rounding import PLACES, SPARE, length, relative, residuals, whole
 from .runs import Places, Reals, Runs
 
 _PART = 2048
@@ -58,6 +58,10 @@ class Estimator(Protocol):
 
     def estimate(self, noisy: Sequence[Reals]) -> Reals:
         """The estimates of all atoms; the last number is their sum, where that is public."""
+        ...
+
+    def refined(self, released: Sequence[Sequence[int]], atoms: Sequence[int]) -> list[int]:
+        """Atoms in multiples of 2⁻⁴⁰, nearer to the least squares estimate where they can be."""
         ...
 
     def missed(self, rows: Any, released: Sequence[Sequence[int]], atoms: Sequence[int]) -> Reals:
@@ -146,8 +150,11 @@ class _Leaves:
     def estimate(self, noisy: Sequence[Reals]) -> Reals:
         return self.solved(_carried_back(self.levels, noisy, self._noise))
 
+    def refined(self, released: Sequence[Sequence[int]], atoms: Sequence[int]) -> list[int]:
+        return _moved(atoms, self.solved(self.left(released, atoms)[0]))
+
     def missed(self, rows: Runs, released: Sequence[Sequence[int]], atoms: Sequence[int]) -> Reals:
-        left, off = self._left(released, atoms)
+        left, off = self.left(released, atoms)
         most = self._leaf * length(np.abs(left) + off)
         return np.asarray(np.sqrt(rows.sizes) * most * SPARE)
 
@@ -155,7 +162,7 @@ class _Leaves:
         self, rows: Runs, released: Sequence[Sequence[int]], atoms: Sequence[int], known: int
     ) -> Reals:
         """The same where the sum of all atoms is public."""
-        left, off = self._left(released, atoms)
+        left, off = self.left(released, atoms)
         most = self._leaf * length(np.abs(left - left.mean()) + off + relative(2) * np.abs(left))
         astray = abs(float((known << PLACES) - sum(atoms))) * 2.0**-PLACES
         most += float(np.sqrt(self._leaf)) * self._along * astray
@@ -175,7 +182,7 @@ class _Leaves:
         """At most so many in a row lead from the levels to one atom."""
         return 8 + sum(2 + int(np.bincount(level.atoms).max()) for level in self.levels)
 
-    def _left(self, released: Sequence[Sequence[int]], atoms: Sequence[int]) -> tuple[Reals, Reals]:
+    def left(self, released: Sequence[Sequence[int]], atoms: Sequence[int]) -> tuple[Reals, Reals]:
         """The residual of an estimate, carried back to atoms, and how far that may be off."""
         pairs = zip(released, self.levels, strict=True)
         left = [residuals(own, level.answers(atoms)) for own, level in pairs]
@@ -206,6 +213,10 @@ class _Leaves:
         return [
             own + SPARE * spread / np.sqrt(v) for own, v in zip(found, self._noise, strict=True)
         ]
+
+
+def _moved(atoms: Sequence[int], by: Reals) -> list[int]:
+    return [atom + more for atom, more in zip(atoms, whole(by), strict=True)]
 
 
 def _told_by(levels: Sequence[Level], noise: Sequence[float], solved: Reals) -> list[Reals]:
@@ -279,6 +290,9 @@ class _Dense:
     def estimate(self, noisy: Sequence[Reals]) -> Reals:
         return self.solved(_carried_back(self.levels, noisy, self._noise))
 
+    def refined(self, released: Sequence[Sequence[int]], atoms: Sequence[int]) -> list[int]:
+        return list(atoms)
+
     def missed(self, rows: Runs, released: Sequence[Sequence[int]], atoms: Sequence[int]) -> Reals:
         found = np.empty(len(rows))
         for place, told in enumerate(rows.whole_sums(atoms)):
@@ -343,6 +357,15 @@ class _OfPublicSum:
         *levels, (known,) = noisy
         found = self._inner.estimate([*levels, *([np.array([known])] * self._spare)])
         return np.asarray(found + self._shift * (known - found.sum()))
+
+    def refined(self, released: Sequence[Sequence[int]], atoms: Sequence[int]) -> list[int]:
+        *noisy, (known,) = released
+        if not isinstance(self._inner, _Leaves):
+            return list(atoms)
+        left, _ = self._inner.left(noisy, atoms)
+        astray = float((known << PLACES) - sum(atoms)) * 2.0**-PLACES
+        moved = self._inner.solved(left - left @ self._shift)
+        return _moved(atoms, moved + self._shift * (astray - moved.sum()))
 
     def missed(self, rows: Runs, released: Sequence[Sequence[int]], atoms: Sequence[int]) -> Reals:
         *noisy, (known,) = released

@@ -146,6 +146,9 @@ class TableEstimator:
         every = table.weights(*rows.cell(place), self._precisions)
         return [every[table.sets.index(columns)] for columns in self.strategy.released]
 
+    def refined(self, released: Sequence[Sequence[int]], atoms: Sequence[int]) -> list[int]:
+        return list(atoms)
+
     def missed(
         self, rows: TableRows, released: Sequence[Sequence[int]], atoms: Sequence[int]
     ) -> Reals:

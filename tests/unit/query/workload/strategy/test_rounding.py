@@ -152,6 +152,16 @@ def test_weights_are_within_what_is_said(
                 assert abs(Fraction(one) - meant) <= Fraction(most)
 
 
+@pytest.mark.parametrize(("strategy", "rows"), WITH_LEAVES[:2])
+def test_refined_atoms_are_nearer(strategy: Strategy, rows: Any) -> None:
+    noise = (1e9, 1e-3, 7.0)
+    estimator, released = strategy.estimator(noise), drawn(strategy, 10**6, 5 * 10**6)
+    atoms = whole(estimator.estimate([np.array(level, dtype=np.float64) for level in released]))
+    before = estimator.missed(rows, released, atoms)
+    after = estimator.missed(rows, released, estimator.refined(released, atoms))
+    assert (after < before / 10).all()
+
+
 def test_what_was_assumed_before_does_not_hold() -> None:
     """Mutants: a relative error of 2⁻⁴⁰ in the sum of all that was released; no residual at all."""
     noise = (1e14, 1.0, 1e-2)
