@@ -74,8 +74,13 @@ class LaplaceCombination:
     def variance(self) -> float:
         """At least that of the weights that are meant; more by rounding only."""
         # a draw has a standard deviation of at most √2/rate
-        own = float((self._many * self._w**2 / self._kappa).sum())
-        return (math.sqrt(own) + 1.5 * self._doubt) ** 2 * (1 + relative(self._terms + _SHAPE))
+        off = 1 + relative(self._terms + _SHAPE)
+        return (math.sqrt(self._spread) + 1.5 * self._doubt) ** 2 * off
+
+    @cached_property
+    def _spread(self) -> float:
+        """The variance of the weights as they stand."""
+        return float((self._many * self._w**2 / self._kappa).sum())
 
     @cached_property
     def mean_absolute_error(self) -> float:
@@ -127,7 +132,7 @@ class LaplaceCombination:
         """The terms that matter, and those with hardly any of the variance; none if few are so."""
         parts = self._many * self._w**2 / self._kappa
         order = np.argsort(parts)
-        few = order[np.cumsum(parts[order]) <= _HARDLY * self.variance]
+        few = order[np.cumsum(parts[order]) <= _HARDLY * self._spread]
         if len(few) < _MANY_SMALL:
             return self, None
         small = np.zeros(len(parts), dtype=np.bool_)
@@ -177,7 +182,7 @@ class LaplaceCombination:
     # -- the characteristic function -----------------------------------------------------------
 
     def _by_frequencies(self, outside: float) -> float:
-        deviation = math.sqrt(self.variance)
+        deviation = math.sqrt(self._spread)
         delta = _SMOOTH * deviation
         far = self.chernoff(outside * _HIDDEN)
         near = self.chernoff(outside)
