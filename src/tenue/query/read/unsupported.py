@@ -80,7 +80,7 @@ _TEXT = (
     "Write CASE WHEN column IN ('a', 'b') THEN 'both' ELSE 'other' END, with declared categories"
 )
 _VALUE = "No value of a row leaves: write MODE(column), or COUNT(*) with GROUP BY column"
-_DERIVED = "Ask the holder for a column in a view, with bounds and grid; or ask MEDIAN and QUANTILE"
+_DERIVED = "Ask the holder for a derived column, with bounds and grid; or ask MEDIAN and QUANTILE"
 _ANY = "Write COUNT(*) FILTER (WHERE condition), or the share AVG(condition column)"
 INSTEAD = {
     name: sentence
