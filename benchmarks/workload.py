@@ -9,6 +9,8 @@ both share: the discrete Laplace law, or two-sided geometric.
     .venv/bin/python benchmarks/workload.py --others PYTHON     with a Python that has opendp and
                                                                 tmlt.analytics, and is not ours
     .venv/bin/python benchmarks/workload.py --out chart.svg     a chart too
+    .venv/bin/python benchmarks/workload.py --large             planning of written thresholds, and
+                                                                10M rows beside a raw GROUP BY
 """
 
 from __future__ import annotations
@@ -17,19 +19,24 @@ import argparse
 import json
 import math
 import subprocess
+import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import numpy as np
 from record import record
 from rich.console import Console
 from rich.table import Table
 from workload_chart import chart
 
+import tenue as tn
 from tenue.query.explain import explain_many
+from tenue.query.read.parse import parse
 from tenue.query.workload.declare import Declared, Line, marginals, prefixes, ranges
+from tenue.query.workload.plan import plan_workload
 from tenue.schema import Schema
 
 OTHERS = Path(__file__).with_name("workload_others.py")
@@ -42,7 +49,7 @@ def line_schema(values: int, neighbours: str = "add-or-remove") -> Schema:
         {
             "table": {"name": "t", "unit": "record", "neighbours": neighbours},
             "columns": {"x": {"type": "number", "bounds": [0, values - 1], "missing": 0}},
-            "budget": {"total": 1},
+            "budget": {"total": 99},
         }
     )
 
@@ -113,6 +120,48 @@ def replaced() -> dict[str, Any]:
     return measured("99 thresholds, replace", texts, schema, 99, "variance")
 
 
+def planned(n: int) -> dict[str, Any]:
+    """What planning so many written thresholds costs, after they were read."""
+    schema = line_schema(n)
+    texts = [f"SELECT COUNT(*) FROM t WHERE x < {k}" for k in range(1, n)]  # noqa: S608
+    questions = [parse(text, schema) for text in texts]
+    start = time.process_time()
+    plan_workload(questions, texts, schema, 10**9)
+    spent = time.process_time() - start
+    return {"workload": f"{n:,} written thresholds", "planning_cpu_seconds": spent}
+
+
+def large(rows: int = 10_000_000, atoms: int = 1_000) -> dict[str, Any]:
+    """A workload of 1,000 atoms over stored rows, and one raw GROUP BY of them, in CPU seconds."""
+    schema = line_schema(atoms)
+    with tempfile.TemporaryDirectory() as folder:
+        stored = Path(folder, "t.parquet")
+        with duckdb.connect() as raw:
+            raw.execute(
+                f"COPY (SELECT hash(range) % {atoms} AS x FROM range({rows})) TO '{stored}' "  # noqa: S608
+                "(FORMAT parquet)"
+            )
+            count = f"SELECT x, COUNT(*) FROM '{stored}' GROUP BY x"  # noqa: S608
+            plain = min(_spent(lambda: raw.execute(count).fetchall()) for _ in range(5))
+        with tn.protect(str(stored), schema=schema, ledger=tn.ledger.Memory()) as data:
+            asked = prefixes("x")
+            ours = min(
+                _spent(lambda: data.ask_many(asked, epsilon=1, fresh=True)) for _ in range(5)
+            )
+    return {
+        "workload": f"{rows:,} rows, {atoms:,} atoms",
+        "cpu_seconds": ours,
+        "raw_cpu_seconds": plain,
+        "ratio": ours / plain,
+    }
+
+
+def _spent(work: Callable[[], object]) -> float:
+    start = time.process_time()
+    work()
+    return time.process_time() - start
+
+
 def beside(python: str, rows: list[dict[str, Any]]) -> dict[str, str]:
     """Adds what others drew to the rows; their versions."""
     numbers = sorted({row["questions"] for row in rows if row["questions"] <= MOST_DRAWN})
@@ -141,7 +190,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--others", help="a Python that has opendp and tmlt.analytics")
     parser.add_argument("--out", type=Path, help="where the chart goes")
+    parser.add_argument("--large", action="store_true", help="times, and 10M rows")
     given = parser.parse_args()
+    if given.large:
+        found = [planned(1_000), planned(10_000), large()]
+        for row in found:
+            print(row)
+        print(f"written to {record('workload_large', found)}")
+        return
     rows = [*cases(), replaced()]
     versions = beside(given.others, rows) if given.others else {}
     show(rows, list(versions))

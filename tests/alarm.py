@@ -24,6 +24,7 @@ BUDGET = 1e-6
 """The probability that a run of the suite fails although everything is right."""
 
 REGISTERED = {
+    "attacks/test_workload_coverage.py": 10,
     "statistics/test_noise.py": 60,
     "statistics/test_box_ratios.py": 40,
     "statistics/test_ask_coverage.py": 90,

@@ -389,7 +389,7 @@ def test_intervals_of_means_hold(share: float) -> None:
     for _ in range(6):
         drawn = block.release(steps, _system())
         above, below = (side[block.offsets[number]] for side in block.estimates(drawn))
-        slack = 1 + int(block.slack(drawn) * FINE)
+        slack = block.slack(drawn)[block.offsets[number]]
         low, high = reading.interval((), Fraction(19, 20), ((above, below), (0, slack)), None)
         pivot = abs((1 - share) * below - share * above) / FINE
         assert (pivot > half + slack / FINE) or low <= 10 * share <= high

@@ -349,15 +349,20 @@ class Answer:
         )
 
     def __str__(self) -> str:
+        lines, said = self._page()
+        said[-1] += f"\n{self._cost('epsilon ')}"
+        return "\n".join([*lines, *notes(said)])
+
+    def _page(self) -> tuple[list[str], list[str]]:
+        """The lines of the table, and the notes on it but for the price."""
         header, body = self._cells_as_text(self._rows[:_MOST_SHOWN])
         lines = text_table([header, *body])
         if len(self._rows) > len(body):
             lines.append(f"… and {len(self._rows) - len(body):,} rows more")
-        said = self._notes("epsilon ", any("" in line for line in body))
-        return "\n".join([*lines, *notes(said)])
+        return lines, self._notes(any("" in line for line in body))
 
-    def _notes(self, word: str, blanks: bool = False) -> list[str]:
-        """What may have been cut; what ± means; then the price and the mechanism.
+    def _notes(self, blanks: bool) -> list[str]:
+        """What may have been cut; then what ± means.
 
         blanks: whether an answer stands without any ±.
         """
@@ -366,7 +371,7 @@ class Answer:
         cut += self._remarks()
         if self.plan.cut is not None:
             cut.append("Who is above a limit bounds how many persons were cut, not how many rows.")
-        return [*cut, f"{self._of_noise(blanks)}\n{self._cost(word)}"]
+        return [*cut, self._of_noise(blanks)]
 
     def _remarks(self) -> list[str]:
         """What the readings say of each output besides; the same in every cell."""
@@ -408,8 +413,8 @@ class Answer:
 
     def _repr_html_(self) -> str:
         header, body = self._cells_as_text()
-        blanks = any("" in line for line in body)
-        return html_table([header, *body], after=self._notes("ε = ", blanks))
+        *said, last = self._notes(any("" in line for line in body))
+        return html_table([header, *body], after=[*said, f"{last}\n{self._cost('ε = ')}"])
 
 
 class Answers(list[Answer]):
@@ -492,18 +497,29 @@ class Answers(list[Answer]):
         return "".join([*found, *(f"<p>{escaped(note)}</p>" for note in self._notes("ε = "))])
 
     def __str__(self) -> str:
-        shown = (f"{one.plan.sql}\n{one}" for one in self[:_MOST_SHOWN])
-        return "\n\n".join([*shown, *self._notes("epsilon ")])
+        pages = [(one.plan.sql, *one._page()) for one in self[:_MOST_SHOWN]]
+        # what is said of every answer is said once, below all of them
+        common = [n for n in (pages[0][2] if pages else []) if all(n in said for *_, said in pages)]
+        shown = [
+            "\n".join([sql, *lines, *notes(n for n in said if n not in common)])
+            for sql, lines, said in pages
+        ]
+        below = "\n".join(notes(common)).lstrip("\n")
+        return "\n\n".join([*shown, *filter(None, [below]), *self._notes("epsilon ")])
 
     def _notes(self, word: str) -> list[str]:
         more = len(self) - _MOST_SHOWN
         return [*([f"… and {more:,} answers more"] if more > 0 else []), self._note(word)]
 
     def _note(self, word: str) -> str:
-        return (
-            f"Cost: {word}{exactly(self.price)} for {len(self)} answers together, with "
-            f"{self.saved:.0%} less variance than if they were asked one by one."
-        )
+        if len(self) == 1:
+            return self[0]._cost(word)
+        ways = "; ".join(dict.fromkeys(one.plan.chosen.mechanism for one in self))
+        paid = f"{word}{exactly(self.price)} for {len(self)} answers together"
+        if self and all(one.replayed for one in self):
+            paid = f"nothing, all {len(self)} answers were given before"
+        less = f"with {self.saved:.0%} less variance than if they were asked one by one"
+        return f"Cost: {paid} ({ways}), {less}."
 
     __repr__ = __str__
 

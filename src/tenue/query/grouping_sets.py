@@ -190,7 +190,9 @@ class GroupedAnswer:
         return [header or list(self.columns), *body]
 
     def _notes(self, word: str) -> list[str]:
-        return list(dict.fromkeys(note for part in self.parts for note in part._notes(word)))
+        *said, last = dict.fromkeys(note for part in self.parts for note in part._notes(False))
+        costs = dict.fromkeys(part._cost(word) for part in self.parts)
+        return [*said, "\n".join([last, *costs])]
 
     def __str__(self) -> str:
         lines = text_table(self._cells_as_text(_MOST_SHOWN))

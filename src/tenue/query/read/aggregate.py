@@ -25,7 +25,7 @@ from .row.operand import taken
 from .row.value import computed_column, is_column, is_computed, where_true
 from .scope import Scope, find_column, read_name, read_reference
 from .tree import Tree
-from .unsupported import MOST_NESTED, list_words, refuse_word, too_deep
+from .unsupported import INSTEAD, MOST_NESTED, list_words, name_called, refuse_word, too_deep
 
 _LONGEST_CHAIN = 100
 _MOST_DECIMALS = 15
@@ -40,23 +40,6 @@ AGGREGATES: dict[type[exp.Expr], Function] = {
 _NAMES = tuple(function.name for function in SQL_FUNCTIONS)
 FUNCTIONS = (*_NAMES, "PERCENTILE_CONT", "QUANTILE_CONT", "BIN", "DATE_TRUNC")
 """Every function that a question may have."""
-
-_INSTEAD = {
-    **{
-        part: f"Write DATE_TRUNC('{part.lower()}', column) in SELECT and GROUP BY"
-        for part in ("WEEK", "DAY")
-    },
-    **dict.fromkeys(
-        ("STRFTIME", "TO_CHAR"),
-        "Write DATE_TRUNC('month', column) in SELECT and GROUP BY",
-    ),
-    **dict.fromkeys(
-        ("ROUND", "TRUNC"),
-        "Write BIN(column, width) in SELECT and GROUP BY",
-    ),
-    **dict.fromkeys(("COUNT_IF", "COUNTIF"), "Write COUNT(*) FILTER (WHERE condition)"),
-}
-"""What says the same as a function that many try first."""
 
 _OPERATORS: dict[type[exp.Expr], Operator] = {
     exp.Add: "+",
@@ -185,14 +168,14 @@ def _refuse_moment(side: Expression, scope: Scope) -> None:
 
 def refuse_function(tree: Tree, node: exp.Func) -> Refused:
     """The refusal of a function that no question has, by the name that the text has for it."""
-    name = node.name.upper() if isinstance(node, exp.Anonymous) else node.sql_name()
-    if name not in tree.called:
-        name = next((word for word in tree.called if word not in FUNCTIONS), name)
+    name = name_called(node, tree.called) or next(
+        (word for word in tree.called if word not in FUNCTIONS), node.sql_name()
+    )
     return refuse(
         "query.function-cannot-be-asked",
         name=show(name),
         names=list_words(_NAMES),
-        nearest=_INSTEAD.get(name) or nearest(name[:100], FUNCTIONS),
+        nearest=INSTEAD.get(name) or nearest(name[:100], FUNCTIONS),
     )
 
 
@@ -282,8 +265,10 @@ def _distinct(
         known = scope.columns.get(named)
         if known is not None and known.name.lower() == unit.lower():
             return Aggregate("units")
-    if only is not None or not (is_column(counted) or is_computed(counted)):
+    if only is not None:
         raise refuse("query.filter-beside", name=function.name, of="DISTINCT")
+    if not (is_column(counted) or is_computed(counted)):
+        raise refuse_word("DISTINCT")
     column = taken(tree, counted, scope, function)
     if isinstance(column, Bounded) and column.steps >= MOST_VALUES:
         raise refuse("query.too-many-values", name=column.name, most=MOST_VALUES)
@@ -293,6 +278,8 @@ def _distinct(
 def _not_an_aggregate(tree: Tree, node: exp.Expr, scope: Scope) -> Refused:
     if isinstance(node, exp.Case | exp.Filter):
         return refuse_word(type(node).__name__)
+    if isinstance(node, exp.Mod):
+        return refuse_word("%")
     if isinstance(node, exp.Func):
         return refuse_function(tree, node)
     if isinstance(node, exp.Subquery | exp.Select):

@@ -9,7 +9,7 @@ steps · grid, in days or seconds).
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Literal
 
@@ -23,7 +23,7 @@ from .constant import Constant, instant, read_constant, refuse_value
 from .logic import Absent, Held, Rows, Span, held, negated, origin, several, written
 from .scope import Scope, find_column, read_name, read_reference, refuse_unquoted
 from .tree import Tree
-from .unsupported import refuse_word
+from .unsupported import INSTEAD, name_called, refuse_word
 
 Operator = Literal["=", "<>", "<", "<=", ">", ">="]
 
@@ -104,7 +104,7 @@ class Conditions:
         if column is not None:
             return column
         refuse_unquoted(node, scope)
-        raise _not_a_condition(node)
+        raise _not_a_condition(node, self._tree.called)
 
     def _constant(self, node: exp.Expr, scope: Scope) -> Constant:
         value = read_constant(self._tree, node)
@@ -118,7 +118,7 @@ class Conditions:
             refuse_unquoted(node, scope)
             raise refuse("query.text-needs-quotes", name=name[:100])
         refuse_unquoted(node, scope)
-        raise _not_a_condition(node)
+        raise _not_a_condition(node, self._tree.called)
 
     def _comparison(self, node: exp.Expr, scope: Scope) -> Rows:
         left, right = self._tree.parts(node, "this", "expression")
@@ -265,7 +265,7 @@ def _steps(operator: Operator, value: Fraction) -> tuple[int | None, int | None]
     return None, math.ceil(value) - 1 if operator == "<" else math.floor(value)
 
 
-def _not_a_condition(node: exp.Expr) -> Refused:
+def _not_a_condition(node: exp.Expr, called: Sequence[str]) -> Refused:
     """The refusal of what stands where a column or a constant should."""
     if isinstance(node, exp.Column):
         what = "A condition compares two columns"
@@ -279,4 +279,6 @@ def _not_a_condition(node: exp.Expr) -> Refused:
         what = "A condition has a function"
     else:
         what = "A condition computes something"
-    return refuse("query.not-a-condition", said=what)
+    plain = "Compare a column with constants, or ask the holder for a derived column"
+    instead = INSTEAD.get(name_called(node, called), plain)
+    return refuse("query.not-a-condition", said=what, instead=instead)

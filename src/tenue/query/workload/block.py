@@ -38,14 +38,16 @@ from ...screen.number import exactly
 from .atom import Slice
 from .strategy.contract import Candidate, Rows, Strategy
 from .strategy.least_squares import Estimator
+from .strategy.rounding import PLACES, SPARE, whole
 from .strategy.runs import Places, Reals
+from .strategy.tail import MOST_RATE
 
 _PARTS = 1 << 14
-_MOST_RATE = 16.0
-_LEAST_VARIANCE = 1 / (2 * math.sinh(_MOST_RATE / 2) ** 2)
-"""Errors are told as if no law had less noise than that, which is none: floats hold no less."""
+_LEAST_VARIANCE = 1 / (2 * math.sinh(MOST_RATE / 2) ** 2)
 FINE = 1 << 20
 """Estimates are whole multiples of 1/FINE steps, so that answers add up exactly."""
+_FINER = PLACES - FINE.bit_length() + 1
+_HALF = 1 << (_FINER - 1)
 
 
 @frozen_dataclass(frozen=True)
@@ -154,18 +156,26 @@ class Block:
 
     @cached_property
     def rates(self) -> Reals:
-        """The loss of each released number for each step, over all levels; at most `_MOST_RATE`."""
+        """The loss of each released number for each step, over all levels, never rounded up; and
+        at most `MOST_RATE`."""
         pairs = zip(self.laws, self.strategy.lengths, strict=True)
         return np.concatenate(
             [
-                np.full(many, min(float(law.epsilon / law.sensitivity), _MOST_RATE))
+                np.full(many, min(_below(law.epsilon / law.sensitivity), MOST_RATE))
                 for law, many in pairs
             ]
         )
 
     def weights(self, place: int) -> Reals:
         """The weights of a row's estimate on all released numbers of one side."""
-        return np.concatenate(self.estimator.weights(self.rows, place))
+        return self.weighed(place)[0]
+
+    def weighed(self, place: int, rows: Rows | None = None) -> tuple[Reals, Reals]:
+        """The same, and how far each of them may be off by rounding; of its own rows or others."""
+        of = self.rows if rows is None else rows
+        found = self.estimator.weights(of, place)
+        doubts = self.estimator.doubts(of, place, found)
+        return np.concatenate(found), np.concatenate(doubts)
 
     def first_like(self, place: int) -> int:
         """The first row whose estimate, by itself, has an error of the same law."""
@@ -223,20 +233,33 @@ class Block:
             for side in self.truth(measured, rows)
         ]
 
+    def atoms(self, side: Sequence[Sequence[int]]) -> list[int]:
+        """The estimates of all atoms from what one side released, in multiples of 2⁻⁴⁰."""
+        noisy = [np.array(level, dtype=np.float64) for level in side]
+        return self.estimator.refined(side, whole(self.estimator.estimate(noisy)))
+
     def estimates(self, released: Sequence[Sequence[Sequence[int]]]) -> list[list[int]]:
         """For each side the estimate of every row, in parts 1/FINE of a step."""
-        found = []
-        for side in released:
-            noisy = [np.array(level, dtype=np.float64) for level in side]
-            atoms = np.rint(self.estimator.estimate(noisy) * FINE)
-            found.append(self.rows.whole_sums([int(value) for value in atoms]))
-        return found
+        return [
+            self.rows.whole_sums([(atom + _HALF) >> _FINER for atom in self.atoms(side)])
+            for side in released
+        ]
 
-    def slack(self, released: Sequence[Sequence[Sequence[int]]]) -> Fraction:
-        """How far floats may have moved an estimate, in steps: by the rounding of every atom, and
-        by a relative error of 2⁻⁴⁰ in the sum of all that was released."""
-        size = sum(abs(value) for side in released for level in side for value in level)
-        return Fraction(1 + int(self.labels.max()), 2 * FINE) + Fraction(size, 1 << 40)
+    def slack(self, released: Sequence[Sequence[Sequence[int]]]) -> list[int]:
+        """How far rounding may have moved the estimate of each row, in parts 1/FINE of a step.
+
+        Every atom is rounded to such a part; what floats missed before is bounded from what was
+        released (`strategy/rounding.py`).
+        """
+        sides = [self.estimator.missed(self.rows, side, self.atoms(side)) for side in released]
+        most = np.max(sides, axis=0) * FINE + self.rows.sizes / 2
+        return [math.ceil(parts * SPARE) for parts in most]
+
+
+def _below(rate: Fraction) -> float:
+    """The float next to a number that is not above it."""
+    near = float(rate)
+    return near if Fraction(near) <= rate else math.nextafter(near, 0)
 
 
 def make_block(

@@ -214,8 +214,13 @@ def _candidates(
     of = layout.questions(quantity)
     pairs = setting.replace and quantity.kind == "rows"
     bars = allowed if pairs else half
+    signed = quantity.kind == "total" and quantity.low < 0
     for name, (levels, prices) in grouped(
-        rows, of, bars, bounded=bounded, replace=pairs, sum_public=sum_public
+        *(rows, of, bars),
+        bounded=bounded,
+        replace=pairs,
+        sum_public=sum_public,
+        signed=signed,
     ):
         found.append(of_levels(name, levels, prices, rows, labels, sum_public=sum_public))
     return found

@@ -20,7 +20,6 @@ from ..plan.limit import Limit, row_limit
 from ..plan.plan import Candidate, Plan
 from ..question import Output, Question
 from .alone import Alone
-from .block import FINE
 from .layout import readings
 from .noise import noise_of
 from .reading import Components
@@ -38,14 +37,14 @@ def estimated(workload: Workload, drawn: Drawn) -> dict[int, Cells]:
     components in parts 1/FINE of a step, and then the cell with how far rounding moved them."""
     blocks = workload.blocks
     values = [block.estimates(one) for block, one in zip(blocks, drawn, strict=True)]
-    slack = [1 + int(block.slack(one) * FINE) for block, one in zip(blocks, drawn, strict=True)]
+    slack = [block.slack(one) for block, one in zip(blocks, drawn, strict=True)]
     found: dict[int, Cells] = {}
     for number in workload.shared:
         components = workload.components[number]
-        most = max(slack[block] for block, _, _ in components.places)
         cells = []
         for cell in range(components.cells):
             rows = [components.row(place, cell) for place in range(len(components.places))]
+            most = max(slack[b][row] for b, _, row in rows)
             cells.append((tuple(values[b][side][row] for b, side, row in rows), (cell, most)))
         found[number] = tuple(cells)
     return found

@@ -26,13 +26,19 @@ from ..plan.limit import NOT_COVERED
 from ..plan.plan import Plan
 from ..question import GroupingSets
 from .plan import Way, Workload
+from .reading import row_law
+from .strategy.runs import Reals
 
 _SHOWN = 20
-_CLOSE = 0.85
-"""What has a smaller deviation than so much of the largest one has no wider interval."""
-_MOST_CLOSE = 200
+_MOST_CLOSE, _MOST_OF_LINE = 200, 12
+"""Of how many answers with the largest deviations intervals are computed; those of a line are
+alike."""
+_SPREAD = 12
+_MOST_RANGES = 200_000
 _TRIES = 40
 _NEAR = 1.01
+_SPARE = 0.999
+"""The rounding of what is released makes an interval wider by far less than the rest."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -85,22 +91,38 @@ class WorkloadPlan:
         return reading.promised(plan.parts, self.schema.rows)
 
     def half_widths(self, level: Fraction) -> list[float]:
-        """How far each output is off at most, with probability `level`, in its worst cell; refused
-        where that depends on rows. Of many alike, those that cannot be the widest are estimated."""
+        """How far each output is off at most, with probability `level`, in its worst cell; of a
+        declared histogram everything that is added up from it. Refused where that depends on rows.
+
+        Where they are many, those of the largest variances and some of all others are computed. The
+        rest are taken to be as wide, in standard deviations, as the widest of these.
+        """
+        sizes, law = self._laws()
+        order = np.argsort(-sizes, kind="stable")
+        spread = np.linspace(0, len(order) - 1, _SPREAD).astype(np.int64)
+        many = _MOST_CLOSE if self.workload.line is None else _MOST_OF_LINE
+        chosen = dict.fromkeys([*order[:many].tolist(), *order[spread].tolist()])
+        found = {place: law(place).half_width(level) for place in chosen}
+        ratios = (width / sizes[place] for place, width in found.items() if sizes[place])
+        most = max(ratios, default=0.0)
+        return [found.get(place, float(most * size)) for place, size in enumerate(sizes)]
+
+    def _laws(self) -> tuple[Reals, Callable[[int], Error]]:
+        """The standard deviation of every answer, and how to find the law of one."""
+        line = self.workload.line
+        if line is not None:
+            if len(line) > _MOST_RANGES:
+                raise refuse("query.accuracy-of-ranges", many=len(line), most=_MOST_RANGES)
+            (block,) = self.workload.blocks
+            sizes = np.sqrt(np.maximum(block.estimator.variances(line), 0))
+            return sizes, lambda place: row_law(block, line, place)
         errors = []
         for plan, reading in self._readings:
             error = self._error(plan, reading)
             if error is None:
                 raise reading.refuse_accuracy()
             errors.append(error)
-        sizes = np.sqrt([error.variance for error in errors])
-        close = np.nonzero(sizes >= _CLOSE * sizes.max())[0]
-        order = close[np.argsort(-sizes[close], kind="stable")][:_MOST_CLOSE]
-        found = {int(place): errors[place].half_width(level) for place in order}
-        most = max(
-            (width / sizes[place] for place, width in found.items() if sizes[place]), default=0
-        )
-        return [found.get(place, float(most * size)) for place, size in enumerate(sizes)]
+        return np.sqrt([error.variance for error in errors]), errors.__getitem__
 
     def alone(self, number: int) -> float:
         """The epsilon that a question would cost alone, for the errors that it has here."""
@@ -134,6 +156,11 @@ class WorkloadPlan:
                 error = self._error(plan, reading)
                 widths.append("after" if error is None else shortly(error.half_width(SHOWN_LEVEL)))
             rows.append([plan.sql, ", ".join(widths), shortly(self.alone(number))])
+        if self.workload.line is not None and len(self.workload.line) <= _MOST_RANGES:
+            sizes, law = self._laws()
+            least = law(int(sizes.argmax())).half_width(SHOWN_LEVEL)
+            said = f"the least certain of {len(sizes):,} sums of its cells"
+            rows.append([said, shortly(least), ""])
         return rows
 
     def _notes(self) -> list[str]:
@@ -210,7 +237,8 @@ def least_price_of_many(accuracy: object, planned: Callable[[int], WorkloadPlan]
     given = tuple(accuracy) if isinstance(accuracy, tuple | list) else ()
     if len(given) != 3 or not isinstance(given[0], str) or given[0] not in kinds:
         raise refuse("query.accuracy-of-many", accuracy=accuracy)
-    level, reach = fraction_of_one(given[1], "level"), float(above_zero(given[2], "reach"))
+    level, asked = fraction_of_one(given[1], "level"), float(above_zero(given[2], "reach"))
+    reach = asked * _SPARE
     price, low, high = NANO, 0, LARGEST + 1
     for _ in range(_TRIES):
         width = kinds[given[0]](planned(price).half_widths(level))
@@ -227,4 +255,4 @@ def least_price_of_many(accuracy: object, planned: Callable[[int], WorkloadPlan]
         price = max(wanted, 1) if low < wanted < high else math.isqrt(max(low, 1) * high)
     if high <= LARGEST:
         return high
-    raise refuse("query.would-need-epsilon", reach=reach, largest=LARGEST // NANO)
+    raise refuse("query.would-need-epsilon", reach=asked, largest=LARGEST // NANO)

@@ -39,6 +39,7 @@ from .estimate import estimated_plans, request_of
 from .grid import Grid, grid_of
 from .layout import Layout, is_linear, layouts
 from .reading import Components
+from .strategy.runs import Runs
 
 MOST_QUESTIONS = 10_000
 MEAN = "mean"
@@ -84,6 +85,7 @@ class Workload:
 
     plans: one for each question. shared: the numbers of those that are read off the blocks.
     components: where the components of these are.
+    line: what is added up from the cells of a declared histogram, over the atoms of its block.
     together, owners: the one noise of a box, and the question of each of its components.
     saved: the share of the variance that the chosen way saves, against one by one.
     """
@@ -95,6 +97,7 @@ class Workload:
     nano: int
     plans: tuple[Plan, ...]
     components: Mapping[int, Components] = field(default_factory=dict)
+    line: Runs | None = None
 
     @property
     def shared(self) -> tuple[int, ...]:
@@ -177,7 +180,9 @@ def plan_line(declared: Line, question: Question, text: str, schema: Schema, nan
         grid=grid,
         computed=computed,
     )
-    return _made(alone, [way], way, way)
+    rows = declared.rows(1 + int(block.labels.max()))
+    line = Runs(block.strategy.atoms, rows.offsets, rows.first, rows.last)
+    return replace(_made(alone, [way], way, way), line=line)
 
 
 def _setting(alone: Alone, price: int) -> Setting:

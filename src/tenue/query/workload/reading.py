@@ -19,7 +19,7 @@ from ...frozen import dataclass
 from ...mechanism.error import Error, Term
 from ..family.reading import Additive, Interval, Linear, Noisy, Parts
 from .block import FINE, Block
-from .strategy.runs import Reals
+from .strategy.rounding import relative
 from .strategy.tail import LaplaceCombination
 
 _CLOSE = 2.0**-24
@@ -31,10 +31,7 @@ _HIDDEN = Fraction(1, 1024)
 
 @plain_dataclass(frozen=True, eq=False)
 class Components:
-    """Where the components of a question are: in which block, in which of its slices, which side.
-
-    slack: how far rounding may move one of them, in steps.
-    """
+    """Where the components of a question are: the block, which of its slices, and which side."""
 
     blocks: tuple[Block, ...]
     places: tuple[tuple[int, int, int], ...]
@@ -69,14 +66,26 @@ def combination_of(
     blocks: Sequence[Block], rows: Sequence[tuple[tuple[int, int, int], float]]
 ) -> LaplaceCombination:
     """The law of Σ weight·(estimate − truth) over rows, each given by block, side and place."""
-    added: dict[tuple[int, int], Reals] = {}
-    for (block, side, place), weight in rows:
-        own = weight * blocks[block].weights(place)
-        added[block, side] = added[block, side] + own if (block, side) in added else own
-    if not added:
+    places = dict.fromkeys(place[:2] for place, _ in rows)
+    if not places:
         return LaplaceCombination(np.zeros(0), np.zeros(0))
-    rates = [blocks[block].rates for block, _ in added]
-    return LaplaceCombination(np.concatenate(list(added.values())), np.concatenate(rates))
+    rates = [blocks[block].rates for block, _ in places]
+    added = {at: np.zeros(len(rate)) for at, rate in zip(places, rates, strict=True)}
+    doubts = {at: np.zeros(len(own)) for at, own in added.items()}
+    for (block, side, place), weight in rows:
+        own, doubt = blocks[block].weighed(place)
+        # of one row as it is nothing is rounded
+        off = 0.0 if len(rows) == 1 and weight == 1 else relative(len(rows) + 3)
+        added[block, side] += weight * own
+        doubts[block, side] += abs(weight) * (doubt + off * np.abs(own))
+    every, doubt = (np.concatenate([*found.values()]) for found in (added, doubts))
+    return LaplaceCombination(every, np.concatenate(rates), doubt)
+
+
+def row_law(block: Block, rows: Any, place: int) -> LaplaceCombination:
+    """The law of the error of any sum over the atoms of a block, asked for or not."""
+    weights, doubts = block.weighed(place, rows)
+    return LaplaceCombination(weights, block.rates, doubts)
 
 
 @lru_cache(maxsize=65_536)
@@ -100,7 +109,7 @@ def _quick_half(error: LaplaceCombination, level: Fraction) -> float:
 class Estimated(Linear):
     """A weighted sum of estimates: counts, sums, and what is added to them.
 
-    slack: how far rounding may have moved it, in parts of its weights; told with the answer.
+    Its interval is that of the noise, wider by how far rounding may have moved the estimates.
     """
 
     found: Any = field(default=None, repr=False)
@@ -197,9 +206,10 @@ class EstimatedMean(Additive):
     ) -> Interval | None:
         above, below = (number / FINE for number in self._pair(noisy))
         cell, slack = noisy[1]
+        off = slack / FINE + relative(8) * (abs(above) + abs(below))
 
         def rejected(share: float) -> bool:
-            half = self.reach(cell, share, level) + slack / FINE
+            half = self.reach(cell, share, level) + off
             return abs((1 - share) * below - share * above) > half
 
         guess = float((self.value(noisy, rows) - self.low) / (self.high - self.low))

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from tenue.errors import Refused
+from tenue.query.workload.declare import prefixes
 from unit.query.workload.small import planned, session, thresholds
 
 TEXTS = [
@@ -83,3 +84,13 @@ def test_what_shares_no_strategy_has_no_joint_law() -> None:
         )
         with pytest.raises(Refused, match="mean"):
             mean.combine({0: 1})
+
+
+def test_a_total_that_is_public_has_next_to_no_width() -> None:
+    """Under replace; its weights are nothing but what floats leave."""
+    with session("replace") as data:
+        answers = data.ask_many(prefixes("x"), epsilon=1)
+        low, high = answers.up_to(39).interval(0.95)
+    assert low <= 600 <= high
+    assert high - low < 1e-3
+    assert "600" in str(answers.up_to(39))

@@ -8,7 +8,10 @@ from fractions import Fraction
 import pytest
 
 from tenue.errors import Refused
-from unit.query.workload.small import session, thresholds
+from tenue.query.explain import explain_many
+from tenue.query.workload.declare import ranges
+from tenue.schema import Schema
+from unit.query.workload.small import schema, session, thresholds
 
 LEVEL = Fraction(19, 20)
 TOTAL = ["SELECT COUNT(*) FROM t", "SELECT BIN(x, 2), COUNT(*) FROM t GROUP BY 1"]
@@ -74,3 +77,21 @@ def test_accuracies_that_are_none() -> None:
             )
         with pytest.raises(Refused):
             data.explain_many(thresholds(), accuracy=("interval", 0.95, 1e-9))
+
+
+def test_accuracy_looks_at_every_declared_range_or_refuses() -> None:
+    """Mutant: the cells of the histogram, which are narrower than what is added up from them."""
+    plan = explain_many(ranges("x"), schema(), 1, "variance", None)
+    assert len(plan.half_widths(Fraction(19, 20))) == 40 * 41 // 2
+    (cells,) = (reading for _, reading in plan._readings)
+    widest = max(plan.half_widths(Fraction(19, 20)))
+    assert widest > 1.2 * cells.before_rows((), None).half_width(Fraction(19, 20))
+    assert "the least certain of 820 sums" in str(plan)
+    with pytest.raises(Refused, match="ranges"):
+        explain_many(ranges("pay", width=0.05), wide(), None, "variance", ("interval", 0.95, 9))
+
+
+def wide() -> Schema:
+    column = {"type": "number", "bounds": [0, 50], "grid": 0.05, "missing": 0}
+    table = {"name": "t", "unit": "record", "neighbours": "add-or-remove"}
+    return Schema.from_dict({"table": table, "columns": {"pay": column}, "budget": {"total": 9}})

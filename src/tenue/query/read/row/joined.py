@@ -15,7 +15,7 @@ from sqlglot import exp
 
 from ....engine.formula import Choice, Sum
 from ....engine.predicate import Among
-from ....errors import Refused, nearest, refuse
+from ....errors import Refused, refuse
 from ....schema import Category, Column, Named
 from ....schema.literal import show
 from ....schema.lookup import Cell, Lookup
@@ -29,6 +29,8 @@ from ..unsupported import refuse_word
 from .amount import chosen, constant
 from .key import labelled_name
 from .value import computed_column, is_column
+
+_SHOWN = 3
 
 
 def join(tree: Tree, scope: Scope, joins: list[exp.Expr]) -> Scope:
@@ -140,9 +142,8 @@ def _recoded(tree: Tree, scope: Scope, column: Category, groups: dict[Cell, list
 
 
 def _refused(scope: Scope) -> Refused:
-    names = list(scope.schema.lookups)
-    return (
-        refuse("query.join-of-private", nearest=nearest("", names))
-        if names
-        else refuse_word("JOIN")
-    )
+    lookups = scope.schema.lookups.values()
+    if not lookups:
+        return refuse_word("JOIN")
+    joins = [f"LEFT JOIN {lookup.name} USING ({lookup.key})" for lookup in lookups][:_SHOWN]
+    return refuse("query.join-of-private", joins=" or ".join(joins))

@@ -41,7 +41,7 @@ def taken(
         refuse_unquoted(node, scope)
         if isinstance(node, exp.Predicate | exp.And | exp.Or | exp.Not):
             raise refuse("query.condition-in-aggregate", name=function.name)
-        if isinstance(node, exp.Func):
+        if isinstance(node, exp.Func | exp.Mod):
             raise not_a_value(tree, node)
         takes = "one column, or *" if function.rows else "one column"
         takes = "two columns" if function.columns == 2 else takes

@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from ....engine.formula import Computed
 from ....engine.request import Units, UnitValue
-from ....errors import refuse
+from ....errors import Refused, refuse
 from ....schema import Column, Number, Table
 from ....schema.literal import show
 from ....schema.table import RECORD
@@ -35,7 +35,7 @@ def persons_scope(tree: Tree, chosen: list[exp.Expr], group: exp.Expr, scope: Sc
 
     schema = scope.schema
     if scope.persons is not None or not _by_unit(tree, chosen, group, scope):
-        raise refuse("query.persons-are-grouped-by-unit", unit=_unit_or_none(schema))
+        raise _not_by_unit(schema)
     asked: list[tuple[str, Aggregate]] = []
     for node in chosen:
         alias = None
@@ -84,8 +84,10 @@ def _is_unit(tree: Tree, node: exp.Expr, scope: Scope) -> bool:
     return column is not None and column.name.lower() == scope.schema.unit.lower()
 
 
-def _unit_or_none(schema: Table) -> str:
-    return "no column" if schema.unit == RECORD else f"`{schema.unit}`"
+def _not_by_unit(schema: Table) -> Refused:
+    if schema.unit == RECORD:
+        return refuse("query.records-are-no-persons")
+    return refuse("query.persons-are-grouped-by-unit", unit=schema.unit)
 
 
 def _value(tree: Tree, name: str, asked: Aggregate, schema: Table) -> tuple[UnitValue, Fraction]:

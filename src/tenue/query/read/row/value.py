@@ -21,7 +21,7 @@ from ..constant import in_reach, read_constant
 from ..predicate import Conditions, compared_with, known_columns
 from ..scope import Scope, find_column, refuse_unquoted
 from ..tree import Tree
-from ..unsupported import list_words, too_deep
+from ..unsupported import INSTEAD, list_words, name_called, refuse_word, too_deep
 from .amount import Amount, added, chosen, constant, field, filled, multiplied, rounded_down, scaled
 from .text import check_parts, name_of
 
@@ -264,13 +264,17 @@ def _field(tree: Tree, node: exp.Expr, name: str, scope: Scope) -> Amount:
 def not_a_value(tree: Tree, node: exp.Expr) -> Refused:
     """The refusal of what cannot be computed of a row."""
     said = "an expression"
+    if isinstance(node, exp.Mod):
+        return refuse_word("%")
     if isinstance(node, exp.AggFunc):
         said = "another aggregate"
     elif isinstance(node, exp.Func):
-        name = node.name.upper() if isinstance(node, exp.Anonymous) else node.sql_name()
-        said = f"the function {name}" if name in tree.called else "a function"
+        name = name_called(node, tree.called)
+        said = f"the function {name}" if name else "a function"
     elif isinstance(node, exp.Literal | exp.Boolean | exp.Null):
         said = "a text, TRUE, FALSE or NULL"
     elif isinstance(node, exp.Predicate | exp.Connector):
         said = "a condition"
-    return refuse("query.not-computed-of-a-row", said=said)
+    these = "Write it with these, or ask the holder for a derived column"
+    instead = INSTEAD.get(name_called(node, tree.called), these)
+    return refuse("query.not-computed-of-a-row", said=said, instead=instead)

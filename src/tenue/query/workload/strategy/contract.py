@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 from .least_squares import Estimator, least_squares
 from .level import Level, largest_cost, swap_cost
-from .runs import Runs
+from .runs import Places, Runs
 
 _MOST_SWAPS = 30_000_000
 
@@ -23,6 +23,11 @@ class Rows(Protocol):
     """The answers of a block, as sums over atoms."""
 
     def __len__(self) -> int: ...
+    @property
+    def sizes(self) -> Places:
+        """Over how many atoms each row is."""
+        ...
+
     def whole_sums(self, values: Sequence[int]) -> list[int]:
         """The sum over the atoms of each row, exactly."""
         ...

@@ -31,6 +31,7 @@ def grouped(
     bounded: bool,
     replace: bool = False,
     sum_public: bool = False,
+    signed: bool = False,
 ) -> list[tuple[str, Weighted]]:
     """Atoms and questions, at the prices with the least mean error.
 
@@ -40,6 +41,8 @@ def grouped(
         bounded: whether none may have more.
         replace: whether a row may leave one atom for another, or for the outside.
         sum_public: whether the sum of all atoms is known, without noise.
+        signed: whether atoms may be negative; they are released then, at a low price at least, for
+            nothing else would bound what rounding does to answers (`least_squares.py`).
     """
     levels = _levels(rows, questions)
     if len(levels) < 2 or len(levels) > _MOST_LEVELS + 1:
@@ -52,6 +55,8 @@ def grouped(
         prices = _balanced(rows, levels, allowed, bounded=bounded, sum_public=sum_public)
     else:
         return []
+    if signed:
+        prices[0] = max(prices[0], _LEAST)
     kept = [(level, p) for level, p in zip(levels, prices, strict=True) if p >= _LEAST]
     return [("questions and atoms", (tuple(l for l, _ in kept), tuple(p for _, p in kept)))]
 

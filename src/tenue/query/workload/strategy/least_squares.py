@@ -5,6 +5,20 @@ question w has the variance w M⁺ wᵀ. It is computed after the noise is drawn
 
 Where the sum of all atoms is public, the estimate is the nearest one with that sum: x̂ + u·(N − 1x̂),
 u = M⁺1/(1M⁺1), and a question has the variance w M⁺ wᵀ − (w M⁺ 1)²/(1M⁺1).
+
+What rounding does is bounded afterwards (`rounding.py`). Where atoms are released by themselves
+with variance v₀, M ≥ 1/v₀, so that no eigenvalue of M⁻¹ is above v₀:
+
+* value. The estimate x̃ leaves the residual r = Aᵀ((y − Ax̃)/v), and w·(x* − x̃) = wM⁻¹r, which is
+  at most v₀·|w|·|r|. Where the sum is public, M⁻¹ is P = M⁻¹ − M⁻¹11ᵀM⁻¹/(1M⁻¹1) ≤ M⁻¹ instead,
+  P1 = 0 lets r lose its mean, and N − 1x̃ is added along u, |u|² ≤ v₀/(1M⁻¹1) ≤ v₀·(1M1)/n².
+* weights. With s = v₀·(weights on atoms), z = w − Ms and f = ŵ − As/v, the exact weights differ
+  from As/v by A(M⁻¹z)/v, whose variance is zM⁻¹z ≤ v₀|z|²: no single one by more than √(v₀/v)·|z|.
+  Where the sum is public, z loses its mean, and 1s is added along u: (1s)²/(1M⁻¹1) of variance.
+
+Where they are not, there may be no M⁻¹, and the exact weights are not needed: ŵ·y is compared with
+the value, and (w − ŵA)·x is bounded by what was released. That needs atoms that are not negative,
+each of which is at most the answer of any row that it is in (or the public sum).
 """
 
 from __future__ import annotations
@@ -16,6 +30,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from .level import Level
+from .rounding import PLACES, SPARE, length, relative, residuals, whole
 from .runs import Places, Reals, Runs
 
 _PART = 2048
@@ -43,6 +58,19 @@ class Estimator(Protocol):
 
     def estimate(self, noisy: Sequence[Reals]) -> Reals:
         """The estimates of all atoms; the last number is their sum, where that is public."""
+        ...
+
+    def refined(self, released: Sequence[Sequence[int]], atoms: Sequence[int]) -> list[int]:
+        """Atoms in multiples of 2⁻⁴⁰, nearer to the least squares estimate where they can be."""
+        ...
+
+    def missed(self, rows: Any, released: Sequence[Sequence[int]], atoms: Sequence[int]) -> Reals:
+        """How far each row's sum over the atoms, in multiples of 2⁻⁴⁰, may be off the weighted sum
+        of what was released, by the weights that `weights` and `doubts` are about."""
+        ...
+
+    def doubts(self, rows: Any, place: int, weights: Sequence[Reals]) -> list[Reals]:
+        """How far each weight on the noisy answers of each level may be off."""
         ...
 
 
@@ -122,6 +150,74 @@ class _Leaves:
     def estimate(self, noisy: Sequence[Reals]) -> Reals:
         return self.solved(_carried_back(self.levels, noisy, self._noise))
 
+    def refined(self, released: Sequence[Sequence[int]], atoms: Sequence[int]) -> list[int]:
+        return _moved(atoms, self.solved(self.left(released, atoms)[0]))
+
+    def missed(self, rows: Runs, released: Sequence[Sequence[int]], atoms: Sequence[int]) -> Reals:
+        left, off = self.left(released, atoms)
+        most = self._leaf * length(np.abs(left) + off)
+        return np.asarray(np.sqrt(rows.sizes) * most * SPARE)
+
+    def missed_of_sum(
+        self, rows: Runs, released: Sequence[Sequence[int]], atoms: Sequence[int], known: int
+    ) -> Reals:
+        """The same where the sum of all atoms is public."""
+        left, off = self.left(released, atoms)
+        most = self._leaf * length(np.abs(left - left.mean()) + off + relative(2) * np.abs(left))
+        astray = abs(float((known << PLACES) - sum(atoms))) * 2.0**-PLACES
+        most += float(np.sqrt(self._leaf)) * self._along * astray
+        return np.asarray(np.sqrt(rows.sizes) * most * SPARE)
+
+    @cached_property
+    def _along(self) -> float:
+        """At least √(1/(1M⁻¹1))."""
+        many = self.levels[0].many
+        ones = zip(self.levels, self._noise, strict=True)
+        return SPARE * float(
+            np.sqrt(sum((level.times(np.ones(many)) ** 2).sum() / v for level, v in ones)) / many
+        )
+
+    @cached_property
+    def _operations(self) -> int:
+        """At most so many in a row lead from the levels to one atom."""
+        return 8 + sum(2 + int(np.bincount(level.atoms).max()) for level in self.levels)
+
+    def left(self, released: Sequence[Sequence[int]], atoms: Sequence[int]) -> tuple[Reals, Reals]:
+        """The residual of an estimate, carried back to atoms, and how far that may be off."""
+        pairs = zip(released, self.levels, strict=True)
+        left = [residuals(own, level.answers(atoms)) for own, level in pairs]
+        size = _carried_back(self.levels, [np.abs(own) for own in left], self._noise)
+        return _carried_back(self.levels, left, self._noise), relative(self._operations) * size
+
+    def doubts(
+        self, rows: Runs, place: int, weights: Sequence[Reals], *, sum_public: bool = False
+    ) -> list[Reals]:
+        solved = self._leaf * weights[0]
+        left, size = rows.row(place) - weights[0], 1 + np.abs(weights[0])
+        found = [np.zeros(len(weights[0]))]
+        if len(self.levels) == 1 and not sum_public and not left.any():
+            return found
+        moved = np.zeros(len(left))
+        for level, v, own in zip(self.levels[1:], self._noise[1:], weights[1:], strict=True):
+            longest = 4 + int(np.diff(level.offsets).max())
+            off = relative(longest) * (level.times(np.abs(solved)) / v + np.abs(own))
+            found.append(np.abs(own - level.times(solved) / v) + off)
+            left, size = left - level.transposed(own), size + level.transposed(np.abs(own))
+            moved += level.transposed(found[-1])
+        astray = 0.0
+        if sum_public:
+            left = left - left.mean()
+            astray = abs(solved.sum()) + relative(len(solved) + 2) * np.abs(solved).sum()
+        left = np.abs(left) + relative(self._operations) * size + SPARE * moved
+        spread = np.sqrt(self._leaf) * length(left) + astray * self._along
+        return [
+            own + SPARE * spread / np.sqrt(v) for own, v in zip(found, self._noise, strict=True)
+        ]
+
+
+def _moved(atoms: Sequence[int], by: Reals) -> list[int]:
+    return [atom + more for atom, more in zip(atoms, whole(by), strict=True)]
+
 
 def _told_by(levels: Sequence[Level], noise: Sequence[float], solved: Reals) -> list[Reals]:
     return [level.times(solved) / v for level, v in zip(levels, noise, strict=True)]
@@ -159,7 +255,7 @@ def _products(levels: Sequence[Level]) -> Reals:
 
 
 class _Dense:
-    """Any levels, where atoms are few; M may be singular."""
+    """Any levels, where atoms are few; M may be singular. Atoms must not be negative."""
 
     def __init__(self, levels: Sequence[Level], variances: Sequence[float]) -> None:
         self.levels, self._noise = levels, variances
@@ -194,6 +290,45 @@ class _Dense:
     def estimate(self, noisy: Sequence[Reals]) -> Reals:
         return self.solved(_carried_back(self.levels, noisy, self._noise))
 
+    def refined(self, released: Sequence[Sequence[int]], atoms: Sequence[int]) -> list[int]:
+        return list(atoms)
+
+    def missed(self, rows: Runs, released: Sequence[Sequence[int]], atoms: Sequence[int]) -> Reals:
+        found = np.empty(len(rows))
+        for place, told in enumerate(rows.whole_sums(atoms)):
+            weights = self.weights(rows, place)
+            off = zip(self.doubts(rows, place, weights), released, strict=True)
+            more = sum(float(own @ np.abs(np.array(y, dtype=np.float64))) for own, y in off)
+            found[place] = _apart(told, weights, released) + SPARE * more
+        return found
+
+    def doubts(self, rows: Runs, place: int, weights: Sequence[Reals]) -> list[Reals]:
+        left = np.abs(_not_told(self.levels, rows.row(place), weights, 0.0))
+        found = [np.zeros(len(level)) for level in self.levels]
+        for level, own in zip(self.levels, found, strict=True):
+            owner = np.repeat(np.arange(len(level)), np.diff(level.offsets))
+            np.add.at(own, owner, left[level.atoms])
+            left[level.atoms] = 0
+        return found
+
+
+def _apart(told: int, weights: Sequence[Reals], released: Sequence[Sequence[int]]) -> float:
+    """At least |told·2⁻⁴⁰ − Σ weight·released|."""
+    own = np.concatenate([*weights])
+    parts = own * np.concatenate([np.array(level, dtype=np.float64) for level in released])
+    value = float(told) * 2.0**-PLACES
+    size = abs(value) + float(np.abs(parts).sum())
+    return abs(value - float(parts.sum())) + relative(len(parts) + 4) * size
+
+
+def _not_told(levels: Sequence[Level], row: Reals, weights: Sequence[Reals], every: float) -> Reals:
+    """At least the size of what the weights leave of a row, beside so much of every atom."""
+    left, size, operations = row - every, row + abs(every), 4
+    for level, own in zip(levels, weights, strict=True):
+        left, size = left - level.transposed(own), size + level.transposed(np.abs(own))
+        operations += 2 + int(np.bincount(level.atoms).max())
+    return np.abs(left) + relative(operations) * size
+
 
 class _OfPublicSum:
     """Any of them, moved to where the atoms have the sum that is known.
@@ -222,3 +357,31 @@ class _OfPublicSum:
         *levels, (known,) = noisy
         found = self._inner.estimate([*levels, *([np.array([known])] * self._spare)])
         return np.asarray(found + self._shift * (known - found.sum()))
+
+    def refined(self, released: Sequence[Sequence[int]], atoms: Sequence[int]) -> list[int]:
+        *noisy, (known,) = released
+        if not isinstance(self._inner, _Leaves):
+            return list(atoms)
+        left, _ = self._inner.left(noisy, atoms)
+        astray = float((known << PLACES) - sum(atoms)) * 2.0**-PLACES
+        moved = self._inner.solved(left - left @ self._shift)
+        return _moved(atoms, moved + self._shift * (astray - moved.sum()))
+
+    def missed(self, rows: Runs, released: Sequence[Sequence[int]], atoms: Sequence[int]) -> Reals:
+        *noisy, (known,) = released
+        if isinstance(self._inner, _Leaves):
+            return self._inner.missed_of_sum(rows, noisy, atoms, known)
+        levels = self._inner.levels[: -self._spare]
+        found = np.empty(len(rows))
+        for place, told in enumerate(rows.whole_sums(atoms)):
+            weights, row = self.weights(rows, place), rows.row(place)
+            every = float(row @ self._shift)
+            left = float(_not_told(levels, row, weights, every).max())
+            both = [*weights, np.array([every])]
+            found[place] = _apart(told, both, released) + SPARE * left * known
+        return found
+
+    def doubts(self, rows: Runs, place: int, weights: Sequence[Reals]) -> list[Reals]:
+        if isinstance(self._inner, _Leaves):
+            return self._inner.doubts(rows, place, weights, sum_public=True)
+        return [np.zeros(len(own)) for own in weights]

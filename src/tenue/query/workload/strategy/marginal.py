@@ -98,8 +98,13 @@ class Marginals:
             table = table - mean if axis in columns else mean
         return np.broadcast_to(table, self.sizes)
 
-    def weights(self, asked: Columns, cell: Sequence[int], precisions: Reals) -> list[Reals]:
-        """The weights of one cell of a marginal on the cells of every released one."""
+    def weights(
+        self, asked: Columns, cell: Sequence[int], precisions: Reals, *, sizes: bool = False
+    ) -> list[Reals]:
+        """The weights of one cell of a marginal on the cells of every released one.
+
+        sizes: instead, the sums of the sizes of what is added up to each weight.
+        """
         told, found = self.told(precisions), []
         place = dict(zip(sorted(asked), cell, strict=True))
         for s, precision in zip(self.sets, precisions, strict=True):
@@ -110,7 +115,7 @@ class Marginals:
                     for axis, i in enumerate(sorted(s)):
                         along = np.full(self.sizes[i], 1 / self.sizes[i] if i in asked else 1.0)
                         if i in t:
-                            along = -along
+                            along = along if sizes else -along
                             along[place[i]] += 1
                         part = part * along.reshape([-1 if k == axis else 1 for k in range(len(s))])
                     outside = math.prod(

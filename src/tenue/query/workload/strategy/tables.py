@@ -11,6 +11,7 @@ import numpy as np
 
 from .contract import Strategy
 from .marginal import Columns, Marginals
+from .rounding import SPARE, length, relative, residuals
 from .runs import Places, Reals
 
 _EXACT = 2.0**62
@@ -41,6 +42,13 @@ class TableRows:
     def __len__(self) -> int:
         return self.offsets[-1]
 
+    @property
+    def sizes(self) -> Places:
+        """Over how many atoms each row is."""
+        whole = self.table.cells(range(len(self.table.sizes)))
+        each = [whole // self.table.cells(columns) for columns in self.asked]
+        return np.repeat(np.array(each, dtype=np.int64), np.diff(self.offsets))
+
     def whole_sums(self, values: Sequence[int]) -> list[int]:
         exact = sum(map(abs, values)) < _EXACT
         whole = np.array([*values], dtype=np.int64 if exact else object).reshape(self.table.sizes)
@@ -48,7 +56,9 @@ class TableRows:
         for order, shown in zip(self.orders, self.shown, strict=True):
             places = sorted(order)
             table = _marginal(whole, frozenset(order)).transpose([places.index(i) for i in order])
-            found += table[tuple(map(slice, shown))].ravel().tolist()
+            found += (
+                table[(*map(slice, shown), ...)].ravel().tolist()
+            )  # `...`: a total stays an array
         return found
 
     def cell(self, place: int) -> tuple[Columns, tuple[int, ...]]:
@@ -135,6 +145,37 @@ class TableEstimator:
         table = self.strategy.table
         every = table.weights(*rows.cell(place), self._precisions)
         return [every[table.sets.index(columns)] for columns in self.strategy.released]
+
+    def refined(self, released: Sequence[Sequence[int]], atoms: Sequence[int]) -> list[int]:
+        return list(atoms)
+
+    def missed(
+        self, rows: TableRows, released: Sequence[Sequence[int]], atoms: Sequence[int]
+    ) -> Reals:
+        """As |w·(x* − x̃)| = |wM⁺r| ≤ |w|·|r|/λ for the residual r of the estimate x̃ and the least
+        eigenvalue λ of M that is not 0: these are the μ_T."""
+        table = self.strategy.table
+        told = table.told(self._precisions)
+        left, size = np.zeros(table.sizes), np.zeros(table.sizes)
+        pairs = zip(self.strategy.released, released, self.strategy.answers(atoms), strict=True)
+        for columns, own, answers in pairs:
+            shape = [n if i in columns else 1 for i, n in enumerate(table.sizes)]
+            found = residuals(own, answers).reshape(shape)
+            precision = self._precisions[table.sets.index(columns)]
+            left, size = left + found * precision, size + np.abs(found) * precision
+        operations = 4 + 2 * len(self.strategy.released)
+        most = length((np.abs(left) + relative(operations) * size).ravel())
+        return np.asarray(np.sqrt(rows.sizes) * most * SPARE / told[told > 0].min())
+
+    def doubts(self, rows: TableRows, place: int, weights: Sequence[Reals]) -> list[Reals]:
+        """By a count of operations: the weights have a closed form."""
+        table = self.strategy.table
+        every = table.weights(*rows.cell(place), self._precisions, sizes=True)
+        operations = 2 * len(table.sets) + 4 * len(table.sizes) + 12
+        return [
+            relative(operations) * every[table.sets.index(columns)]
+            for columns in self.strategy.released
+        ]
 
     def estimate(self, noisy: Sequence[Reals]) -> Reals:
         tables = dict(zip(self.strategy.released, noisy, strict=True))

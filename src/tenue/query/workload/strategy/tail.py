@@ -10,6 +10,14 @@ Z = Σ wᵢXᵢ, where Xᵢ has masses proportional to e^(−rᵢ|k|) and κᵢ 
 * The characteristic function φ(t) = Π 1/(1 + (1 − cos twᵢ)/κᵢ), smoothed over δ and summed at the
   frequencies of a period L; what the period, the truncated series and rounding may hide is taken
   off.
+
+Weights are floats, and those that are meant may differ from them a little. With n draws, all of
+them have |Xᵢ| ≤ ln(2n/β)/rᵢ but with probability β, since P(|Xᵢ| ≥ k) ≤ 2e^(−rᵢk): whatever the
+weights are off by, dᵢ at most, moves Z by no more than ln(2n/β)·Σ dᵢ/rᵢ then; both hold at once.
+
+No term of Chernoff's bound falls as a weight grows or a rate falls, so that it holds for rates that
+are larger than told; the other bound is for rates that are told as they are. With rates up to 16,
+(cosh tw − 1)/κ is off by fewer than 64 roundings: it is taken as so much larger.
 """
 
 from __future__ import annotations
@@ -21,6 +29,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from .rounding import SPARE, relative
 from .runs import Reals
 
 _LOOKS = 48
@@ -34,6 +43,12 @@ _HARDLY, _MANY_SMALL = 1e-7, 100
 _MOST = 4_000_000
 """How many values of the characteristic function are computed at once."""
 _MOST_FREQUENCIES = 1 << 16
+_SHAPE = 64
+"""So many roundings lead to a term of either bound."""
+_DOUBTED = 2.0**-30
+"""What is left for draws so large that doubts about weights matter, in parts of what is outside."""
+MOST_RATE = 16.0
+"""Rates are told as if none were larger, which is hardly any noise: floats hold no less."""
 
 
 class LaplaceCombination:
@@ -41,10 +56,13 @@ class LaplaceCombination:
 
     Parameters
         weights: the weight of each draw.
-        rates: its loss for each step.
+        rates: its loss for each step; of those told as `MOST_RATE` at least so much.
+        doubts: how far each weight may be off; not at all by default.
     """
 
-    def __init__(self, weights: Reals, rates: Reals) -> None:
+    def __init__(self, weights: Reals, rates: Reals, doubts: Reals | None = None) -> None:
+        self._doubt = 0.0 if doubts is None else SPARE * float((doubts / rates).sum())
+        self._draws = len(weights)
         some = weights != 0
         pairs = np.stack([np.abs(weights[some]), rates[some]], axis=1)
         kinds, counts = np.unique(pairs, axis=0, return_counts=True)
@@ -54,6 +72,14 @@ class LaplaceCombination:
 
     @cached_property
     def variance(self) -> float:
+        """At least that of the weights that are meant; more by rounding only."""
+        # a draw has a standard deviation of at most √2/rate
+        off = 1 + relative(self._terms + _SHAPE)
+        return (math.sqrt(self._spread) + 1.5 * self._doubt) ** 2 * off
+
+    @cached_property
+    def _spread(self) -> float:
+        """The variance of the weights as they stand."""
         return float((self._many * self._w**2 / self._kappa).sum())
 
     @cached_property
@@ -74,13 +100,25 @@ class LaplaceCombination:
 
     def quick_half_width(self, level: Fraction) -> float:
         """By Chernoff alone, which takes no time."""
-        return self.chernoff(float(1 - level)) if len(self._w) else 0.0
+        outside, more = self._doubted(level)
+        return self.chernoff(outside) + more if len(self._w) else more
 
     def half_width(self, level: Fraction) -> float:
         """An r with P(|Z| ≤ r) ≥ level."""
-        if not len(self._w):
-            return 0.0
+        outside, more = self._doubted(level)
+        return self._half_width(outside) + more if len(self._w) else more
+
+    def _doubted(self, level: Fraction) -> tuple[float, float]:
+        """What is left of the probability outside, and how much wider doubts make an interval."""
         outside = float(1 - level)
+        if not self._doubt:
+            return outside, 0.0
+        reach = math.log(2 * self._draws / (outside * _DOUBTED))
+        return outside * (1 - 2 * _DOUBTED), SPARE * reach * self._doubt
+
+    def _half_width(self, outside: float) -> float:
+        if self._r.max() >= MOST_RATE:
+            return self.chernoff(outside)
         main, rest = self._apart
         if rest is None:
             return min(self.chernoff(outside), self._by_frequencies(outside))
@@ -94,7 +132,7 @@ class LaplaceCombination:
         """The terms that matter, and those with hardly any of the variance; none if few are so."""
         parts = self._many * self._w**2 / self._kappa
         order = np.argsort(parts)
-        few = order[np.cumsum(parts[order]) <= _HARDLY * self.variance]
+        few = order[np.cumsum(parts[order]) <= _HARDLY * self._spread]
         if len(few) < _MANY_SMALL:
             return self, None
         small = np.zeros(len(parts), dtype=np.bool_)
@@ -114,8 +152,10 @@ class LaplaceCombination:
     def _grown(self, t: Reals) -> Reals:
         """−Σ ln(1 − (cosh tw − 1)/κ): the logarithm of E e^(tZ)."""
         moved = 2 * np.sinh(np.outer(t, self._w) / 2) ** 2 / self._kappa
+        moved *= 1 + relative(_SHAPE)
         with np.errstate(divide="ignore", invalid="ignore"):
-            return np.asarray(-(self._many * np.log1p(-np.minimum(moved, 1.0))).sum(axis=1))
+            logs = -(self._many * np.log1p(-np.minimum(moved, 1.0))).sum(axis=1)
+        return np.asarray(logs * (1 + relative(len(self._w) + _SHAPE)))
 
     def chernoff(self, outside: float) -> float:
         """An r with P(|Z| ≥ r) ≤ outside."""
@@ -128,19 +168,21 @@ class LaplaceCombination:
             best = min(best, float(reach[place]))
             step = (high - low) / (looks + 1)
             low, high = max(0.0, t[place] - step), min(self._fastest, t[place] + step)
-        return best * (1 + 1e-9)
+        return best * (1 + relative(_SHAPE))
 
     def _beyond(self, r: Reals) -> Reals:
         """At most P(|Z| ≥ r), for several r."""
         t = np.linspace(0, self._fastest, _LOOKS + 2)[1:-1]
         with np.errstate(over="ignore"):
-            bounds = 2 * np.exp(np.minimum(self._grown(t)[:, None] - np.outer(t, r), 1.0))
+            far = np.outer(t, r)
+            near = self._grown(t)[:, None]
+            bounds = 2 * np.exp(np.minimum(near - far + relative(_SHAPE) * (near + far), 1.0))
         return np.asarray(bounds.min(axis=0))
 
     # -- the characteristic function -----------------------------------------------------------
 
     def _by_frequencies(self, outside: float) -> float:
-        deviation = math.sqrt(self.variance)
+        deviation = math.sqrt(self._spread)
         delta = _SMOOTH * deviation
         far = self.chernoff(outside * _HIDDEN)
         near = self.chernoff(outside)
@@ -159,8 +201,8 @@ class LaplaceCombination:
             told = 2 * r / period + np.sin(np.outer(r, t)) @ c
             cut = 2 / math.pi * (2 * period / (math.pi * delta)) ** 4 / (4 * frequencies**4)
             size = np.abs(c)
-            rounded = size @ (8 * self._terms + 2 * t * spread + 40) + frequencies * size.sum()
-            rounded = rounded + 2 * r * (size @ t)
+            shape = _SHAPE * self._terms + 2 * t * spread + _SHAPE
+            rounded = size @ shape + frequencies * size.sum() + 2 * r * (size @ t) + _SHAPE
             return np.asarray(told - self._beyond(period - r - delta) - cut - rounded * 2.0**-53)
 
         low, high = 0.0, min(near, period / 2 * 0.999)

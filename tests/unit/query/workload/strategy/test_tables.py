@@ -27,6 +27,9 @@ def test_answers_are_marginals() -> None:
 def test_rows_follow_the_keys_and_leave_out_what_is_missing() -> None:
     wanted = [*CUBE.sum(axis=2).T[:2].ravel().tolist(), *CUBE.sum(axis=(0, 1)).tolist()]
     assert ROWS.whole_sums(TRUTH) == wanted
+    total = TableRows(TABLE, ((), (2,)), ((), (2,)))
+    assert total.whole_sums([2**70] * 12) == [12 * 2**70, 6 * 2**70, 6 * 2**70], "of any size"
+    assert total.sizes.tolist() == [12, 6, 6]
     assert len(ROWS) == 6
     assert ROWS.cell(2) == (frozenset({0, 1}), (0, 1)), "second value of column 1, first of 0"
     assert ROWS.cell(5) == (frozenset({2}), (1,))

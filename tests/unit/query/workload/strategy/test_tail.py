@@ -10,7 +10,7 @@ import pytest
 
 from tenue.noise import DiscreteLaplace
 from tenue.noise.laplace_sum import LaplaceSum
-from tenue.query.workload.strategy.tail import LaplaceCombination
+from tenue.query.workload.strategy.tail import MOST_RATE, LaplaceCombination
 
 CASES = [
     ([1], [1]),
@@ -74,3 +74,28 @@ def test_small_terms_are_bounded_apart_and_change_little() -> None:
     assert main.variance + rest.variance == pytest.approx(both.variance)
     large = LaplaceCombination(weights[:20], rates[:20]).half_width(Fraction(19, 20))
     assert large <= both.half_width(Fraction(19, 20)) <= 1.002 * large
+
+
+def test_doubts_widen_by_what_they_can_move_and_no_more() -> None:
+    """Mutant: the weights as floats found them, whatever they may be off by."""
+    weights, rates = np.linspace(1, 2, 20), np.full(20, 0.3)
+    level = Fraction(19, 20)
+    plain = LaplaceCombination(weights, rates)
+    doubted = LaplaceCombination(weights, rates, np.full(20, 1e-6))
+    least = 20 * 1e-6 / 0.3 * math.log(2 * 20 / 0.05)
+    wider = doubted.half_width(level) - plain.half_width(level)
+    assert least < wider < 8 * least
+    assert plain.variance < doubted.variance < plain.variance * 1.001
+    assert doubted.quick_half_width(level) > plain.quick_half_width(level)
+
+
+def test_weights_that_are_nothing_but_rounding_have_an_interval() -> None:
+    """As those of a total that is public anyway."""
+    law = LaplaceCombination(np.full(900, 1e-17), np.full(900, 0.3), np.full(900, 1e-13))
+    assert 0 < law.half_width(Fraction(19, 20)) < 1e-6
+
+
+def test_rates_that_are_told_as_the_largest_are_bounded_by_chernoff() -> None:
+    """They may be larger: no other bound holds for all of these."""
+    law = LaplaceCombination(np.ones(12), np.full(12, MOST_RATE))
+    assert law.half_width(Fraction(19, 20)) == law.chernoff(0.05)
