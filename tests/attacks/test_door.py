@@ -83,7 +83,7 @@ def test_a_reader_that_believes_statistics_faults(tmp_path: Path) -> None:
         table = f"(SELECT {stored} AS x FROM read_parquet('{path}'))"  # noqa: S608
         sql = f"SELECT SUM(CAST({cut} AS BIGINT)) FROM {table}"  # noqa: S608
         try:
-            assert duckdb.execute(sql).fetchall() == [(100,)]
+            assert duckdb.connect().execute(sql).fetchall() == [(100,)]
             assert not faults
         except duckdb.ConversionException:
             assert faults
@@ -215,7 +215,7 @@ def test_a_damaged_page_is_found_when_the_holder_opens_it(
     path.write_bytes(written)
     # the mutant: a count of values that are there and not understood
     test = f"SELECT count_if(x IS NOT NULL AND x IS NULL) FROM read_parquet('{path}')"  # noqa: S608
-    assert duckdb.execute(test).fetchall() == [(0,)]
+    assert duckdb.connect().execute(test).fetchall() == [(0,)]
     described = tn.Schema.from_dict(
         {
             "table": {"name": "t", "unit": "record", "neighbours": "add-or-remove"},

@@ -73,7 +73,7 @@ def test_numbers_that_floating_point_cannot_tell_apart_are_nobody(
 def test_a_uuid_is_named_by_its_usual_text_only(tmp_path: Path) -> None:
     usual = "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11"
     file = tmp_path / "u.parquet"
-    duckdb.sql(f"COPY (SELECT UUID '{usual}' AS id, 'flu' AS d) TO '{file}'")
+    duckdb.connect().execute(f"COPY (SELECT UUID '{usual}' AS id, 'flu' AS d) TO '{file}'")
     with opened(str(file), "id", {"id": WHO, "d": FLU}) as data:
         assert data._engine.look_up("id", usual, "d") == [0]
         for other in (usual.upper(), "{" + usual + "}", usual.replace("-", ""), "xyz", ""):

@@ -180,7 +180,10 @@ def test_the_row_group_of_each_row_is_known(sizes: list[int]) -> None:
     groups = [(7 + place, size) for place, size in enumerate(sizes)]
     sql = row_group(Path("t.parquet"), lambda _: groups)
     rows = f"SELECT {sql} FROM (SELECT range AS file_row_number FROM range({sum(sizes)})) "  # noqa: S608
-    found = [number for (number,) in duckdb.execute(rows + "ORDER BY file_row_number").fetchall()]
+    found = [
+        number
+        for (number,) in duckdb.connect().execute(rows + "ORDER BY file_row_number").fetchall()
+    ]
     assert found == list(itertools.chain(*([number] * size for number, size in groups)))
 
 

@@ -39,7 +39,7 @@ def test_bins_begin_at_multiples_of_their_width(low: int, steps: int, width: int
 def test_calendar_cells_are_those_of_the_database(part: str) -> None:
     found = key(f"DATE_TRUNC('{part}', seen)")
     assert isinstance(found, Calendar)
-    (count,) = duckdb.execute(
+    (count,) = duckdb.connect().execute(
         "SELECT COUNT(DISTINCT DATE_TRUNC(?, moment)) FROM range(TIMESTAMP '2020-01-01 00:00:30', "
         "TIMESTAMP '2021-01-01', INTERVAL 1 MINUTE) AS r(moment)",
         [part],
