@@ -70,7 +70,7 @@ _INSIDE = {
         "report leave protected_copy release sweep"
     ),
     "noise": (
-        "criterion enclosure source table exact law joint likelihood box discrete_laplace "
+        "criterion enclosure source keyed table exact law joint likelihood box discrete_laplace "
         "heavy_tail laplace_sum independent laplace optimal_steps optimal"
     ),
     "order": "hilbert category key",

@@ -33,10 +33,20 @@ def in_spark(spark: SparkSession, **asked: Any) -> Any:
     return made
 
 
-def test_a_generalised_table_is_the_same(spark: SparkSession, tmp_path: Path) -> None:
-    found = in_spark(spark, method="generalise", k=4)
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"method": "generalise", "k": 4},
+        {"method": "microaggregate", "by": "each-quasi-identifier", "k": 6},
+    ],
+    ids=["generalise", "microaggregate"],
+)
+def test_what_is_not_drawn_is_the_same(
+    spark: SparkSession, tmp_path: Path, asked: dict[str, Any]
+) -> None:
+    found = in_spark(spark, **asked)
     path = stored(tmp_path, people())
-    held = tn.publish(path, schema=schema(), ledger=False, method="generalise", k=4)
+    held = tn.publish(path, schema=schema(), ledger=False, **asked)
     assert rows_of(found) == rows_of(held)
     assert found.risk.check == held.risk.check
     found.save(tmp_path / "out")

@@ -50,7 +50,8 @@ def publish(
     by: Annotated[
         str | None,
         Option(
-            help="How groups are formed. microaggregate: mdav, or v-mdav if people form clusters. "
+            help="How groups are formed. microaggregate: mdav; v-mdav if people form clusters; "
+            "each-quasi-identifier, by itself, which promises less. "
             "generalise: multidimensional, or full-domain: one level for each column. "
             "swap: quasi-identifiers; each-confidential, which moves numbers and dates least; "
             "other-attributes, which fits values to all other columns. anatomy: quasi-identifiers "

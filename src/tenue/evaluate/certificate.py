@@ -12,6 +12,7 @@ from typing import Any
 from ..errors import Refused
 from ..promise import (
     Certificate,
+    ColumnKAnonymity,
     KAnonymity,
     ProbabilisticKAnonymity,
     Promise,
@@ -29,6 +30,12 @@ SWAPPED = (
     "be the same for all of a group, and is then known all the same."
 )
 """What the reader of k, l and t of a swapped file must know: they measure something else."""
+EACH_BY_ITSELF = (
+    "In this table each quasi-identifier was grouped by itself. Its promise is that every value of "
+    "one is shared by at least {k} units; of combinations nothing is promised, and k, l and t "
+    "measure those."
+)
+"""The same of a table whose quasi-identifiers were grouped one by one."""
 LINKED = (
     "This release has two linked tables. Quasi-identifiers are as they were, so people may look "
     "like nobody else, and k, l and t by them do not measure it. Its promise is that a record of a "
@@ -171,6 +178,8 @@ def explained(check: Check, promise: Promise | None, *, linked: bool = False) ->
     if isinstance(promise, TCloseness):
         note = BUCKETED.format(t=exactly(promise.t))
         return replace(check, notes=(note, *check.notes), swapped=True)
+    if isinstance(promise, ColumnKAnonymity) and len(check.quasi_identifiers) > 1:
+        return replace(check, notes=(EACH_BY_ITSELF.format(k=promise.k), *check.notes))
     if isinstance(promise, Pure):
         return replace(check, notes=(DRAWN, *check.notes), drawn=True)
     return check
@@ -208,7 +217,11 @@ def _misfit(check: Check, beside: Beside, columns: Sequence[str]) -> str:
     if absent:
         return f"it speaks of {named(absent)}, which the file does not have"
     promise = beside.certificate.promise
-    if isinstance(promise, KAnonymity) and check.smallest_rows < promise.k and _same(check, said):
+    if isinstance(promise, ColumnKAnonymity) and len(check.quasi_identifiers) == 1:
+        least = promise.k
+    else:
+        least = promise.k if isinstance(promise, KAnonymity) else 0
+    if check.smallest_rows < least and _same(check, said):
         rows = many(check.smallest_rows, "row")
         return f"it says {promise}, and some group has {rows} only"
     if isinstance(promise, TCloseness) and check.quasi_identifiers == (GROUP,):

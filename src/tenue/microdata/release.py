@@ -64,7 +64,8 @@ def publish(
     """A protected copy of a table, with its certificate.
 
     Guarantee
-        "microaggregate": every combination of quasi-identifiers is shared by at least `k` units.
+        "microaggregate": every combination of quasi-identifiers is shared by at least `k` units;
+        by "each-quasi-identifier", every value of each of them.
         "generalise": the same, by intervals and concepts that are true of every row.
         "swap": a confidential value in a unit's row came from that unit's record with probability
         at most 1/k, for whoever holds the records of a group to be equally likely anybody's in it.
@@ -97,7 +98,8 @@ def publish(
             microaggregation. For a swap in which each column has its own groups,
             also a mapping from column to k. The certificate then promises the least, of each column
             by itself: together they may leave fewer records, whatever their k.
-        by: how groups are formed. "microaggregate": "mdav" or "v-mdav". "generalise":
+        by: how groups are formed. "microaggregate": "mdav", "v-mdav" or
+            "each-quasi-identifier" (individual ranking: similar values of each). "generalise":
             "multidimensional" (split as far as k allows) or "full-domain" (each column on one
             level, those levels that lose least). "swap":
             "quasi-identifiers" (MDAV-SWAP), "each-confidential" (IR-SWAP: similar values of the

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +34,9 @@ from ..table.original import Original, Validated
 from ..table.records import records_of
 from ..table.stored import LEAST_MEMORY, MEMORY
 from .contract import Method, Published, Way, one_of
+
+if TYPE_CHECKING:
+    from ...evaluate import Check
 
 EVERY = ""
 """The key of groups that hold for every column."""
@@ -249,9 +252,17 @@ class Grouped(Method):
             if single_valued(places(original.cells[name]), groups[name], original.persons):
                 raise self.tells_a_value(name)
 
+    def check_alone(self, found: Check | None) -> None:
+        """As `check_homogeneous`, of groups that were found in passes."""
+        columns = () if found is None or HOMOGENEOUS in self.override else found.confidential
+        for column in columns:
+            if column.name in self.sensitive and column.homogeneous_groups:
+                raise self.tells_a_value(column.name)
+
     def tells_a_value(self, name: str) -> Refused:
         """The refusal of groups that tell a sensitive value which all of their members have."""
-        more = "Add l=2" if self.way.similar else 'Use by="quasi-identifiers" with l=2'
+        alike = next(name for name, way in self.ways.items() if way.similar)
+        more = "Add l=2" if self.way.similar else f'Use by="{alike}" with l=2'
         return refuse("microdata.some-groups-single-value", column=name, way_out=more)
 
     def measure_again(self, table: Any, persons: Numbers | None) -> None:
@@ -344,3 +355,18 @@ def units_in_each(sizes: Numbers) -> str:
     """How large groups are, from the smallest to the largest."""
     least, most = int(sizes.min()), int(sizes.max())
     return f"{f'{least:,} to ' if least < most else ''}{many(most, 'unit')} in each"
+
+
+def homogeneous_steps(found: Check | None, sizes: Numbers) -> Iterator[Step]:
+    """What `group_steps` says of groups that were found in passes.
+
+    Parameters
+        found: what was measured of the groups.
+        sizes: how large they are; sizes that several have may be told once.
+    """
+    if found is None:
+        return
+    yield Step("partition", f"{many(found.groups, 'group')}, {units_in_each(sizes)}")
+    for one in found.confidential:
+        text = homogeneous_text(one.homogeneous_groups, found.groups, one.name)
+        yield Step("homogeneous", text)

@@ -15,12 +15,14 @@ import tenue as tn
 from tenue.engine.contract import FAULT
 from tenue.engine.duckdb.passes import OnDisk
 from tenue.errors import EngineFault
-from tenue.microdata.method import generalise, groups, swap
+from tenue.microdata.method import generalise, groups, microaggregate
+from tenue.microdata.stream import cuts
 from tenue.microdata.table import kept
 from unit.microdata.method.stored import MEMORY, people, rows_of, schema, stored
 
 SWAP: dict[str, Any] = {"method": "swap", "by": "each-confidential", "k": 5}
 GENERALISE: dict[str, Any] = {"method": "generalise", "k": 4}
+EACH: dict[str, Any] = {"method": "microaggregate", "by": "each-quasi-identifier", "k": 6}
 
 
 @pytest.fixture(autouse=True)
@@ -59,8 +61,11 @@ def test_a_swap_has_the_same_groups_and_moves_values_inside_them(tmp_path: Path,
     assert passed._published.shown.sizes == held._published.shown.sizes
 
 
+@pytest.mark.parametrize("asked", [GENERALISE, EACH], ids=["generalise", "microaggregate"])
 @pytest.mark.parametrize("seed", range(6))
-def test_a_generalised_table_is_the_same_row_by_row(tmp_path: Path, seed: int) -> None:
+def test_what_is_not_drawn_is_the_same_row_by_row(
+    tmp_path: Path, seed: int, asked: dict[str, Any]
+) -> None:
     """With ties, blanks, a date, a flat list and, in every other table, a taxonomy."""
     more = {}
     if seed % 2:
@@ -69,7 +74,7 @@ def test_a_generalised_table_is_the_same_row_by_row(tmp_path: Path, seed: int) -
     if seed % 3 == 0:
         more["age"] = {**schema()["columns"]["age"], "missing": 30}
     path = stored(tmp_path, people(250 + 40 * seed, seed=seed))
-    held, passed = both(path, schema(**more), **GENERALISE)
+    held, passed = both(path, schema(**more), **asked)
     assert rows_of(held) == rows_of(passed)
     assert passed.table.schema == held.table.schema
     assert passed.risk.check == held.risk.check
@@ -81,7 +86,10 @@ def test_a_generalised_table_is_the_same_row_by_row(tmp_path: Path, seed: int) -
     assert passed.utility.to_dict()["sse_by_column"] == held.utility.to_dict()["sse_by_column"]
 
 
-def test_groups_that_tell_a_sensitive_value_are_refused_in_passes_too(tmp_path: Path) -> None:
+@pytest.mark.parametrize("asked", [GENERALISE, EACH], ids=["generalise", "microaggregate"])
+def test_groups_that_tell_a_sensitive_value_are_refused_in_passes_too(
+    tmp_path: Path, asked: dict[str, Any]
+) -> None:
     ill = {"type": "category", "categories": ["yes", "no"], "role": "confidential"}
     declared = schema(ill={**ill, "sensitive": True})
     table = people(blanks=0)
@@ -89,8 +97,8 @@ def test_groups_that_tell_a_sensitive_value_are_refused_in_passes_too(tmp_path: 
     path = stored(tmp_path, table)
     for more in ({}, {"memory": MEMORY}):
         with pytest.raises(tn.Refused, match="`ill`"):
-            tn.publish(path, schema=declared, ledger=False, **GENERALISE, **more)
-    held, passed = both(path, declared, **GENERALISE, override="homogeneous-groups")
+            tn.publish(path, schema=declared, ledger=False, **asked, **more)
+    held, passed = both(path, declared, **asked, override="homogeneous-groups")
     assert rows_of(held) == rows_of(passed)
 
 
@@ -105,6 +113,27 @@ def test_a_group_that_is_too_small_never_leaves(
     )
     with pytest.raises(tn.Fault):
         tn.publish(path, schema=schema(), ledger=False, memory=MEMORY, **GENERALISE)
+
+
+def test_a_column_with_a_small_group_never_leaves(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The mutant forms groups of k - 1 in each column; counting all rows stops it."""
+    path = stored(tmp_path, people())
+    real = microaggregate.column_cuts
+    monkeypatch.setattr(
+        microaggregate, "column_cuts", lambda *given: real(*given[:2], given[2] - 1, given[3])
+    )
+    with pytest.raises(tn.Fault):
+        tn.publish(path, schema=schema(), ledger=False, memory=MEMORY, **EACH)
+
+
+def test_booleans_are_grouped_alike(tmp_path: Path) -> None:
+    table = people(blanks=0).set_column(2, "town", pa.array([True] * 4 + [False] * 296))
+    declared = schema(town={"type": "boolean", "role": "quasi-identifier"})
+    held, passed = both(stored(tmp_path, table), declared, **EACH)
+    assert rows_of(held) == rows_of(passed)
+    assert set(passed.table["town"].to_pylist()) == {False}  # four are too few
 
 
 def test_values_leave_their_rows_and_never_their_group(tmp_path: Path) -> None:
@@ -256,14 +285,14 @@ def test_a_group_is_never_cut_between_equal_values(
         return any(q // 20 != s // 2 for q, s in pairs)
 
     assert not straddling()
-    real = swap.cut_in_passes
+    real = cuts.cut_in_passes
 
     def cut_ranks(*given: Any) -> Any:
         from dataclasses import replace
 
         return replace(real(*given), label=lambda numbers: numbers // 4)
 
-    monkeypatch.setattr(swap, "cut_in_passes", cut_ranks)
+    monkeypatch.setattr(cuts, "cut_in_passes", cut_ranks)
     assert straddling()
 
 
