@@ -136,6 +136,37 @@ class PassesSuite:
         # bits follow from the seed, so that this never fails by chance
         assert max(abs(many - groups / 6) for many in drawn.values()) < 60
 
+    def test_rows_are_numbered_in_the_order_of_their_keys(self) -> None:
+        rows = table()
+        with self.kept(rows, 4) as passes:
+            seen = []
+            for seed in range(4):
+                with passes.number(lambda part: [part[:, 0], -part[:, 1] % 2], Seeded(seed)) as new:
+                    made = new.take(np.arange(23))
+                    again = new.only(4).tally(lambda part: [part[:, 0]])
+                    assert sum(counts.size for _, counts in again) == 23
+                assert made[:, :4].tolist() == rows.tolist()
+                order = np.argsort(made[:, 4])
+                assert made[order, 4].tolist() == list(range(23))
+                keys = [(int(a), int(-b % 2)) for a, b in made[order, :2]]
+                assert keys == sorted(keys)
+                seen.append(tuple(made[:, 4].tolist()))
+            assert len(set(seen)) == 4  # a mutant numbers equal keys as rows come
+
+    def test_rows_of_one_key_have_every_order_alike(self) -> None:
+        groups = 1200
+        rows = np.stack([np.tile([0, 1, 2], groups), np.repeat(np.arange(groups), 3)], axis=1)
+        with (
+            self.kept(rows, 500) as passes,
+            passes.number(lambda part: [part[:, 1]], Seeded(5)) as other,
+        ):
+            made = other.take(np.arange(3 * groups))
+        drawn = Counter(map(tuple, (made[:, 2] % 3).reshape(-1, 3).tolist()))
+        assert (made[:, 2] // 3).tolist() == rows[:, 1].tolist()
+        assert set(drawn) == set(permutations(range(3)))
+        # bits follow from the seed, so that this never fails by chance
+        assert max(abs(many - groups / 6) for many in drawn.values()) < 60
+
     def test_rows_are_shuffled_as_wholes(self) -> None:
         rows = table()
         with self.kept(rows, 4) as passes:
@@ -158,6 +189,10 @@ class WordsSuite(PassesSuite):
             source = Repeating()
             with passes.shuffle(source) as other:
                 assert sorted(np.concatenate(list(other.batches()))[:, 0]) == [0, 1, 2, 3]
+            assert source.calls > 2
+            source = Repeating()
+            with passes.number(lambda part: [part[:, 0] * 0], source) as other:
+                assert sorted(other.take(np.arange(4))[:, 1]) == [0, 1, 2, 3]
             assert source.calls > 2
             source = Repeating()
             with passes.permute([0], lambda part: part[:, 0] * 0, source) as other:

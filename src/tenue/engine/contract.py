@@ -196,9 +196,9 @@ class Passes(Protocol):
 
     rows: how many there are.
 
-    An ordered release is made of these and of nothing else: `tally` a column, cut it, `permute` its
-    values inside the cuts or `map` rows to what stands for their group, `shuffle`, write the
-    `batches`. A method asks for them and does not know which engine sorts.
+    An ordered release is made of these and of nothing else: `tally` a column or `number` the rows,
+    cut them, `permute` values inside the cuts or `map` rows to what stands for their group,
+    `shuffle`, write the `batches`. A method asks for them and does not know which engine sorts.
     """
 
     rows: int
@@ -234,6 +234,17 @@ class Passes(Protocol):
         """The different keys in their order and, as one more column, how many rows have each.
 
         In batches.
+        """
+        ...
+
+    def number(
+        self, key: Callable[[Numbers], Sequence[Numbers]], source: Source
+    ) -> AbstractContextManager[Passes]:
+        """The same rows, each followed by its place, from 0 on, in the order of their keys.
+
+        Guarantee
+            Rows of one key have its places in an order that is exactly equally likely any,
+            independent of everything else.
         """
         ...
 

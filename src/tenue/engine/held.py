@@ -54,6 +54,13 @@ class Held:
             yield [*found[:, part], counts[part]]
 
     @contextmanager
+    def number(self, key: Callable[[Numbers], Sequence[Numbers]], source: Source) -> Iterator[Held]:
+        """All rows numbered at once."""
+        place = np.empty(self.rows, np.int64)
+        place[_random_order(key(self._rows), source)] = np.arange(self.rows)
+        yield Held(np.column_stack([self._rows, place]))
+
+    @contextmanager
     def permute(
         self, columns: Sequence[int], label: Callable[[Numbers], Numbers], source: Source
     ) -> Iterator[Held]:

@@ -174,6 +174,22 @@ class OnSpark:
         return self._columns(counted, self.rows, counted=True)
 
     @contextmanager
+    def number(
+        self, key: Callable[[Numbers], Sequence[Numbers]], source: Source
+    ) -> Iterator[OnSpark]:
+        """Keys and random words sorted in ranges, and their places joined to the rows."""
+        drawn = fresh_key(source)
+        keys = self._keys(lambda rows, ids: [*key(rows), *_words(drawn, ids), ids])
+        places = self._placed(keys, len(keys.columns) - 1, [_ROW])
+        name = f"n{next(self._place.numbers)}"
+        joined = self._frame.join(places, _ROW).selectExpr(_ROW, *self._names, f"place AS {name}")
+        made = self._place.numbered(joined, [*self._names, name])
+        try:
+            yield made
+        finally:
+            made.forget()
+
+    @contextmanager
     def permute(
         self, columns: Sequence[int], label: Callable[[Numbers], Numbers], source: Source
     ) -> Iterator[OnSpark]:
