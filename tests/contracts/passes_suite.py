@@ -62,6 +62,27 @@ class PassesSuite:
             assert total.tolist() == first.sum(axis=0).tolist()
             assert len(np.unique(first[:, 0] % 100)) > 5
 
+    def test_rows_stay_beside_those_they_were_made_of(self) -> None:
+        """The mutant numbers rows as files are read again: then risk is that of strangers."""
+        rows = table(61)
+        odd = rows[:, 1] % 2 == 1
+        with (
+            self.kept(rows, 7) as passes,
+            passes.map(lambda part: part[:, [3, 0]] + 1, (2**40 + 1, 6)) as other,
+            other.map(lambda part: part[:, :1] * 2, [2**42]) as third,
+            passes.map(lambda part: part[part[:, 1] % 2 == 1], SIZES) as some,
+            some.map(lambda part: part[:, 2:], SIZES[2:]) as few,
+        ):
+            numbers = np.array([0, 5, 20, 21, 40, 60])
+            made = passes.take(numbers)
+            assert made.tolist() == rows[numbers].tolist()
+            assert other.take(numbers).tolist() == (made[:, [3, 0]] + 1).tolist()
+            assert third.take(numbers)[:, 0].tolist() == (2 * (made[:, 3] + 1)).tolist()
+            assert np.concatenate(list(some.batches())).tolist() == rows[odd].tolist()
+            assert some.rows == int(odd.sum())
+            at = np.array([0, 3, some.rows - 1])
+            assert few.take(at).tolist() == rows[odd][at][:, 2:].tolist()
+
     @pytest.mark.parametrize("batch", [1, 4, 100])
     def test_keys_come_in_order_whatever_the_order_of_rows(self, batch: int) -> None:
         rows = table()

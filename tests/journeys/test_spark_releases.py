@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import tenue as tn
-from tenue.microdata.method import groups, private
+from tenue.microdata.method import passable, private
 from unit.microdata.method.stored import people, rows_of, schema, stored
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ pytestmark = [pytest.mark.needs("spark"), pytest.mark.slow]
 @pytest.fixture(autouse=True)
 def large(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every table in Spark or in a file is too large to be held."""
-    monkeypatch.setattr(groups, "VALUE", 1 << 40)
+    monkeypatch.setattr(passable, "VALUE", 1 << 40)
     monkeypatch.setattr(private, "VALUE", 1 << 40)
 
 

@@ -219,6 +219,11 @@ class Passes(Protocol):
     ) -> AbstractContextManager[Passes]:
         """Other rows, made of these once, batch by batch, and kept as long as the context lasts.
 
+        Guarantee
+            They are in the order of those they were made of: where `make` gives a row for each,
+            rows of one number belong together; where it leaves rows out, the others close up.
+
+        make: gives at most as many rows as it is given.
         sizes: the numbers of column j are at least 0 and below `sizes[j]`.
         """
         ...

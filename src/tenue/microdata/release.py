@@ -212,7 +212,7 @@ def publish_into(
             (harm, use, _), history = on_disk.assessment, on_disk.history
             tell("certificate")
             shown = Shown.of_sample(way, on_disk.sample, on_disk.before, on_disk.sizes)
-            published = Leaving.on_disk(way, on_disk.table, shown, on_disk.telling)
+            published = Leaving.on_disk(way, on_disk, shown)
         else:
             tell("evaluate")
             beside = made.of(original)

@@ -150,13 +150,25 @@ class OnSpark:
 
     @contextmanager
     def map(self, make: Callable[[Numbers], Numbers], sizes: Sequence[int]) -> Iterator[OnSpark]:
-        """Other rows in files of their own."""
-        width = len(self._names)
+        """Other rows in files of their own, with the numbers of those they were made of; if some
+        are left out, the others are numbered anew, in the same order."""
+        width, names = len(self._names), _names(len(sizes))
 
-        def work(batches: Batches) -> Iterator[Numbers]:
-            return (make(_matrix(batch, width)) for batch in batches)
+        def work(batches: Batches) -> Batches:
+            for batch in batches:
+                rows = make(_matrix(batch.select(batch.schema.names[1:]), width))
+                numbers = batch.column(0).to_numpy()[: len(rows)]
+                yield _batch([_ROW, *names], [numbers, *rows.T])
 
-        made = self._place.written(self._values(), work, _names(len(sizes)))
+        given = self._frame.select(_ROW, *self._names)
+        with _one_fault(), quiet():
+            frame = given.mapInArrow(_silent(work), _kinds([_ROW, *names]))
+        made = self._place.numbered(frame, names)
+        if made.rows < self.rows:
+            some = made
+            ordered = some._frame.orderBy(_ROW).select(*names)
+            made = self._place.written(ordered, _as_they_are(len(names)), names)
+            some.forget()
         try:
             yield made
         finally:
@@ -220,11 +232,7 @@ class OnSpark:
         width = len(self._names)
         keys = self._keys(lambda rows, numbers: [*_words(key, numbers), *rows.T])
         ordered = keys.orderBy("k0", "k1").select(keys.columns[2:])
-
-        def work(batches: Batches) -> Iterator[Numbers]:
-            return (_matrix(batch, width) for batch in batches)
-
-        made = self._place.written(ordered, work, self._names)
+        made = self._place.written(ordered, _as_they_are(width), self._names)
         try:
             yield made
         finally:
@@ -276,12 +284,8 @@ class OnSpark:
         """What follows the first columns of keys, with its place in their order."""
         width = len(names)
         ordered = keys.orderBy(keys.columns[:sorted_by]).select(keys.columns[sorted_by:])
-
-        def work(batches: Batches) -> Iterator[Numbers]:
-            return (_matrix(batch, width) for batch in batches)
-
         inner = _names(width, "w")
-        made = self._place.written(ordered, work, inner)
+        made = self._place.written(ordered, _as_they_are(width), inner)
         begins, total = [], 0
         for part in range(max(made._sizes, default=0) + 1):
             begins.append(total)
@@ -342,6 +346,10 @@ def _silent(work: Made) -> Made:
             raise RuntimeError("rows could not be passed over")
 
     return done
+
+
+def _as_they_are(width: int) -> Callable[[Batches], Iterator[Numbers]]:
+    return lambda batches: (_matrix(batch, width) for batch in batches)
 
 
 def _words(key: bytes, numbers: Numbers) -> list[Numbers]:

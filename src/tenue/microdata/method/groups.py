@@ -27,13 +27,11 @@ from ..partition.mdav import mdav
 from ..partition.mixed import Mixed
 from ..partition.plain import Euclidean, Space
 from ..partition.v_mdav import GAIN, v_mdav
-from ..private.streamed import VALUE
 from ..table.cells import Cells, Numbers
-from ..table.coded import Coding
-from ..table.original import Original, Validated
+from ..table.original import Original
 from ..table.records import records_of
-from ..table.stored import LEAST_MEMORY, MEMORY
-from .contract import Method, Published, Way, one_of
+from .contract import Published, Way, one_of
+from .passable import Passable
 
 if TYPE_CHECKING:
     from ...evaluate import Check
@@ -77,14 +75,13 @@ class GroupWay(Way):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Grouped(Method):
+class Grouped(Passable):
     """A method that forms groups.
 
     by: one of `ways`; the first of them is taken if none is named.
     k: how many units each group has at least; by column where each has its own groups.
     l, t: what else must hold of each group.
     gamma: the gain factor of V-MDAV.
-    held: how many bytes of a stored table may be held; None for all that there are.
     """
 
     ways: ClassVar[Mapping[str, GroupWay]]
@@ -97,7 +94,6 @@ class Grouped(Method):
     l: int | None = None
     t: Fraction | None = None
     gamma: Fraction | None = None
-    held: int | None = None
 
     @classmethod
     def read(
@@ -133,37 +129,9 @@ class Grouped(Method):
             held=made.room(memory),
         )
 
-    def room(self, memory: object) -> int | None:
-        """How many bytes may be held; refused where groups are formed of the whole table at once.
-
-        Counted in rows: whose rows belong together is only known of a table that is held.
-        """
-        if memory is None:
-            return None
-        if self.schema.unit != RECORD:
-            raise refuse("microdata.memory-and-persons", unit=self.schema.unit)
-        if not self.way.in_order:
-            raise refuse("microdata.memory-and-whole-table", label=self.label)
-        return whole(memory, "memory", least=LEAST_MEMORY)
-
     @property
-    def memory(self) -> int | None:
-        return self.held
-
-    def in_passes(self, table: Validated) -> bool:
-        if not self.passable or not table.stored or (self.held is None and not table.spread):
-            return False
-        return table.rows * len(Coding.of(self.schema).columns) * VALUE > self.room_for_rows
-
-    @property
-    def passable(self) -> bool:
-        """Whether groups can be found of a table that is not held."""
-        return self.way.in_order and self.schema.unit == RECORD
-
-    @property
-    def room_for_rows(self) -> int:
-        """How many bytes of a table may be held; those of many machines would fill this one."""
-        return MEMORY if self.held is None else self.held
+    def in_order(self) -> bool:
+        return self.way.in_order
 
     def check_needs(self) -> None:
         """Refuses a schema that lacks the columns by which groups are formed."""

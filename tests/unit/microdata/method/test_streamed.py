@@ -15,7 +15,7 @@ import tenue as tn
 from tenue.engine.contract import FAULT
 from tenue.engine.duckdb.passes import OnDisk
 from tenue.errors import EngineFault
-from tenue.microdata.method import generalise, groups, microaggregate
+from tenue.microdata.method import generalise, microaggregate, passable
 from tenue.microdata.stream import cuts
 from tenue.microdata.table import kept
 from unit.microdata.method.stored import MEMORY, people, rows_of, schema, stored
@@ -28,7 +28,7 @@ EACH: dict[str, Any] = {"method": "microaggregate", "by": "each-quasi-identifier
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every stored table is too large, and batches hold few rows."""
-    monkeypatch.setattr(groups, "VALUE", 1 << 30)
+    monkeypatch.setattr(passable, "VALUE", 1 << 30)
     monkeypatch.setattr(kept, "_FEWEST", 37)
     monkeypatch.setattr(kept, "_MOST", 37)
 
@@ -163,7 +163,7 @@ def test_values_leave_their_rows_and_never_their_group(tmp_path: Path) -> None:
 
 
 def test_a_table_that_fits_is_held(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(groups, "VALUE", 1)
+    monkeypatch.setattr(passable, "VALUE", 1)
     path = stored(tmp_path, people())
     _, passed = both(path, **SWAP)
     assert not any(step.name == "passes" for step in passed.history)
