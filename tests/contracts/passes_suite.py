@@ -130,7 +130,7 @@ class PassesSuite:
         rows = table()
         moved = []
         with self.kept(rows, 4) as passes:
-            for seed in range(30):
+            for seed in range(8):
                 with passes.permute([1, 3], lambda part: part[:, 0], Seeded(seed)) as other:
                     made = other.take(np.arange(23))
                 assert made[:, [0, 2]].tolist() == rows[:, [0, 2]].tolist()
@@ -140,7 +140,7 @@ class PassesSuite:
                     pairs = [sorted(map(tuple, one[mine][:, [1, 3]])) for one in (rows, made)]
                     assert pairs[0] == pairs[1]
             assert passes.take(np.arange(23)).tolist() == rows.tolist()  # these stay as they were
-        assert len({tuple(one) for one in moved}) == 30
+        assert len({tuple(one) for one in moved}) == 8
 
     def test_every_order_of_a_group_is_as_likely(self) -> None:
         """Fixed points included: one who moves everybody links with 1/(k - 1)."""

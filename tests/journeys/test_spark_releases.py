@@ -25,10 +25,10 @@ def large(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(private, "VALUE", 1 << 40)
 
 
-def in_spark(spark: SparkSession, **asked: Any) -> Any:
+def in_spark(spark: SparkSession, declared: Any = None, **asked: Any) -> Any:
     """Published on the machines."""
     frame = spark.createDataFrame(people()).repartition(3)
-    made = tn.publish(frame, schema=schema(), ledger=tn.ledger.Memory(), **asked)
+    made = tn.publish(frame, schema=declared or schema(), ledger=tn.ledger.Memory(), **asked)
     assert any(step.name == "passes" for step in made.history)
     return made
 
@@ -67,6 +67,39 @@ def test_a_swap_has_the_same_groups(spark: SparkSession, tmp_path: Path) -> None
     assert rows[0] == rows[1]
     whole = [sorted(map(repr, r.table.to_pylist())) for r in (held, found)]
     assert whole[0] != whole[1]  # values moved
+
+
+ONE_SECRET = schema(ill={**schema()["columns"]["ill"], "role": "other"})
+
+
+@pytest.mark.parametrize(
+    ("declared", "asked"),
+    [
+        (ONE_SECRET, {"method": "anatomy", "by": "confidential", "k": 7}),
+        (schema(), {"method": "t-close", "k": 5, "t": 2}),
+        (ONE_SECRET, {"method": "t-close", "k": 5, "t": 2, "groups": "hidden"}),
+    ],
+    ids=["anatomy", "t-close", "hidden"],
+)
+def test_groups_of_records_and_buckets_are_the_same(
+    spark: SparkSession, tmp_path: Path, declared: dict[str, Any], asked: dict[str, Any]
+) -> None:
+    """Sizes of groups, buckets and how close they are; what is measured says so of all rows."""
+    found = in_spark(spark, declared, **asked)
+    held = tn.publish(stored(tmp_path, people()), schema=declared, ledger=False, **asked)
+    assert found._published.shown.sizes == held._published.shown.sizes
+    told = ("partition", "homogeneous", "buckets", "closeness")
+    assert [str(s) for s in found.history if s.name in told] == [
+        str(s) for s in held.history if s.name in told
+    ]
+    for name in (name for name in held.table.column_names if name != "group"):
+        one, other = (sorted(map(repr, r.table[name].to_pylist())) for r in (held, found))
+        assert one == other
+    assert {n: t.schema for n, t in found.tables.items()} == {
+        n: t.schema for n, t in held.tables.items()
+    }
+    blind = [one.risk.rematched["pay"].records_blind for one in (held, found)]
+    assert blind[0] == pytest.approx(blind[1])
 
 
 @pytest.mark.any_draw("machines draw bits of their own; the price is such that few are seen")

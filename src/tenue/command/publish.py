@@ -63,8 +63,9 @@ def publish(
         str | None,
         Option(
             help="Bytes that may be held of a table; a file that would need more is read in "
-            "passes. private: 1 GiB if not given. Also for swap by each-confidential, and for "
-            "generalise without l, t and suppress."
+            "passes. private: 1 GiB if not given. Also for microaggregate by "
+            "each-quasi-identifier, swap by each-confidential, anatomy by confidential, t-close, "
+            "and generalise without l, t and suppress."
         ),
     ] = None,
     diversity: Annotated[

@@ -125,8 +125,9 @@ def publish(
             before: {"age": [5, 10, 20]}. If none are stated they double, from the bounds.
         memory: how many bytes of a stored table may be held. One that would need more is read in
             passes, with the same promise; which is done follows from the numbers of rows and
-            columns. "private" keeps to 1 GiB if nothing is said. Also for "swap" by
-            "each-confidential" and "generalise" by "multidimensional", without l, t and suppress,
+            columns. "private" keeps to 1 GiB if nothing is said. Also for "microaggregate" by
+            "each-quasi-identifier", "swap" by "each-confidential", "anatomy" by "confidential" of
+            one column, "t-close", and "generalise" by "multidimensional" without l, t and suppress,
             where every row is a unit: there nothing is limited if nothing is said, and risk and
             utility are measured on rows drawn at random.
         ledger: where the release is registered, so that a second one of the table is refused: a
@@ -195,8 +196,8 @@ def publish_into(
             way = way.sized(table.rows)
             with paid(books, way):
                 if way.in_passes(table):
-                    check = None if kept is None else partial(check_known, kept, way)
-                    seen = Marking(given, described.name, check)
+                    known = None if kept is None else partial(check_known, kept, way)
+                    seen, way = Marking(given, described.name, known), way.streamed()
                     on_disk = way.stream(table, SYSTEM, tell, seen)
                     marks = seen.marks
                 else:

@@ -163,6 +163,10 @@ class Method(abc.ABC):
         """Whether the table is read in passes, for it would not fit; by public facts alone."""
         return False
 
+    def streamed(self) -> Self:
+        """The method as it is done of a table that is read in passes, if that is not the same."""
+        return self
+
     def sized(self, rows: int) -> Self:
         """The method for a table of so many rows; refused if it does not suit them.
 

@@ -165,6 +165,7 @@ def finished(
     steps: Sequence[Step],
     sizes: Mapping[str, Mapping[int, int]],
     centres: CellsOf | None = None,
+    attacked: Callable[[Assessment], Assessment] = lambda told: told,
 ) -> OnDisk:
     """The table that leaves, and what its holder is told.
 
@@ -172,10 +173,12 @@ def finished(
         after, cells, check, centres: as `measured` has them.
         steps: what the history says of groups.
         sizes: how many groups have how many units, by column where each has its own.
+        attacked: adds what an intruder can do besides.
     """
     table = written(after, cells, method.schema, source)
     tell("evaluate")
     before, sample, told = measured(method, found, after, cells, check, source, centres)
+    told = attacked(told)
     return OnDisk(
         table,
         sample,

@@ -11,11 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from ...engine.contract import Passes
 from ...errors import refuse
 from ...evaluate.certificate import explained
 from ...noise.source import Source
@@ -36,13 +38,15 @@ from .moved import (
     LAST,
     PRESENCE,
     VOIDED,
+    Sides,
     as_moved,
     check_one_value_each,
     moved,
     undone,
+    undone_in_passes,
     without_order,
 )
-from .streamed import check_of, finished, prepared, sizes_counted
+from .streamed import Prepared, check_of, finished, prepared, sizes_counted
 
 if TYPE_CHECKING:
     from ...evaluate import Check, Risk
@@ -100,11 +104,6 @@ FOUND = (
 )
 
 ALIKE, VALUES, OTHERS = "quasi-identifiers", "each-confidential", "other-attributes"
-
-UNMEASURED = (
-    "how many values an intruder puts back who learns how columns relate: that takes whole groups "
-    "in memory"
-)
 
 _MUCH = 0.5
 
@@ -207,9 +206,36 @@ class Swap(Grouped):
                 check,
                 source,
                 tell,
-                steps=[*self._cut_steps(cuts), Step("not measured", UNMEASURED)],
+                steps=list(self._cut_steps(cuts)),
                 sizes=sizes_counted({name: one.sizes for name, one in cuts.items()}),
+                attacked=lambda told: self._attacked(told, found, after, cuts, source),
             )
+
+    def _attacked(
+        self,
+        told: Assessment,
+        found: Prepared,
+        after: Passes,
+        cuts: Mapping[str, Cuts],
+        source: Source,
+    ) -> Assessment:
+        """As `undone`: each column has groups of its own."""
+        labels = {n: _of_column(one.label, found.place(n)) for n, one in cuts.items()}
+        moved = [
+            Sides([name], found.passes, after, labels[name], one.sizes)
+            for name, one in cuts.items()
+        ]
+        cells, width = found.coding.cells, len(found.coding.columns)
+        leave = (*self.quasi, *self.confidential, *self.unprotected)
+        told = undone_in_passes(told, cells, cells, leave, moved, width, source)
+        if told.risk is None:
+            return told
+        every = list(labels.values())
+        tallied = after.tally(lambda rows: [label(rows) for label in every])
+        together = sum(counts.size for *_, counts in tallied)
+        # the mean of 1/n over units, n of which share all groups, is the share of such cells
+        risk = replace(told.risk, in_all_groups=together / after.rows)
+        return told._replace(risk=risk)
 
     def _cut_steps(self, cuts: Mapping[str, Cuts]) -> Iterator[Step]:
         """What `group_steps` says of groups that were found in passes."""
