@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from contextlib import AbstractContextManager
 from itertools import permutations
+from pathlib import Path
 from typing import Literal
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
-from tenue.engine.contract import Numbers, Passes
+from tenue.engine.contract import FAULT, Numbers, Passes
+from tenue.errors import EngineFault
 from tenue.noise.source import Seeded
 
 SIZES = (5, 3000, 70_000, 2**40)
@@ -187,6 +192,32 @@ class PassesSuite:
         assert set(drawn) == set(permutations(range(3)))
         # bits follow from the seed, so that this never fails by chance
         assert max(abs(many - groups / 6) for many in drawn.values()) < 60
+
+    def test_rows_are_written_where_they_lie(self, tmp_path: Path) -> None:
+        """Every row once, in files that are complete, whose bytes are named."""
+        rows, folder = table(), tmp_path / "out"
+        folder.mkdir()
+        with self.kept(rows, 4) as passes:
+            parts = passes.write(lambda part: pa.table({"a": part[:, 3], "b": part[:, 0]}), folder)
+        assert sorted(part.name for part in parts) == sorted(f.name for f in folder.iterdir())
+        found = []
+        for part in parts:
+            data = (folder / part.name).read_bytes()
+            assert hashlib.sha256(data).hexdigest() == part.digest
+            assert pq.read_metadata(folder / part.name).num_rows == part.rows
+            found += pq.ParquetFile(folder / part.name).read().to_pylist()
+        expected = [{"a": int(row[3]), "b": int(row[0])} for row in rows]
+        assert sorted(map(repr, found)) == sorted(map(repr, expected))
+
+    def test_what_cannot_be_written_is_one_fault(self, tmp_path: Path) -> None:
+        def broken(part: Numbers) -> pa.Table:
+            raise pa.ArrowInvalid("canary")
+
+        with self.kept(table(), 4) as passes, pytest.raises(EngineFault) as caught:
+            passes.write(broken, tmp_path)
+        assert str(caught.value) == FAULT
+        assert caught.value.__context__ is None
+        assert [one for one in tmp_path.iterdir() if one.name.startswith(("part", ".tmp"))] == []
 
     def test_rows_are_shuffled_as_wholes(self) -> None:
         rows = table()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import tenue as tn
+from tenue.microdata.leave import save
 from tenue.microdata.method import passable, private
 from unit.microdata.method.stored import people, rows_of, schema, stored
 
@@ -33,6 +35,19 @@ def in_spark(spark: SparkSession, declared: Any = None, **asked: Any) -> Any:
     return made
 
 
+@pytest.fixture
+def many_parts(spark: SparkSession) -> Iterator[None]:
+    """Few rows are spread as many are."""
+    apart = {"spark.sql.adaptive.enabled": "false", "spark.sql.files.openCostInBytes": "0"}
+    before = {name: spark.conf.get(name) for name in apart}
+    for name, value in apart.items():
+        spark.conf.set(name, value)
+    yield
+    for name, kept in before.items():
+        spark.conf.set(name, str(kept))
+
+
+@pytest.mark.usefixtures("many_parts")
 @pytest.mark.parametrize(
     "asked",
     [
@@ -42,15 +57,32 @@ def in_spark(spark: SparkSession, declared: Any = None, **asked: Any) -> Any:
     ids=["generalise", "microaggregate"],
 )
 def test_what_is_not_drawn_is_the_same(
-    spark: SparkSession, tmp_path: Path, asked: dict[str, Any]
+    spark: SparkSession, tmp_path: Path, asked: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = in_spark(spark, **asked)
     path = stored(tmp_path, people())
     held = tn.publish(path, schema=schema(), ledger=False, **asked)
     assert rows_of(found) == rows_of(held)
     assert found.risk.check == held.risk.check
-    found.save(tmp_path / "out")
-    assert pq.read_metadata(tmp_path / "out" / "table.parquet").num_rows == held.rows
+    manifest = found.save(tmp_path / "out")
+    parts = sorted((tmp_path / "out").glob("table-*.parquet"))
+    assert len(parts) > 1  # of several machines
+    assert [one.name for one in parts] == [n for n in manifest["files"] if n.startswith("table-")]
+    assert sum(pq.read_metadata(one).num_rows for one in parts) == held.rows
+    pattern = tmp_path / "out" / "table-*.parquet"
+    check = tn.evaluate.check(pattern, schema=tn.Schema.from_dict(schema()))
+    assert check.certificate_fits
+    assert (check.rows, check.k) == (held.rows, held.risk.check.k)
+    one = tn.evaluate.check(parts[0], schema=tn.Schema.from_dict(schema()))
+    assert not one.certificate_fits  # it speaks of all of them
+    with monkeypatch.context() as patch:  # the same again, and nothing half-written
+        patch.setattr(save, "_digest", lambda _: "another")
+        with pytest.raises(tn.Fault):
+            found.save(tmp_path / "again")
+    assert not (tmp_path / "again").exists()
+    parts[0].unlink()
+    gone = tn.evaluate.check(pattern, schema=tn.Schema.from_dict(schema()))
+    assert not gone.certificate_fits
 
 
 def test_a_swap_has_the_same_groups(spark: SparkSession, tmp_path: Path) -> None:

@@ -187,6 +187,19 @@ class Engine(Protocol):
         ...
 
 
+@dataclass(frozen=True)
+class Part:
+    """One file of those that make a table.
+
+    rows: how many it has.
+    digest: the SHA-256 of its bytes, as they were written.
+    """
+
+    name: str
+    rows: int
+    digest: str
+
+
 class Passes(Protocol):
     """Rows of whole numbers that need not fit into memory, read as often as wanted.
 
@@ -275,6 +288,18 @@ class Passes(Protocol):
 
     def batches(self) -> Iterator[Numbers]:
         """All rows in their order, some at a time; at least one batch."""
+        ...
+
+    def write(self, table: Callable[[Numbers], pyarrow.Table], folder: Path) -> Sequence[Part]:
+        """Writes what is made of all rows as Parquet files into an empty folder, where rows lie.
+
+        Guarantee
+            Every row is in one file, and the files are all that is in the folder. Those of many
+            machines are written by these, which must reach it.
+
+        Parameters
+            table: a row for each row, of the same columns every time.
+        """
         ...
 
     def take(self, numbers: Numbers) -> Numbers:

@@ -19,7 +19,8 @@ import numpy as np
 
 from ...errors import EngineFault
 from ...noise.source import Source
-from ..contract import FAULT, Numbers
+from ..contract import FAULT, Numbers, Part
+from ..parts import one_part
 from ..random_order import WORDS, all_different, random_words, until_different
 from .sandbox import limited, quiet
 from .scratch import Scratch
@@ -268,6 +269,10 @@ class OnDisk:
         for batch in self.batches():
             yield np.arange(begin, begin + len(batch)), batch
             begin += len(batch)
+
+    def write(self, table: Callable[[Numbers], pyarrow.Table], folder: Path) -> Sequence[Part]:
+        """One file."""
+        return one_part(map(table, self.batches()), folder)
 
     def take(self, numbers: Numbers) -> Numbers:
         """The rows of these numbers, found in one pass."""

@@ -3,7 +3,8 @@
 What is made of rows is written as Parquet files before it is used: what was drawn for a row is then
 drawn once, whatever machine is lost. Sorts are by ranges, and a place in the order is the place in
 its range and how many rows lie in the ranges before: nothing is ever sorted by one machine. Only
-what `sum`, `sort`, `tally`, `batches` and `take` give reaches this process, some rows at a time.
+what `sum`, `sort`, `tally`, `batches` and `take` give reaches this process, some rows at a time;
+a released table is written where it lies.
 
 The machines need Tenue, and a folder that all of them reach.
 """
@@ -15,6 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import count
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,7 +24,8 @@ import numpy as np
 from ...errors import EngineFault
 from ...noise.keyed import fresh_key, numbered_words
 from ...noise.source import Source
-from ..contract import FAULT, Numbers
+from ..contract import FAULT, Numbers, Part
+from ..parts import check_parts, write_part
 from .session import quiet
 from .workers import packed
 
@@ -243,6 +246,26 @@ class OnSpark:
         yield np.zeros((0, len(self._names)), np.int64)
         for columns in self._columns(self._frame.orderBy(_ROW).select(*self._names), self.rows):
             yield np.stack(columns, axis=1)
+
+    def write(self, table: Callable[[Numbers], pyarrow.Table], folder: Path) -> Sequence[Part]:
+        """A file for each partition, written by the machine that has it."""
+        width, where = len(self._names), str(folder)
+
+        def work(batches: Batches) -> Batches:
+            from pyspark import TaskContext
+
+            context = TaskContext.get()
+            assert context is not None  # noqa: S101 - this runs in a task
+            tables = (table(_matrix(batch, width)) for batch in batches)
+            part = write_part(tables, Path(where), context.partitionId())
+            if part is not None:
+                yield _batch(["name", "n", "d"], [[part.name], [part.rows], [part.digest]])
+
+        kinds = "name string, n long, d string"
+        with _one_fault(), quiet():
+            found = self._values().mapInArrow(_silent(work), kinds).collect()
+            return check_parts([Part(*row) for row in found], self.rows, folder)
+        raise EngineFault(FAULT)
 
     def take(self, numbers: Numbers) -> Numbers:
         """The rows of these numbers, found by a join."""

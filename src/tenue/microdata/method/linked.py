@@ -125,10 +125,11 @@ class InGroups:
         ]
         return check_in_passes(self.after, lambda rows: [rows[:, width]], [GROUP], columns)
 
-    def cells(self, rows: Numbers) -> Mapping[str, Cells]:
+    @property
+    def cells(self) -> CellsOf:
         """The columns of rows, and their group."""
-        group = group_cells(rows[:, len(self.coding.columns)], self.sizes.size)
-        return {**self.coding.cells(rows), GROUP: group}
+        coding, many, width = self.coding, self.sizes.size, len(self.coding.columns)
+        return lambda rows: {**coding.cells(rows), GROUP: group_cells(rows[:, width], many)}
 
     def on_disk(
         self,
@@ -173,18 +174,23 @@ class InGroups:
 
     def _linked(self, method: Method, source: Source) -> dict[str, WrittenTable]:
         """The two tables, each in a random order of its own."""
-        known = {*method.quasi, *method.unprotected}
+        known = [
+            *(n for n in self.coding.names if n in (*method.quasi, *method.unprotected)),
+            GROUP,
+        ]
+        made = {PEOPLE: known, VALUES: [GROUP, *method.confidential]}
+        return {
+            name: written(self.after, _only(self.cells, names), method.schema, source)
+            for name, names in made.items()
+        }
 
-        def people(rows: Numbers) -> Mapping[str, Cells]:
-            found = self.cells(rows)
-            return {name: one for name, one in found.items() if name in known or name == GROUP}
 
-        def values(rows: Numbers) -> Mapping[str, Cells]:
-            found = self.cells(rows)
-            return {name: found[name] for name in (GROUP, *method.confidential)}
+def _only(cells: CellsOf, names: Sequence[str]) -> CellsOf:
+    def some(rows: Numbers) -> Mapping[str, Cells]:
+        found = cells(rows)
+        return {name: found[name] for name in names}
 
-        made = {PEOPLE: people, VALUES: values}
-        return {name: written(self.after, one, method.schema, source) for name, one in made.items()}
+    return some
 
 
 def _group(width: int) -> Callable[[Numbers], Numbers]:

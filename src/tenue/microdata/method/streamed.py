@@ -27,7 +27,7 @@ from ..table.cells import Cells, Numbers
 from ..table.coded import Coding, table_of
 from ..table.kept import KeptRows
 from ..table.original import Validated
-from ..table.written import WrittenTable, write_table
+from ..table.written import WrittenTable, write_passes
 from .contract import Look, Method, OnDisk, read_steps
 
 if TYPE_CHECKING:
@@ -197,9 +197,13 @@ def written(
     source: Source,
 ) -> WrittenTable:
     """The table that leaves, in random order, so that it says nothing of the order in which rows
-    came."""
+    came.
+
+    Parameters
+        cells: is sent to the machines that hold the rows.
+    """
     with passes.shuffle(source) as mixed:
-        return write_table(table_of(cells(batch), schema) for batch in mixed.batches())
+        return write_passes(mixed, lambda rows: table_of(cells(rows), schema))
 
 
 def measured(
