@@ -51,7 +51,7 @@ def many_parts(spark: SparkSession) -> Iterator[None]:
 @pytest.mark.parametrize(
     "asked",
     [
-        {"method": "generalise", "k": 4},
+        {"method": "generalise", "k": 20},
         {"method": "microaggregate", "by": "each-quasi-identifier", "k": 6},
     ],
     ids=["generalise", "microaggregate"],
