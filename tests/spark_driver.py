@@ -17,6 +17,7 @@ from tenue.engine.source.location import Cluster
 from tenue.engine.spark import session
 from tenue.engine.spark.session import Session
 from tenue.errors import EngineFault, Refused
+from tenue.microdata.method import passable, private
 
 PERSONS, EACH, PARTS = 60, 6, 24
 STATED: dict[str, Any] = {
@@ -40,11 +41,13 @@ def stated(kind: str) -> dict[str, Any]:
     return STATED | {"table": STATED["table"] | {"unit": "who", "rows_per_unit": 2}}
 
 
-def slow(spark: Any) -> Any:
+def slow(spark: Any, *, unique: bool = False) -> Any:
     """A table each row of which takes a while to read, wherever it is read."""
     rows = spark.range(0, PERSONS * EACH, 1, PARTS)
-    pause = "coalesce(reflect('java.lang.Thread', 'sleep', 20L), 'x') IS NOT NULL"
-    return rows.selectExpr(f"id % {PERSONS} AS who", "id % 7 AS x").where(pause)
+    wait = 5 if unique else 20  # a release reads the rows several times
+    pause = f"coalesce(reflect('java.lang.Thread', 'sleep', {wait}L), 'x') IS NOT NULL"
+    who = "id AS who" if unique else f"id % {PERSONS} AS who"
+    return rows.selectExpr(who, "id % 7 AS x").where(pause)
 
 
 def tell_when_it_runs(spark: Any, stage: int) -> None:
@@ -115,6 +118,49 @@ def ask_soon(address: str, folder: str) -> None:
         said(outcome=ask(data, 1000, "k"), spent=float(data.budget.spent))
 
 
+RELEASES: dict[str, dict[str, Any]] = {
+    "swap": {"by": "each-confidential", "k": 5},
+    "private": {"epsilon": 1000, "by": "tree", "memory": 128 << 20},
+}
+
+
+def release(address: str, folder: str, method: str, stage: int) -> None:
+    """Publishes a table whose rows stay on the machines, and once more afterwards."""
+    passable.VALUE = private.VALUE = 1 << 40  # too large to be held
+    opened = Session(Cluster(address, (), f"{folder}/small.parquet"))
+    spark = opened.frame.sparkSession
+    described = STATED | {"table": STATED["table"] | {"neighbours": "replace"}}
+    described["columns"] = {
+        "who": {"type": "identifier"},
+        "x": {"type": "number", "bounds": [0, 6], "role": "confidential"},
+    }
+    books = f"{folder}/{method}{stage}.ledger"
+    watch = threading.Thread(target=tell_when_it_runs, args=(spark, stage), daemon=True)
+    watch.start()
+    for name in ("first", "again"):
+        try:
+            made = tn.publish(
+                slow(spark, unique=True),
+                schema=described,
+                ledger=books,
+                method=method,
+                **RELEASES[method],
+            )
+            made.save(f"{folder}/{method}{stage}-{name}")
+            outcome = "released"
+        except (EngineFault, Refused) as error:
+            outcome = f"{type(error).__name__}: {error}"
+        ledger = tn.ledger.SQLite(books)
+        balance = ledger.balance("t") if "t" in ledger.datasets() else None
+        said(
+            outcome=outcome,
+            spent=0.0 if balance is None else float(balance.spent),
+            releases=0 if balance is None else balance.releases,
+            whole=bool(ledger.verify()),
+        )
+        ledger.close()
+
+
 def open_soon(address: str, folder: str) -> None:
     """Opens a table of a cluster that has five seconds to begin."""
     session.FREE = 5
@@ -129,6 +175,8 @@ if __name__ == "__main__":
         open_soon(*sys.argv[2:4])
     elif sys.argv[1] == "soon":
         ask_soon(*sys.argv[2:4])
+    elif sys.argv[1] == "release":
+        release(*sys.argv[2:5], int(sys.argv[5]))
     elif sys.argv[1] == "fail":
         fail(*sys.argv[2:4])
     else:

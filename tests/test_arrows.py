@@ -49,8 +49,8 @@ _INSIDE = {
         "measure papers publish source main process"
     ),
     "engine": (
-        "predicate formula request watch server contract runs random_order held storage finding "
-        "calendar sql people relational source duckdb postgres spark open doctor"
+        "predicate formula request watch server contract parts runs random_order held storage "
+        "finding sql people relational source duckdb postgres spark open doctor"
     ),
     "estimate": (
         "laplace_integral likelihood posterior window comparison refined refined_error "

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from .promise import (
         Approximate,
         Certificate,
+        ColumnKAnonymity,
         Individual,
         KAnonymity,
         ProbabilisticKAnonymity,
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
 _HOME = {
     "Approximate": "promise",
     "Certificate": "promise",
+    "ColumnKAnonymity": "promise",
     "Fault": "errors",
     "Individual": "promise",
     "KAnonymity": "promise",
@@ -70,6 +72,7 @@ _HOME = {
 __all__ = [
     "Approximate",
     "Certificate",
+    "ColumnKAnonymity",
     "Fault",
     "Individual",
     "KAnonymity",

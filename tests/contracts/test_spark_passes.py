@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import reduce
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from contracts.passes_suite import PassesSuite
@@ -32,7 +35,14 @@ class TestOnSpark(PassesSuite):
         self.spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", str(batch))
         names = [f"n{j}" for j in range(rows.shape[1])]
         table = pa.table({name: rows[:, j] for j, name in enumerate(names)})
-        frame = self.spark.createDataFrame(table).coalesce(1)
+        # in files of different sizes, of which Spark reads the largest first
+        cuts = [0, len(rows) // 8, len(rows) // 3, len(rows)]
+        frames = []
+        for one, other in pairwise(cuts):
+            path = str(self.folder / f"{other}.parquet")
+            pq.write_table(table.slice(one, other - one), path)
+            frames.append(self.spark.read.parquet(path))
+        frame = reduce(lambda one, other: one.unionAll(other), frames)
 
         def numbers(part: pa.RecordBatch) -> Numbers:
             return np.stack([column.to_numpy() for column in part.columns], axis=1)

@@ -30,9 +30,17 @@ schema = {
     },
     "budget": {"total": 1},
 }
+groups = {
+    "each-confidential": "swap",
+    "multidimensional": "generalise",
+    "each-quasi-identifier": "microaggregate",
+    "confidential": "anatomy",
+}
 how = {"method": "private", "epsilon": 1, "by": by}
-if by in ("each-confidential", "multidimensional"):
-    how = {"method": "swap" if by == "each-confidential" else "generalise", "by": by, "k": 50}
+if by in groups:
+    how = {"method": groups[by], "by": by, "k": 50}
+elif by == "t-close":
+    how = {"method": "t-close", "t": 2, "k": 50}
 books = tn.ledger.Memory()
 made = tn.publish(path, schema=schema, memory=int(memory), ledger=books, **how)
 made.save(out)
@@ -52,12 +60,24 @@ def megabytes(folder: Path, rows: int, by: str, memory: int) -> int:
     command = [sys.executable, "-c", PUBLISH, str(path), by, str(memory), str(out)]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     written, held = map(int, done.stdout.split())
-    assert written == rows == pq.read_metadata(out / "table.parquet").num_rows
+    several = by in ("confidential", "t-close")
+    name = "quasi_identifiers.parquet" if several else "table.parquet"
+    assert written == rows == pq.read_metadata(out / name).num_rows
     return held
 
 
 @pytest.mark.parametrize(
-    "by", ["tree", "two-stage", "microaggregation", "each-confidential", "multidimensional"]
+    "by",
+    [
+        "tree",
+        "two-stage",
+        "microaggregation",
+        "each-confidential",
+        "multidimensional",
+        "each-quasi-identifier",
+        "confidential",
+        "t-close",
+    ],
 )
 def test_memory_does_not_follow_the_rows(by: str, tmp_path: Path) -> None:
     small, large = (megabytes(tmp_path, rows, by, 128 << 20) for rows in (1_500_000, 6_000_000))

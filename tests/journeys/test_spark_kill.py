@@ -6,6 +6,7 @@ down has no value of a row.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import subprocess
@@ -61,28 +62,33 @@ def driver(*words: str) -> subprocess.Popen[str]:
     )
 
 
+def killed(machines: Machines, act: str, *words: str) -> tuple[list[dict[str, Any]], str]:
+    """What a driver says one worker of which is killed when it says so, and started again."""
+    working = driver(act, machines.address, *words)
+    found: list[dict[str, Any]] = []
+    stop = threading.Timer(400, working.kill)
+    stop.start()
+    try:
+        assert working.stdout is not None
+        for line in working.stdout:
+            found.append(json.loads(line))
+            if "ready" in found[-1]:
+                machines.kill("first")
+                machines.start("first")
+        _, errors = working.communicate()
+    finally:
+        stop.cancel()
+        working.kill()
+    return found, errors
+
+
 @pytest.mark.parametrize(
     ("kind", "stage"), [("record", 1), ("who", 1), ("who", 2)], ids=["rows", "reading", "choosing"]
 )
 def test_a_worker_is_killed_during_a_question(
     machines: Machines, folder: Path, kind: str, stage: int
 ) -> None:
-    asking = driver("ask", machines.address, str(folder), kind, str(stage))
-    found: list[dict[str, Any]] = []
-    stop = threading.Timer(240, asking.kill)
-    stop.start()
-    try:
-        assert asking.stdout is not None
-        for line in asking.stdout:
-            found.append(json.loads(line))
-            if "ready" in found[-1]:
-                machines.kill("first")
-                machines.start("first")
-        _, errors = asking.communicate()
-    finally:
-        stop.cancel()
-        asking.kill()
-    ready, told, last = found
+    (ready, told, last), errors = killed(machines, "ask", str(folder), kind, str(stage))
     whole = PERSONS * EACH if kind == "record" else PERSONS * LIMIT
     assert "ready" in ready
     assert told["outcome"] in (whole, FAULT), errors[-2000:]
@@ -92,6 +98,49 @@ def test_a_worker_is_killed_during_a_question(
     else:
         assert FAULT != told["again"] != whole, "paid for, and never drawn again"
     assert last == {"other": whole, "spent": 1999, "whole": True}
+
+
+@pytest.mark.parametrize(("method", "stage"), [("swap", 30), ("private", 3)])
+def test_a_worker_is_killed_during_a_release(
+    machines: Machines, folder: Path, method: str, stage: int
+) -> None:
+    """All files of it or none, one price, and one entry of what left."""
+    said, errors = killed(machines, "release", str(folder), method, str(stage))
+    told = [one for one in said if "outcome" in one]
+    assert len(told) == 2, errors[-2000:]
+    assert any("ready" in one for one in said)
+    price = 1000 if method == "private" else 0
+    left = 0
+    for name, one in zip(("first", "again"), told, strict=True):
+        out = folder / f"{method}{stage}-{name}"
+        assert one["whole"]
+        if one["outcome"] == "released":
+            left += 1
+            complete(out, swapped=method == "swap")
+        else:
+            assert not out.exists()
+        assert one["releases"] == (left if method == "swap" else 0)
+    assert told[0]["outcome"] in ("released", FAULT), errors[-2000:]
+    assert told[0]["spent"] == price, "one price, whether it came or not"
+    assert told[1]["spent"] == 2 * price
+    if method == "private" or told[0]["outcome"] == FAULT:
+        assert told[1]["outcome"] == "released"
+    else:
+        assert "released" in told[1]["outcome"] != "released", "refused as a second one"
+    hidden = [one.name for one in folder.iterdir() if one.name.startswith(".")]
+    assert hidden == [], "nothing half-written"
+
+
+def complete(out: Path, *, swapped: bool) -> None:
+    """Every file is what the manifest names, and every row is there."""
+    manifest = json.loads((out / "manifest.json").read_text())
+    for name, digest in manifest["files"].items():
+        assert hashlib.sha256((out / name).read_bytes()).hexdigest() == digest
+    parts = sorted(out.glob("table*.parquet"))
+    values = [x for part in parts for x in pq.ParquetFile(part).read()["x"].to_pylist()]
+    assert len(values) == PERSONS * EACH
+    if swapped:
+        assert sorted(values) == sorted(i % 7 for i in range(PERSONS * EACH))
 
 
 def test_no_log_has_a_value_of_a_row(machines: Machines, folder: Path) -> None:

@@ -50,7 +50,8 @@ def publish(
     by: Annotated[
         str | None,
         Option(
-            help="How groups are formed. microaggregate: mdav, or v-mdav if people form clusters. "
+            help="How groups are formed. microaggregate: mdav; v-mdav if people form clusters; "
+            "each-quasi-identifier, by itself, which promises less. "
             "generalise: multidimensional, or full-domain: one level for each column. "
             "swap: quasi-identifiers; each-confidential, which moves numbers and dates least; "
             "other-attributes, which fits values to all other columns. anatomy: quasi-identifiers "
@@ -62,8 +63,9 @@ def publish(
         str | None,
         Option(
             help="Bytes that may be held of a table; a file that would need more is read in "
-            "passes. private: 1 GiB if not given. Also for swap by each-confidential, and for "
-            "generalise without l, t and suppress."
+            "passes. private: 1 GiB if not given. Also for microaggregate by "
+            "each-quasi-identifier, swap by each-confidential, anatomy by confidential, t-close, "
+            "and generalise without l, t and suppress."
         ),
     ] = None,
     diversity: Annotated[

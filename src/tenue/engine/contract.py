@@ -187,6 +187,19 @@ class Engine(Protocol):
         ...
 
 
+@dataclass(frozen=True)
+class Part:
+    """One file of those that make a table.
+
+    rows: how many it has.
+    digest: the SHA-256 of its bytes, as they were written.
+    """
+
+    name: str
+    rows: int
+    digest: str
+
+
 class Passes(Protocol):
     """Rows of whole numbers that need not fit into memory, read as often as wanted.
 
@@ -196,9 +209,9 @@ class Passes(Protocol):
 
     rows: how many there are.
 
-    An ordered release is made of these and of nothing else: `tally` a column, cut it, `permute` its
-    values inside the cuts or `map` rows to what stands for their group, `shuffle`, write the
-    `batches`. A method asks for them and does not know which engine sorts.
+    An ordered release is made of these and of nothing else: `tally` a column or `number` the rows,
+    cut them, `permute` values inside the cuts or `map` rows to what stands for their group,
+    `shuffle`, write the `batches`. A method asks for them and does not know which engine sorts.
     """
 
     rows: int
@@ -219,6 +232,11 @@ class Passes(Protocol):
     ) -> AbstractContextManager[Passes]:
         """Other rows, made of these once, batch by batch, and kept as long as the context lasts.
 
+        Guarantee
+            They are in the order of those they were made of: where `make` gives a row for each,
+            rows of one number belong together; where it leaves rows out, the others close up.
+
+        make: gives at most as many rows as it is given.
         sizes: the numbers of column j are at least 0 and below `sizes[j]`.
         """
         ...
@@ -234,6 +252,17 @@ class Passes(Protocol):
         """The different keys in their order and, as one more column, how many rows have each.
 
         In batches.
+        """
+        ...
+
+    def number(
+        self, key: Callable[[Numbers], Sequence[Numbers]], source: Source
+    ) -> AbstractContextManager[Passes]:
+        """The same rows, each followed by its place, from 0 on, in the order of their keys.
+
+        Guarantee
+            Rows of one key have its places in an order that is exactly equally likely any,
+            independent of everything else.
         """
         ...
 
@@ -259,6 +288,18 @@ class Passes(Protocol):
 
     def batches(self) -> Iterator[Numbers]:
         """All rows in their order, some at a time; at least one batch."""
+        ...
+
+    def write(self, table: Callable[[Numbers], pyarrow.Table], folder: Path) -> Sequence[Part]:
+        """Writes what is made of all rows as Parquet files into an empty folder, where rows lie.
+
+        Guarantee
+            Every row is in one file, and the files are all that is in the folder. Those of many
+            machines are written by these, which must reach it.
+
+        Parameters
+            table: a row for each row, of the same columns every time.
+        """
         ...
 
     def take(self, numbers: Numbers) -> Numbers:

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..noise.source import Source
-from .contract import Numbers
+from .contract import Numbers, Part
+from .parts import one_part
 from .random_order import WORDS, all_different, random_words, until_different
+
+if TYPE_CHECKING:
+    import pyarrow
 
 BATCH = 1 << 18
 """Rows that are looked at together, so that what is made of them stays small."""
@@ -54,6 +60,13 @@ class Held:
             yield [*found[:, part], counts[part]]
 
     @contextmanager
+    def number(self, key: Callable[[Numbers], Sequence[Numbers]], source: Source) -> Iterator[Held]:
+        """All rows numbered at once."""
+        place = np.empty(self.rows, np.int64)
+        place[_random_order(key(self._rows), source)] = np.arange(self.rows)
+        yield Held(np.column_stack([self._rows, place]))
+
+    @contextmanager
     def permute(
         self, columns: Sequence[int], label: Callable[[Numbers], Numbers], source: Source
     ) -> Iterator[Held]:
@@ -75,6 +88,10 @@ class Held:
         """A few rows at a time."""
         for begin in range(0, max(self.rows, 1), BATCH):
             yield self._rows[begin : begin + BATCH]
+
+    def write(self, table: Callable[[Numbers], pyarrow.Table], folder: Path) -> Sequence[Part]:
+        """One file."""
+        return one_part(map(table, self.batches()), folder)
 
     def take(self, numbers: Numbers) -> Numbers:
         """The rows of these numbers."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import fnmatch
 import hashlib
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,6 +14,7 @@ from typing import Any
 from ..errors import Refused
 from ..promise import (
     Certificate,
+    ColumnKAnonymity,
     KAnonymity,
     ProbabilisticKAnonymity,
     Promise,
@@ -29,6 +32,12 @@ SWAPPED = (
     "be the same for all of a group, and is then known all the same."
 )
 """What the reader of k, l and t of a swapped file must know: they measure something else."""
+EACH_BY_ITSELF = (
+    "In this table each quasi-identifier was grouped by itself. Its promise is that every value of "
+    "one is shared by at least {k} units; of combinations nothing is promised, and k, l and t "
+    "measure those."
+)
+"""The same of a table whose quasi-identifiers were grouped one by one."""
 LINKED = (
     "This release has two linked tables. Quasi-identifiers are as they were, so people may look "
     "like nobody else, and k, l and t by them do not measure it. Its promise is that a record of a "
@@ -73,6 +82,7 @@ UNCOUNTED = (
 
 GROUP = "group"
 """The column that links the two tables of a release."""
+_PART = re.compile(r"-\d{5}$")
 _ROLES = ("quasi-identifiers", "confidential", "unprotected")
 
 
@@ -114,15 +124,22 @@ class Beside:
 def certificate_beside(path: Path) -> Beside | None:
     """The certificate beside a file; it speaks for it only if a manifest names the bytes of both.
 
+    Of a pattern, it speaks for all files that it names, none of which may be lacking.
+
     None if there is no certificate, and no manifest that names the file. Anybody can write all of
     them: what it says is what the certificate says, and no more.
     """
     manifest, beside = _manifest(path.parent), path.parent / "certificate.json"
     files = manifest.get("files")
     files = files if isinstance(files, dict) else {}
+    found = [path] if path.exists() else sorted(path.parent.glob(path.name))
+    known = [one for one in found or [path] if one.name in files]
     if not beside.is_file():
-        return Beside(None, LOST) if path.name in files else None
-    for file, wrong in ((path, CHANGED if path.name in files else UNNAMED), (beside, EXCHANGED)):
+        return Beside(None, LOST) if known else None
+    if {one.name for one in found} != set(fnmatch.filter(files, path.name)) and not path.exists():
+        return Beside(None, CHANGED if known else UNNAMED)
+    wrongs = [(one, CHANGED if one in known else UNNAMED) for one in found or [path]]
+    for file, wrong in (*wrongs, (beside, EXCHANGED)):
         if files.get(file.name) != _digest(file):
             return Beside(None, wrong)
     try:
@@ -131,10 +148,11 @@ def certificate_beside(path: Path) -> Beside | None:
     except (OSError, ValueError, Refused):
         return Beside(None, UNREADABLE)
     tables = manifest.get("tables")
-    tables = {path.stem: manifest} if not isinstance(tables, dict) else tables
+    name = path.stem if path.exists() else _PART.sub("", found[0].stem)
+    tables = {name: manifest} if not isinstance(tables, dict) else tables
     told = [table for table in tables.values() if isinstance(table, dict)]
     listed = [table["columns"] for table in told if isinstance(table.get("columns"), list)]
-    own = tables.get(path.stem)
+    own = tables.get(name)
     rows = own.get("rows") if isinstance(own, dict) else None
     columns = tuple(str(name) for names in listed for name in names) if len(tables) > 1 else ()
     return Beside(certificate, rows=rows if isinstance(rows, int) else None, columns=columns)
@@ -171,6 +189,8 @@ def explained(check: Check, promise: Promise | None, *, linked: bool = False) ->
     if isinstance(promise, TCloseness):
         note = BUCKETED.format(t=exactly(promise.t))
         return replace(check, notes=(note, *check.notes), swapped=True)
+    if isinstance(promise, ColumnKAnonymity) and len(check.quasi_identifiers) > 1:
+        return replace(check, notes=(EACH_BY_ITSELF.format(k=promise.k), *check.notes))
     if isinstance(promise, Pure):
         return replace(check, notes=(DRAWN, *check.notes), drawn=True)
     return check
@@ -208,7 +228,11 @@ def _misfit(check: Check, beside: Beside, columns: Sequence[str]) -> str:
     if absent:
         return f"it speaks of {named(absent)}, which the file does not have"
     promise = beside.certificate.promise
-    if isinstance(promise, KAnonymity) and check.smallest_rows < promise.k and _same(check, said):
+    if isinstance(promise, ColumnKAnonymity) and len(check.quasi_identifiers) == 1:
+        least = promise.k
+    else:
+        least = promise.k if isinstance(promise, KAnonymity) else 0
+    if check.smallest_rows < least and _same(check, said):
         rows = many(check.smallest_rows, "row")
         return f"it says {promise}, and some group has {rows} only"
     if isinstance(promise, TCloseness) and check.quasi_identifiers == (GROUP,):

@@ -29,7 +29,7 @@ from .assessment import Step
 from .leave.departure import Departure
 from .leave.leave import Target, digest_of
 from .leave.save import Report
-from .method.contract import Method
+from .method.contract import Method, OnDisk
 from .report import Shown, report_of, title_of
 from .table.written import WrittenTable
 
@@ -92,12 +92,11 @@ class Leaving:
         return cls(method, joined.num_rows, columns, alone, tables, frame, frames, shown)
 
     @classmethod
-    def on_disk(
-        cls, method: Method, table: WrittenTable, shown: Shown, alone: Mapping[str, float]
-    ) -> Self:
-        """Of a table that lies in a file."""
-        columns, tables = tuple(table.column_names), {"table": table}
-        return cls(method, table.num_rows, columns, alone, tables, None, {}, shown, table)
+    def on_disk(cls, method: Method, made: OnDisk, shown: Shown) -> Self:
+        """Of tables that lie in files."""
+        table = made.table
+        columns, tables = tuple(table.column_names), made.tables or {"table": table}
+        return cls(method, table.num_rows, columns, made.telling, tables, None, {}, shown, table)
 
     def check_one(self) -> None:
         """Refuses linked tables side by side if persons may have several rows: that would show
@@ -108,6 +107,12 @@ class Leaving:
     def handed_out(self) -> Any:
         """The table as the caller gets it; one that lies in a file is read."""
         return self.frame if self.stored is None else self.stored.read()
+
+    def all_handed_out(self) -> Mapping[str, Any]:
+        """What `save` writes, as the caller gets it."""
+        if self.stored is not None:
+            return {name: table.read() for name, table in self.tables.items()}
+        return self.frames or {"table": self.frame}
 
     def without_rows(self) -> Self:
         """What a preview keeps: nothing that could be handed out."""
@@ -147,7 +152,7 @@ class Release:
     @property
     def tables(self) -> Mapping[str, Any]:
         self._departure.to_caller()
-        return self._published.frames or {"table": self._published.handed_out()}
+        return self._published.all_handed_out()
 
     @property
     def left(self) -> bool:

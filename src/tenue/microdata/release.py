@@ -64,7 +64,8 @@ def publish(
     """A protected copy of a table, with its certificate.
 
     Guarantee
-        "microaggregate": every combination of quasi-identifiers is shared by at least `k` units.
+        "microaggregate": every combination of quasi-identifiers is shared by at least `k` units;
+        by "each-quasi-identifier", every value of each of them.
         "generalise": the same, by intervals and concepts that are true of every row.
         "swap": a confidential value in a unit's row came from that unit's record with probability
         at most 1/k, for whoever holds the records of a group to be equally likely anybody's in it.
@@ -97,7 +98,8 @@ def publish(
             microaggregation. For a swap in which each column has its own groups,
             also a mapping from column to k. The certificate then promises the least, of each column
             by itself: together they may leave fewer records, whatever their k.
-        by: how groups are formed. "microaggregate": "mdav" or "v-mdav". "generalise":
+        by: how groups are formed. "microaggregate": "mdav", "v-mdav" or
+            "each-quasi-identifier" (individual ranking: similar values of each). "generalise":
             "multidimensional" (split as far as k allows) or "full-domain" (each column on one
             level, those levels that lose least). "swap":
             "quasi-identifiers" (MDAV-SWAP), "each-confidential" (IR-SWAP: similar values of the
@@ -123,8 +125,9 @@ def publish(
             before: {"age": [5, 10, 20]}. If none are stated they double, from the bounds.
         memory: how many bytes of a stored table may be held. One that would need more is read in
             passes, with the same promise; which is done follows from the numbers of rows and
-            columns. "private" keeps to 1 GiB if nothing is said. Also for "swap" by
-            "each-confidential" and "generalise" by "multidimensional", without l, t and suppress,
+            columns. "private" keeps to 1 GiB if nothing is said. Also for "microaggregate" by
+            "each-quasi-identifier", "swap" by "each-confidential", "anatomy" by "confidential" of
+            one column, "t-close", and "generalise" by "multidimensional" without l, t and suppress,
             where every row is a unit: there nothing is limited if nothing is said, and risk and
             utility are measured on rows drawn at random.
         ledger: where the release is registered, so that a second one of the table is refused: a
@@ -193,8 +196,8 @@ def publish_into(
             way = way.sized(table.rows)
             with paid(books, way):
                 if way.in_passes(table):
-                    check = None if kept is None else partial(check_known, kept, way)
-                    seen = Marking(given, described.name, check)
+                    known = None if kept is None else partial(check_known, kept, way)
+                    seen, way = Marking(given, described.name, known), way.streamed()
                     on_disk = way.stream(table, SYSTEM, tell, seen)
                     marks = seen.marks
                 else:
@@ -210,7 +213,7 @@ def publish_into(
             (harm, use, _), history = on_disk.assessment, on_disk.history
             tell("certificate")
             shown = Shown.of_sample(way, on_disk.sample, on_disk.before, on_disk.sizes)
-            published = Leaving.on_disk(way, on_disk.table, shown, on_disk.telling)
+            published = Leaving.on_disk(way, on_disk, shown)
         else:
             tell("evaluate")
             beside = made.of(original)

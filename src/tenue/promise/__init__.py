@@ -4,6 +4,7 @@ from .certificate import Certificate
 from .promise import (
     PROMISES,
     Approximate,
+    ColumnKAnonymity,
     Individual,
     KAnonymity,
     Neighbours,
@@ -19,6 +20,7 @@ __all__ = [
     "PROMISES",
     "Approximate",
     "Certificate",
+    "ColumnKAnonymity",
     "Individual",
     "KAnonymity",
     "Neighbours",

@@ -4,6 +4,7 @@
     Approximate(epsilon, delta)    differential privacy but for delta
     Individual(epsilon)            the same for the actual table only: not differential privacy
     KAnonymity(k)                  groups of k that share their quasi-identifiers
+    ColumnKAnonymity(k)            the same of each quasi-identifier by itself
     ProbabilisticKAnonymity(k)     a value came from a unit's record with probability at most 1/k
     TCloseness(t)                  groups distributed like the whole, up to a factor t
 
@@ -147,6 +148,25 @@ class KAnonymity(Promise):
 
 
 @dataclass(frozen=True, init=False)
+class ColumnKAnonymity(Promise):
+    """Each value of each quasi-identifier is shared by at least k units. It is less than
+    k-anonymity: several quasi-identifiers together may be one unit's alone."""
+
+    kind: ClassVar[str] = "k-anonymity of single columns"
+    k: int
+
+    @checked_call
+    def __init__(self, k: Number) -> None:
+        object.__setattr__(self, "k", whole(k, "k", least=2))
+
+    def sentence(self) -> str:
+        return (
+            f"Each value of each quasi-identifier is shared by at least {self.k} units. "
+            "Combinations of several quasi-identifiers need not be."
+        )
+
+
+@dataclass(frozen=True, init=False)
 class ProbabilisticKAnonymity(Promise):
     """A confidential value in a unit's row came from that unit's record with probability at most
     1/k, for whoever cannot tell the records of a group apart.
@@ -201,7 +221,15 @@ class TCloseness(Promise):
 
 PROMISES: Mapping[str, type[Promise]] = {
     kind.kind: kind
-    for kind in (Pure, Approximate, Individual, KAnonymity, ProbabilisticKAnonymity, TCloseness)
+    for kind in (
+        Pure,
+        Approximate,
+        Individual,
+        KAnonymity,
+        ColumnKAnonymity,
+        ProbabilisticKAnonymity,
+        TCloseness,
+    )
 }
 
 

@@ -46,6 +46,30 @@ def test_k_of_a_swapped_file_is_explained(released: Path) -> None:
     assert "whoever is known to be in such a group has it" in " ".join(str(plain).split())
 
 
+def test_what_is_promised_of_single_columns_is_measured_of_single_columns(tmp_path: Path) -> None:
+    release = tn.publish(
+        people(), schema=BARE, method="microaggregate", by="each-quasi-identifier", k=6
+    )
+    release.save(tmp_path / "out")
+    path = tmp_path / "out" / "table.parquet"
+    found = tn.evaluate.check(path, BARE)
+    assert found.certificate_fits
+    assert "of combinations nothing is promised" in found.notes[1]
+    for name in ("age", "job", "sex"):
+        one = tn.evaluate.check(path, BARE, quasi_identifiers=[name])
+        assert one.certificate_fits
+        assert one.k >= 6
+    # a forged certificate that promises more than the file has
+    manifest = json.loads((path.parent / "manifest.json").read_text())
+    beside = path.parent / "certificate.json"
+    forged = json.loads(beside.read_text())
+    forged["promise"]["k"] = "60"
+    beside.write_text(json.dumps(forged))
+    manifest["files"]["certificate.json"] = hashlib.sha256(beside.read_bytes()).hexdigest()
+    (path.parent / "manifest.json").write_text(json.dumps(manifest))
+    assert not tn.evaluate.check(path, BARE, quasi_identifiers=["age"]).certificate_fits
+
+
 def test_rows_that_stand_alone_in_a_private_table_are_nobody(tmp_path: Path) -> None:
     funded = BARE.replace(budget={"total": 1}, table={"neighbours": "replace"})
     books = tn.ledger.Memory()

@@ -16,6 +16,7 @@ EXAMPLES = [
     tn.Approximate(epsilon=1, delta=1e-6),
     tn.Individual(epsilon=2),
     tn.KAnonymity(k=5),
+    tn.ColumnKAnonymity(k=5),
     tn.ProbabilisticKAnonymity(k=12),
     tn.TCloseness(t=1.5),
 ]
@@ -52,6 +53,7 @@ def test_only_pure_and_approximate_are_differential_privacy() -> None:
         (tn.Individual, {"epsilon": -1}),
         (tn.KAnonymity, {"k": 1}),
         (tn.KAnonymity, {"k": 2.5}),
+        (tn.ColumnKAnonymity, {"k": 1}),
         (tn.ProbabilisticKAnonymity, {"k": 0}),
         (tn.TCloseness, {"t": 0.5}),
     ],

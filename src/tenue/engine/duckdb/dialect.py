@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Literal
 
 from ...frozen import dataclass
-from ..calendar import EVER, INSTANT, LOCAL, NEVER, SPACES
+from ..source.calendar import EVER, INSTANT, LOCAL, NEVER, SPACES
 from ..sql.dialect import Counted, Dialect, Stage
 from ..sql.steps import between
 from ..sql.whole import Whole, integer

@@ -19,7 +19,8 @@ import numpy as np
 
 from ...errors import EngineFault
 from ...noise.source import Source
-from ..contract import FAULT, Numbers
+from ..contract import FAULT, Numbers, Part
+from ..parts import one_part
 from ..random_order import WORDS, all_different, random_words, until_different
 from .sandbox import limited, quiet
 from .scratch import Scratch
@@ -181,6 +182,20 @@ class OnDisk:
         return self._place.ordered(keys, self.rows, counted=True)
 
     @contextmanager
+    def number(
+        self, key: Callable[[Numbers], Sequence[Numbers]], source: Source
+    ) -> Iterator[OnDisk]:
+        """Two sorts: rows by their keys and random words, and their places back by row."""
+        whole = np.dtype(np.int64)
+        with self._in_random_order(key, lambda _, numbers: [numbers], [whole], source) as ordered:
+            both = ([row[:, 0], place] for place, row in ordered._numbered())
+            places = self._place.kept(
+                (batch[1:] for batch in self._place.ordered(both, self.rows)), [whole]
+            )
+        with _until_end(places):
+            yield OnDisk(self._place, (*self._files, *places._files), self.rows)
+
+    @contextmanager
     def permute(
         self, columns: Sequence[int], label: Callable[[Numbers], Numbers], source: Source
     ) -> Iterator[OnDisk]:
@@ -188,7 +203,9 @@ class OnDisk:
         with ExitStack() as passing:
             whole = np.dtype(np.int64)
             receivers = passing.enter_context(
-                self._in_random_order(label, lambda _, numbers: [numbers], [whole], source)
+                self._in_random_order(
+                    lambda batch: [label(batch)], lambda _, numbers: [numbers], [whole], source
+                )
             )
             givers = passing.enter_context(self._by_group(label, columns))
             pairs = zip(receivers.batches(), givers.batches(), strict=True)
@@ -206,30 +223,31 @@ class OnDisk:
     def shuffle(self, source: Source) -> Iterator[OnDisk]:
         """One sort of all columns by random words."""
 
-        def nothing(batch: Numbers) -> Numbers:
-            return np.zeros(len(batch), np.int64)
-
         kinds = [file.kind for file in self._files]
-        with self._in_random_order(nothing, lambda batch, _: [*batch.T], kinds, source) as made:
+        with self._in_random_order(
+            lambda _: [], lambda batch, _: [*batch.T], kinds, source
+        ) as made:
             yield made
 
     @contextmanager
     def _in_random_order(
         self,
-        label: Callable[[Numbers], Numbers],
+        key: Callable[[Numbers], Sequence[Numbers]],
         carry: Callable[[Numbers, Numbers], list[Numbers]],
         kinds: Sequence[np.dtype[Any]],
         source: Source,
     ) -> Iterator[OnDisk]:
-        """What is made of a batch and the numbers of its rows, by group, at random inside each."""
+        """What is made of a batch and the numbers of its rows, by key, at random where keys are
+        equal."""
+        first = len(key(np.zeros((0, len(self._files)), np.int64))) + WORDS
 
         def keys() -> Iterator[Sequence[Numbers]]:
             for numbers, batch in self._numbered():
-                yield [label(batch), *random_words(len(batch), source), *carry(batch, numbers)]
+                yield [*key(batch), *random_words(len(batch), source), *carry(batch, numbers)]
 
         def made() -> OnDisk:
             found = self._place.ordered(keys(), self.rows)
-            return self._place.kept(all_different(found, 1 + WORDS), kinds)
+            return self._place.kept(all_different(found, first), kinds)
 
         with _until_end(until_different(made)) as found:
             yield found
@@ -251,6 +269,10 @@ class OnDisk:
         for batch in self.batches():
             yield np.arange(begin, begin + len(batch)), batch
             begin += len(batch)
+
+    def write(self, table: Callable[[Numbers], pyarrow.Table], folder: Path) -> Sequence[Part]:
+        """One file."""
+        return one_part(map(table, self.batches()), folder)
 
     def take(self, numbers: Numbers) -> Numbers:
         """The rows of these numbers, found in one pass."""

@@ -14,7 +14,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Literal
 
 from ...frozen import dataclass
-from ..calendar import EVER, INSTANT, LOCAL, NEVER, SPACES
+from ..source.calendar import EVER, INSTANT, LOCAL, NEVER, SPACES
 from ..sql.dialect import Counted, Dialect
 from ..sql.steps import between
 from ..storage import (

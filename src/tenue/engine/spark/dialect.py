@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from ...frozen import dataclass
-from ..calendar import EVER, INSTANT, LOCAL, NEVER, SPACES
+from ..source.calendar import EVER, INSTANT, LOCAL, NEVER, SPACES
 from ..sql.dialect import Counted, Dialect
 from ..sql.whole import Whole
 from ..storage import Day, Fixed, Floating, Integer, Moment, Nothing, Opaque, Storage, Text, Truth

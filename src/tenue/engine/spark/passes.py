@@ -3,7 +3,8 @@
 What is made of rows is written as Parquet files before it is used: what was drawn for a row is then
 drawn once, whatever machine is lost. Sorts are by ranges, and a place in the order is the place in
 its range and how many rows lie in the ranges before: nothing is ever sorted by one machine. Only
-what `sum`, `sort`, `tally`, `batches` and `take` give reaches this process, some rows at a time.
+what `sum`, `sort`, `tally`, `batches` and `take` give reaches this process, some rows at a time;
+a released table is written where it lies.
 
 The machines need Tenue, and a folder that all of them reach.
 """
@@ -15,6 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import count
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,7 +24,8 @@ import numpy as np
 from ...errors import EngineFault
 from ...noise.keyed import fresh_key, numbered_words
 from ...noise.source import Source
-from ..contract import FAULT, Numbers
+from ..contract import FAULT, Numbers, Part
+from ..parts import check_parts, write_part
 from .session import quiet
 from .workers import packed
 
@@ -150,13 +153,25 @@ class OnSpark:
 
     @contextmanager
     def map(self, make: Callable[[Numbers], Numbers], sizes: Sequence[int]) -> Iterator[OnSpark]:
-        """Other rows in files of their own."""
-        width = len(self._names)
+        """Other rows in files of their own, with the numbers of those they were made of; if some
+        are left out, the others are numbered anew, in the same order."""
+        width, names = len(self._names), _names(len(sizes))
 
-        def work(batches: Batches) -> Iterator[Numbers]:
-            return (make(_matrix(batch, width)) for batch in batches)
+        def work(batches: Batches) -> Batches:
+            for batch in batches:
+                rows = make(_matrix(batch.select(batch.schema.names[1:]), width))
+                numbers = batch.column(0).to_numpy()[: len(rows)]
+                yield _batch([_ROW, *names], [numbers, *rows.T])
 
-        made = self._place.written(self._values(), work, _names(len(sizes)))
+        given = self._frame.select(_ROW, *self._names)
+        with _one_fault(), quiet():
+            frame = given.mapInArrow(_silent(work), _kinds([_ROW, *names]))
+        made = self._place.numbered(frame, names)
+        if made.rows < self.rows:
+            some = made
+            ordered = some._frame.orderBy(_ROW).select(*names)
+            made = self._place.written(ordered, _as_they_are(len(names)), names)
+            some.forget()
         try:
             yield made
         finally:
@@ -172,6 +187,22 @@ class OnSpark:
         keys = self._keys(lambda rows, _: key(rows))
         counted = keys.groupBy(keys.columns).count().orderBy(keys.columns)
         return self._columns(counted, self.rows, counted=True)
+
+    @contextmanager
+    def number(
+        self, key: Callable[[Numbers], Sequence[Numbers]], source: Source
+    ) -> Iterator[OnSpark]:
+        """Keys and random words sorted in ranges, and their places joined to the rows."""
+        drawn = fresh_key(source)
+        keys = self._keys(lambda rows, ids: [*key(rows), *_words(drawn, ids), ids])
+        places = self._placed(keys, len(keys.columns) - 1, [_ROW])
+        name = f"n{next(self._place.numbers)}"
+        joined = self._frame.join(places, _ROW).selectExpr(_ROW, *self._names, f"place AS {name}")
+        made = self._place.numbered(joined, [*self._names, name])
+        try:
+            yield made
+        finally:
+            made.forget()
 
     @contextmanager
     def permute(
@@ -204,11 +235,7 @@ class OnSpark:
         width = len(self._names)
         keys = self._keys(lambda rows, numbers: [*_words(key, numbers), *rows.T])
         ordered = keys.orderBy("k0", "k1").select(keys.columns[2:])
-
-        def work(batches: Batches) -> Iterator[Numbers]:
-            return (_matrix(batch, width) for batch in batches)
-
-        made = self._place.written(ordered, work, self._names)
+        made = self._place.written(ordered, _as_they_are(width), self._names)
         try:
             yield made
         finally:
@@ -219,6 +246,26 @@ class OnSpark:
         yield np.zeros((0, len(self._names)), np.int64)
         for columns in self._columns(self._frame.orderBy(_ROW).select(*self._names), self.rows):
             yield np.stack(columns, axis=1)
+
+    def write(self, table: Callable[[Numbers], pyarrow.Table], folder: Path) -> Sequence[Part]:
+        """A file for each partition, written by the machine that has it."""
+        width, where = len(self._names), str(folder)
+
+        def work(batches: Batches) -> Batches:
+            from pyspark import TaskContext
+
+            context = TaskContext.get()
+            assert context is not None  # noqa: S101 - this runs in a task
+            tables = (table(_matrix(batch, width)) for batch in batches)
+            part = write_part(tables, Path(where), context.partitionId())
+            if part is not None:
+                yield _batch(["name", "n", "d"], [[part.name], [part.rows], [part.digest]])
+
+        kinds = "name string, n long, d string"
+        with _one_fault(), quiet():
+            found = self._values().mapInArrow(_silent(work), kinds).collect()
+            return check_parts([Part(*row) for row in found], self.rows, folder)
+        raise EngineFault(FAULT)
 
     def take(self, numbers: Numbers) -> Numbers:
         """The rows of these numbers, found by a join."""
@@ -260,12 +307,8 @@ class OnSpark:
         """What follows the first columns of keys, with its place in their order."""
         width = len(names)
         ordered = keys.orderBy(keys.columns[:sorted_by]).select(keys.columns[sorted_by:])
-
-        def work(batches: Batches) -> Iterator[Numbers]:
-            return (_matrix(batch, width) for batch in batches)
-
         inner = _names(width, "w")
-        made = self._place.written(ordered, work, inner)
+        made = self._place.written(ordered, _as_they_are(width), inner)
         begins, total = [], 0
         for part in range(max(made._sizes, default=0) + 1):
             begins.append(total)
@@ -326,6 +369,10 @@ def _silent(work: Made) -> Made:
             raise RuntimeError("rows could not be passed over")
 
     return done
+
+
+def _as_they_are(width: int) -> Callable[[Batches], Iterator[Numbers]]:
+    return lambda batches: (_matrix(batch, width) for batch in batches)
 
 
 def _words(key: bytes, numbers: Numbers) -> list[Numbers]:

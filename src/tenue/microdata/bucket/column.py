@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import date
 from fractions import Fraction
@@ -39,11 +40,13 @@ class Bucketed:
     column: the values.
     buckets: the bucket of each row, numbered from 0 in the order of values.
     labels: how each bucket is written.
+    times: how many rows each row stands for; None for one.
     """
 
     column: Cells
     buckets: Numbers
     labels: tuple[str, ...]
+    times: Numbers | None = None
 
     @property
     def torn(self) -> bool:
@@ -69,9 +72,30 @@ class Bucketed:
         """A column of such buckets with the middle one of its own values in place of each."""
         codes = classes_of(self.column).codes
         order = np.lexsort((codes, self.buckets))
-        sizes = np.bincount(self.buckets)
-        middle = self.column.numbers[order[np.cumsum(sizes) - (sizes + 1) // 2]]
-        return replace(self.column, numbers=middle[buckets])
+        many = np.ones(order.size, np.int64) if self.times is None else self.times
+        sizes, ends = self.units, np.cumsum(many[order])
+        where = np.searchsorted(ends, np.cumsum(sizes) - (sizes + 1) // 2, side="right")
+        middle = self.column.numbers[order[where]]
+        present = np.ones(buckets.size, dtype=bool)
+        return replace(self.column, numbers=middle[buckets], present=present)
+
+    @property
+    def units(self) -> Numbers:
+        """How many rows each bucket has."""
+        found = np.zeros(len(self.labels), np.int64)
+        np.add.at(found, self.buckets, 1 if self.times is None else self.times)
+        return found
+
+    def bucket_of(self) -> Callable[[Numbers], Numbers]:
+        """The bucket of each of some values, as `Coding` numbers them; each occurs here."""
+        codes = self.column.numbers - self.column.first + 1
+        if isinstance(self.column.column, Bounded):
+            edges = np.full(len(self.labels), codes.max())
+            np.minimum.at(edges, self.buckets, codes)
+            return lambda numbers: np.searchsorted(edges, numbers, side="right") - 1
+        table = np.zeros(int(codes.max()) + 1, np.int64)
+        table[codes] = self.buckets
+        return lambda numbers: table[numbers]
 
 
 def bucketed(original: Original, name: str, t: Fraction) -> Bucketed:
@@ -81,8 +105,19 @@ def bucketed(original: Original, name: str, t: Fraction) -> Bucketed:
     """
     column = original.cells[name]
     codes = classes_of(column).codes
-    of_value = cut(np.bincount(original.of_persons(codes)), buckets_for(t))
-    buckets = of_value[codes]
+    return _cut(column, codes, np.bincount(original.of_persons(codes)), t)
+
+
+def bucketed_counts(column: Cells, times: Numbers, t: Fraction) -> Bucketed:
+    """The same of different values, and how many units have each."""
+    codes = classes_of(column).codes
+    counts = np.zeros(int(codes.max()) + 1, np.int64)
+    np.add.at(counts, codes, times)
+    return replace(_cut(column, codes, counts, t), times=times)
+
+
+def _cut(column: Cells, codes: Numbers, counts: Numbers, t: Fraction) -> Bucketed:
+    buckets = cut(counts, buckets_for(t))[codes]
     if isinstance(column.column, Bounded):
         labels = _intervals(column, column.column, buckets)
     elif isinstance(column.column, Category):

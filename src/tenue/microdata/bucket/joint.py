@@ -46,16 +46,29 @@ def counts_for(columns: Sequence[Numbers], cells: Numbers, k: int, t: Fraction) 
         columns: the bucket of each unit, of each column.
         cells: the cell of each unit.
     """
-    totals = np.bincount(cells)
-    margins = [np.bincount(buckets).tolist() for buckets in columns]
+    first = np.unique(cells, return_index=True)[1]
+    of_cells = [buckets[first] for buckets in columns]
+    return counts_of_cells(of_cells, np.bincount(cells), k, t)
+
+
+def counts_of_cells(columns: Sequence[Numbers], totals: Numbers, k: int, t: Fraction) -> Matrix:
+    """The same of cells in their order.
+
+    Parameters
+        columns: the bucket of each cell, of each column.
+        totals: how many units each cell has.
+    """
+    margins = []
+    for buckets in columns:
+        margin = np.zeros(int(buckets.max()) + 1, np.int64)
+        np.add.at(margin, buckets, totals)
+        margins.append(margin.tolist())
     most = min(most_groups(margin, k, t) for margin in margins)
     if len(columns) == 1:
         return emphasised(margins[0], most, t)
-    first = np.unique(cells, return_index=True)[1]
-    of_cells = [buckets[first] for buckets in columns]
     while True:
         counts = dealt(totals, most)
-        if most == 1 or all(_is_close(counts, buckets, t) for buckets in of_cells):
+        if most == 1 or all(_is_close(counts, buckets, t) for buckets in columns):
             return counts
         most -= max(1, most // _SLOWLY)
 

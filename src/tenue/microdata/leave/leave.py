@@ -28,6 +28,7 @@ from ...query.belief.person import unit_in_words
 from ...query.belief.protocol import allow_without_protocol
 from ...schema import Schema
 from ..method.contract import SECOND, Method
+from ..table.written import WrittenTable
 from .save import Draft, Report
 
 HOLDER = "holder"
@@ -317,6 +318,11 @@ def digest_of(tables: Mapping[str, Any], certificate: Certificate) -> str:
     for name, table in tables.items():
         if len(tables) > 1:
             found.update(name.encode() + b"\0")
+        if isinstance(table, WrittenTable) and len(table.parts) > 1:
+            # hashed where they were written
+            for part in table.parts:
+                found.update(bytes.fromhex(part.digest))
+            continue
         whole = table.combine_chunks()
         sink = pyarrow.PythonFile(_Hashed(found), mode="w")
         with pyarrow.ipc.new_stream(sink, whole.schema) as writer:

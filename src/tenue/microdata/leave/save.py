@@ -18,7 +18,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ...errors import Refused, nearest, refuse
+from ...engine.contract import FAULT
+from ...errors import EngineFault, Refused, nearest, refuse
+from ..table.written import WrittenTable
 
 KINDS = ("csv", "parquet")
 STARTS = "=+-@\t\r\n＝＋－＠﹦﹢﹣﹫−"
@@ -167,11 +169,14 @@ def _fill(
     kind: str,
     report: Callable[[], Report] | None,
 ) -> dict[str, Any]:
-    told = {name: _write(table, draft / f"{name}.{kind}") for name, table in tables.items()}
+    told, names = {}, []
+    for name, table in tables.items():
+        told[name], files = _saved(table, draft, name, kind)
+        names += files
     # what is said of the only table stands for the release
     manifest: dict[str, Any] = {"tables": told} if len(told) > 1 else dict(*told.values())
     (draft / "certificate.json").write_text(certificate + "\n", encoding="utf-8")
-    names = [*(f"{name}.{kind}" for name in tables), "certificate.json"]
+    names.append("certificate.json")
     if report is not None:
         made = report()
         (draft / REPORT).write_text(made.text, encoding="utf-8")
@@ -185,6 +190,25 @@ def _fill(
     for path in (*draft.iterdir(), draft):
         _force(path)
     return manifest
+
+
+def _saved(table: Any, draft: Path, name: str, kind: str) -> tuple[dict[str, Any], list[str]]:
+    """Writes one table; returns what the manifest says of it, and its files.
+
+    What many machines wrote stays in the files that they wrote, if these are of the kind.
+    """
+    if kind == "csv" or not isinstance(table, WrittenTable) or len(table.parts) == 1:
+        file = f"{name}.{kind}"
+        return _write(table, draft / file), [file]
+    files = []
+    for number, part in enumerate(table.parts):
+        file = f"{name}-{number:05}.{kind}"
+        table.place(part, draft / file)
+        if _digest(draft / file) != part.digest:
+            raise EngineFault(FAULT)
+        files.append(file)
+    told = {"rows": table.num_rows, "columns": table.column_names, "parts": len(files)}
+    return told, files
 
 
 def _write(table: Any, path: Path) -> dict[str, Any]:

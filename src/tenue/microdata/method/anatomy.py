@@ -7,6 +7,8 @@ assignment of a group's records to its units equally likely, each is a unit's wi
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -19,15 +21,17 @@ from ...promise import ProbabilisticKAnonymity
 from ..assessment import Assessment
 from ..partition.mdav import mdav
 from ..table.cells import Numbers
-from ..table.original import Original
-from ..table.records import classes_of, records_of
-from .contract import Published
-from .groups import HOMOGENEOUS, Grouped, GroupWay
+from ..table.original import Original, Validated
+from ..table.records import classes_of, order_of, records_of
+from .contract import Look, OnDisk, Published
+from .groups import HOMOGENEOUS, Grouped, GroupWay, homogeneous_steps
 from .linked import (
     FOUND,
     GROUP,
     LEARNED,
+    InGroups,
     check_no_group,
+    group_numbers,
     linked,
     numbered,
     standing_alone,
@@ -43,6 +47,7 @@ from .moved import (
     undone,
     without_order,
 )
+from .streamed import check_of, prepared
 from .swap import EXCHANGEABLE
 
 if TYPE_CHECKING:
@@ -84,6 +89,7 @@ class Anatomy(Grouped):
             "two tables linked by groups of similar confidential records",
             "Soria-Comas, thesis, sections 7.1.1 (Algorithm 7.1) and 7.1.2",
             similar=False,
+            in_order=True,
         ),
     }
 
@@ -104,6 +110,11 @@ class Anatomy(Grouped):
             raise refuse("microdata.values-no-order-confidential", columns=tuple(flat), names=names)
 
     @property
+    def in_order(self) -> bool:
+        """Records of several columns are in no order."""
+        return super().in_order and len(self.confidential) == 1
+
+    @property
     def changed(self) -> tuple[str, ...]:
         return self.confidential
 
@@ -119,6 +130,39 @@ class Anatomy(Grouped):
         cells = {**original.cells, **moved}
         tables = linked(self, original, cells, group)
         return Published({**cells, GROUP: group}, groups, tables)
+
+    def stream(
+        self, table: Validated, source: Source, tell: Callable[[str], None], look: Look
+    ) -> OnDisk:
+        with (
+            prepared(self, table, self.room_for_rows, tell, look) as found,
+            ExitStack() as passing,
+        ):
+            tell(self.step)
+            (name,) = self.confidential
+            at, width = found.place(name), len(found.coding.columns)
+            rows, k = found.passes.rows, self.least
+            order, many = order_of(found.coding.column(name)), groups_from_ends(rows, k)
+            numbers = group_numbers(many, source)
+
+            def grouped(batch: Numbers) -> Numbers:
+                labels = label_from_ends(batch[:, width], rows, k)
+                return np.column_stack([batch[:, :width], numbers[labels]])
+
+            placed = found.passes.number(lambda batch: [order(batch[:, at])], source)
+            sizes = [*found.coding.sizes, many + 1]
+            before = passing.enter_context(passing.enter_context(placed).map(grouped, sizes))
+            after = passing.enter_context(
+                before.permute([at], lambda batch: batch[:, width], source)
+            )
+            made = InGroups.of(before, after, found.coding)
+            shown = made.check(self.confidential)
+            self.check_alone(shown)
+            if shown.k < k:
+                raise Fault("a release was about to leave without what it promises")
+            steps = list(homogeneous_steps(shown, made.sizes))
+            check = check_of(self, found, after)
+            return made.on_disk(self, found, check, source, tell, steps=steps)
 
     def _by_values(self, original: Original) -> Numbers:
         columns = [original.cells[name] for name in self.confidential]
@@ -189,15 +233,28 @@ def from_both_ends(codes: Numbers, k: int) -> Numbers:
     Source
         Thesis, Algorithm 7.1.
     """
-    order = np.argsort(codes, kind="stable")
     labels = np.empty(codes.size, np.int64)
-    begin, end, group = 0, codes.size, 0
-    while end - begin >= 3 * k:
-        labels[order[begin : begin + k]] = group
-        labels[order[end - k : end]] = group + 1
-        begin, end, group = begin + k, end - k, group + 2
-    if end - begin >= 2 * k:
-        labels[order[begin : begin + k]] = group
-        begin, group = begin + k, group + 1
-    labels[order[begin:end]] = group
+    places = np.arange(codes.size)
+    labels[np.argsort(codes, kind="stable")] = label_from_ends(places, codes.size, k)
     return labels
+
+
+def label_from_ends(places: Numbers, units: int, k: int) -> Numbers:
+    """The group of each place in the order of so many units, as `from_both_ends` forms them."""
+    pairs = _pairs(units, k)
+    low, high = places // k, (units - 1 - places) // k
+    # what is left between the ends are one or two groups
+    middle = 2 * pairs + ((low > pairs) & (units - 2 * k * pairs >= 2 * k))
+    found: Numbers = np.where(low < pairs, 2 * low, np.where(high < pairs, 2 * high + 1, middle))
+    return found
+
+
+def groups_from_ends(units: int, k: int) -> int:
+    """How many groups that makes."""
+    pairs = _pairs(units, k)
+    return 2 * pairs + (2 if units - 2 * k * pairs >= 2 * k else 1)
+
+
+def _pairs(units: int, k: int) -> int:
+    """How many groups are taken from each end."""
+    return max(units - k, 0) // (2 * k)

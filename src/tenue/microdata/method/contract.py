@@ -74,6 +74,7 @@ class OnDisk:
     before: the same rows as they were read, where the report compares them.
     sizes: how many groups have how many units, by column where each has its own.
     telling: the unprotected columns that tell nearly everybody apart, and the share of rows found.
+    tables: the tables that leave, by name, if it is not the one table; that may leave as well.
     """
 
     table: WrittenTable
@@ -83,6 +84,7 @@ class OnDisk:
     before: pyarrow.Table | None = None
     sizes: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
     telling: Mapping[str, float] = field(default_factory=dict)
+    tables: Mapping[str, WrittenTable] = field(default_factory=dict)
 
 
 class Look(Protocol):
@@ -160,6 +162,10 @@ class Method(abc.ABC):
     def in_passes(self, table: Validated) -> bool:
         """Whether the table is read in passes, for it would not fit; by public facts alone."""
         return False
+
+    def streamed(self) -> Self:
+        """The method as it is done of a table that is read in passes, if that is not the same."""
+        return self
 
     def sized(self, rows: int) -> Self:
         """The method for a table of so many rows; refused if it does not suit them.

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -37,30 +37,16 @@ from .contract import Look, OnDisk, Published, one_of
 from .groups import (
     DISCLOSED,
     EVERY,
-    HOMOGENEOUS,
     NOT_PRIVACY,
     TWICE,
     Grouped,
     GroupWay,
-    homogeneous_text,
+    homogeneous_steps,
     places,
-    units_in_each,
 )
 from .microaggregate import AS_THEY_ARE
 from .moved import among_look_alikes
-from .streamed import (
-    CellsOf,
-    check_of,
-    history,
-    measured,
-    prepared,
-    sizes_counted,
-    telling_in_passes,
-    written,
-)
-
-if TYPE_CHECKING:
-    from ...evaluate import Check
+from .streamed import by_group, check_of, finished, labelled, prepared, sizes_counted
 
 
 class Survivors(NamedTuple):
@@ -236,49 +222,31 @@ class Generalise(Grouped):
             texts = {one.name: recoded(one, run, many_groups) for one, run in pairs}
             centres = {one.name: centred(one, run, many_groups) for one, run in pairs}
             width = len(found.coding.columns)
-
-            def labelled(rows: Numbers) -> Numbers:
-                return np.column_stack([rows, groups.labels(codes(rows))])
-
-            def instead(made: Mapping[str, Cells]) -> CellsOf:
-                def cells(rows: Numbers) -> Mapping[str, Cells]:
-                    taken = {name: one.take(rows[:, width]) for name, one in made.items()}
-                    return {**found.coding.cells(rows), **taken}
-
-                return cells
-
-            above = [*found.coding.sizes, groups.sizes.size]
-            with found.passes.map(labelled, above) as after:
+            labels, places = groups.labels, dict.fromkeys(texts, width)
+            with labelled(found, lambda rows: [labels(codes(rows))], [groups.sizes.size]) as after:
                 alone = check_of(self, found, after, lambda rows: [rows[:, width]])
-                self._check_alone(alone)
-                shown = list(texts.values())
+                self.check_alone(alone)
+                shown = [one.numbers for one in texts.values()]
                 check = check_of(
-                    self, found, after, lambda rows: [one.numbers[rows[:, width]] for one in shown]
+                    self, found, after, lambda rows: [one[rows[:, width]] for one in shown]
                 )
                 if check is None or alone is None or check.k < self.least:
                     raise Fault("a release was about to leave without what it promises")
-                written_table = written(after, instead(texts), self.schema, source)
-                tell("evaluate")
-                before, sample, told = measured(
-                    self, found, after, instead(texts), check, source, instead(centres)
+                return finished(
+                    self,
+                    found,
+                    after,
+                    by_group(found.coding, texts, places),
+                    check,
+                    source,
+                    tell,
+                    steps=[
+                        *homogeneous_steps(alone, groups.sizes),
+                        *self._lost(pairs, groups.sizes, 0),
+                    ],
+                    sizes=sizes_counted({EVERY: groups.sizes}),
+                    centres=by_group(found.coding, centres, places),
                 )
-            steps = [*_split_steps(groups.sizes, alone), *self._lost(pairs, groups.sizes, 0)]
-            return OnDisk(
-                written_table,
-                sample,
-                told,
-                history(self, found, steps, told.steps),
-                before,
-                sizes_counted({EVERY: groups.sizes}),
-                telling_in_passes(self, found),
-            )
-
-    def _check_alone(self, found: Check | None) -> None:
-        """As `check_homogeneous`, of groups that were found in passes."""
-        columns = () if found is None or HOMOGENEOUS in self.override else found.confidential
-        for column in columns:
-            if column.name in self.sensitive and column.homogeneous_groups:
-                raise self.tells_a_value(column.name)
 
     def _grouped(self, scales: Sequence[Scale], need: Need) -> tuple[Numbers, list[Run]]:
         """The class of each row, `OUT` of those left out, and of each column the run of each."""
@@ -369,14 +337,6 @@ class Generalise(Grouped):
 
     def remarks(self) -> tuple[str, ...]:
         return (MIDDLE,)
-
-
-def _split_steps(sizes: Numbers, found: Check) -> Iterator[Step]:
-    """What `group_steps` says of groups that were found in passes."""
-    yield Step("partition", f"{many(sizes.size, 'group')}, {units_in_each(sizes)}")
-    for one in found.confidential:
-        text = homogeneous_text(one.homogeneous_groups, found.groups, one.name)
-        yield Step("homogeneous", text)
 
 
 def _without_rows(column: Column) -> Scale:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,13 +27,14 @@ from ..partition.mdav import mdav
 from ..partition.mixed import Mixed
 from ..partition.plain import Euclidean, Space
 from ..partition.v_mdav import GAIN, v_mdav
-from ..private.streamed import VALUE
 from ..table.cells import Cells, Numbers
-from ..table.coded import Coding
-from ..table.original import Original, Validated
+from ..table.original import Original
 from ..table.records import records_of
-from ..table.stored import LEAST_MEMORY, MEMORY
-from .contract import Method, Published, Way, one_of
+from .contract import Published, Way, one_of
+from .passable import Passable
+
+if TYPE_CHECKING:
+    from ...evaluate import Check
 
 EVERY = ""
 """The key of groups that hold for every column."""
@@ -74,14 +75,13 @@ class GroupWay(Way):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Grouped(Method):
+class Grouped(Passable):
     """A method that forms groups.
 
     by: one of `ways`; the first of them is taken if none is named.
     k: how many units each group has at least; by column where each has its own groups.
     l, t: what else must hold of each group.
     gamma: the gain factor of V-MDAV.
-    held: how many bytes of a stored table may be held; None for all that there are.
     """
 
     ways: ClassVar[Mapping[str, GroupWay]]
@@ -94,7 +94,6 @@ class Grouped(Method):
     l: int | None = None
     t: Fraction | None = None
     gamma: Fraction | None = None
-    held: int | None = None
 
     @classmethod
     def read(
@@ -130,37 +129,9 @@ class Grouped(Method):
             held=made.room(memory),
         )
 
-    def room(self, memory: object) -> int | None:
-        """How many bytes may be held; refused where groups are formed of the whole table at once.
-
-        Counted in rows: whose rows belong together is only known of a table that is held.
-        """
-        if memory is None:
-            return None
-        if self.schema.unit != RECORD:
-            raise refuse("microdata.memory-and-persons", unit=self.schema.unit)
-        if not self.way.in_order:
-            raise refuse("microdata.memory-and-whole-table", label=self.label)
-        return whole(memory, "memory", least=LEAST_MEMORY)
-
     @property
-    def memory(self) -> int | None:
-        return self.held
-
-    def in_passes(self, table: Validated) -> bool:
-        if not self.passable or not table.stored or (self.held is None and not table.spread):
-            return False
-        return table.rows * len(Coding.of(self.schema).columns) * VALUE > self.room_for_rows
-
-    @property
-    def passable(self) -> bool:
-        """Whether groups can be found of a table that is not held."""
-        return self.way.in_order and self.schema.unit == RECORD
-
-    @property
-    def room_for_rows(self) -> int:
-        """How many bytes of a table may be held; those of many machines would fill this one."""
-        return MEMORY if self.held is None else self.held
+    def in_order(self) -> bool:
+        return self.way.in_order
 
     def check_needs(self) -> None:
         """Refuses a schema that lacks the columns by which groups are formed."""
@@ -249,9 +220,17 @@ class Grouped(Method):
             if single_valued(places(original.cells[name]), groups[name], original.persons):
                 raise self.tells_a_value(name)
 
+    def check_alone(self, found: Check | None) -> None:
+        """As `check_homogeneous`, of groups that were found in passes."""
+        columns = () if found is None or HOMOGENEOUS in self.override else found.confidential
+        for column in columns:
+            if column.name in self.sensitive and column.homogeneous_groups:
+                raise self.tells_a_value(column.name)
+
     def tells_a_value(self, name: str) -> Refused:
         """The refusal of groups that tell a sensitive value which all of their members have."""
-        more = "Add l=2" if self.way.similar else 'Use by="quasi-identifiers" with l=2'
+        alike = next(name for name, way in self.ways.items() if way.similar)
+        more = "Add l=2" if self.way.similar else f'Use by="{alike}" with l=2'
         return refuse("microdata.some-groups-single-value", column=name, way_out=more)
 
     def measure_again(self, table: Any, persons: Numbers | None) -> None:
@@ -344,3 +323,18 @@ def units_in_each(sizes: Numbers) -> str:
     """How large groups are, from the smallest to the largest."""
     least, most = int(sizes.min()), int(sizes.max())
     return f"{f'{least:,} to ' if least < most else ''}{many(most, 'unit')} in each"
+
+
+def homogeneous_steps(found: Check | None, sizes: Numbers) -> Iterator[Step]:
+    """What `group_steps` says of groups that were found in passes.
+
+    Parameters
+        found: what was measured of the groups.
+        sizes: how large they are; sizes that several have may be told once.
+    """
+    if found is None:
+        return
+    yield Step("partition", f"{many(found.groups, 'group')}, {units_in_each(sizes)}")
+    for one in found.confidential:
+        text = homogeneous_text(one.homogeneous_groups, found.groups, one.name)
+        yield Step("homogeneous", text)

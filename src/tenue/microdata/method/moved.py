@@ -7,7 +7,7 @@ in a group of look-alikes too it is only not said whose value is whose.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import NamedTuple
@@ -15,16 +15,18 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ...engine.contract import Passes
 from ...errors import refuse
-from ...evaluate.pair.rematch import PublishedColumn, cells_share, rematched
+from ...evaluate.pair.rematch import PublishedColumn, Rematched, cells_share, rematched
 from ...noise.source import Source
 from ...schema import Boolean, Category, Column
-from ..assessment import MOST_LINKED, Assessment
+from ..assessment import MOST_LINKED, Assessment, Step
 from ..partition.points import WHOLE
 from ..permute import permuted, shuffled
 from ..table.cells import Cells, Numbers
 from ..table.original import Original
 from .contract import Method, Published
+from .streamed import CellsOf
 
 PRESENCE = (
     "That a person is in the release is not hidden: columns that are not confidential are "
@@ -39,6 +41,8 @@ GUESS = (
     "values of the group."
 )
 LAST = "Whoever knows the values of all other members of a group knows the last one."
+
+_ANY = 1 << 62
 
 Grouping = Callable[[str, Mapping[str, Cells]], Numbers]
 """The groups in which a column's values change places, given the table as it is by then."""
@@ -158,6 +162,90 @@ def among_look_alikes(
     for name in method.confidential:
         seen[name] = Seen(cells[name], cells[name].take(rows), labels)
     return undone(found, original, seen, source)
+
+
+class Sides(NamedTuple):
+    """Rows before and after values changed places inside groups, row by row.
+
+    columns: those that changed places.
+    label: the group of rows, before and after the same.
+    sizes: how many rows each group has.
+    """
+
+    columns: Collection[str]
+    before: Passes
+    after: Passes
+    label: Callable[[Numbers], Numbers]
+    sizes: Numbers
+
+
+def undone_in_passes(
+    found: Assessment,
+    before: CellsOf,
+    after: CellsOf,
+    names: Collection[str],
+    moved: Sequence[Sides],
+    width: int,
+    source: Source,
+) -> Assessment:
+    """As `undone`, of rows that are read in passes, each of which is a unit.
+
+    Of a large table it is tried on some groups of each partition, drawn at random, all rows of
+    each; what changed places in other groups is then taken as it is shown.
+
+    Parameters
+        before, after: the columns of rows.
+        names: the columns that leave.
+        moved: the partitions.
+        width: how many numbers a row has that these need.
+    """
+    if found.risk is None:
+        return found
+    restored: dict[str, Rematched] = {}
+    steps = []
+    for sides in moved:
+        rows, many = _some_groups(sides, width, source)
+        listed = ", ".join(sides.columns)
+        if not many:
+            text = f"{listed}: every group has more than {MOST_LINKED:,} rows"
+            steps.append(Step("not measured", f"how much an intruder puts back of {text}"))
+            continue
+        whole = len(rows[0]) == sides.before.rows
+        true, shown = before(rows[0]), after(rows[1])
+        seen = {name: Seen(true[name], shown[name], None) for name in names}
+        for part in moved if whole else [sides]:
+            labels = part.label(rows[0])
+            seen |= {name: seen[name]._replace(labels=labels) for name in part.columns}
+        attacked = undone(found, Original(true, None, len(rows[0])), seen, source, together=False)
+        assert attacked.risk is not None  # noqa: S101 - there was one
+        restored |= attacked.risk.rematched
+        if whole:
+            break
+        of = f"{len(rows[0]):,} rows of {many:,} of {sides.sizes.size:,} groups drawn at random"
+        steps.append(Step("rematched", f"what an intruder puts back of {listed}: {of}"))
+    told = replace(found.risk, rematched=MappingProxyType(restored))
+    return found._replace(risk=told, steps=(*found.steps, *steps))
+
+
+def _some_groups(sides: Sides, width: int, source: Source) -> tuple[tuple[Numbers, Numbers], int]:
+    """All rows of groups that are drawn at random, before and after, and how many groups these
+    are: about as many rows as an intruder's search is tried on. No group is larger than that."""
+    small = np.flatnonzero(sides.sizes <= MOST_LINKED)
+    order = small[shuffled(small.size, source)]
+    taken = order[np.cumsum(sides.sizes[order]) <= MOST_LINKED]
+    chosen = np.zeros(sides.sizes.size, np.bool_)
+    chosen[taken] = True
+    rows = []
+    for passes in (sides.before, sides.after):
+        with passes.map(_of_groups(chosen, sides.label, width), [_ANY] * width) as found:
+            rows.append(np.concatenate(list(found.batches())))
+    return (rows[0], rows[1]), taken.size
+
+
+def _of_groups(
+    chosen: NDArray[np.bool_], label: Callable[[Numbers], Numbers], width: int
+) -> Callable[[Numbers], Numbers]:
+    return lambda rows: rows[chosen[label(rows)]][:, :width]
 
 
 def _drawn(original: Original, columns: Mapping[str, Seen], source: Source) -> Numbers | slice:

@@ -6,6 +6,7 @@ rows that leave; risk and utility on rows drawn at random, and the history says 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -26,8 +27,8 @@ from ..table.cells import Cells, Numbers
 from ..table.coded import Coding, table_of
 from ..table.kept import KeptRows
 from ..table.original import Validated
-from ..table.written import WrittenTable, write_table
-from .contract import Look, Method, read_steps
+from ..table.written import WrittenTable, write_passes
+from .contract import Look, Method, OnDisk, read_steps
 
 if TYPE_CHECKING:
     import pyarrow
@@ -119,6 +120,76 @@ def _varies(column: Passes) -> bool:
     return False
 
 
+@contextmanager
+def labelled(
+    found: Prepared, labels: Callable[[Numbers], Sequence[Numbers]], groups: Sequence[int]
+) -> Iterator[Passes]:
+    """The rows, each followed by the groups that it is in.
+
+    Parameters
+        labels: for each partition the group of each row.
+        groups: how many groups each partition has.
+    """
+
+    def make(rows: Numbers) -> Numbers:
+        return np.column_stack([rows, *labels(rows)])
+
+    with found.passes.map(make, [*found.coding.sizes, *groups]) as after:
+        yield after
+
+
+def by_group(coding: Coding, made: Mapping[str, Cells], places: Mapping[str, int]) -> CellsOf:
+    """The columns of rows, some of them as their group has them.
+
+    Parameters
+        made: of these columns a value for each group.
+        places: which number of a row is its group, by column.
+    """
+
+    def cells(rows: Numbers) -> Mapping[str, Cells]:
+        taken = {name: one.take(rows[:, places[name]]) for name, one in made.items()}
+        return {**coding.cells(rows), **taken}
+
+    return cells
+
+
+def finished(
+    method: Method,
+    found: Prepared,
+    after: Passes,
+    cells: CellsOf,
+    check: Check | None,
+    source: Source,
+    tell: Callable[[str], None],
+    *,
+    steps: Sequence[Step],
+    sizes: Mapping[str, Mapping[int, int]],
+    centres: CellsOf | None = None,
+    attacked: Callable[[Assessment], Assessment] = lambda told: told,
+) -> OnDisk:
+    """The table that leaves, and what its holder is told.
+
+    Parameters
+        after, cells, check, centres: as `measured` has them.
+        steps: what the history says of groups.
+        sizes: how many groups have how many units, by column where each has its own.
+        attacked: adds what an intruder can do besides.
+    """
+    table = written(after, cells, method.schema, source)
+    tell("evaluate")
+    before, sample, told = measured(method, found, after, cells, check, source, centres)
+    told = attacked(told)
+    return OnDisk(
+        table,
+        sample,
+        told,
+        history(method, found, steps, told.steps),
+        before,
+        sizes,
+        telling_in_passes(method, found),
+    )
+
+
 def written(
     passes: Passes,
     cells: CellsOf,
@@ -126,9 +197,13 @@ def written(
     source: Source,
 ) -> WrittenTable:
     """The table that leaves, in random order, so that it says nothing of the order in which rows
-    came."""
+    came.
+
+    Parameters
+        cells: is sent to the machines that hold the rows.
+    """
     with passes.shuffle(source) as mixed:
-        return write_table(table_of(cells(batch), schema) for batch in mixed.batches())
+        return write_passes(mixed, lambda rows: table_of(cells(rows), schema))
 
 
 def measured(
@@ -214,3 +289,18 @@ def sizes_counted(sizes: Mapping[str, Numbers]) -> dict[str, dict[int, int]]:
         size, times = np.unique(each, return_counts=True)
         counted[name] = dict(zip(size.tolist(), times.tolist(), strict=True))
     return counted
+
+
+def sizes_in_passes(
+    passes: Passes, groups: Callable[[Numbers], Sequence[Numbers]]
+) -> dict[int, int]:
+    """How many groups have how many rows.
+
+    Parameters
+        groups: what tells groups apart.
+    """
+    counted: Counter[int] = Counter()
+    for *_, counts in passes.tally(groups):
+        size, times = np.unique(counts, return_counts=True)
+        counted.update(dict(zip(size.tolist(), times.tolist(), strict=True)))
+    return dict(sorted(counted.items()))

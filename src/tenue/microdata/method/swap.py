@@ -11,26 +11,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from ...engine.contract import Passes
 from ...errors import refuse
 from ...evaluate.certificate import explained
 from ...noise.source import Source
 from ...promise import ProbabilisticKAnonymity
-from ...schema import Category
 from ...screen.number import many, percent
 from ...screen.page import sentence
 from ..assessment import Assessment, Step
 from ..partition.mdav import mdav
 from ..partition.whole_values import Classes, whole_values
-from ..stream.cuts import Cuts, cut_classes, cut_in_passes
+from ..stream.cuts import Cuts, column_cuts
 from ..table.cells import Cells, Numbers
 from ..table.original import Original, Validated
 from ..table.records import classes_of, records_of
-from ..table.written import private_folder
 from .contract import Look, OnDisk, Published
 from .groups import HOMOGENEOUS, Grouped, GroupWay, homogeneous_text, units_in_each
 from .moved import (
@@ -38,22 +38,15 @@ from .moved import (
     LAST,
     PRESENCE,
     VOIDED,
+    Sides,
     as_moved,
     check_one_value_each,
     moved,
     undone,
+    undone_in_passes,
     without_order,
 )
-from .streamed import (
-    Prepared,
-    check_of,
-    history,
-    measured,
-    prepared,
-    sizes_counted,
-    telling_in_passes,
-    written,
-)
+from .streamed import Prepared, check_of, finished, prepared, sizes_counted
 
 if TYPE_CHECKING:
     from ...evaluate import Check, Risk
@@ -111,11 +104,6 @@ FOUND = (
 )
 
 ALIKE, VALUES, OTHERS = "quasi-identifiers", "each-confidential", "other-attributes"
-
-UNMEASURED = (
-    "how many values an intruder puts back who learns how columns relate: that takes whole groups "
-    "in memory"
-)
 
 _MUCH = 0.5
 
@@ -205,39 +193,49 @@ class Swap(Grouped):
             after, cuts = found.passes, {}
             for name in self.confidential:
                 j = found.place(name)
-                cuts[name] = self._cuts(found, name)
+                column = found.coding.column(name)
+                cuts[name] = column_cuts(found.passes.only(j), column, self.k[name], self.different)
                 label = _of_column(cuts[name].label, j)
                 after = swapping.enter_context(after.permute([j], label, source))
-            written_table = written(after, found.coding.cells, self.schema, source)
-            tell("evaluate")
             check = check_of(self, found, after)
-            before, shown, told = measured(self, found, after, found.coding.cells, check, source)
-            steps = [*self._cut_steps(cuts), Step("not measured", UNMEASURED)]
-            return OnDisk(
-                written_table,
-                shown,
-                told,
-                history(self, found, steps, told.steps),
-                before,
-                sizes_counted({name: one.sizes for name, one in cuts.items()}),
-                telling_in_passes(self, found),
+            return finished(
+                self,
+                found,
+                after,
+                found.coding.cells,
+                check,
+                source,
+                tell,
+                steps=list(self._cut_steps(cuts)),
+                sizes=sizes_counted({name: one.sizes for name, one in cuts.items()}),
+                attacked=lambda told: self._attacked(told, found, after, cuts, source),
             )
 
-    def _cuts(self, found: Prepared, name: str) -> Cuts:
-        """The groups in which a column's values change places: those of `whole_values`."""
-        column, k = self.schema.columns[name], self.k[name]
-        tally = found.passes.only(found.place(name)).tally(lambda rows: [rows[:, 0]])
-        if not isinstance(column, Category):
-            with private_folder() as folder:
-                return cut_in_passes(tally, found.passes.rows, k, self.different, folder)
-        numbers, times = (np.concatenate(one) for one in zip(*tally, strict=True))
-        occurring = Cells(column, numbers - 1, np.ones(numbers.size, np.bool_), None)
-        classes = classes_of(occurring)
-        counts = np.zeros(classes.line.size, np.int64)
-        np.add.at(counts, classes.codes, times)
-        codes = np.full(len(column.categories) + 1, -1, np.int64)
-        codes[numbers] = classes.codes
-        return cut_classes(classes.line, codes, counts, k, self.different)
+    def _attacked(
+        self,
+        told: Assessment,
+        found: Prepared,
+        after: Passes,
+        cuts: Mapping[str, Cuts],
+        source: Source,
+    ) -> Assessment:
+        """As `undone`: each column has groups of its own."""
+        labels = {n: _of_column(one.label, found.place(n)) for n, one in cuts.items()}
+        moved = [
+            Sides([name], found.passes, after, labels[name], one.sizes)
+            for name, one in cuts.items()
+        ]
+        cells, width = found.coding.cells, len(found.coding.columns)
+        leave = (*self.quasi, *self.confidential, *self.unprotected)
+        told = undone_in_passes(told, cells, cells, leave, moved, width, source)
+        if told.risk is None:
+            return told
+        every = list(labels.values())
+        tallied = after.tally(lambda rows: [label(rows) for label in every])
+        together = sum(counts.size for *_, counts in tallied)
+        # the mean of 1/n over units, n of which share all groups, is the share of such cells
+        risk = replace(told.risk, in_all_groups=together / after.rows)
+        return told._replace(risk=risk)
 
     def _cut_steps(self, cuts: Mapping[str, Cuts]) -> Iterator[Step]:
         """What `group_steps` says of groups that were found in passes."""

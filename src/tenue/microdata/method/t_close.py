@@ -8,13 +8,15 @@ tables; or hidden, and the buckets of a group change places between its people.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
+from ...engine.contract import Passes
 from ...errors import Fault, refuse
 from ...evaluate.certificate import explained
 from ...evaluate.check import check_groups
@@ -24,25 +26,32 @@ from ...promise import TCloseness
 from ...schema import Bounded, Schema
 from ...screen.number import exactly, many, named, shortly
 from ..assessment import Assessment, Step
-from ..bucket.column import Bucketed, bucketed
+from ..bucket.along import along, group_at
+from ..bucket.column import Bucketed, bucketed, bucketed_counts
+from ..bucket.emphasis import Matrix
 from ..bucket.fill import filled, positions
 from ..bucket.intruder import farthest_group, right_guess
-from ..bucket.joint import cells_of, counts_for
+from ..bucket.joint import cells_of, counts_for, counts_of_cells
 from ..bucket.measure import ratio_of
 from ..table.cells import Cells, Numbers
-from ..table.original import Original
-from .contract import Method, Published, Way, one_of
+from ..table.coded import Coding
+from ..table.original import Original, Validated
+from .contract import Look, OnDisk, Published, Way, one_of
 from .groups import NOT_PRIVACY, TWICE, units_in_each
 from .linked import (
     FOUND,
     GROUP,
     LEARNED,
+    InGroups,
     check_no_group,
+    group_numbers,
     linked,
     numbered,
     standing_alone,
 )
 from .moved import GUESS, PRESENCE, as_moved, check_one_value_each, moved, undone
+from .passable import Passable
+from .streamed import CellsOf, Prepared, check_of, prepared
 
 if TYPE_CHECKING:
     from ...evaluate import Check
@@ -87,6 +96,10 @@ FORMED_HIDDEN = (
     "this release, though it hides the groups; in small tables he is certain of some. Nothing is "
     "promised against him."
 )
+PLAIN = (
+    "along one order of the quasi-identifiers (a Hilbert curve through their declared domain); "
+    "nobody changed groups afterwards to bring people closer together"
+)
 GIVEN = (
     "Whoever puts buckets back was given the groups, which the release hides: without them he "
     "knows less."
@@ -94,9 +107,11 @@ GIVEN = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class TClose(Method):
+class TClose(Passable):
     """In every group of at least k units, the share of each bucket of each confidential column is
     within a factor t of its share in the table.
+
+    plain: whether groups are filled along one order of the quasi-identifiers, in passes.
 
     Source
         Thesis, section 7.2; counts and bucket ends corrected where `bucket` says so.
@@ -107,6 +122,7 @@ class TClose(Method):
     t: Fraction
     k: int
     groups: str = SHOWN
+    plain: bool = False
 
     @classmethod
     def read(
@@ -117,6 +133,7 @@ class TClose(Method):
         k: int | Mapping[str, int],
         t: object,
         groups: str = SHOWN,
+        memory: int | None = None,
     ) -> Self:
         if isinstance(k, Mapping):
             raise refuse("microdata.k-is-given-for-single-columns")
@@ -133,7 +150,14 @@ class TClose(Method):
             raise made.no_role("quasi-identifier", "Groups are formed by quasi-identifiers")
         if made.groups == SHOWN:
             check_no_group(made)
-        return made
+        return replace(made, held=made.room(memory))
+
+    @property
+    def in_order(self) -> bool:
+        return True
+
+    def streamed(self) -> Self:
+        return replace(self, plain=True)
 
     @property
     def label(self) -> str:
@@ -163,6 +187,101 @@ class TClose(Method):
             return Published(cells, groups)
         group = numbered(labels, source)
         return Published({**cells, GROUP: group}, groups, linked(self, original, cells, group))
+
+    def stream(
+        self, table: Validated, source: Source, tell: Callable[[str], None], look: Look
+    ) -> OnDisk:
+        with (
+            prepared(self, table, self.room_for_rows, tell, look) as found,
+            ExitStack() as passing,
+        ):
+            tell(self.step)
+            columns = {name: self._counted(found, name) for name in self.confidential}
+            coarse, width = _coarse_coding(found.coding, columns), len(found.coding.columns)
+            at = found.coding.places(self.confidential)
+            of_value = [one.bucket_of() for one in columns.values()]
+
+            def buckets(rows: Numbers) -> list[Numbers]:
+                return [bucket(rows[:, j]) for bucket, j in zip(of_value, at, strict=True)]
+
+            cell, counts = self._counts(found.passes, buckets, columns)
+            quasi = found.coding.places(self.quasi)
+            sizes = found.coding.sizes
+            curve = along(
+                [found.coding.columns[j] for j in quasi], quasi, [sizes[j] for j in quasi]
+            )
+            group, numbers = group_at(counts), group_numbers(len(counts), source)
+
+            def grouped(rows: Numbers) -> Numbers:
+                made = np.column_stack([rows[:, :width], numbers[group(rows[:, width])]])
+                for j, bucket in zip(at, buckets(rows), strict=True):
+                    made[:, j] = bucket + 1
+                return made
+
+            placed = found.passes.number(lambda rows: [cell(buckets(rows)), curve(rows)], source)
+            above = [*coarse.sizes, len(counts) + 1]
+            before = passing.enter_context(passing.enter_context(placed).map(grouped, above))
+            after = before
+            for j in at:
+                moved_ = after.permute([j], lambda rows: rows[:, width], source)
+                after = passing.enter_context(moved_)
+            made = InGroups.of(before, after, coarse)
+            self._check_shown(made, columns)
+            middles = _middles(columns, found.coding, coarse)
+            with after.map(middles.numbers, sizes) as read:
+                check = check_of(self, found, read)
+            return made.on_disk(
+                self,
+                found,
+                check,
+                source,
+                tell,
+                steps=list(self._steps_of(made, columns)),
+                shown=self.groups == SHOWN,
+                centres=middles.cells,
+            )
+
+    def _counted(self, found: Prepared, name: str) -> Bucketed:
+        """The buckets of a column, which are those of the table if it were held."""
+        tally = found.passes.only(found.place(name)).tally(lambda rows: [rows[:, 0]])
+        values, times = (np.concatenate(one) for one in zip(*tally, strict=True))
+        empty = found.coding.cells(np.zeros((0, len(found.coding.columns)), np.int64))[name]
+        present = np.ones(values.size, np.bool_)
+        held = replace(empty, numbers=values - 1 + empty.first, present=present)
+        return bucketed_counts(held, times, self.t)
+
+    def _counts(
+        self,
+        passes: Passes,
+        buckets: Callable[[Numbers], Sequence[Numbers]],
+        columns: Mapping[str, Bucketed],
+    ) -> tuple[Callable[[Sequence[Numbers]], Numbers], Matrix]:
+        """What gives the cell of rows by their buckets, and how many units of each cell every
+        group has."""
+        parts = [*passes.tally(buckets)]
+        *combined, times = (np.concatenate(one) for one in zip(*parts, strict=True))
+        cells = cells_of(combined)
+        order = np.argsort(cells)
+        radix = [len(one.labels) for one in columns.values()]
+        table = np.zeros(math.prod(radix), np.int64)
+        table[np.ravel_multi_index(combined, radix)] = cells
+        counts = counts_of_cells([one[order] for one in combined], times[order], self.k, self.t)
+        return lambda found: table[np.ravel_multi_index(list(found), radix)], counts
+
+    def _check_shown(self, made: InGroups, columns: Mapping[str, Bucketed]) -> None:
+        """What was promised, of all rows as they leave: a `Fault` if it fails."""
+        found = made.check(self.confidential)
+        ratios = [column.exact_t_ratio for column in found.confidential]
+        far = any(ratio is None or ratio > self.t for ratio in ratios)
+        if found.k < self.k or far or any(one.torn for one in columns.values()):
+            raise Fault("a release was about to leave without what it promises")
+
+    def _steps_of(self, made: InGroups, columns: Mapping[str, Bucketed]) -> Iterator[Step]:
+        """What `group_steps` says of groups that were found in passes."""
+        found = {one.name: one for one in made.check(self.confidential).confidential}
+        yield Step("partition", f"{many(made.sizes.size, 'group')}, {units_in_each(made.sizes)}")
+        for name, one in columns.items():
+            yield from _bucket_steps(name, one.units, found[name].exact_t_ratio)
 
     def _bucketed(self, original: Original) -> dict[str, Bucketed]:
         return {name: bucketed(original, name, self.t) for name in self.confidential}
@@ -216,11 +335,7 @@ class TClose(Method):
         yield Step("partition", text)
         for name in self.confidential:
             buckets = original.of_persons(bucketed(original, name, self.t).buckets)
-            counted = ", ".join(str(size) for size in np.bincount(buckets).tolist())
-            yield Step("buckets", f"{counted} units in the buckets of `{name}`")
-            far = ratio_of(groups, buckets)
-            told = "none" if far is None else exactly(far)
-            yield Step("closeness", f"the largest ratio of shares of `{name}` is {told}")
+            yield from _bucket_steps(name, np.bincount(buckets), ratio_of(groups, buckets))
 
     # -- the certificate ---------------------------------------------------------------------------
 
@@ -242,6 +357,7 @@ class TClose(Method):
     def parameters(self) -> dict[str, str]:
         return {
             "groups": self.groups,
+            **({"filling": PLAIN} if self.plain else {}),
             "k": str(self.k),
             "t": f"ratio of shares, on buckets, of {', '.join(self.confidential)} at most "
             f"{exactly(self.t)} in each group",
@@ -281,6 +397,46 @@ class TClose(Method):
 def _coarse(original: Original, columns: Mapping[str, Bucketed]) -> dict[str, Cells]:
     """The table with the bucket of each row instead of its value."""
     return {**original.cells, **{name: one.cells() for name, one in columns.items()}}
+
+
+def _coarse_coding(coding: Coding, columns: Mapping[str, Bucketed]) -> Coding:
+    """The same rows with buckets instead of values."""
+    declared = {name: one.cells().column for name, one in columns.items()}
+    types = {name: kind for name, kind in coding.types.items() if name not in columns}
+    return Coding(tuple(declared.get(one.name, one) for one in coding.columns), types)
+
+
+class _Middles(NamedTuple):
+    """Rows of buckets with the middle value of each instead: as columns, and as numbers."""
+
+    cells: CellsOf
+    numbers: Callable[[Numbers], Numbers]
+
+
+def _middles(columns: Mapping[str, Bucketed], coding: Coding, coarse: Coding) -> _Middles:
+    each = {name: one.middles(np.arange(len(one.labels))) for name, one in columns.items()}
+    at = {name: coding.names.index(name) for name in columns}
+    width = len(coding.columns)
+    codes = {at[name]: one.numbers - one.first + 1 for name, one in each.items()}
+
+    def cells(rows: Numbers) -> Mapping[str, Cells]:
+        taken = {name: one.take(rows[:, at[name]] - 1) for name, one in each.items()}
+        return {**coarse.cells(rows), **taken}
+
+    def numbers(rows: Numbers) -> Numbers:
+        made = rows[:, :width].copy()
+        for j, one in codes.items():
+            made[:, j] = one[made[:, j] - 1]
+        return made
+
+    return _Middles(cells, numbers)
+
+
+def _bucket_steps(name: str, units: Numbers, far: Fraction | None) -> Iterator[Step]:
+    counted = ", ".join(str(size) for size in units.tolist())
+    yield Step("buckets", f"{counted} units in the buckets of `{name}`")
+    told = "none" if far is None else exactly(far)
+    yield Step("closeness", f"the largest ratio of shares of `{name}` is {told}")
 
 
 def _ratio(t: object) -> Fraction:

@@ -14,11 +14,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...engine.contract import Passes
+from ...schema import Bounded, Column
 from ..partition.whole_values import cut
+from ..table.cells import Cells
+from ..table.records import classes_of
+from ..table.written import private_folder
 
 Numbers = NDArray[np.int64]
 
 _BLOCK = 1 << 20
+_FEW = 1 << 10
+_HALF = 32
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,12 +36,34 @@ class Cuts:
     sizes: how many rows each group has.
     values: how many different values each group has.
     heap: how many rows have the most frequent value.
+    means: the mean of each group, rounded to a whole number, halves up; None of few values.
     """
 
     label: Callable[[Numbers], Numbers]
     sizes: Numbers
     values: Numbers
     heap: int
+    means: Numbers | None = None
+
+
+def column_cuts(passes: Passes, column: Column, k: int, different: int) -> Cuts:
+    """The groups of a column, which are those of `whole_values`.
+
+    Parameters
+        passes: rows of the one column, numbered as `Coding` does; none is missing.
+    """
+    tally = passes.tally(lambda rows: [rows[:, 0]])
+    if isinstance(column, Bounded):
+        with private_folder() as folder:
+            return cut_in_passes(tally, passes.rows, k, different, folder)
+    numbers, times = (np.concatenate(one) for one in zip(*tally, strict=True))
+    occurring = Cells(column, numbers - 1, np.ones(numbers.size, np.bool_), None)
+    classes = classes_of(occurring)
+    counts = np.zeros(classes.line.size, np.int64)
+    np.add.at(counts, classes.codes, times)
+    codes = np.full(occurring.last + 2, -1, np.int64)
+    codes[numbers] = classes.codes
+    return cut_classes(classes.line, codes, counts, k, different)
 
 
 def cut_in_passes(
@@ -75,7 +104,23 @@ def cut_in_passes(
     def label(numbers: Numbers) -> Numbers:
         return np.searchsorted(edges, numbers, side="right") - 1
 
-    return Cuts(label, sizes, np.diff(starts, append=many), int(count[:many].max()))
+    means = _means(value[:many], count[:many], starts, sizes)
+    return Cuts(label, sizes, np.diff(starts, append=many), int(count[:many].max()), means)
+
+
+def _means(value: Numbers, count: Numbers, starts: Numbers, sizes: Numbers) -> Numbers:
+    """Exactly, a few groups at a time: sums may be beyond 64 bits."""
+    ends, found = np.append(starts[1:], value.size), np.empty(starts.size, np.int64)
+    for begin in range(0, starts.size, _FEW):
+        end = min(begin + _FEW, starts.size)
+        part = slice(starts[begin], ends[end - 1])
+        inside = starts[begin:end] - starts[begin]
+        high = np.add.reduceat((value[part] >> _HALF) * count[part], inside)
+        low = np.add.reduceat((value[part] & ((1 << _HALF) - 1)) * count[part], inside)
+        sums = high.astype(object) * (1 << _HALF) + low.astype(object)
+        units = sizes[begin:end].astype(object)
+        found[begin:end] = (2 * sums + units) // (2 * units)
+    return found
 
 
 def cut_classes(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ...errors import nearest, refuse
 from ...evaluate.group.spelling import word_codes
 from ...number import checked_call
-from ...schema import Bounded, Category, Identifier, Schema
+from ...schema import Bounded, Category, Column, Identifier, Schema
 from ..partition.meaning import Meaning
 from ..partition.mixed import Records, Semantic
 from ..partition.whole_values import Classes
@@ -101,6 +101,17 @@ def classes_of(column: Cells) -> Classes:
         first[words == word] = first[words == word].min()
     line, codes = np.unique(first[column.numbers], return_inverse=True)
     return Classes(codes.astype(np.int64).reshape(-1), line)
+
+
+def order_of(column: Column) -> Callable[[Numbers], Numbers]:
+    """What puts values of a column in the order of `classes_of`, as `Coding` numbers them; those
+    that are one value there are equal."""
+    if isinstance(column, Bounded):
+        return lambda numbers: numbers
+    empty = Cells(column, np.zeros(0, np.int64), np.zeros(0, np.bool_), None)
+    every = np.arange(empty.last + 1)
+    codes = classes_of(Cells(column, every, np.ones(every.size, np.bool_), None)).codes
+    return lambda numbers: codes[numbers - 1]
 
 
 def _places(column: Category) -> dict[str, float]:

@@ -1,48 +1,55 @@
-"""A released table that need not fit into memory: a Parquet file in a private folder."""
+"""A released table that need not fit into memory: Parquet files in a private folder."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import os
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ...engine.contract import FAULT
+from ...engine.contract import Numbers, Part, Passes
 from ...engine.open import Scratch
-from ...errors import EngineFault
+from ...engine.parts import one_part
 
 if TYPE_CHECKING:
     import pyarrow
 
 _PIECE = 1 << 18
+_FOLDER = "table"
+_READABLE = 0o644
 
 
 class WrittenTable:
-    """As much of an Arrow table as leaving needs, read from its file piece by piece.
+    """As much of an Arrow table as leaving needs, read from its files piece by piece.
 
-    The file is removed with the last who knows the table, and with the process.
+    The files are removed with the last who knows the table, and with the process.
+
+    parts: the files, in their order; several if many machines wrote them.
     """
 
-    def __init__(self, scratch: Scratch) -> None:
+    def __init__(self, scratch: Scratch, parts: Sequence[Part]) -> None:
         import pyarrow.parquet
 
-        self._scratch = scratch
-        with pyarrow.parquet.ParquetFile(_file(scratch)) as file:
+        self._scratch, self.parts = scratch, tuple(parts)
+        with pyarrow.parquet.ParquetFile(self._file(self.parts[0])) as file:
             self.schema = file.schema_arrow
-            self.num_rows: int = file.metadata.num_rows
+        self.num_rows = sum(part.rows for part in self.parts)
         self.column_names = self.schema.names
 
     def combine_chunks(self) -> WrittenTable:
-        """The same: pieces are those of the file."""
+        """The same: pieces are those of the files."""
         return self
 
     def to_batches(self) -> Iterator[pyarrow.RecordBatch]:
         """The rows in their order, some at a time."""
         import pyarrow.parquet
 
-        # what is read ahead would be the whole file
-        with pyarrow.parquet.ParquetFile(_file(self._scratch), pre_buffer=False) as file:
-            yield from file.iter_batches(_PIECE)
+        for part in self.parts:
+            # what is read ahead would be the whole file
+            with pyarrow.parquet.ParquetFile(self._file(part), pre_buffer=False) as file:
+                yield from file.iter_batches(_PIECE)
 
     def read(self) -> pyarrow.Table:
         """All rows, in memory."""
@@ -50,28 +57,38 @@ class WrittenTable:
 
         return pa.Table.from_batches(self.to_batches(), self.schema)
 
+    def place(self, part: Part, target: Path) -> None:
+        """Gives a file another name as well, or copies it to another disk."""
+        try:
+            os.link(self._file(part), target)
+        except OSError:
+            shutil.copyfile(self._file(part), target)
+        target.chmod(_READABLE)
+
+    def _file(self, part: Part) -> str:
+        return str(self._scratch.path / _FOLDER / part.name)
+
 
 def write_table(pieces: Iterable[pyarrow.Table]) -> WrittenTable:
     """The pieces one after the other, at least one; nothing is left behind if that fails."""
-    import pyarrow as pa
-    import pyarrow.parquet
+    return _written(lambda folder: one_part(iter(pieces), folder))
 
+
+def write_passes(passes: Passes, table: Callable[[Numbers], pyarrow.Table]) -> WrittenTable:
+    """What is made of rows, at least one, written where they lie; nothing is left behind if that
+    fails."""
+    return _written(lambda folder: passes.write(table, folder))
+
+
+def _written(write: Callable[[Path], Sequence[Part]]) -> WrittenTable:
     scratch = Scratch()
-    sink = None
     try:
-        for piece in pieces:
-            if sink is None:
-                sink = pyarrow.parquet.ParquetWriter(_file(scratch), piece.schema)
-            sink.write_table(piece)
-        assert sink is not None  # noqa: S101 - no table without rows is published
-        sink.close()
-        return WrittenTable(scratch)
-    except BaseException as error:
+        folder = scratch.path / _FOLDER
+        folder.mkdir()
+        return WrittenTable(scratch, write(folder))
+    except BaseException:
         scratch.close()
-        if not isinstance(error, OSError | pa.ArrowException):
-            raise
-    # raised out of reach of the error above, which may quote a value
-    raise EngineFault(FAULT)
+        raise
 
 
 @contextmanager
@@ -82,7 +99,3 @@ def private_folder() -> Iterator[Path]:
         yield scratch.path
     finally:
         scratch.close()
-
-
-def _file(scratch: Scratch) -> str:
-    return str(scratch.path / "table.parquet")

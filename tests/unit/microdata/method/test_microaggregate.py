@@ -5,12 +5,18 @@ from __future__ import annotations
 import random
 from collections import Counter
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
+import tenue as tn
+from tenue.microdata import individual_ranking
+from tenue.microdata.method import microaggregate
 from tenue.microdata.method.catalogue import chosen_method
-from tenue.microdata.method.microaggregate import centroids
+from tenue.microdata.method.microaggregate import COMBINED, centroids
+from tenue.microdata.protected_copy import warnings_of
 from tenue.microdata.table.cells import Cells
 from tenue.microdata.table.original import read_original
 from tenue.noise import Seeded
@@ -108,3 +114,88 @@ def test_a_microaggregation_has_one_grouping_and_leaves_other_columns_alone() ->
         assert all(np.unique(values[labels == g]).size == 1 for g in range(labels.max() + 1))
     for name in ("income", "ill", "note"):
         assert done.cells[name] is original.cells[name]
+
+
+EACH: dict[str, Any] = {"method": "microaggregate", "by": "each-quasi-identifier"}
+
+
+def lines(**columns: list[int]) -> tuple[pa.Table, dict[str, Any]]:
+    """A table of quasi-identifiers, and a confidential column."""
+    size = len(next(iter(columns.values())))
+    number = {"type": "number", "bounds": [0, 999]}
+    known = {name: {**number, "role": "quasi-identifier"} for name in columns}
+    declared = {
+        "table": {"name": "t", "unit": "record", "neighbours": "replace"},
+        "columns": {**known, "pay": {**number, "role": "confidential"}},
+    }
+    return pa.table({**columns, "pay": list(range(size))}), declared
+
+
+def test_each_column_has_the_centres_of_its_own_groups() -> None:
+    table, declared = lines(a=[1, 2, 3, 50, 51, 52, 53], b=[9, 1, 9, 1, 9, 1, 9])
+    made: Any = tn.publish(table, schema=declared, ledger=False, k=3, **EACH)
+    found = {pay: (a, b) for a, b, pay in zip(*made.table.to_pydict().values(), strict=True)}
+    assert [found[i] for i in range(7)] == [
+        (2, 9), (2, 1), (2, 9), (52, 1), (52, 9), (52, 1), (52, 9)
+    ]  # fmt: skip
+    assert made.certificate.promise == tn.ColumnKAnonymity(3)
+    assert made.risk.check.k == 1  # which is said, and warned of
+    assert COMBINED in made.certificate.does_not_promise
+    assert any("with nobody" in text for text in warnings_of(made))
+
+
+def test_equal_values_are_never_parted() -> None:
+    """The mutant cuts ranks, as individual ranking does: 4 and 4 would become 3 and 5."""
+    table, declared = lines(a=[1, 4, 4, 4, 4, 9])
+    made: Any = tn.publish(table, schema=declared, ledger=False, k=3, **EACH)
+    assert len(set(made.table["a"].to_pylist())) == 1
+    assert len(set(individual_ranking([1, 4, 4, 4, 4, 9], 3).labels[1:5].tolist())) == 2
+
+
+def test_one_quasi_identifier_alone_is_k_anonymous() -> None:
+    table, declared = lines(a=[1, 2, 3, 50, 51, 52, 53])
+    made: Any = tn.publish(table, schema=declared, ledger=False, k=3, **EACH)
+    assert made.certificate.promise == tn.KAnonymity(3)
+    assert made.risk.check.k == 3
+    assert COMBINED not in made.certificate.does_not_promise
+
+
+def test_a_column_whose_groups_are_too_small_never_leaves(monkeypatch: pytest.MonkeyPatch) -> None:
+    table, declared = lines(a=[1, 2, 3, 50, 51, 52, 53], b=[9, 1, 9, 1, 9, 1, 9])
+    real = microaggregate.whole_values
+    monkeypatch.setattr(microaggregate, "whole_values", lambda units, k: real(units, k - 1))
+    with pytest.raises(tn.Fault):
+        tn.publish(table, schema=declared, ledger=False, k=3, **EACH)
+
+
+def test_persons_count_once_and_have_one_value() -> None:
+    table, declared = lines(a=[1, 1, 1, 2, 3, 50, 51, 52, 53])
+    declared["table"] |= {"unit": "who", "rows_per_unit": 3}
+    declared["columns"]["who"] = {"type": "identifier"}
+    people = table.append_column("who", pa.array(list("aaabcdefg")))
+    made: Any = tn.publish(people, schema=declared, ledger=False, k=3, **EACH)
+    # b and c are needed beside the three rows of a
+    assert sorted(set(made.table["a"].to_pylist())) == [2, 52]
+    several = people.set_column(0, "a", pa.array([1, 2, 1, 2, 3, 50, 51, 52, 53]))
+    with pytest.raises(tn.Refused, match="several values of `a`"):
+        tn.publish(several, schema=declared, ledger=False, k=3, **EACH)
+
+
+def test_a_combination_that_tells_a_sensitive_value_is_refused() -> None:
+    table, declared = lines(a=[1, 2, 3, 50, 51, 52, 53], b=[9, 1, 9, 1, 9, 1, 9])
+    declared["columns"]["pay"]["sensitive"] = True
+    with pytest.raises(tn.Refused, match='by="mdav" with l=2'):
+        tn.publish(table, schema=declared, ledger=False, k=3, **EACH)
+
+
+def test_rows_that_stand_for_several_have_the_same_centres() -> None:
+    words = ("a", "b", "c")
+    flat = Category(name="c", role="other", taxonomy=Taxonomy.flat(words), stated=words)
+    tree = Category(name="s", role="other", taxonomy=SPORT, stated="sport.json")
+    labels, times = np.array([0, 0, 1, 1, 1]), np.array([2, 3, 1, 1, 4])
+    every = np.repeat(np.arange(5), times)
+    for column in (flat, tree, number(), Boolean(name="b", role="other")):
+        numbers = [0, 1, 0, 1, 1] if isinstance(column, Boolean) else [0, 1, 2, 0, 1]
+        short = centroids(cells(column, numbers), labels, times)
+        full = centroids(cells(column, [numbers[i] for i in every]), labels[every])
+        assert short.numbers[every].tolist() == full.numbers.tolist()

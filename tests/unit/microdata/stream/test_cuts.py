@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -9,9 +11,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tenue.engine.contract import Numbers
+from tenue.engine.held import Held
 from tenue.microdata.partition.whole_values import Classes, whole_values
 from tenue.microdata.stream import cuts
-from tenue.microdata.stream.cuts import cut_classes, cut_in_passes
+from tenue.microdata.stream.cuts import column_cuts, cut_classes, cut_in_passes
+from tenue.schema.column import Category
+from tenue.taxonomy import Taxonomy
 
 
 @pytest.mark.parametrize("block", [1, 3, 1 << 20])
@@ -32,12 +38,36 @@ def test_groups_are_those_of_the_column(
     assert found.heap == counts.max()
     each = [np.unique(numbers[expected.labels == g]).size for g in range(expected.sizes.size)]
     assert found.values.tolist() == each
+    means = [Fraction(int(sum(one)), len(one)) for one in _parts(numbers, expected.labels)]
+    assert found.means is not None
+    assert found.means.tolist() == [math.floor(mean + Fraction(1, 2)) for mean in means]
+
+
+def _parts(numbers: Numbers, labels: Numbers) -> list[Numbers]:
+    return [numbers[labels == group] for group in range(int(labels.max()) + 1)]
 
 
 def test_values_beyond_doubles_are_kept_apart(tmp_path: Path) -> None:
     values = np.array([2**60, 2**60 + 1, 2**60 + 100, 2**60 + 101])
     found = cut_in_passes(iter([(values, np.ones(4, np.int64))]), 4, 2, 1, tmp_path)
     assert found.label(values).tolist() == [0, 0, 1, 1]
+
+
+def test_means_of_many_large_values_are_exact(tmp_path: Path) -> None:
+    """A sum in 64 bits, or in doubles, would miss them."""
+    values, counts = np.array([2**61 + 1, 2**61 + 4]), np.array([10**6, 10**6])
+    found = cut_in_passes(iter([(values, counts)]), 2, 2 * 10**6, 1, tmp_path)
+    assert found.means is not None
+    assert found.means.tolist() == [2**61 + 3]
+
+
+def test_columns_of_few_values_have_no_means() -> None:
+    words = ("a", "b", "c", "d")
+    town = Category(name="c", role="other", taxonomy=Taxonomy.flat(words), stated=words)
+    rows = Held(np.array([1, 1, 2, 4, 4, 4])[:, np.newaxis])
+    found = column_cuts(rows, town, 2, 1)
+    assert found.means is None
+    assert found.label(np.array([1, 2, 4])).tolist() == [0, 0, 1]
 
 
 def test_categories_are_cut_by_their_places() -> None:

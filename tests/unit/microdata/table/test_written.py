@@ -9,10 +9,12 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from tenue.engine.contract import FAULT
+from tenue.engine.contract import FAULT, Part
+from tenue.engine.parts import write_part
 from tenue.errors import EngineFault
 from tenue.microdata.leave.leave import digest_of
-from tenue.microdata.table.written import write_table
+from tenue.microdata.leave.save import write_release
+from tenue.microdata.table.written import WrittenTable, write_passes, write_table
 from tenue.promise import Certificate
 
 
@@ -61,3 +63,49 @@ def test_what_fails_leaves_nothing_and_quotes_nothing(scratch: Path) -> None:
     with pytest.raises(ZeroDivisionError):
         write_table(broken(ZeroDivisionError()))
     assert list(scratch.iterdir()) == []
+
+
+def in_parts(folder: Path) -> list[Part]:
+    made = [write_part(iter([piece]), folder, number) for number, piece in enumerate(PIECES)]
+    return [part for part in made if part is not None]
+
+
+class Spread:
+    """Rows that two machines write."""
+
+    def write(self, table: object, folder: Path) -> list[Part]:
+        return in_parts(folder)
+
+
+def test_parts_of_many_machines_are_one_table(scratch: Path, tmp_path: Path) -> None:
+    written = write_passes(Spread(), lambda rows: PIECES[0])  # type: ignore[arg-type]
+    assert written.num_rows == 3
+    assert written.read().equals(pa.concat_tables(PIECES))
+    manifest = write_release(tmp_path / "out", {"table": written}, "{}", "parquet", replace=False)
+    names = ["table-00000.parquet", "table-00001.parquet"]
+    assert list(manifest["files"]) == [*names, "certificate.json"]
+    assert (manifest["rows"], manifest["parts"]) == (3, 2)
+    for name, part in zip(names, written.parts, strict=True):
+        assert manifest["files"][name] == part.digest
+        assert (tmp_path / "out" / name).stat().st_mode & 0o777 == 0o644
+    write_release(tmp_path / "out", {"table": written}, "{}", "csv", replace=True)
+    assert (tmp_path / "out" / "table.csv").read_text().count("\n") == 4
+    # a part that is not what its machine wrote leaves nothing
+    (scratch / next(scratch.iterdir()).name / "table" / written.parts[1].name).write_bytes(b"x")
+    with pytest.raises(EngineFault):
+        write_release(tmp_path / "new", {"table": written}, "{}", "parquet", replace=False)
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["out", "scratch"]
+
+
+def test_a_digest_of_parts_is_that_of_their_bytes(scratch: Path) -> None:
+    class Said:
+        def to_json(self) -> str:
+            return "{}"
+
+    said: Certificate = Said()  # type: ignore[assignment]
+    one = write_passes(Spread(), lambda rows: PIECES[0])  # type: ignore[arg-type]
+    found = digest_of({"table": one}, said)
+    assert found == digest_of({"table": one}, said)
+    changed = [*one.parts[:1], Part(one.parts[1].name, 1, "00" * 32)]
+    other = WrittenTable(one._scratch, changed)
+    assert digest_of({"table": other}, said) != found
