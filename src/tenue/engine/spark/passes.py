@@ -27,7 +27,6 @@ from ...noise.source import Source
 from ..contract import FAULT, Numbers, Part
 from ..parts import check_parts, write_part
 from .session import quiet
-from .workers import packed
 
 if TYPE_CHECKING:
     import pyarrow
@@ -36,6 +35,8 @@ if TYPE_CHECKING:
 _ROW = "r"
 _PART = 40
 """A row is known by its partition, and by its place there in so many bits."""
+_BATCH = 1 << 16
+"""Rows that this process looks at together."""
 
 Batches = Iterator["pyarrow.RecordBatch"]
 Made = Callable[[Batches], Batches]
@@ -92,9 +93,13 @@ class _Place:
             raise EngineFault(FAULT)
         return self.numbered(made, names)
 
+    def fresh(self) -> str:
+        """Where files may be written that are not there yet."""
+        return f"{self.folder}/{next(self.numbers)}"
+
     def numbered(self, frame: DataFrame, names: Sequence[str]) -> OnSpark:
         """Rows that have their numbers, written."""
-        path = f"{self.folder}/{next(self.numbers)}"
+        path = self.fresh()
         with _one_fault(), quiet():
             frame.write.parquet(path)
             found = frame.sparkSession.read.parquet(path)
@@ -332,16 +337,33 @@ class OnSpark:
             raise EngineFault(FAULT)
 
     def _arrow(self, frame: DataFrame) -> Batches:
-        """The rows of a data frame, a partition at a time."""
-        import pyarrow
+        """The rows of a data frame, some at a time.
 
-        with _one_fault(), quiet():
-            written = frame.mapInArrow(_silent(packed), "part binary")
-            for (part,) in written.toLocalIterator():
-                with pyarrow.ipc.open_stream(part) as reader:
-                    yield from reader
-            return
-        raise EngineFault(FAULT)
+        They come through files: handed over by Spark itself, a whole partition would have to fit
+        into the driver's memory.
+        """
+        import shutil
+
+        import pyarrow.parquet
+
+        path = self._place.fresh()
+        try:
+            files = None
+            with _one_fault(), quiet():
+                frame.write.parquet(path)
+                files = sorted(Path(path).glob("part-*.parquet"), key=_place_of)
+            if files is None:
+                raise EngineFault(FAULT)
+            for file in files:
+                with pyarrow.parquet.ParquetFile(file) as part:
+                    yield from part.iter_batches(_BATCH)
+        finally:
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def _place_of(file: Path) -> tuple[int, str]:
+    """The partition that a file is of, and its name: numbers above 99999 are longer texts."""
+    return int(file.name.split("-")[1]), file.name
 
 
 @contextmanager
