@@ -263,7 +263,7 @@ def centroids(column: Cells, labels: Numbers, times: Numbers | None = None) -> C
     rows = np.bincount(labels)
     starts = np.cumsum(rows) - rows
     sizes = np.add.reduceat(weight[order], starts)
-    sums = _sums(column.numbers[order] * weight[order], starts)
+    sums = _sums(column.numbers[order], weight[order], starts)
     if isinstance(column.column, Bounded):
         middle = np.array((2 * sums + sizes) // (2 * sizes), np.int64)
     else:
@@ -271,10 +271,12 @@ def centroids(column: Cells, labels: Numbers, times: Numbers | None = None) -> C
     return replace(column, numbers=middle[labels])
 
 
-def _sums(ordered: Numbers, starts: Numbers) -> NDArray[np.int64] | NDArray[np.object_]:
+def _sums(
+    ordered: Numbers, weight: Numbers, starts: Numbers
+) -> NDArray[np.int64] | NDArray[np.object_]:
     largest = max(abs(int(ordered.min())), abs(int(ordered.max())), 1)
-    wide = 4 * largest * ordered.size >= _WIDE
-    return np.add.reduceat(ordered.astype(object) if wide else ordered, starts)
+    wide = 4 * largest * int(weight.sum()) >= _WIDE
+    return np.add.reduceat((ordered.astype(object) if wide else ordered) * weight, starts)
 
 
 def _most_frequent(numbers: Numbers, labels: Numbers, weight: Numbers) -> Numbers:

@@ -199,3 +199,11 @@ def test_rows_that_stand_for_several_have_the_same_centres() -> None:
         short = centroids(cells(column, numbers), labels, times)
         full = centroids(cells(column, [numbers[i] for i in every]), labels[every])
         assert short.numbers[every].tolist() == full.numbers.tolist()
+
+
+def test_large_numbers_that_stand_for_many_are_added_exactly() -> None:
+    """Products of 64 bits would wrap around, and the centre would be somewhere else."""
+    column = number(2**60)
+    numbers, times = [2**60 - 1, 2**60 - 3], np.array([2**20, 2**20])
+    found = centroids(cells(column, numbers), np.array([0, 0]), times)
+    assert found.numbers.tolist() == [2**60 - 2] * 2
