@@ -56,10 +56,12 @@ def pytest_unconfigure() -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """A test that needs software the machine lacks is skipped, except where CI must have it.
 
-    What needs Spark is marked so, and slow, before tests are chosen by their marks.
+    What needs a server or Spark is marked so, and Spark as slow, before tests are chosen by marks.
     """
     for item in items:
         for marker in list(item.iter_markers("needs")):
+            if "postgres" in marker.args:
+                item.add_marker("postgres")
             if "spark" in marker.args:
                 item.add_marker("spark")
                 item.add_marker("slow")
