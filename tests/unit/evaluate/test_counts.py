@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tenue.engine.duckdb import tally as of_files
-from tenue.engine.tally import Cell, Tally
+from tenue.engine.source.tally import Cell, Tally
 from tenue.errors import InvalidTable
 from tenue.evaluate import counts, rows
 from tenue.evaluate.check import check

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from ...errors import refuse
 from ..source.location import Files, names_of, paths_of
+from ..source.tally import Cell, Tally
 from ..source.whole import read_whole
-from ..tally import Cell, Tally
 from ..watch import Watched
 from .reader import prepare
 from .sandbox import limited, quiet
@@ -41,7 +41,6 @@ def open_tally(source: Files, memory: int) -> Tally:
     rows = cache(lambda: read_whole(readable.texts)[1])
 
     def statement(sql: str) -> Iterator[pyarrow.RecordBatch]:
-        assert scratch.path  # noqa: S101 - it lives as long as statements do
         many, found = rows(), False
         try:
             if readable.separated and counted() != many:
@@ -62,4 +61,4 @@ def open_tally(source: Files, memory: int) -> Tally:
         return int(connection.cursor().execute(sql).fetchall()[0][0])
 
     cells = {name: Cell(f"f{i}", stored) for i, (name, stored) in enumerate(readable.columns)}
-    return Tally(cells, table, "row_number() OVER () - 1", statement)
+    return Tally(cells, table, "row_number() OVER () - 1", statement, kept=scratch)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from ...errors import refuse
 from ..source.location import InSpark
+from ..source.tally import Cell, Tally
 from ..storage import Fixed, Text
-from ..tally import Cell, Tally
 from .dialect import SPARK, storage
 from .session import Session
 

@@ -10,8 +10,8 @@ import duckdb
 import pyarrow as pa
 import pytest
 
+from tenue.engine.source.tally import Cell, Tally
 from tenue.engine.storage import Floating, Integer, Nothing, Opaque, Storage, Text
-from tenue.engine.tally import Cell, Tally
 
 WHOLE = Integer("BIGINT", -(2**63), 2**63 - 1)
 ZEROS = [0.0, -0.0, math.nan, -math.nan, None, 0.0, 1.5, None]

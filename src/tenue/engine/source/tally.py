@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..frozen import dataclass
-from .contract import Numbers
-from .storage import Floating, Nothing, Opaque, Storage, Text
+from ...frozen import dataclass
+from ..contract import Numbers
+from ..storage import Floating, Nothing, Opaque, Storage, Text
 
 if TYPE_CHECKING:
     import pyarrow
@@ -43,6 +43,7 @@ class Tally:
     table: what stands after FROM.
     number: the SQL of a number for each row, from 0 on.
     run: what a SELECT gives, in batches.
+    kept: what must not be forgotten while statements run.
     """
 
     def __init__(
@@ -51,7 +52,9 @@ class Tally:
         table: str,
         number: str,
         run: Callable[[str], Iterator[pyarrow.RecordBatch]],
+        kept: object = None,
     ) -> None:
+        self._kept = kept
         self._cells, self._table, self._number, self._run = cells, table, number, run
 
     def can_tell(self, name: str) -> bool:
