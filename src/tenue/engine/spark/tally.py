@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from typing import TYPE_CHECKING
 
 from ...errors import refuse
@@ -28,17 +28,21 @@ def open_tally(source: InSpark) -> Tally:
 
 
 def _run(source: InSpark, sql: str) -> Iterator[pyarrow.RecordBatch]:
-    whole = False
     with closing(Session(source)) as session:
-        try:
-            given = f"WITH {_TABLE} AS (SELECT * FROM {SPARK.quoted(session.name)}) "  # noqa: S608
-            yield from session.batches(given + sql, _BATCH)
-            whole = True
-        except Exception:  # noqa: S110 - refused below
-            pass
+        given = f"WITH {_TABLE} AS (SELECT * FROM {SPARK.quoted(session.name)}) {sql}"  # noqa: S608
+        begun = False
+        with suppress(Exception):
+            for batch in session.batches(given, _BATCH):
+                begun = True
+                yield batch
+            return
+        # machines without Python and pyarrow hand counts over all at once
+        with suppress(Exception):
+            if not begun:
+                yield from session.arrow(given).to_batches(_BATCH)
+                return
     # raised out of reach of the error above, which may quote a row
-    if not whole:
-        raise refuse("engine.rows-could-not-be-read")
+    raise refuse("engine.rows-could-not-be-read")
 
 
 def _chosen(name: str, kind: str) -> str:
