@@ -57,8 +57,8 @@ _INSIDE = {
         "single vector"
     ),
     "evaluate": (
-        "verdict certificate code rows value group in_passes check pair risk generalisation score "
-        "utility compare"
+        "verdict certificate code rows value group facts counts in_passes check pair risk "
+        "generalisation score utility compare"
     ),
     "ledger": (
         "amount text composition fact chain row totals dictionaries record proof "

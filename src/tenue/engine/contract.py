@@ -338,6 +338,39 @@ class KeptThere:
     missing: Mapping[str, int]
 
 
+class Tallied(Protocol):
+    """A table whose values are counted where its rows are.
+
+    Guarantee
+        What is handed over is one entry for each combination of values, however many rows have it,
+        except by `some`. Values are told apart as whoever reads the table tells them apart.
+    """
+
+    def can_tell(self, name: str) -> bool:
+        """Whether the values of a column can be counted there."""
+        ...
+
+    def tally(self, names: Sequence[str]) -> Iterator[pyarrow.Table]:
+        """Each combination of values of these columns once, and last how many rows have it.
+
+        In batches; combinations that agree in the first columns follow one another, and every call
+        with the same first columns gives these in the same order.
+        """
+        ...
+
+    def sizes(self, names: Sequence[str]) -> tuple[Numbers, Numbers]:
+        """The sizes of groups that agree in these columns, and how many groups have each."""
+        ...
+
+    def different(self, name: str) -> int:
+        """How many different values a column has; a blank is none."""
+        ...
+
+    def some(self, names: Sequence[str], step: int, most: int) -> pyarrow.Table:
+        """Every so many rows of the table, `most` at most."""
+        ...
+
+
 class Ordered(Protocol):
     """One column of a stored table that need not fit into memory, walked in order.
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import refuse
 from ..schema import Table
-from .contract import Engine, Numbers, Ordered, Passes
+from .contract import Engine, Numbers, Ordered, Passes, Tallied
 from .duckdb.engine import DuckDB
 from .duckdb.scratch import Scratch
 from .source.location import (
@@ -35,6 +35,7 @@ __all__ = [
     "open_engine",
     "open_ordered",
     "open_table",
+    "open_tally",
 ]
 
 
@@ -105,6 +106,22 @@ def open_table(
     from .duckdb.rows import open_whole
 
     return open_whole(source)
+
+
+def open_tally(source: Files | InSpark, memory: int) -> Tallied:
+    """The counts of a table without a schema, made where its rows are; refused if it is none.
+
+    Parameters
+        memory: how many bytes DuckDB may hold before it puts counts of files on disk.
+    """
+    if isinstance(source, Cluster | Distributed):
+        _refuse_without_pyspark()
+        from .spark.tally import open_tally as open_in_spark
+
+        return open_in_spark(source)
+    from .duckdb.tally import open_tally as open_files
+
+    return open_files(source, memory)
 
 
 def describe_table(source: object, *, values: bool = False) -> list[Described]:

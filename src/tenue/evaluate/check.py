@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,19 +16,14 @@ from ..number import checked_call
 from ..schema import Bounded, Column, Identifier, Schema, Table
 from .certificate import GROUP, UNCOUNTED, certificate_beside, quoted
 from .code import Codes
+from .counts import Counted
+from .facts import Asked, facts_of_rows
 from .group import exposure, spelling
-from .group.closeness import earth_movers, ratio
-from .group.count import Groups, counted, grouped
 from .group.dependence import Seen, determined
-from .group.diversity import distinct_values, effective_values, holdings, needed_values
-from .group.spelling import meant, named, shown
+from .group.spelling import named
 from .rows import Rows, open_rows
 from .value import Values, typed
-from .verdict import Check, Confidential
-
-if TYPE_CHECKING:
-    import pyarrow
-
+from .verdict import Check
 
 _RECORD = "record"
 
@@ -53,7 +47,8 @@ def check(
         else their rows say, and never overstated.
 
     Parameters
-        table: a data frame, a path of a CSV or Parquet file, a DuckDB relation.
+        table: a data frame, a path of a CSV or Parquet file, a DuckDB relation, a table in Spark or
+            PostgreSQL. Large files and tables in Spark are counted where their rows are.
         schema: roles, types, unit and missing values, as a `Schema` or the path of its file.
         quasi_identifiers, confidential: columns, instead of those that have these roles. A private
             table needs none: with its certificate beside it, rows are then compared as wholes.
@@ -77,7 +72,8 @@ def check(
         Thesis, sections 2.8 and 7.2.
     """
     declared, rows = schema_of(schema), open_rows(table)
-    rows = rows.held([name for name in rows.names if _is_looked_at(name, declared)])
+    if rows.there is None:
+        rows = rows.held([name for name in rows.names if _is_looked_at(name, declared)])
     beside = certificate_beside(Path(table)) if isinstance(table, str | os.PathLike) else None
     if beside is not None and beside.drawn and quasi_identifiers is None:
         secret = _chosen(rows, declared, confidential, "confidential")
@@ -121,62 +117,54 @@ def _checked(
     _check_roles(known, wanted)
     person = _person(rows, declared, unit) if persons is None else None
     loose = [] if declared is None else _unprotected(rows, declared, [*known, *wanted])
-    used = [*known, *wanted, *([person] if person else [])]
-    read = rows.read(list(dict.fromkeys(used)))
-
-    def values(name: str, *, guess: bool) -> Values:
-        column = _column(declared, name)
-        return typed(name, read[name], column, written=rows.written, guess=guess)
-
-    size = len(next(iter(read.values())))
-    seen = {name: shown(name, read[name], _column(declared, name)) for name in known}
-    groups = grouped([column.codes for column in seen.values()], size)
-    respelled = [name for name, column in seen.items() if column.respelled]
-    names = person is not None and shown(person, read[person]).respelled
-    if person:
-        persons = values(person, guess=False).coded()
+    asked = Asked(tuple(known), tuple(wanted), person, declared)
+    counted = _counted(rows, asked) if persons is None else None
+    found = facts_of_rows(rows, asked, persons) if counted is None else counted.facts()
     # whose the rows are is not known: how many of each questions count bounds nothing
-    uncounted = persons is None and unit is None and _of_persons(declared)
+    uncounted = person is None and persons is None and unit is None and _of_persons(declared)
     most = _rows_per_unit(declared) if uncounted else 1
-    units = -(-groups.sizes // most) if persons is None else groups.units(persons)
-    columns = [values(name, guess=True) for name in wanted]
-    meanings = [
-        meant(secret, _column(declared, secret.name), written=rows.written) for secret in columns
-    ]
-    found = [
-        _measured(groups, secret, meaning.codes, persons)
-        for secret, meaning in zip(columns, meanings, strict=True)
-    ]
-    merged = [s.name for s, meaning in zip(columns, meanings, strict=True) if meaning.merged]
-    homogeneous = np.zeros(groups.count, np.bool_)
-    for _, one_value in found:
-        homogeneous |= one_value
+    units = -(-found.units // most)
     k = int(units.min())
+    alone = units == 1
     return Check(
-        rows=size,
-        quasi_identifiers=tuple(known),
+        rows=found.rows,
+        quasi_identifiers=asked.known,
         unit=person or unit or (declared.unit if declared else _RECORD),
-        groups=groups.count,
+        groups=found.groups,
         k=k,
-        smallest_groups=int((units == k).sum()),
-        smallest_rows=int(groups.sizes.min()),
-        unique_share=float(groups.sizes[units == 1].sum() / size),
-        homogeneous_groups=int(homogeneous.sum()),
-        homogeneous_share=float(groups.sizes[homogeneous].sum() / size),
-        confidential=tuple(column for column, _ in found),
+        smallest_groups=int(found.times[units == k].sum()),
+        smallest_rows=int(found.sizes.min()),
+        unique_share=int((found.sizes * found.times)[alone].sum()) / found.rows,
+        homogeneous_groups=found.homogeneous_groups,
+        homogeneous_share=found.homogeneous_rows / found.rows,
+        confidential=found.confidential,
         notes=(
-            *spelling.respelled(respelled),
-            *spelling.renamed([person] if person and names else []),
-            *spelling.merged_values(merged),
+            *spelling.respelled(found.respelled),
+            *spelling.renamed([person] if person and found.renamed else []),
+            *spelling.merged_values(found.merged),
             *(
                 ()
                 if declared is None
-                else _about_schema(rows, declared, known, columns, uncounted, most)
+                else _about_schema(rows, declared, known, found.columns, uncounted, most)
             ),
             *exposure.unprotected(loose),
         ),
         k_from="rows" if uncounted else "units",
     )
+
+
+def _counted(rows: Rows, asked: Asked) -> Counted | None:
+    """The table where it is; None if it is read into this process.
+
+    That is so for a file that is not large, for a column of which the engine does not tell values
+    apart, and for one that has two roles.
+    """
+    used = [*asked.known, *asked.wanted, *([asked.person] if asked.person else [])]
+    if rows.there is None or len(set(used)) < len(used):
+        return None
+    if not all(map(rows.there.can_tell, used)):
+        return None
+    return Counted(rows, rows.there, asked)
 
 
 def _exposed(found: Check, rows: Rows, schema: Table | None, unit: str | None) -> Check:
@@ -192,10 +180,13 @@ def _exposed(found: Check, rows: Rows, schema: Table | None, unit: str | None) -
         loose = _unprotected(rows, schema, [*grouped_by, *secret])
         used = (*grouped_by, *secret, *kept)
         doubtful = [name for name in _undeclared(rows, schema) if name not in used]
-    read = rows.read(list(dict.fromkeys([*grouped_by, *secret, *loose, *doubtful])))
-    apparent = [name for name in doubtful if exposure.names_rows(name, read[name])]
+    asked = Asked(grouped_by, tuple(secret), person, schema)
+    looked_at = list(dict.fromkeys([*grouped_by, *secret, *loose, *doubtful]))
+    look = _counted(rows, asked) or _Loaded(rows, schema, looked_at)
+    apparent = [name for name in doubtful if look.names_rows(name)]
     loose = [name for name in loose if name not in apparent]
-    seen = dict(_seen(rows, schema, {n: read[n] for n in (*grouped_by, *secret, *loose)}))
+    seen = look.seen([*grouped_by, *secret, *loose], found.rows)
+    shares = {name: look.found_by(name, found.rows) for name in loose}
     parts = (grouped_by, secret, loose)
     known, wanted, rest = ([seen[name] for name in part if name in seen] for part in parts)
     kept = list(dict.fromkeys(kept))
@@ -205,7 +196,7 @@ def _exposed(found: Check, rows: Rows, schema: Table | None, unit: str | None) -
         apparent_identifiers=tuple(apparent),
         warnings=(
             *exposure.persons_named(kept, apparent),
-            *exposure.told_apart(exposure.telling({name: read[name] for name in loose})),
+            *exposure.told_apart(exposure.nearly_all(shares)),
             *exposure.following(
                 determined(known, [*wanted, *rest]), determined(wanted, [*known, *rest])
             ),
@@ -213,15 +204,28 @@ def _exposed(found: Check, rows: Rows, schema: Table | None, unit: str | None) -
     )
 
 
-def _seen(
-    rows: Rows, schema: Table | None, read: Mapping[str, pyarrow.ChunkedArray]
-) -> Iterator[tuple[str, Seen]]:
-    """The columns that can be compared; one of lists, or of what is not as declared, cannot."""
-    for name, column in read.items():
-        try:
-            yield name, Seen.of(typed(name, column, _column(schema, name), written=rows.written))
-        except Refused:
-            continue
+class _Loaded:
+    """The columns of a table that is read into this process."""
+
+    def __init__(self, rows: Rows, schema: Table | None, names: list[str]) -> None:
+        self._written, self._schema = rows.written, schema
+        self._read = rows.read(names)
+
+    def names_rows(self, name: str) -> bool:
+        return exposure.names_rows(name, self._read[name])
+
+    def found_by(self, name: str, _: int) -> float:
+        return exposure.found_by(self._read[name])
+
+    def seen(self, names: list[str], _: int) -> dict[str, Seen]:
+        """The columns that can be compared; one of lists, or of what is not as declared, cannot."""
+        found = {}
+        for name in names:
+            declared = _column(self._schema, name)
+            with suppress(Refused):
+                values = typed(name, self._read[name], declared, written=self._written)
+                found[name] = Seen.of(values)
+        return found
 
 
 def _is_looked_at(name: str, schema: Table | None) -> bool:
@@ -238,38 +242,6 @@ def schema_of(given: object) -> Table | None:
     if given is None or isinstance(given, Table):
         return given
     return Schema.load(given)  # type: ignore[arg-type]
-
-
-def _measured(
-    groups: Groups, values: Values, codes: Codes, persons: Codes | None
-) -> tuple[Confidential, NDArray[np.bool_]]:
-    """What is found of one column, and in which groups everybody shares a value of it."""
-    if persons is None:
-        counts = counted(groups, codes)
-        distinct = distinct_values(counts)
-    else:
-        held = holdings(groups, codes, persons)
-        counts = counted(held.groups, held.values)
-        distinct = needed_values(held)
-    ordered = values.kind != "category"
-    t, farthest = earth_movers(counts, ordered=ordered)
-    quotient = ratio(counts)
-    alone = distinct == 1
-    effective = 1.0 if alone.any() else float(effective_values(counts, distinct).min())
-    measured = Confidential(
-        name=values.name,
-        l=int(distinct.min()),
-        l_entropy=effective,
-        t=float(t),
-        t_ratio=math.inf if quotient is None else float(quotient),
-        distance="ordered" if ordered else "equal",
-        homogeneous_groups=int(alone.sum()),
-        homogeneous_share=float(groups.sizes[alone].sum() / groups.sizes.sum()),
-        size_of_farthest=int(groups.sizes[farthest]),
-        exact_t=t,
-        exact_t_ratio=quotient,
-    )
-    return measured, alone
 
 
 def _chosen(rows: Rows, schema: Table | None, given: Iterable[str] | None, what: str) -> list[str]:
@@ -331,7 +303,7 @@ def _about_schema(
     rows: Rows,
     schema: Table,
     known: list[str],
-    columns: list[Values],
+    columns: Sequence[Values],
     uncounted: bool,
     most: int,
 ) -> list[str]:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,9 +12,9 @@ from ..engine.contract import Numbers, Passes
 from ..engine.runs import begins_of, whole_runs
 from ..schema import Bounded, Category, Column
 from ..schema.table import RECORD
-from .group.closeness import earth_movers, ratio
+from .facts import Fold
 from .group.count import Counts
-from .group.diversity import distinct_values, effective_values
+from .group.diversity import distinct_values
 from .group.exposure import unprotected
 from .group.spelling import merged_values, word_codes
 from .verdict import Check, Confidential
@@ -137,40 +135,12 @@ def _measured(
     meaning = secret.key()
     values, totals = _totals(passes, meaning)
     alone = np.zeros(sizes.groups, np.bool_)
-    least, effective, rows_alone = math.inf, math.inf, 0
-    farthest, size_of_farthest = Fraction(-1), 0
-    quotient: Fraction | None = Fraction(1)
-    begin = 0
+    fold, begin = Fold(secret.column.name, ordered=secret.ordered), 0
     for keys, codes, times in _of_groups(passes, groups, meaning):
         counts, whole = _counts(keys, codes, times, values, totals)
-        distinct = distinct_values(counts)
-        here = distinct == 1
-        alone[begin : begin + here.size] = here
-        begin += here.size
-        rows_alone += int(whole[here].sum())
-        least = min(least, int(distinct.min()))
-        effective = min(effective, float(effective_values(counts, distinct).min()))
-        nothing = Fraction(0), 0
-        t, place = earth_movers(counts, ordered=secret.ordered) if counts.filled.size else nothing
-        if t > farthest:
-            farthest, size_of_farthest = t, int(whole[place])
-        if counts.filled.size and quotient is not None:
-            one = ratio(counts)
-            quotient = None if one is None else max(one, quotient)
-    measured = Confidential(
-        name=secret.column.name,
-        l=int(least),
-        l_entropy=1.0 if alone.any() else effective,
-        t=float(farthest),
-        t_ratio=math.inf if quotient is None else float(quotient),
-        distance="ordered" if secret.ordered else "equal",
-        homogeneous_groups=int(alone.sum()),
-        homogeneous_share=rows_alone / passes.rows,
-        size_of_farthest=size_of_farthest,
-        exact_t=farthest,
-        exact_t_ratio=quotient,
-    )
-    return measured, alone
+        alone[begin : begin + whole.size] = fold.add(counts, distinct_values(counts), whole)
+        begin += whole.size
+    return fold.measured(passes.rows), alone
 
 
 def _totals(passes: Passes, meaning: Callable[[Numbers], Numbers]) -> tuple[Numbers, Numbers]:

@@ -7,16 +7,21 @@ for a group whose rows were skipped would look smaller or safer than it is.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeGuard
 
-from ..engine.open import open_table
+from ..engine.contract import Tallied
+from ..engine.open import open_table, open_tally
 from ..engine.source.frame import arrow_table
-from ..engine.source.location import Files, Frame, locate
+from ..engine.source.location import Cluster, Distributed, Files, Frame, InSpark, locate
 from ..errors import nearest, refuse
 
 if TYPE_CHECKING:
     import pyarrow
+
+LARGE = 1 << 28
+"""Files of so many bytes are counted by DuckDB, not read into this process by those who count."""
+_MEMORY = 1 << 30
 
 
 @dataclass(frozen=True)
@@ -25,11 +30,13 @@ class Rows:
 
     names: its columns, as it spells them.
     written: whether its values are text that has yet to be read as numbers and dates (CSV).
+    there: its counts, made where the rows are, for a table that lies elsewhere or is large.
     """
 
     names: tuple[str, ...]
     written: bool
     _load: Callable[[Sequence[str]], pyarrow.Table]
+    there: Tallied | None = None
 
     def find(self, name: str) -> str | None:
         """How the table spells the column; None if it has none of that name."""
@@ -64,7 +71,7 @@ class Rows:
                 loaded.update(zip(lacking, self._load(lacking).columns, strict=True))
             return pyarrow.table([loaded[name] for name in chosen], names=list(chosen))
 
-        return Rows(self.names, self.written, load)
+        return Rows(self.names, self.written, load, self.there)
 
 
 def open_rows(source: object) -> Rows:
@@ -87,7 +94,16 @@ def open_rows(source: object) -> Rows:
     if isinstance(found, Files) and found.kind in ("json", "jsonl"):
         raise refuse("evaluate.table-is-json-file")
     names, load = open_table(found)
-    return _once(names, load, isinstance(found, Files) and found.kind in ("csv", "tsv"))
+    written = isinstance(found, Files) and found.kind in ("csv", "tsv")
+    there = open_tally(found, _MEMORY) if _stays(found) else None
+    return replace(_once(names, load, written), there=there)
+
+
+def _stays(source: object) -> TypeGuard[Files | InSpark]:
+    """Whether rows stay where they are when they are counted."""
+    if isinstance(source, Files):
+        return sum(path.stat().st_size for path in source.paths) >= LARGE
+    return isinstance(source, Cluster | Distributed)
 
 
 def _once(

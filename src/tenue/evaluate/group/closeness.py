@@ -31,11 +31,21 @@ def earth_movers(counts: Counts, *, ordered: bool) -> tuple[Fraction, int]:
     Source
         Thesis, section 7.2; the two ground distances are those of Li, Li, Venkatasubramanian 2007.
     """
+    t, groups = farthest(counts, ordered=ordered)
+    return t, int(groups[0])
+
+
+def farthest(counts: Counts, *, ordered: bool) -> tuple[Fraction, Whole]:
+    """The same, and all groups of the fewest rows with a value among those that are so far.
+
+    Which of several groups comes first says nothing of the table. Some group must have a value,
+    unless none of the whole table has.
+    """
     m, n = counts.totals.size, counts.rows
-    if n == 0 or m < 2:
-        return Fraction(0), 0
+    if n == 0:
+        return Fraction(0), np.arange(counts.sizes.size)
     work = _line(counts) if ordered else _unrelated(counts)
-    reach = m - 1 if ordered else 1
+    reach = max(m - 1, 1) if ordered else 1
     sizes = counts.sizes[counts.filled]
     found = work.astype(np.float64) / sizes
     near = np.flatnonzero(found >= found.max() * _NEAR)
@@ -48,8 +58,8 @@ def earth_movers(counts: Counts, *, ordered: bool) -> tuple[Fraction, int]:
         for top, size in zip(most, sizes[near[runs]], strict=True)
     ]
     best = max(range(len(exact)), key=exact.__getitem__)
-    farthest = (sizes == sizes[near[runs[best]]]) & (work == most[best])
-    return exact[best], int(counts.filled[np.argmax(farthest)])
+    chosen = (sizes == sizes[near[runs[best]]]) & (work == most[best])
+    return exact[best], counts.filled[np.flatnonzero(chosen)]
 
 
 def beyond(counts: Counts, limit: Fraction, *, ordered: bool) -> NDArray[np.bool_]:

@@ -90,12 +90,18 @@ def grouped(columns: Sequence[Codes], rows: int) -> Groups:
     return _numbered(key, span)
 
 
-def counted(groups: Groups, values: Codes) -> Counts:
-    """The counts of a column's values; missing ones are left out."""
+def counted(groups: Groups, values: Codes, times: Whole | None = None) -> Counts:
+    """The counts of a column's values; missing ones are left out.
+
+    Parameters
+        times: how many rows of the table each row stands for; one if nothing is said.
+    """
     present = values.codes >= 0
     labels, codes = groups.labels, values.codes
     if not present.all():
         labels, codes = labels[present], codes[present]
+    if times is not None:
+        return _weighted(Groups(labels, groups.count), Codes(codes, values.count), times[present])
     width = max(values.count, 1)
     key = labels * width + codes
     span = groups.count * width
@@ -112,6 +118,25 @@ def counted(groups: Groups, values: Codes) -> Counts:
         sizes=np.bincount(labels, minlength=groups.count),
         totals=np.bincount(codes, minlength=values.count),
     )
+
+
+def _weighted(groups: Groups, values: Codes, times: Whole) -> Counts:
+    width = max(values.count, 1)
+    pairs, places = np.unique(groups.labels * width + values.codes, return_inverse=True)
+    return Counts(
+        group=pairs // width,
+        value=pairs % width,
+        times=total(places.reshape(-1), times, pairs.size),
+        sizes=total(groups.labels, times, groups.count),
+        totals=total(values.codes, times, values.count),
+    )
+
+
+def total(places: Whole, times: Whole, count: int) -> Whole:
+    """The sum of the times at each place below `count`."""
+    found = np.zeros(count, np.int64)
+    np.add.at(found, places, times)
+    return found
 
 
 def _dense(rows: int) -> int:

@@ -80,12 +80,14 @@ class Seen:
 
     def thinned(self, step: int) -> Seen:
         """Every so many rows of it."""
-        if step == 1:
-            return self
-        found, codes = np.unique(self.codes.codes[::step], return_inverse=True)
+        return self if step == 1 else self.only(slice(None, None, step))
+
+    def only(self, rows: slice) -> Seen:
+        """These rows of it."""
+        found, codes = np.unique(self.codes.codes[rows], return_inverse=True)
         blank = int(found.size > 0 and found[0] < 0)
         kept = Codes(codes.astype(np.int64).reshape(-1) - blank, found.size - blank)
-        return Seen(self.name, kept, None if self.line is None else self.line[::step])
+        return Seen(self.name, kept, None if self.line is None else self.line[rows])
 
     @cached_property
     def standard(self) -> Real | None:

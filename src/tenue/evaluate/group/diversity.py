@@ -7,7 +7,7 @@ members is read from who has which value at least once, never from how many rows
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,8 @@ from ..code import Codes
 from .count import Counts, Groups, counted, grouped
 
 Whole = NDArray[np.int64]
+
+_NEAR = 1e-9
 
 
 def distinct_values(counts: Counts) -> Whole:
@@ -41,6 +43,21 @@ def effective_values(counts: Counts, most: Whole | None = None) -> NDArray[np.fl
     limit = distinct_values(counts) if most is None else most
     bounded: NDArray[np.float64] = np.clip(effective, 1, limit)
     return bounded
+
+
+def least_effective(counts: Counts, most: Whole) -> float:
+    """The least of `effective_values`, to the last digit whatever the order of groups and values.
+
+    Sums of doubles depend on their order, so those of the groups that may be least are made anew,
+    from the smallest count to the largest.
+    """
+    found = effective_values(counts, most)
+    near = found <= found.min() * (1 + _NEAR)
+    entries = np.flatnonzero(near[counts.group])
+    order = entries[np.lexsort((counts.times[entries], counts.group[entries]))]
+    sizes = np.where(near, counts.sizes, 0)
+    again = replace(counts, group=counts.group[order], times=counts.times[order], sizes=sizes)
+    return float(effective_values(again, most)[near].min())
 
 
 @dataclass(frozen=True, eq=False)

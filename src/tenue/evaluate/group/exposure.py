@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...schema.named import names_a_person
@@ -39,56 +39,78 @@ def found_by(column: pyarrow.ChunkedArray) -> float:
 
 def telling(columns: Mapping[str, pyarrow.ChunkedArray]) -> dict[str, float]:
     """The columns that tell nearly everybody apart, and the share of rows that each finds."""
-    shares = {name: found_by(column) for name, column in columns.items()}
+    return nearly_all({name: found_by(column) for name, column in columns.items()})
+
+
+def nearly_all(shares: Mapping[str, float]) -> dict[str, float]:
+    """The columns by which nearly everybody is found, of those with these shares."""
     return {name: share for name, share in shares.items() if share >= NEARLY}
 
 
 def names_rows(name: str, column: pyarrow.ChunkedArray) -> bool:
     """Whether a column that nobody declared looks like names of persons or of rows."""
-    import pyarrow as pa
-
     array = one_array(column)
-    whole = pa.types.is_integer(array.type)
-    if not (whole or is_text(array.type)):
+    if not may_name(array.type):
         return False
     if names_a_person(name):
         return True
-    if pa.types.is_dictionary(array.type):
-        array = array.dictionary_decode()
-    if not whole:
-        array = array.cast(pa.large_string())  # not all that is known of text is known of views
     values = array.drop_null()
-    if len(values) < _MANY or coded(values, ordered=False).count < len(values):
+    if coded(values, ordered=False).count < len(values):
         return False
-    return _numbered(values) if whole or _measured(values) else True
+    return are_names([values])
 
 
-def _measured(values: Any) -> bool:
-    """Whether texts are numbers or times."""
+def may_name(kind: Any) -> bool:
+    """Whether names can be stored so: as whole numbers or text."""
+    import pyarrow as pa
+
+    return bool(pa.types.is_integer(kind) or is_text(kind))
+
+
+def are_names(parts: Iterable[Any]) -> bool:
+    """Whether values of which none is missing and none occurs twice look like names.
+
+    They come in parts, each of which may be forgotten when the next one comes. Amounts of money may
+    never repeat either, but are neither close together nor all as long.
+    """
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    for kind in (pa.float64(), pa.timestamp("us")):
-        try:
-            pc.cast(values, kind)
-        except pa.ArrowException:
-            continue
+    many, measured, ends, lengths = 0, [pa.float64(), pa.timestamp("us")], [], []
+    numbered = True
+    for part in parts:
+        values = part.dictionary_decode() if pa.types.is_dictionary(part.type) else part
+        whole = pa.types.is_integer(values.type)
+        if not whole:
+            values = values.cast(pa.large_string())  # not all that is known of text is of views
+        many += len(values)
+        measured = [kind for kind in measured if whole or _all_are(values, kind)]
+        numbered = numbered and _all_are(values, pa.int64())
+        if numbered and len(values):
+            ends.append(pc.min_max(pc.cast(values, pa.int64())).as_py())
+            words = pc.cast(values, pa.large_string())
+            lengths.append(pc.min_max(pc.utf8_length(words)).as_py())
+    if many < _MANY:
+        return False
+    if not measured:
         return True
-    return False
+    if not numbered:
+        return False
+    low, high = min(end["min"] for end in ends), max(end["max"] for end in ends)
+    short, long = min(end["min"] for end in lengths), max(end["max"] for end in lengths)
+    return bool(high - low <= _SPREAD * many or short == long >= _DIGITS)
 
 
-def _numbered(values: Any) -> bool:
-    """Amounts of money may never repeat either, but are neither close together nor all as long."""
+def _all_are(values: Any, kind: Any) -> bool:
+    """Whether all values can be read so."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
     try:
-        ends = pc.min_max(pc.cast(values, pa.int64())).as_py()
+        pc.cast(values, kind)
     except pa.ArrowException:
         return False
-    lengths = pc.min_max(pc.utf8_length(pc.cast(values, pa.large_string()))).as_py()
-    close = ends["max"] - ends["min"] <= _SPREAD * len(values)
-    return bool(close or lengths["min"] == lengths["max"] >= _DIGITS)
+    return True
 
 
 def unprotected(names: Sequence[str]) -> list[str]:

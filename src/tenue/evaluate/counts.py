@@ -1,0 +1,269 @@
+"""The same facts from counts that are made where the rows are, some whole groups at a time.
+
+What is equal is decided by the same functions as for rows. They are shown every different value of
+a column, each once, and then the combinations of values in the order of groups.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..engine.contract import Tallied
+from ..errors import Refused, refuse
+from ..schema import Bounded
+from ..schema.named import names_a_person
+from .code import Codes
+from .facts import Asked, Facts, Fold
+from .group import exposure
+from .group.count import Counts, Groups, counted, grouped, total
+from .group.dependence import MOST_ROWS, Seen
+from .group.diversity import Holdings, distinct_values, holdings, needed_values
+from .group.spelling import Meant, meant, shown
+from .rows import Rows
+from .value import Values, is_text, one_array, typed
+
+if TYPE_CHECKING:
+    import pyarrow
+
+Whole = NDArray[np.int64]
+
+_MANY = 1 << 18
+"""So many combinations, at least, are looked at together."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """Combinations of values in some whole groups.
+
+    groups: the group of each combination; groups are numbered as they follow one another.
+    times: how many rows each combination has.
+    table: the combinations.
+    """
+
+    groups: Groups
+    times: Whole
+    table: pyarrow.Table
+
+    @property
+    def sizes(self) -> Whole:
+        """How many rows each group has."""
+        return total(self.groups.labels, self.times, self.groups.count)
+
+
+class Counted:
+    """A table whose rows stay where they are."""
+
+    def __init__(self, rows: Rows, there: Tallied, asked: Asked) -> None:
+        self._rows, self._there, self._asked = rows, there, asked
+        self._written = rows.written
+
+    def facts(self) -> Facts:
+        """What `facts_of_rows` finds of the same table; refused if it has no rows.
+
+        Guarantee
+            What is held grows with the different values of a column and the number of groups, never
+            with the number of rows.
+        """
+        asked = self._asked
+        every = {name: self.values(name) for name in asked.used}
+        units, sizes, times = self._sizes(every)
+        rows = int((sizes * times).sum())
+        found, columns, merged = [], [], []
+        homogeneous = np.zeros(int(times.sum()), np.bool_)
+        of_group = np.zeros(homogeneous.size, np.int64)
+        for name in asked.wanted:
+            secret, meaning = self._meant(name, every[name].column(0))
+            fold = Fold(name, ordered=secret.kind != "category")
+            begin = 0
+            for part, counts, distinct in self._diversity(name, every, meaning.codes.count):
+                end = begin + part.groups.count
+                if end > homogeneous.size:
+                    raise refuse("engine.changed-while-it-was-read", names="The table")
+                of_group[begin:end] = part.sizes
+                homogeneous[begin:end] |= fold.add(counts, distinct, part.sizes)
+                begin = end
+            if begin != homogeneous.size or of_group.sum() != rows:
+                raise refuse("engine.changed-while-it-was-read", names="The table")
+            found.append(fold.measured(rows))
+            columns.append(secret)
+            if meaning.merged:
+                merged.append(name)
+        seen = {n: shown(n, every[n].column(0), asked.column(n)) for n in asked.known}
+        person = asked.person
+        return Facts(
+            units=units,
+            sizes=sizes,
+            times=times,
+            confidential=tuple(found),
+            homogeneous_groups=int(homogeneous.sum()),
+            homogeneous_rows=int(of_group[homogeneous].sum()),
+            columns=tuple(columns),
+            respelled=[name for name, column in seen.items() if column.respelled],
+            renamed=person is not None and shown(person, every[person].column(0)).respelled,
+            merged=merged,
+        )
+
+    def values(self, name: str) -> pyarrow.Table:
+        """Each different value of a column, and how many rows have it; refused if no row is."""
+        import pyarrow
+
+        parts = [part for part in self._there.tally([name]) if len(part)]
+        if not parts:
+            raise refuse("evaluate.table-has-no-rows")
+        return pyarrow.concat_tables(parts)
+
+    def names_rows(self, name: str) -> bool:
+        """Whether a column that nobody declared looks like names of persons or of rows."""
+        if not self._there.can_tell(name):
+            return exposure.names_rows(name, self._rows.read([name])[name])
+        parts = self._there.tally([name])
+        first = next(parts)
+        if not exposure.may_name(first.column(0).type):
+            return False
+        if names_a_person(name):
+            return True
+        try:
+            return exposure.are_names(_each_once(chain([first], parts)))
+        except _TwiceError:
+            return False
+
+    def found_by(self, name: str, rows: int) -> float:
+        """The share of rows that are found by whoever knows this column of a person."""
+        if not self._there.can_tell(name):
+            return exposure.found_by(self._rows.read([name])[name])
+        return 0.0 if rows < 2 else self._there.different(name) / rows
+
+    def seen(self, names: Sequence[str], rows: int) -> dict[str, Seen]:
+        """The columns that can be compared, in a sample of rows whose size is bounded."""
+        table = self._there.some(names, -(-rows // MOST_ROWS), MOST_ROWS)
+        found = {}
+        for name in names:
+            column, before = table.column(name), 0
+            declared = self._asked.column(name)
+            if is_text(column.type) and (self._written or isinstance(declared, Bounded)):
+                every = self.values(name).column(0)  # whether all of it is numbers
+                column, before = _joined(every, column), len(every)
+            with suppress(Refused):
+                found[name] = Seen.of(self._typed(name, column)).only(slice(before, None))
+        return found
+
+    def _typed(self, name: str, column: pyarrow.ChunkedArray, *, guess: bool = True) -> Values:
+        declared = self._asked.column(name)
+        return typed(name, column, declared, written=self._written, guess=guess)
+
+    def _meant(self, name: str, column: pyarrow.ChunkedArray) -> tuple[Values, Meant]:
+        secret = self._typed(name, column)
+        return secret, meant(secret, self._asked.column(name), written=self._written)
+
+    def _sizes(self, every: dict[str, pyarrow.Table]) -> tuple[Whole, Whole, Whole]:
+        """So many groups have so many units and so many rows."""
+        person = self._asked.person
+        if person is None:
+            sizes, groups = self._there.sizes(self._asked.known)
+            return sizes, sizes, groups
+        seen: dict[tuple[int, int], int] = {}
+        for part in self._parts([person], len(every[person])):
+            units = part.groups.units(self._persons(part, every[person]))
+            pairs, times = np.unique(np.stack([units, part.sizes]), axis=1, return_counts=True)
+            for (one, many), more in zip(pairs.T.tolist(), times.tolist(), strict=True):
+                seen[one, many] = seen.get((one, many), 0) + more
+        both = np.array(list(seen), np.int64).reshape(-1, 2)
+        return both[:, 0], both[:, 1], np.array(list(seen.values()), np.int64)
+
+    def _persons(self, part: _Part, every: pyarrow.Table) -> Codes:
+        person = self._asked.person
+        assert person is not None  # noqa: S101
+        column = _joined(every.column(0), part.table.column(person))
+        codes = self._typed(person, column, guess=False).coded()
+        return Codes(codes.codes[len(every) :], codes.count)
+
+    def _diversity(
+        self, name: str, every: dict[str, pyarrow.Table], count: int
+    ) -> Iterator[tuple[_Part, Counts, Whole]]:
+        """Some groups, the values in each, and how many it takes so that everybody has one."""
+        values, person = every[name], self._asked.person
+
+        def codes(column: pyarrow.ChunkedArray) -> Codes:
+            _, meaning = self._meant(name, _joined(values.column(0), column))
+            return Codes(meaning.codes.codes[len(values) :], count)
+
+        if person is None:
+            _, meaning = self._meant(name, values.column(0))
+            present = meaning.codes.codes >= 0
+            times = values.column(1).to_numpy()[present]
+            totals = total(meaning.codes.codes[present], times, count)
+            for part in self._parts([name], len(values)):
+                counts = counted(part.groups, codes(part.table.column(name)), part.times)
+                counts = replace(counts, totals=totals)
+                yield part, counts, distinct_values(counts)
+            return
+        most = max(len(values), len(every[person]))
+
+        def held() -> Iterator[tuple[_Part, Holdings]]:
+            for part in self._parts([name, person], most):
+                persons = self._persons(part, every[person])
+                yield part, holdings(part.groups, codes(part.table.column(name)), persons)
+
+        totals = np.zeros(count, np.int64)
+        for _, one in held():
+            totals += np.bincount(one.values.codes, minlength=count)
+        for part, one in held():
+            counts = replace(counted(one.groups, one.values), totals=totals)
+            yield part, counts, needed_values(one)
+
+    def _parts(self, others: Sequence[str], most: int) -> Iterator[_Part]:
+        """Combinations with values of other columns, at least so many at a time, whole groups."""
+        import pyarrow
+
+        known, least = self._asked.known, max(_MANY, most)
+        held: list[pyarrow.Table] = []
+        for batch in self._there.tally([*known, *others]):
+            held.append(batch)
+            if sum(map(len, held)) < least:
+                continue
+            whole = pyarrow.concat_tables(held)
+            groups = self._groups(whole)
+            begin = int(np.searchsorted(groups.labels, groups.count - 1))
+            if begin:
+                yield _part(Groups(groups.labels[:begin], groups.count - 1), whole.slice(0, begin))
+            held = [whole.slice(begin)]
+        if held and len(last := pyarrow.concat_tables(held)):
+            yield _part(self._groups(last), last)
+
+    def _groups(self, table: pyarrow.Table) -> Groups:
+        codes = [shown(name, table.column(name)).codes for name in self._asked.known]
+        labels = grouped(codes, len(table)).labels
+        places = np.cumsum(np.append(False, labels[1:] != labels[:-1]))
+        return Groups(places, int(places[-1]) + 1)
+
+
+class _TwiceError(Exception):
+    """A value occurs twice."""
+
+
+def _each_once(parts: Iterable[pyarrow.Table]) -> Iterator[pyarrow.Array]:
+    import pyarrow.compute as pc
+
+    for part in parts:
+        present = part.filter(pc.is_valid(part.column(0)))
+        if pc.any(pc.greater(present.column(1), 1)).as_py():
+            raise _TwiceError
+        yield one_array(present.column(0))
+
+
+def _part(groups: Groups, table: pyarrow.Table) -> _Part:
+    return _Part(groups, table.column(table.num_columns - 1).to_numpy().astype(np.int64), table)
+
+
+def _joined(every: pyarrow.ChunkedArray, some: pyarrow.ChunkedArray) -> pyarrow.ChunkedArray:
+    """Some values after every different one: whatever is read from them is read alike."""
+    import pyarrow
+
+    return pyarrow.chunked_array([*every.chunks, *some.chunks], every.type)
