@@ -69,7 +69,8 @@ def run(
     folder: Path, *commands: list[str], hidden: bool = False, path: str | None = None
 ) -> tuple[list[str], str]:
     """What each command wrote, and what all of them complained of."""
-    environment = os.environ | {"SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": sys.executable}
+    environment = os.environ | {"SPARK_LOCAL_IP": "127.0.0.1"}
+    environment.pop("PYSPARK_PYTHON", None)  # as a user has it: Spark alone would take any python3
     if path is not None:
         environment["PATH"] = path
         environment.pop("JAVA_HOME", None)

@@ -230,11 +230,13 @@ def _classic(source: Cluster) -> SparkSession | Refused:
     if os.environ.get("JAVA_HOME") is None and shutil.which("java") is None:
         return refuse("engine.spark-needs-java")
     builder = SparkSession.builder.master(master)
-    python = {} if "PYSPARK_PYTHON" in os.environ else {"spark.pyspark.python": sys.executable}
-    settings = {**_START, **_NEEDED, **(python if source.is_here else {}), _ZONE: "UTC"}
-    for setting, value in settings.items():
+    for setting, value in {**_START, **_NEEDED, _ZONE: "UTC"}.items():
         builder = builder.config(setting, value)
-    return builder.getOrCreate()
+    made = builder.getOrCreate()
+    if source.is_here and "PYSPARK_PYTHON" not in os.environ:
+        # else whatever is called python3 would run beside the rows, and may have no pyarrow
+        made.sparkContext.pythonExec = sys.executable
+    return made
 
 
 def check_reached(address: str) -> None:
