@@ -134,10 +134,9 @@ def bucket_ends(patch: Patch) -> None:
 
 def closeness_ratio(patch: Patch) -> None:
     """Whatever the shares, one and a third."""
-    from tenue.evaluate import check  # noqa: F401 - loads the module that is patched
+    from tenue.evaluate import facts
 
-    module = sys.modules["tenue.evaluate.check"]
-    patch.setattr(module, "ratio", lambda counts: Fraction(4, 3))
+    patch.setattr(facts, "ratio", lambda counts: Fraction(4, 3))
 
 
 def chain_bound(patch: Patch) -> None:

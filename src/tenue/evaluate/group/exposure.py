@@ -54,7 +54,7 @@ def names_rows(name: str, column: pyarrow.ChunkedArray) -> bool:
         return False
     if names_a_person(name):
         return True
-    values = array.drop_null()
+    values = _plain(array).drop_null()
     if coded(values, ordered=False).count < len(values):
         return False
     return are_names([values])
@@ -79,10 +79,8 @@ def are_names(parts: Iterable[Any]) -> bool:
     many, measured, ends, lengths = 0, [pa.float64(), pa.timestamp("us")], [], []
     numbered = True
     for part in parts:
-        values = part.dictionary_decode() if pa.types.is_dictionary(part.type) else part
+        values = _plain(part)
         whole = pa.types.is_integer(values.type)
-        if not whole:
-            values = values.cast(pa.large_string())  # not all that is known of text is of views
         many += len(values)
         measured = [kind for kind in measured if whole or _all_are(values, kind)]
         numbered = numbered and _all_are(values, pa.int64())
@@ -99,6 +97,14 @@ def are_names(parts: Iterable[Any]) -> bool:
     low, high = min(end["min"] for end in ends), max(end["max"] for end in ends)
     short, long = min(end["min"] for end in lengths), max(end["max"] for end in lengths)
     return bool(high - low <= _SPREAD * many or short == long >= _DIGITS)
+
+
+def _plain(values: Any) -> Any:
+    """Whole numbers as they are, and text in a type of which everything is known: not views."""
+    import pyarrow as pa
+
+    array = values.dictionary_decode() if pa.types.is_dictionary(values.type) else values
+    return array if pa.types.is_integer(array.type) else array.cast(pa.large_string())
 
 
 def _all_are(values: Any, kind: Any) -> bool:
