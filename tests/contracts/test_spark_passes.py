@@ -24,6 +24,8 @@ pytestmark = [pytest.mark.needs("spark"), pytest.mark.slow]
 
 
 class TestOnSpark(PassesSuite):
+    seeds = 8  # each takes seconds there
+
     @pytest.fixture(autouse=True)
     def here(self, spark: SparkSession, tmp_path: Path) -> None:
         self.spark, self.folder = spark, tmp_path
