@@ -91,13 +91,14 @@ class Connect:
     """A server of Spark Connect on this machine.
 
     address: where it listens.
+    master: who does the work; this machine if nothing else is said.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, master: str = "local[2]") -> None:
         port = _free_port()
         self.address = f"sc://127.0.0.1:{port}"
         settings = {
-            "spark.master": "local[2]",
+            "spark.master": master,
             "spark.ui.enabled": "false",
             "spark.connect.grpc.binding.address": "127.0.0.1",
             "spark.connect.grpc.binding.port": str(port),

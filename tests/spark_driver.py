@@ -1,7 +1,8 @@
 """A process that asks a table of a cluster, for the tests: what it is told to do is its argument.
 
 It prints one line of JSON for each thing that happened: {"ready": …} when a stage of a question
-runs, and then {"outcome": …}.
+runs, and then {"outcome": …}. `killed` says whether the file of this name was there before that:
+whoever kills a machine makes it then, so that a kill that came too late is seen.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import json
 import sys
 import threading
 import time
+from pathlib import Path
 from typing import Any
 
 import tenue as tn
@@ -41,11 +43,16 @@ def stated(kind: str) -> dict[str, Any]:
     return STATED | {"table": STATED["table"] | {"unit": "who", "rows_per_unit": 2}}
 
 
+def killed(folder: str) -> bool:
+    return Path(folder, "killed").exists()
+
+
 def slow(spark: Any, *, unique: bool = False) -> Any:
     """A table each row of which takes a while to read, wherever it is read."""
     rows = spark.range(0, PERSONS * EACH, 1, PARTS)
     wait = 5 if unique else 20  # a release reads the rows several times
-    pause = f"coalesce(reflect('java.lang.Thread', 'sleep', {wait}L), 'x') IS NOT NULL"
+    # "IS NOT NULL" would be left out, and the pause with it: Spark sees that it always holds
+    pause = f"coalesce(reflect('java.lang.Thread', 'sleep', {wait}L), 'x') <> 'y'"
     who = "id AS who" if unique else f"id % {PERSONS} AS who"
     return rows.selectExpr(who, "id % 7 AS x").where(pause)
 
@@ -61,6 +68,18 @@ def tell_when_it_runs(spark: Any, stage: int) -> None:
                 said(ready=info.numCompletedTasks)
                 return
         time.sleep(0.01)
+
+
+class TellWhenItRuns:
+    """The same by the words of Spark Connect, once."""
+
+    told = False
+
+    def __call__(self, stages: Any, **_: object) -> None:
+        done = sum(stage.num_completed_tasks for stage in stages or ())
+        if done and not self.told:
+            self.told = True
+            said(ready=done)
 
 
 def _stages(spark: Any) -> list[int]:
@@ -84,9 +103,9 @@ def main(address: str, folder: str, kind: str, stage: int) -> None:
     ) as data:
         watch = threading.Thread(target=tell_when_it_runs, args=(spark, stage), daemon=True)
         watch.start()
-        first = ask(data, 1000, "k")
+        first, meanwhile = ask(data, 1000, "k"), killed(folder)
         again = ask(data, 1000, "k")
-        said(outcome=first, again=again, spent=float(data.budget.spent))
+        said(outcome=first, killed=meanwhile, again=again, spent=float(data.budget.spent))
         other = ask(data, 999, "other")
         said(other=other, spent=float(data.budget.spent), whole=bool(data.ledger.verify()))
 
@@ -113,9 +132,13 @@ def ask_soon(address: str, folder: str) -> None:
     spark = opened.frame.sparkSession
     session.FREE = 5
     with tn.protect(slow(spark), schema=stated("record"), ledger=tn.ledger.Memory()) as data:
-        watch = threading.Thread(target=tell_when_it_runs, args=(spark, 1), daemon=True)
-        watch.start()
-        said(outcome=ask(data, 1000, "k"), spent=float(data.budget.spent))
+        if address.startswith("sc:"):
+            spark.registerProgressHandler(TellWhenItRuns())
+        else:
+            watch = threading.Thread(target=tell_when_it_runs, args=(spark, 1), daemon=True)
+            watch.start()
+        outcome, meanwhile = ask(data, 1000, "k"), killed(folder)
+        said(outcome=outcome, killed=meanwhile, spent=float(data.budget.spent))
 
 
 RELEASES: dict[str, dict[str, Any]] = {
@@ -124,11 +147,17 @@ RELEASES: dict[str, dict[str, Any]] = {
 }
 
 
-def release(address: str, folder: str, method: str, stage: int) -> None:
-    """Publishes a table whose rows stay on the machines, and once more afterwards."""
+def release(
+    address: str, folder: str, method: str, stage: int, *, times: int = 2, free: int = session.FREE
+) -> None:
+    """Publishes a table whose rows stay on the machines, and once more afterwards.
+
+    free: for how long the cluster may do nothing once it is open.
+    """
     passable.VALUE = private.VALUE = 1 << 40  # too large to be held
     opened = Session(Cluster(address, (), f"{folder}/small.parquet"))
     spark = opened.frame.sparkSession
+    session.FREE = free
     described = STATED | {"table": STATED["table"] | {"neighbours": "replace"}}
     described["columns"] = {
         "who": {"type": "identifier"},
@@ -137,7 +166,7 @@ def release(address: str, folder: str, method: str, stage: int) -> None:
     books = f"{folder}/{method}{stage}.ledger"
     watch = threading.Thread(target=tell_when_it_runs, args=(spark, stage), daemon=True)
     watch.start()
-    for name in ("first", "again"):
+    for name in ("first", "again")[:times]:
         try:
             made = tn.publish(
                 slow(spark, unique=True),
@@ -150,10 +179,12 @@ def release(address: str, folder: str, method: str, stage: int) -> None:
             outcome = "released"
         except (EngineFault, Refused) as error:
             outcome = f"{type(error).__name__}: {error}"
+        meanwhile = killed(folder)
         ledger = tn.ledger.SQLite(books)
         balance = ledger.balance("t") if "t" in ledger.datasets() else None
         said(
             outcome=outcome,
+            killed=meanwhile,
             spent=0.0 if balance is None else float(balance.spent),
             releases=0 if balance is None else balance.releases,
             whole=bool(ledger.verify()),
@@ -177,6 +208,8 @@ if __name__ == "__main__":
         ask_soon(*sys.argv[2:4])
     elif sys.argv[1] == "release":
         release(*sys.argv[2:5], int(sys.argv[5]))
+    elif sys.argv[1] == "release-soon":
+        release(*sys.argv[2:5], int(sys.argv[5]), times=1, free=5)
     elif sys.argv[1] == "fail":
         fail(*sys.argv[2:4])
     else:

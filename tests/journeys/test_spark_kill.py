@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from spark_cluster import Machines
+from spark_cluster import Connect, Machines
 
 pytestmark = [
     pytest.mark.needs("spark"),
@@ -62,9 +62,18 @@ def driver(*words: str) -> subprocess.Popen[str]:
     )
 
 
-def killed(machines: Machines, act: str, *words: str) -> tuple[list[dict[str, Any]], str]:
+def killed(
+    machines: Machines,
+    act: str,
+    folder: Path,
+    *words: str,
+    address: str = "",
+    worker: str = "first",
+    anew: bool = True,
+) -> tuple[list[dict[str, Any]], str]:
     """What a driver says one worker of which is killed when it says so, and started again."""
-    working = driver(act, machines.address, *words)
+    (folder / "killed").unlink(missing_ok=True)
+    working = driver(act, address or machines.address, str(folder), *words)
     found: list[dict[str, Any]] = []
     stop = threading.Timer(400, working.kill)
     stop.start()
@@ -73,8 +82,10 @@ def killed(machines: Machines, act: str, *words: str) -> tuple[list[dict[str, An
         for line in working.stdout:
             found.append(json.loads(line))
             if "ready" in found[-1]:
-                machines.kill("first")
-                machines.start("first")
+                machines.kill(worker)
+                (folder / "killed").touch()
+                if anew:
+                    machines.start(worker)
         _, errors = working.communicate()
     finally:
         stop.cancel()
@@ -88,9 +99,10 @@ def killed(machines: Machines, act: str, *words: str) -> tuple[list[dict[str, An
 def test_a_worker_is_killed_during_a_question(
     machines: Machines, folder: Path, kind: str, stage: int
 ) -> None:
-    (ready, told, last), errors = killed(machines, "ask", str(folder), kind, str(stage))
+    (ready, told, last), errors = killed(machines, "ask", folder, kind, str(stage))
     whole = PERSONS * EACH if kind == "record" else PERSONS * LIMIT
     assert "ready" in ready
+    assert told["killed"], "before the answer came"
     assert told["outcome"] in (whole, FAULT), errors[-2000:]
     assert told["spent"] == 1000, "one price for one key"
     if told["outcome"] == whole:
@@ -105,10 +117,11 @@ def test_a_worker_is_killed_during_a_release(
     machines: Machines, folder: Path, method: str, stage: int
 ) -> None:
     """All files of it or none, one price, and one entry of what left."""
-    said, errors = killed(machines, "release", str(folder), method, str(stage))
+    said, errors = killed(machines, "release", folder, method, str(stage))
     told = [one for one in said if "outcome" in one]
     assert len(told) == 2, errors[-2000:]
     assert any("ready" in one for one in said)
+    assert told[0]["killed"], "before it came"
     price = 1000 if method == "private" else 0
     left = 0
     for name, one in zip(("first", "again"), told, strict=True):
@@ -169,20 +182,49 @@ def test_a_cluster_without_a_free_processor_is_not_waited_for(tmp_path: Path, fo
 
 def test_a_question_ends_when_no_machine_is_left(tmp_path: Path, folder: Path) -> None:
     alone = Machines(tmp_path, workers=("only",))
-    asking = driver("soon", alone.address, str(folder))
-    stop = threading.Timer(240, asking.kill)
-    stop.start()
-    found: list[dict[str, Any]] = []
     try:
-        assert asking.stdout is not None
-        for line in asking.stdout:
-            found.append(json.loads(line))
-            if "ready" in found[-1]:
-                alone.kill("only")
-        _, errors = asking.communicate()
+        found, errors = killed(alone, "soon", folder, worker="only", anew=False)
     finally:
-        stop.cancel()
-        asking.kill()
         alone.remove()
     assert [told.get("outcome") for told in found] == [None, FAULT], errors[-2000:]
+    assert found[-1]["killed"]
     assert found[-1]["spent"] == 1000, "what was paid stays paid"
+
+
+def test_a_question_by_spark_connect_ends_when_no_machine_is_left(
+    tmp_path: Path, folder: Path
+) -> None:
+    alone = Machines(tmp_path, workers=("only",))
+    server = Connect(tmp_path, master=alone.address)
+    there = server.address
+    try:
+        found, errors = killed(alone, "soon", folder, address=there, worker="only", anew=False)
+    finally:
+        server.remove()
+        alone.remove()
+    assert [told.get("outcome") for told in found] == [None, FAULT], errors[-2000:]
+    assert found[-1]["killed"]
+    assert found[-1]["spent"] == 1000, "what was paid stays paid"
+
+
+@pytest.mark.parametrize(("method", "stage", "price"), [("swap", 5, 0), ("private", 5, 1000)])
+def test_a_release_is_refused_when_no_machine_is_left(
+    tmp_path: Path, folder: Path, method: str, stage: int, price: int
+) -> None:
+    alone = Machines(tmp_path, workers=("only",))
+    words = (method, str(stage))
+    try:
+        found, errors = killed(alone, "release-soon", folder, *words, worker="only", anew=False)
+    finally:
+        alone.remove()
+    assert "outcome" in found[-1], errors[-2000:]
+    told = found[-1]
+    assert told == {
+        "outcome": FAULT,
+        "killed": True,
+        "spent": price,
+        "releases": 0,
+        "whole": True,
+    }, errors[-2000:]
+    half = [one.name for one in folder.iterdir() if f"{method}{stage}-first" in one.name]
+    assert half == [], "nothing half-written"

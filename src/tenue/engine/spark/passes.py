@@ -26,7 +26,9 @@ from ...noise.keyed import fresh_key, numbered_words
 from ...noise.source import Source
 from ..contract import FAULT, Numbers, Part
 from ..parts import check_parts, write_part
+from . import session
 from .session import quiet
+from .watch import watched
 
 if TYPE_CHECKING:
     import pyarrow
@@ -87,7 +89,7 @@ class _Place:
                 yield _batch([_ROW, *names], [rows, *made.T])
 
         made = None
-        with _one_fault(), quiet():
+        with _asked(frame):
             made = frame.mapInArrow(_silent(work), _kinds([_ROW, *names]))
         if made is None:
             raise EngineFault(FAULT)
@@ -100,7 +102,7 @@ class _Place:
     def numbered(self, frame: DataFrame, names: Sequence[str]) -> OnSpark:
         """Rows that have their numbers, written."""
         path = self.fresh()
-        with _one_fault(), quiet():
+        with _asked(frame):
             frame.write.parquet(path)
             found = frame.sparkSession.read.parquet(path)
             part = f"shiftright({_ROW}, {_PART})"
@@ -169,7 +171,7 @@ class OnSpark:
                 yield _batch([_ROW, *names], [numbers, *rows.T])
 
         given = self._frame.select(_ROW, *self._names)
-        with _one_fault(), quiet():
+        with _asked(given):
             frame = given.mapInArrow(_silent(work), _kinds([_ROW, *names]))
         made = self._place.numbered(frame, names)
         if made.rows < self.rows:
@@ -267,7 +269,7 @@ class OnSpark:
                 yield _batch(["name", "n", "d"], [[part.name], [part.rows], [part.digest]])
 
         kinds = "name string, n long, d string"
-        with _one_fault(), quiet():
+        with _asked(self._frame):
             found = self._values().mapInArrow(_silent(work), kinds).collect()
             return check_parts([Part(*row) for row in found], self.rows, folder)
         raise EngineFault(FAULT)
@@ -281,7 +283,7 @@ class OnSpark:
         where = np.searchsorted(ends, numbers, side="right")
         begins = np.append(0, ends[:-1]) if ends.size else ends
         ids = (parts[where] << _PART) + numbers - begins[where] if numbers.size else numbers
-        with _one_fault(), quiet():
+        with _asked(self._frame):
             spark = self._frame.sparkSession
             wanted = spark.createDataFrame(pyarrow.table({_ROW: np.unique(ids)}))
             found = self._frame.join(wanted, _ROW).orderBy(_ROW).toArrow()
@@ -349,7 +351,7 @@ class OnSpark:
         path = self._place.fresh()
         try:
             files = None
-            with _one_fault(), quiet():
+            with _asked(frame):
                 frame.write.parquet(path)
                 files = sorted(Path(path).glob("part-*.parquet"), key=_place_of)
             if files is None:
@@ -367,11 +369,15 @@ def _place_of(file: Path) -> tuple[int, str]:
 
 
 @contextmanager
-def _one_fault() -> Iterator[None]:
-    """Leaves the block where Spark fails; whoever comes after it raises the one fault, out of reach
-    of Spark's error, which may quote a value."""
+def _asked(frame: DataFrame) -> Iterator[None]:
+    """Leaves the block where Spark fails, or no machine works for too long.
+
+    Whoever comes after it raises the one fault, out of reach of Spark's error, which may quote a
+    value.
+    """
     try:
-        yield
+        with quiet(), watched(frame.sparkSession, session.FREE):
+            yield
     except (GeneratorExit, EngineFault):
         raise
     except Exception:

@@ -7,6 +7,7 @@ about stages are given, so that no clock decides.
 from __future__ import annotations
 
 import threading
+import time
 from types import SimpleNamespace
 from typing import Any
 
@@ -64,12 +65,62 @@ def test_what_waits_for_a_machine_is_given_up() -> None:
     assert spark.tags == []
 
 
-def test_a_session_that_tells_nothing_is_let_alone() -> None:
-    class Remote:
-        @property
-        def sparkContext(self) -> object:  # noqa: N802
-            raise RuntimeError
+class Remote:
+    """A session of Spark Connect, in whose place the test sends word."""
 
-    silent: Any = Remote()
-    with watched(silent, 0.0):
-        pass
+    def __init__(self) -> None:
+        self.tags: list[str] = []
+        self.handlers: list[Any] = []
+        self.interrupted = threading.Event()
+
+    @property
+    def sparkContext(self) -> object:  # noqa: N802
+        raise RuntimeError
+
+    def addTag(self, tag: str) -> None:  # noqa: N802
+        self.tags.append(tag)
+
+    def removeTag(self, tag: str) -> None:  # noqa: N802
+        self.tags.remove(tag)
+
+    def interruptTag(self, tag: str) -> None:  # noqa: N802
+        assert self.tags == [tag]
+        self.interrupted.set()
+
+    def registerProgressHandler(self, handler: Any) -> None:  # noqa: N802
+        self.handlers.append(handler)
+
+    def removeProgressHandler(self, handler: Any) -> None:  # noqa: N802
+        self.handlers.remove(handler)
+
+    def send(self, done: int, tasks: int, running: int, *, ended: bool = False) -> None:
+        (handler,) = self.handlers
+        stage = SimpleNamespace(num_tasks=tasks, num_completed_tasks=done)
+        handler(stages=[stage], inflight_tasks=running, operation_id="one", done=ended)
+
+
+def test_what_waits_behind_spark_connect_is_given_up() -> None:
+    spark: Any = Remote()
+    with watched(spark, 0.0):
+        spark.send(3, 30, 0)
+        time.sleep(0.001)
+        assert not spark.interrupted.is_set(), "one word is no time"
+        spark.send(3, 30, 0)
+        assert spark.interrupted.wait(60)
+    assert spark.tags == spark.handlers == []
+
+
+@pytest.mark.parametrize(
+    "between",
+    [{"done": 3, "tasks": 30, "running": 1}, {"done": 30, "tasks": 30, "running": 0}],
+    ids=["a-machine-works", "the-next-stage-is-planned"],
+)
+def test_what_goes_on_behind_spark_connect_is_not_given_up(between: dict[str, int]) -> None:
+    spark: Any = Remote()
+    with watched(spark, 0.0):
+        for _ in range(20):
+            spark.send(3, 30, 0)
+            time.sleep(0.001)
+            spark.send(**between)
+    assert not spark.interrupted.is_set()
+    assert spark.tags == spark.handlers == []
