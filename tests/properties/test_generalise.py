@@ -156,7 +156,10 @@ def holds(table: pa.Table, schema: Schema, asked: dict[str, Any]) -> bool:
     )
 
 
-@pytest.mark.parametrize("batch", range(BATCHES))
+@pytest.mark.parametrize(
+    "batch",
+    [pytest.param(batch, marks=pytest.mark.slow if batch > 5 else ()) for batch in range(BATCHES)],
+)
 def test_k_l_and_t_hold_and_every_text_is_true(batch: int) -> None:
     published, refused = 0, []
     for seed in range(batch, TABLES, BATCHES):

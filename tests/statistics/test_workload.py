@@ -247,9 +247,14 @@ def random_workload(number: int) -> tuple[Schema, list[str]]:
     return schema, texts
 
 
-def test_random_workloads_are_never_worse_than_box_atoms_or_one_by_one() -> None:
+@pytest.mark.parametrize(
+    "numbers",
+    [range(50), pytest.param(range(50, 210), marks=pytest.mark.slow)],
+    ids=["fifty", "the others"],
+)
+def test_random_workloads_are_never_worse_than_box_atoms_or_one_by_one(numbers: range) -> None:
     better = 0
-    for number in range(210):
+    for number in numbers:
         schema, texts = random_workload(number)
         parsed = [parse(text, schema) for text in texts]
         fair = plan_workload(parsed, texts, schema, 10**9)
@@ -259,7 +264,7 @@ def test_random_workloads_are_never_worse_than_box_atoms_or_one_by_one() -> None
         assert fair.chosen.worst <= 1 + 1e-6
         assert all(fair.chosen.mean <= way.mean * (1 + 1e-5) for way in known if way.fair)
         better += fair.chosen.mean < 0.999
-    assert better > 150, "most are better than one by one"
+    assert better > 0.7 * len(numbers), "most are better than one by one"
 
 
 def test_ten_predicates_are_never_worse_than_the_box() -> None:
