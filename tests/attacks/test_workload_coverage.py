@@ -23,7 +23,7 @@ import tenue as tn
 from alarm import SHARE, budget, claim
 from tenue.engine.request import Measure
 from tenue.noise.source import SYSTEM
-from tenue.query.answer import Answers
+from tenue.query.answer.together import Answers
 from tenue.query.explain import explain_many, plan_for
 from tenue.query.family.clip import Clip, ClipReading
 from tenue.query.inquiry import inquire_many

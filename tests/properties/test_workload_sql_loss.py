@@ -30,7 +30,7 @@ from properties.test_workload_loss import (
 from tenue.engine.formula import Sum
 from tenue.engine.open import open_engine
 from tenue.number import NANO
-from tenue.query.answer import Answer
+from tenue.query.answer.answer import Answer
 from tenue.query.computed import MOST_TOGETHER, computed_by
 from tenue.query.family.noise import atoms_of
 from tenue.query.inquiry import inquire_many

@@ -8,7 +8,7 @@ from ..lazy import lazily
 
 if TYPE_CHECKING:
     from . import workload
-    from .answer import Answer
+    from .answer.answer import Answer
     from .plan.plan import Plan
     from .session import Session, protect
 
@@ -17,7 +17,7 @@ __all__ = ["Answer", "Plan", "Session", "protect", "workload"]
 lazily(
     __name__,
     {
-        ".answer": "Answer",
+        ".answer.answer": "Answer",
         ".plan.plan": "Plan",
         ".session": "Session protect",
         ".workload": "workload",

@@ -20,7 +20,8 @@ from ..schema import Schema
 from ..screen.number import exactly
 from ..screen.page import notes
 from ..screen.table import html_table, text_table
-from .answer import Answer, Answers
+from .answer.answer import Answer
+from .answer.together import Answers
 from .cells import Row, arranged, in_64_bits
 from .certify import certify_together
 from .inquiry import Inquiry, identity_of, inquire_many

@@ -14,7 +14,8 @@ from ..promise import Neighbours
 from ..schema import Schema
 from ..screen.number import exactly
 from ..version import LAYOUT
-from .answer import Answer, Answers
+from .answer.answer import Answer
+from .answer.together import Answers
 from .certify import certify
 from .plan.plan import Plan
 from .release import Released, ReleasedMany, release, release_many

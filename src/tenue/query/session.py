@@ -25,7 +25,8 @@ from ..number import Number, checked_call, flag
 from ..promise import checked_neighbours
 from ..schema import Schema
 from ..schema.schema import given_schema
-from .answer import Answer, Answers
+from .answer.answer import Answer
+from .answer.together import Answers
 from .belief.person import unit_in_words
 from .belief.protocol import allow_without_protocol, priced_by
 from .explain import explain, explain_many, plan_select

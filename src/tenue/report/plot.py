@@ -26,7 +26,7 @@ SUBJECTS = {
     "estimate.refined.Opinion": "belief:known",
     "evaluate.compare.Comparison": "comparison:compared",
     "query.plan.plan.Plan": "question:plan",
-    "query.answer.Answer": "question:answer",
+    "query.answer.answer.Answer": "question:answer",
     "query.grouping_sets.GroupedAnswer": "question:grouped_answer",
     "query.belief.answer.BeliefPlan": "question:belief_plan",
     "query.belief.answer.Believed": "question:believed",

@@ -5,8 +5,14 @@ from __future__ import annotations
 from fractions import Fraction
 
 from tenue.engine.request import Bin, Group, Within
+from tenue.query.answer.answer import Answer
+from tenue.query.certify import certify
+from tenue.query.plan.make import make_plan
 from tenue.query.question import Aggregate, KeyOutput, Order, Output, Question
+from tenue.query.release import Released
 from tenue.schema import Schema
+
+HALF = 500_000_000
 
 COUNT = Aggregate("count")
 SUM = Aggregate("sum", "income")
@@ -45,3 +51,10 @@ BY_REGION = asked(
 BY_AGE = asked(KeyOutput("bin", 0), Output("n", COUNT), keys=(Bin("age", 10, 1, 9),))
 FILTERED = asked(Output("n", COUNT), where=Within("income", 51, None))
 TENTH = Fraction(1, 10)
+
+
+def answer(question: Question, *cells: tuple[tuple[int, ...], ...]) -> Answer:
+    """What is said where these numbers were released, at half an epsilon."""
+    described = schema()
+    plan = make_plan(question, described, HALF, sql="SELECT …")
+    return Answer(plan, described, Released(cells), certify(plan, described), Fraction(1, 2))

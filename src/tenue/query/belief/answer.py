@@ -22,7 +22,7 @@ from ...promise import Certificate
 from ...screen.number import exactly, readable
 from ...screen.page import facts, notes, sentence
 from ...screen.table import html_facts, paragraphs, text_table
-from ..answer import Answer, cost
+from ..answer.answer import Answer, cost
 from ..plan.limit import NOT_COVERED, Limit
 from ..plan.plan import Plan, shown
 from ..question import Question

@@ -26,7 +26,7 @@ from ...schema import Category, Column, Number, Schema
 from ...schema.table import RECORD
 from ...schema.table import Question as Approved
 from ...screen.number import exactly
-from ..answer import Answer
+from ..answer.answer import Answer
 from ..family.reading import Expectation
 from ..family.smooth import ValueOnly
 from ..family.strategy import Strategy

@@ -13,7 +13,7 @@ from ...frozen import dataclass
 from ...number import exact
 from ...schema import Number, Schema
 from ...screen.number import exactly
-from ..answer import Answer
+from ..answer.answer import Answer
 from ..read.literal import sql_name
 
 _SHARES = (Fraction(1, 20), Fraction(1, 2), Fraction(19, 20))

@@ -8,7 +8,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from ...query.answer import Answer
+from ...query.answer.answer import Answer
 from ...query.belief.answer import BeliefPlan, Believed
 from ...query.grouping_sets import GroupedAnswer
 from ...query.plan.plan import Plan

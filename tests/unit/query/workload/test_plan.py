@@ -45,7 +45,7 @@ def counts(number: int) -> list[str]:
 BY_SEX = ["SELECT COUNT(*) FROM t WHERE sex = 'f'", "SELECT COUNT(*) FROM t WHERE sex = 'm'"]
 
 
-def variance(answer: tn.query.answer.Answer) -> float:
+def variance(answer: tn.query.Answer) -> float:
     (reading,) = answer.plan.readings
     return float(reading.error(answer.plan.parts).variance)  # type: ignore[union-attr]
 

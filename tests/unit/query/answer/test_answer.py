@@ -9,21 +9,22 @@ import pytest
 
 from tenue.engine.request import Group
 from tenue.errors import InvalidArgument
-from tenue.query.answer import Answer, Answers
-from tenue.query.certify import certify
 from tenue.query.family.reading import reach as _reach
 from tenue.query.plan.make import make_plan
 from tenue.query.question import Arithmetic, Comparison, KeyOutput, Order, Output, Question
 from tenue.query.release import Released
-from unit.query.stated import AVG, BY_REGION, COUNT, MEAN, ONE_COUNT, SUM, asked, schema
-
-HALF = 500_000_000
-
-
-def answer(question: Question, *cells: tuple[tuple[int, ...], ...]) -> Answer:
-    described = schema()
-    plan = make_plan(question, described, HALF, sql="SELECT …")
-    return Answer(plan, described, Released(cells), certify(plan, described), Fraction(1, 2))
+from unit.query.stated import (
+    AVG,
+    BY_REGION,
+    COUNT,
+    HALF,
+    MEAN,
+    ONE_COUNT,
+    SUM,
+    answer,
+    asked,
+    schema,
+)
 
 
 def region_cells(question: Question) -> tuple[tuple[tuple[int, ...], ...], ...]:
@@ -160,26 +161,3 @@ def test_a_data_frame_may_have_the_ends_of_its_intervals() -> None:
     ]
     with pytest.raises(InvalidArgument):
         grouped.to_pandas(interval=2)
-
-
-def test_notebooks_get_escaped_tables_of_plans_and_answers() -> None:
-    evil = asked(Output("<b>", COUNT))
-    one = answer(evil, ((42,),))
-    for shown in (one, one.plan, Answers([one, one], Fraction(1, 2), 0.25)):
-        page = shown._repr_html_()
-        assert page.startswith(("<table>", "<p>"))
-        assert "&lt;b&gt;" in page
-        assert "<b>" not in page
-    assert "with 25% less variance" in Answers([one, one], Fraction(1), 0.25)._repr_html_()
-    assert "discrete Laplace" in one.plan._repr_html_()
-
-
-def test_what_is_said_of_every_answer_is_said_once() -> None:
-    one, other = answer(ONE_COUNT, ((42,),)), answer(ONE_COUNT, ((7,),))
-    said = str(Answers([one, other], Fraction(1), 0.5))
-    assert said.count("within ±") == said.count("Cost:") == 1
-    assert said.index("42") < said.index("7") < said.index("within ±") < said.index("Cost:")
-    assert "for 2 answers together (discrete Laplace), with 50% less" in said
-    assert str(Answers([one], Fraction(1, 2), 0.0)).endswith(
-        "Cost: epsilon 0.5 (discrete Laplace)."
-    )

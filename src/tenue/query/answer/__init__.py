@@ -1,0 +1,1 @@
+"""What was released for a question, and all that may be said about it."""
