@@ -200,7 +200,11 @@ def margin_error(axis: Axis, rows: int, epsilon: Fraction) -> float:
     return tree_error([Line(axis.size, int(axis.blank))], rows, epsilon)
 
 
-def shares(axes: Sequence[Axis]) -> tuple[Fraction, ...]:
-    """How columns share their budget: by √min(places, 64), which sums to 1 exactly."""
-    roots = [math.isqrt(min(axis.size, 64) << 20) for axis in axes]
+def shares(axes: Sequence[Axis], *, again: bool = False) -> tuple[Fraction, ...]:
+    """How columns share their budget: by √min(places, 64), which sums to 1 exactly.
+
+    again: whether categories are counted again afterwards. Then they have half as much: few of them
+        are added up, while the errors of numbers add up over every interval.
+    """
+    roots = [math.isqrt(min(axis.size, 64) << 20) >> (again and not axis.ordered) for axis in axes]
     return tuple(Fraction(root, sum(roots)) for root in roots)

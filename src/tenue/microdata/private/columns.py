@@ -21,7 +21,7 @@ from .column import (
     private_column,
     shares,
 )
-from .domain import Domain, Places
+from .domain import Axis, Domain, Places
 from .synthesis import Synthesis
 
 _COUNTS = "A noisy count of each value"
@@ -77,9 +77,16 @@ class Columns(Synthesis):
         return ("Columns are independent of each other, whatever they are in the original.",)
 
 
-def budgets(domain: Domain, epsilon: Fraction) -> list[Fraction]:
-    """What is spent on each column; the sum is `epsilon`."""
-    return [epsilon * share for share in shares(domain.axes)]
+def budgets(domain: Domain, epsilon: Fraction, *, again: bool = False) -> list[Fraction]:
+    """What is spent on each column; the sum is `epsilon`.
+
+    again: whether categories are counted again afterwards, by which columns of numbers gain.
+    """
+    return [epsilon * share for share in shares(domain.axes, again=again)]
+
+
+def _spent(domain: Domain, epsilon: Fraction, again: bool) -> list[tuple[Axis, Fraction]]:
+    return list(zip(domain.axes, budgets(domain, epsilon, again=again), strict=True))
 
 
 def private_margins(
@@ -90,7 +97,7 @@ def private_margins(
 
 
 def private_columns(
-    domain: Domain, records: Passes, epsilon: Fraction, source: Source
+    domain: Domain, records: Passes, epsilon: Fraction, source: Source, *, again: bool = False
 ) -> list[Measured]:
     """The noisy counts of all columns.
 
@@ -99,30 +106,32 @@ def private_columns(
     """
     return [
         private_column(axis, records.only(j), budget, source)
-        for j, (axis, budget) in enumerate(zip(domain.axes, budgets(domain, epsilon), strict=True))
+        for j, (axis, budget) in enumerate(_spent(domain, epsilon, again))
     ]
 
 
-def margins_error(domain: Domain, rows: int, epsilon: Fraction) -> float:
+def margins_error(domain: Domain, rows: int, epsilon: Fraction, *, again: bool = False) -> float:
     """`Synthesis.expected_error` of columns that share this budget."""
-    pairs = zip(domain.axes, budgets(domain, epsilon), strict=True)
+    pairs = _spent(domain, epsilon, again)
     return float(np.mean([margin_error(axis, rows, budget) for axis, budget in pairs]))
 
 
-def margins_least(domain: Domain, rows: int, epsilon: Fraction) -> Fraction:
+def margins_least(domain: Domain, rows: int, epsilon: Fraction, *, again: bool = False) -> Fraction:
     """`Synthesis.least_epsilon` of columns that share this budget."""
-    pairs = zip(domain.axes, budgets(domain, epsilon), strict=True)
+    pairs = _spent(domain, epsilon, again)
     return min(least_epsilon(axis, rows, budget) for axis, budget in pairs)
 
 
-def margin_parameters(domain: Domain, rows: int, epsilon: Fraction) -> dict[str, str]:
+def margin_parameters(
+    domain: Domain, rows: int, epsilon: Fraction, *, again: bool = False
+) -> dict[str, str]:
     """How each column is drawn, for the certificate."""
     return {
         f"column {axis.name}": (
             f"{_COUNTS if has_counts(axis, rows, budget) else _TREE}, "
             f"for epsilon {float(budget):.6g}."
         )
-        for axis, budget in zip(domain.axes, budgets(domain, epsilon), strict=True)
+        for axis, budget in _spent(domain, epsilon, again)
     }
 
 

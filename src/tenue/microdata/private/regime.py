@@ -17,13 +17,18 @@ FEW = 1_000
 _PAIRS = 10_000
 _MANY_COLUMNS = 5
 _DISTINCT = 512
-_COPULA_LEAST, _COPULA_MOST = 10, 5_000
+_COPULA_LEAST, _COPULA_MOST = 10, 75_000
 _NETWORK_LEAST = 600
+_NUMBERS_LEAST, _NUMBERS_MOST = 250, 2_000
+"""Between so many rows times epsilon a column, some of many columns that are numbers are worth more
+together than a network of all."""
 _COLUMNS_LEAST = 40
 """Below so many rows times epsilon a column, each of few columns by itself has too little."""
-_COPULA_OF_FEW = 3_000
+_COPULA_OF_FEW = 2_500
 """Up to so many rows times epsilon a column, a correlation of each two of few columns tells more
 than a closer look."""
+_TREE_OF_TWO = 50_000
+"""From so many rows times epsilon on, a tree of two columns is finer than tables of groups."""
 
 
 def chosen_way(domain: Domain, rows: int, epsilon: Fraction) -> tuple[str, str]:
@@ -48,6 +53,11 @@ def chosen_way(domain: Domain, rows: int, epsilon: Fraction) -> tuple[str, str]:
             if each <= _COPULA_MOST:
                 return "copula", f"{enough} a correlation of each two."
             return "network", f"{enough} tables of two or three."
+        several = sum(axis.ordered for axis in domain.axes) > 1
+        if several and _NUMBERS_LEAST <= each < _NUMBERS_MOST:
+            joined = "one table of the numbers" if strength < _PAIRS else "tables of two"
+            mixed = f"There are {columns} columns, not all of numbers, and {told}"
+            return "two-stage", f"{mixed}: enough for {joined}."
         if each < _NETWORK_LEAST:
             return "columns", little
         enough = "enough for tables of two or three."
@@ -69,7 +79,7 @@ def chosen_way(domain: Domain, rows: int, epsilon: Fraction) -> tuple[str, str]:
     if not heaped and strength <= _COPULA_OF_FEW * columns:
         enough = "enough for a correlation of each two."
         return "copula", f"There are {columns} columns of numbers, and {told}: {enough}"
-    if columns > 2 or heaped:
+    if columns > 2 or heaped or strength < _TREE_OF_TWO:
         seen = "enough to see each by itself, then all together."
         return "two-stage", f"There are {columns} columns of numbers, and {told}: {seen}"
     return "tree", "There are two columns of numbers, and a tree looks closer where more rows are."

@@ -160,6 +160,14 @@ def test_columns_share_by_roots_exactly() -> None:
     assert float(found[2] / found[0]) == pytest.approx(32**0.5, rel=1e-3)
 
 
+def test_categories_that_are_counted_again_have_half() -> None:
+    axes = [AXES["many"], AXES["job"]]
+    found = shares(axes, again=True)
+    assert sum(found) == 1
+    assert found == (Fraction(2, 3), Fraction(1, 3))
+    assert shares(axes) == (Fraction(1, 2), Fraction(1, 2))
+
+
 def test_more_budget_means_less_error() -> None:
     for name in ("few", "many"):
         found = [margin_error(AXES[name], 10_000, Fraction(e)) for e in (1, 3)]

@@ -55,7 +55,7 @@ def test_blocks_and_leaves_of_a_budget_each_are_seen(monkeypatch: pytest.MonkeyP
 
 
 def test_a_budget_for_each_column_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(columns, "budgets", lambda domain, e: [e] * len(domain.axes))
+    monkeypatch.setattr(columns, "budgets", lambda domain, e, again: [e] * len(domain.axes))
     way = Columns.planned(numbers(*SIZES), 3, Fraction(2))
     assert worst_loss(way, SIZES, monkeypatch) > 3
 

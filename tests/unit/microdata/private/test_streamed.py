@@ -24,6 +24,7 @@ from tenue.evaluate.pair.marginal import marginals
 from tenue.ledger import Memory
 from tenue.microdata.private import streamed, synthesis
 from tenue.microdata.private.domain import Domain
+from tenue.microdata.private.joint.two_stage import TwoStage
 from tenue.microdata.private.plan import planned
 from tenue.microdata.private.streamed import stream
 from tenue.microdata.private.synthesis import Synthesis
@@ -139,7 +140,7 @@ def test_ranks_are_drawn_batch_by_batch_and_otherwise_it_is_the_same(stored: Pat
 def test_ranks_of_a_record_stay_the_same_in_every_pass(monkeypatch: pytest.MonkeyPatch) -> None:
     """A mutant that draws ranks anew in each pass counts records twice, or not at all."""
     monkeypatch.setattr("tenue.microdata.private.growth._AHEAD", 1)  # one depth for each pass
-    way = way_of("two-stage", epsilon=50)
+    way = TwoStage.planned(way_of("two-stage").domain, ROWS, Fraction(50), joint="tree")
     places = Held(np.stack([np.arange(ROWS) % size for size in way.domain.sizes], axis=1))
     totals: list[int] = []
     monkeypatch.setattr(

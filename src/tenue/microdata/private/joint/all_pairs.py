@@ -9,6 +9,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 
@@ -20,9 +21,10 @@ from ..counts import Weights, apportioned, noisy, variance
 from ..domain import Domain, Places
 from .grid import Grid, independent, refined
 from .grouping import Groups, grouped, located, numbered
+from .leaning import leanings
 from .pair_tables import Pair, crossed, tables_of
 
-_ROWS_A_CELL = 8
+_ROWS_A_CELL = 24
 _MOST_GROUPS = 32
 _SWEEPS = 30
 _NEAR = 1e-4
@@ -115,5 +117,16 @@ class Crossed:
     def block(self, rows: range, source: Source) -> Places:
         size = len(rows)
         held = np.repeat(np.arange(self.table.size), apportioned(self.table, size, source).ravel())
-        cells = np.unravel_index(held[shuffled(size, source)], self.table.shape)
-        return located(cells, self.groups, self.ordered, source)
+        held = held[shuffled(size, source)]
+        cells = np.unravel_index(held, self.table.shape)
+        leans = {j: lean.ravel()[held] for j, lean in self._leanings.items()}
+        return located(cells, self.groups, leans, source)
+
+    @cached_property
+    def _leanings(self) -> dict[int, Weights]:
+        """How the rows of each cell lean, for each ordered column."""
+        return {
+            j: leanings(self.table, j, blank=self.groups[j].blank)
+            for j, line in enumerate(self.ordered)
+            if line
+        }

@@ -16,6 +16,7 @@ from ..column import Margin
 from ..counts import Counts, Weights, uniforms
 from ..domain import Places
 from .grouping import Groups, by_group
+from .leaning import leanings
 
 _SMOOTH = 1e-3
 _SWEEPS = 30
@@ -51,11 +52,15 @@ def independent(parts: Sequence[Groups], family: Family, made: Places, rows: int
 
 @dataclass(frozen=True)
 class Conditional:
-    """The released table of a family: noisy counts, fitted to the number of rows."""
+    """The released table of a family: noisy counts, fitted to the number of rows.
+
+    ordered: whether near values of the child are alike.
+    """
 
     family: Family
     parts: Sequence[Groups]
     table: Weights
+    ordered: bool
 
     def column(self, made: Places, rows: int, source: Source) -> Counts:
         """The child's values in rows whose parents are there."""
@@ -66,7 +71,11 @@ class Conditional:
         down = weights * (rows / max(weights.sum(), 1e-300))
         table = raked(table, down, _across(above, self.parts, rows))
         chance = table / np.maximum(table.sum(axis=0), 1e-300)
-        return self.parts[0].drawn(_drawn(chance, above, source), source)
+        made_of = _drawn(chance, above, source)
+        lean = None
+        if self.ordered:
+            lean = leanings(table, 0, blank=self.parts[0].blank)[made_of, above]
+        return self.parts[0].drawn(made_of, source, lean)
 
 
 @dataclass(frozen=True)

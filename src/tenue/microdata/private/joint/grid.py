@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -16,10 +16,11 @@ import numpy as np
 from ....engine.contract import Passes
 from ....noise.source import Source
 from ...permute import shuffled
-from ..column import Margin, Measured
+from ..column import Measured
 from ..counts import Counts, Weights, apportioned, noisy, variance
 from ..domain import Places
 from .grouping import Groups, forced
+from .leaning import leanings
 
 
 @dataclass(frozen=True)
@@ -76,7 +77,8 @@ def refined(
             # each grid has all rows, whatever its noise sums to
             fair = [totals + (column.rows - totals.sum()) / totals.size for totals, _ in told]
             totals = sure @ np.array(fair) / sure.sum()
-            group = Groups(column.refined(group.label, totals, 1 / float(sure.sum())), group.label)
+            margin = column.refined(group.label, totals, 1 / float(sure.sum()))
+            group = replace(group, margin=margin)
         found.append(group)
     return found
 
@@ -99,16 +101,18 @@ class Gridded:
 
     table: Weights
     columns: Sequence[int]
-    margins: Sequence[Margin]
+    groups: Sequence[Groups]
 
     def block(self, rows: range, source: Source) -> Places:
         size = len(rows)
-        made = np.empty((size, len(self.margins)), np.int64)
+        made = np.empty((size, len(self.groups)), np.int64)
         held = np.repeat(np.arange(self.table.size), apportioned(self.table, size, source).ravel())
-        cells = np.unravel_index(held[shuffled(size, source)], self.table.shape)
-        for j, margin in enumerate(self.margins):
+        held = held[shuffled(size, source)]
+        cells = np.unravel_index(held, self.table.shape)
+        for j, group in enumerate(self.groups):
             if j not in self.columns:
-                made[:, j] = margin.sample(size, source)
-        for j, numbers in zip(self.columns, cells, strict=True):
-            made[:, j] = forced(numbers, self.margins[j], source)
+                made[:, j] = group.margin.sample(size, source)
+        for axis, (j, numbers) in enumerate(zip(self.columns, cells, strict=True)):
+            lean = leanings(self.table, axis, blank=self.groups[j].blank).ravel()[held]
+            made[:, j] = forced(numbers, self.groups[j].margin, source, lean)
         return made

@@ -5,7 +5,7 @@ Groups are made from what was released already, so they cost nothing, and never 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -16,6 +16,7 @@ from ....noise.source import Source
 from ..column import Margin
 from ..counts import Weights, uniforms
 from ..domain import Domain, Places
+from .leaning import within
 
 _LISTED = 1 << 16
 
@@ -26,10 +27,12 @@ class Groups:
     another; a blank alone.
 
     label: the group of each cell, numbered from 0.
+    blank: whether the last group is of blanks.
     """
 
     margin: Margin
     label: NDArray[np.int64]
+    blank: bool = False
 
     @classmethod
     def of(
@@ -53,7 +56,7 @@ class Groups:
             label = np.empty(held, np.int64)
             falling = np.argsort(-weights[:held], kind="stable")
             label[falling] = np.minimum(np.arange(held), most - 1)
-        return cls(margin, np.append(label, label.max() + 1) if blank else label)
+        return cls(margin, np.append(label, label.max() + 1) if blank else label, blank)
 
     @property
     def many(self) -> int:
@@ -79,12 +82,17 @@ class Groups:
             return None
         return np.repeat(self.label, np.diff(self.margin.edges))
 
-    def drawn(self, numbers: NDArray[np.int64], source: Source) -> NDArray[np.int64]:
-        """A place in each of these groups, such that a group's places follow the margin."""
+    def drawn(
+        self, numbers: NDArray[np.int64], source: Source, lean: Weights | None = None
+    ) -> NDArray[np.int64]:
+        """A place in each of these groups, such that a group's places follow the margin.
+
+        lean: of an ordered column, how each row leans towards the next group.
+        """
         cells = np.argsort(self.label, kind="stable")
         ends = np.concatenate([[0.0], np.cumsum(np.diff(self.margin.ends)[cells])])
         begins = np.cumsum(self.weights) - self.weights
-        order, held = by_group(numbers, self.many, source)
+        order, held = by_group(numbers, self.many, source, lean)
         group = numbers[order]
         nth = np.arange(numbers.size) - (np.cumsum(held) - held)[group]
         inside = (nth + uniforms(numbers.size, source)) / held[group]
@@ -134,30 +142,41 @@ def numbered(groups: Sequence[Groups]) -> Callable[[Places], Places]:
 def located(
     numbers: Sequence[NDArray[np.int64]],
     groups: Sequence[Groups],
-    ordered: Sequence[bool],
+    leans: Mapping[int, Weights],
     source: Source,
 ) -> Places:
-    """A place of each row in each column, by its groups; each column follows its margin."""
+    """A place of each row in each column, by its groups; each column follows its margin.
+
+    leans: of each ordered column, how each row leans towards the next group.
+    """
     columns = [
-        forced(number, group.margin, source) if line else group.drawn(number, source)
-        for number, group, line in zip(numbers, groups, ordered, strict=True)
+        forced(number, group.margin, source, leans[j])
+        if j in leans
+        else group.drawn(number, source)
+        for j, (number, group) in enumerate(zip(numbers, groups, strict=True))
     ]
     return np.stack(columns, axis=1)
 
 
-def forced(ranks: NDArray[np.int64], margin: Margin, source: Source) -> NDArray[np.int64]:
-    """Places in the order of the ranks, distributed as the margin says."""
+def forced(
+    ranks: NDArray[np.int64], margin: Margin, source: Source, lean: Weights | None = None
+) -> NDArray[np.int64]:
+    """Places in the order of the ranks, distributed as the margin says; rows of one rank in random
+    order, or as they lean towards the next rank."""
     rows = ranks.size
-    order = np.argsort(ranks + uniforms(rows, source))
+    order = np.argsort(ranks + (uniforms(rows, source) if lean is None else within(lean, source)))
     made = np.empty(rows, np.int64)
     made[order] = margin.quantile((np.arange(rows) + uniforms(rows, source)) / rows)
     return made
 
 
 def by_group(
-    numbers: NDArray[np.int64], many: int, source: Source
+    numbers: NDArray[np.int64], many: int, source: Source, lean: Weights | None = None
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The rows group by group, in random order inside a group; and how many each group has."""
+    """The rows group by group, inside a group in random order or as they lean towards the next;
+    and how many each group has."""
+    if lean is not None:
+        return np.argsort(numbers + within(lean, source)), np.bincount(numbers, minlength=many)
     bits = max(many - 1, 1).bit_length()
     words = source.words(numbers.size, 64) >> np.uint64(bits)
     key = (numbers.astype(np.uint64) << np.uint64(64 - bits)) | words

@@ -30,8 +30,11 @@ from ..synthesis import Synthesis
 from .conditional import Chained, Conditional, Family, counted, independent, sampled
 from .grouping import Groups
 
-COLUMNS, CHOICES, TABLES = Fraction(55, 100), Fraction(5, 100), Fraction(40, 100)
-"""The parts of epsilon."""
+COLUMNS, MORE_COLUMNS, CHOICES = Fraction(55, 100), Fraction(72, 100), Fraction(5, 100)
+"""The parts of epsilon for the columns, and for choices; the rest is for tables."""
+_MUCH = 10_000
+"""Rows times epsilon a column from which on tables are as fine as they get, and columns gain from
+`MORE_COLUMNS`."""
 _ROWS_PER_CELL = 10
 _MOST_GROUPS = 16
 
@@ -41,7 +44,8 @@ class Network(Synthesis):
     """Columns that hang together by a chain of small tables.
 
     Guarantee
-        `epsilon` in all: .55 for the columns, .05 for the choices, .40 for the tables. One record
+        `epsilon` in all: .55 of it for the columns, .05 for the choices, .40 for the tables; or
+        .72, .05 and .23 among many rows. One record
         moves a table by 2 in the L1 norm, and so every score by 2 at most: what independence would
         give is computed from released numbers.
 
@@ -65,9 +69,15 @@ class Network(Synthesis):
         return len(self.domain.axes) - 1
 
     @property
+    def columns_epsilon(self) -> Fraction:
+        """What all columns cost."""
+        much = self.rows * self.epsilon >= _MUCH * len(self.domain.axes)
+        return self.epsilon * (MORE_COLUMNS if much else COLUMNS)
+
+    @property
     def table_epsilon(self) -> Fraction:
         """What each table costs."""
-        return self.epsilon * TABLES / self.steps
+        return (self.epsilon * (1 - CHOICES) - self.columns_epsilon) / self.steps
 
     @property
     def choice_epsilon(self) -> Fraction:
@@ -82,7 +92,7 @@ class Network(Synthesis):
     @property
     def parameters(self) -> Mapping[str, str]:
         return {
-            "columns": columns_text(self.epsilon * COLUMNS),
+            "columns": columns_text(self.columns_epsilon),
             "choices": (
                 f"{many(self.steps, 'noisy choice')} of which columns a column is drawn from, "
                 f"for epsilon {float(self.choice_epsilon):.6g} each."
@@ -102,15 +112,15 @@ class Network(Synthesis):
 
     @property
     def least_epsilon(self) -> Fraction:
-        columns = margins_least(self.domain, self.rows, self.epsilon * COLUMNS)
+        columns = margins_least(self.domain, self.rows, self.columns_epsilon)
         return min(columns, self.choice_epsilon, self.table_epsilon)
 
     @property
     def expected_error(self) -> float:
-        return margins_error(self.domain, self.rows, self.epsilon * COLUMNS)
+        return margins_error(self.domain, self.rows, self.columns_epsilon)
 
     def release(self, records: Passes, source: Source) -> Chained:
-        margins = private_margins(self.domain, records, self.epsilon * COLUMNS, source)
+        margins = private_margins(self.domain, records, self.columns_epsilon, source)
         made = sampled(margins, self.first_block, source)
         groups = _Groupings(self.domain, margins)
         counts = _Counts(records)
@@ -124,7 +134,8 @@ class Network(Synthesis):
             family = families[rule.choose(scores, source)]
             released = noisy(counts.of[family], self.table_epsilon, source)
             parts = self.grouping(family, groups)
-            tables.append(Conditional(family, parts, fitted(released, self.rows)))
+            line = self.domain.axes[family.child].ordered
+            tables.append(Conditional(family, parts, fitted(released, self.rows), line))
             made[:, family.child] = tables[-1].column(made, self.rows, source)
             placed += [one for one in (*family.parents, family.child) if one not in placed]
         return Chained(margins, tables, self.rows, made)

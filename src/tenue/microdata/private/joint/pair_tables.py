@@ -25,10 +25,11 @@ from ..domain import Domain, Places
 from .dependence import dependent
 from .grid import Grid, independent, refined
 from .grouping import Groups, by_group, grouped, located, numbered
+from .leaning import leanings
 
 Pair = tuple[int, int]
 
-_ROWS_A_CELL = 18
+_ROWS_A_CELL = 20
 _MOST_GROUPS = 32
 _CHOICES = Fraction(1, 10)
 """The part of the budget of pair tables that chooses the pairs; none if there is one pair."""
@@ -143,8 +144,18 @@ class Walk:
     def block(self, rows: range, source: Source) -> Places:
         made = walked(self.tables, self.groups, len(rows), source)
         numbers = [made[j] for j in range(len(self.groups))]
-        placed = located(numbers, self.groups, self.ordered, source)
+        leans = {j: self._leans(j, made) for j, line in enumerate(self.ordered) if line}
+        placed = located(numbers, self.groups, leans, source)
         return np.asarray(placed[shuffled(len(rows), source)])
+
+    def _leans(self, column: int, made: Mapping[int, NDArray[np.int64]]) -> Weights:
+        """By how much the rows lean towards the next group of a column, by all its tables."""
+        lean = np.zeros(made[column].size)
+        for (i, j), table in self.tables.items():
+            if column in (i, j):
+                blank = self.groups[column].blank
+                lean += leanings(table, int(column == j), blank=blank)[made[i], made[j]]
+        return lean.clip(-1.0, 1.0)
 
 
 def tables_of(

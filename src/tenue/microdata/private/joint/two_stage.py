@@ -51,10 +51,21 @@ _ROWS_A_COLUMN = 1000
 _PAIRED, _ALL_PAIRED = 10_000, 100_000
 """Rows times epsilon from which on all columns of a mixed table are joined, not only numbers; and
 from which on every two of few columns have a table."""
+_ALL_NUMBERS = 10_000
+"""The latter where all of three or four columns are numbers."""
 _SHARES: dict[str, tuple[tuple[float, Fraction], ...]] = {
-    "grid": ((100_000, Fraction(70, 100)), (math.inf, Fraction(60, 100))),
-    "pair-tables": ((100_000, Fraction(55, 100)), (math.inf, Fraction(87, 100))),
-    "all-pairs": ((math.inf, Fraction(65, 100)),),
+    "grid": (
+        (20_000, Fraction(72, 100)),
+        (100_000, Fraction(78, 100)),
+        (math.inf, Fraction(60, 100)),
+    ),
+    "pair-tables": ((100_000, Fraction(60, 100)), (math.inf, Fraction(87, 100))),
+    "all-pairs": ((math.inf, Fraction(72, 100)),),
+    "all-pairs of numbers": (
+        (50_000, Fraction(78, 100)),
+        (500_000, Fraction(82, 100)),
+        (math.inf, Fraction(88, 100)),
+    ),
     "tree": (
         (50_000, Fraction(70, 100)),
         (500_000, Fraction(35, 100)),
@@ -94,6 +105,8 @@ class TwoStage(Synthesis):
         lines = sum(axis.ordered for axis in domain.axes)
         if lines == len(domain.axes):
             usual = "grid" if lines == 2 else "tree"
+            if 2 < lines <= _MOST_GRIDDED and rows * epsilon >= _ALL_NUMBERS:
+                usual = "all-pairs"
         else:
             usual = "pair-tables"
             if 1 < lines <= _MOST_GRIDDED and rows * epsilon < _PAIRED:
@@ -113,7 +126,8 @@ class TwoStage(Synthesis):
         if self.joint == "tree" and not self._few:
             small = self.rows * self.epsilon < _ROWS_A_COLUMN * len(self.domain.axes)
             return self.epsilon * (Fraction(3, 4) if small else Fraction(1, 2))
-        steps = _SHARES[self.joint]
+        numbers = self.joint == "all-pairs" and all(axis.ordered for axis in self.domain.axes)
+        steps = _SHARES["all-pairs of numbers" if numbers else self.joint]
         share = next(part for most, part in steps if self.rows * self.epsilon < most)
         return self.epsilon * share
 
@@ -140,10 +154,15 @@ class TwoStage(Synthesis):
         return len(self.domain.axes) <= _MOST_GRIDDED
 
     @property
+    def _again(self) -> bool:
+        """Whether tables count the categories again, one by one as far as they have groups."""
+        return self.joint in ("pair-tables", "all-pairs")
+
+    @property
     def _counted(self) -> bool:
         """Whether every value of the grid's columns has a count: then even tails are known well
         enough to be cut into groups of near values, of which fewer are needed."""
-        shares = budgets(self.domain, self.margins_epsilon)
+        shares = budgets(self.domain, self.margins_epsilon, again=self._again)
         return self.joint == "grid" and all(
             has_counts(self.domain.axes[j], self.rows, shares[j]) for j in self.gridded
         )
@@ -167,7 +186,9 @@ class TwoStage(Synthesis):
         return kind(len(self.domain.axes), self.rows, self.joint_epsilon)
 
     def release(self, records: Passes, source: Source) -> Drawing:
-        measured = private_columns(self.domain, records, self.margins_epsilon, source)
+        measured = private_columns(
+            self.domain, records, self.margins_epsilon, source, again=self._again
+        )
         if self.joint in ("pair-tables", "all-pairs"):
             return self.pairs.release(self.domain, records, measured, source)
         if not self.gridded:
@@ -178,14 +199,13 @@ class TwoStage(Synthesis):
         groups = grouped(self.domain, margins, lines, self.groups, near=self._counted)
         grid = private_grid(records, self.gridded, groups, self.grid_epsilon, source)
         groups = refined(measured, groups, [grid])
-        margins = [group.margin for group in groups]
         if self.joint == "tree":
-            ranked = self._by_ranks(records, margins, source)
+            ranked = self._by_ranks(records, [group.margin for group in groups], source)
             return ranked.agreed(Coarse.of(groups, _RANKS), grid, self._leaf_variance)
         expected = independent([groups[j] for j in self.gridded], max(self.rows, 1))
         scale = math.sqrt(grid.variance / 2)
         table = dependent(grid.counts, expected, scale, [True] * len(self.gridded))
-        return Gridded(table, self.gridded, margins)
+        return Gridded(table, self.gridded, groups)
 
     @property
     def tree_epsilon(self) -> Fraction:
@@ -215,7 +235,7 @@ class TwoStage(Synthesis):
 
     @property
     def least_epsilon(self) -> Fraction:
-        columns = margins_least(self.domain, self.rows, self.margins_epsilon)
+        columns = margins_least(self.domain, self.rows, self.margins_epsilon, again=self._again)
         if self.joint == "tree":
             tree = tree_least(self.tree_epsilon)
             return min(columns, self.grid_epsilon or tree, tree)
@@ -225,11 +245,11 @@ class TwoStage(Synthesis):
 
     @property
     def expected_error(self) -> float:
-        return margins_error(self.domain, self.rows, self.margins_epsilon)
+        return margins_error(self.domain, self.rows, self.margins_epsilon, again=self._again)
 
     @property
     def parameters(self) -> Mapping[str, str]:
-        columns = margin_parameters(self.domain, self.rows, self.margins_epsilon)
+        columns = margin_parameters(self.domain, self.rows, self.margins_epsilon, again=self._again)
         grid = {
             "grid": (
                 f"Noisy counts of at most {self.groups} groups of each of "

@@ -35,7 +35,7 @@ def test_the_budget_is_shared_by_all_pairs() -> None:
 
 
 def test_few_rows_mean_few_groups() -> None:
-    assert [AllPairs(3, n, Fraction(3)).groups for n in (10, 800, 10**7)] == [2, 10, 32]
+    assert [AllPairs(3, n, Fraction(3)).groups for n in (10, 2400, 10**7)] == [2, 10, 32]
 
 
 def test_every_pair_is_counted_once_and_every_cell_has_noise(

@@ -11,7 +11,7 @@ from private_laws import categories
 from tenue.engine.held import Held
 from tenue.microdata.private import synthesis
 from tenue.microdata.private.column import Margin
-from tenue.microdata.private.joint.conditional import Family, independent, raked
+from tenue.microdata.private.joint.conditional import Conditional, Family, independent, raked
 from tenue.microdata.private.joint.grouping import Groups
 from tenue.microdata.private.joint.network import Network
 from tenue.noise import Seeded
@@ -46,3 +46,19 @@ def test_what_independence_gives_is_about_all_rows() -> None:
     made = np.array([[0, 0], [1, 1]] * 50)
     assert independent(parts, Family(1, (0,)), made, 100).tolist() == [[25, 25], [25, 25]]
     assert independent(parts, Family(1, (0,)), made, 4000).tolist() == [[1000, 1000]] * 2
+
+
+def test_an_ordered_child_leans_by_its_parents() -> None:
+    """Parent and child are one number in four groups; taken for a category, the child is spread
+    evenly inside its group."""
+    wide = Margin(np.arange(401), np.full(400, 1 / 400))
+    parts = [Groups(wide, np.repeat(np.arange(4), 100))] * 2
+    table = np.array([[70.0, 25, 5, 0], [25, 45, 25, 5], [5, 25, 45, 25], [0, 5, 25, 70]]) * 100
+    made = np.stack([np.zeros(40_000, np.int64), np.arange(40_000) % 400], axis=1)
+    found = {}
+    for ordered in (True, False):
+        child = Conditional(Family(0, (1,)), parts, table, ordered).column(made, 40_000, Seeded(4))
+        seen, *_ = np.histogram2d(child, made[:, 1], bins=4)
+        assert np.abs(seen - table).max() < 30
+        found[ordered] = np.corrcoef(child, made[:, 1])[0, 1]
+    assert found[True] > found[False] + 0.02

@@ -100,7 +100,8 @@ def test_rows_follow_the_grid_and_the_margins() -> None:
         Margin(np.array([0, 1, 2]), np.array([0.5, 0.5])),
     ]
     table = np.array([[0.0, 25], [50, 25]])
-    made = Gridded(table, [0, 2], margins).block(range(4000), Seeded(3))
+    groups = [Groups(margin, np.arange(2)) for margin in margins]
+    made = Gridded(table, [0, 2], groups).block(range(4000), Seeded(3))
     assert (made[:, 0] < 2).sum() == 1000
     assert (made[:, 1] == 0).sum() == 1600
     assert (made[:, 2] == 0).sum() == 2000

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -110,6 +112,25 @@ def test_places_take_the_order_of_ranks_and_the_margin() -> None:
     assert (np.diff(made) <= 0).all()
 
 
+@pytest.mark.parametrize("drawn", [forced, None])
+def test_rows_of_one_group_go_where_they_lean(drawn: Any) -> None:
+    """Half of each group leans up, half down; a group's places follow the margin all the same."""
+    held = Margin(np.arange(0, 41, 10), np.array([0.2, 0.3, 0.4, 0.1]))
+    groups = Groups(held, np.array([0, 0, 1, 1]))
+    numbers = np.repeat([0, 1], 5000)
+    lean = np.tile([1.0, -1.0], 5000)
+    if drawn is None:
+        made = groups.drawn(numbers, Seeded(1), lean)
+    else:
+        made = forced(numbers, held, Seeded(1), lean)
+    assert (groups.number(made) == numbers).all()
+    assert np.bincount(made // 10) == pytest.approx([2000, 3000, 4000, 1000], abs=1)
+    for number in (0, 1):
+        up, down = (made[(numbers == number) & (lean == way)].mean() for way in (1, -1))
+        # a third of a group that is evenly filled
+        assert 3 < up - down < 8
+
+
 def test_groups_of_near_values_cut_a_long_tail_too() -> None:
     """Nine in ten rows have one of ten values, and the others lie far apart; groups of equal weight
     alone leave the whole tail in one."""
@@ -129,7 +150,8 @@ def test_rows_are_numbered_and_located_column_by_column() -> None:
     numbers = numbered([halves, odd])(places)
     assert numbers.tolist() == [[0, 0], [0, 1], [1, 0], [1, 1]]
     many = np.repeat(numbers, 100, axis=0)
-    made = located([many[:, 0], many[:, 1]], [halves, odd], [True, False], Seeded(1))
+    leans = {0: np.linspace(-1, 1, len(many))}
+    made = located([many[:, 0], many[:, 1]], [halves, odd], leans, Seeded(1))
     assert (numbered([halves, odd])(made) == many).all()
     for column in made.T:
         assert np.bincount(column).tolist() == pytest.approx([100] * 4, abs=1)

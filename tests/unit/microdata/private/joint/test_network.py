@@ -137,8 +137,15 @@ def test_choices_and_tables_keep_within_their_part(epsilon: Fraction) -> None:
         made = np.random.default_rng(1).integers(0, 2, (6, 3))
         groups = _Groupings(net.domain, margins_of(made, SIZES))
         worst = max(worst, losses(net, places, other, made, groups))
-    part = float(epsilon * (network.CHOICES + network.TABLES))
+    part = float(epsilon * (1 - network.COLUMNS))
     assert 0.7 * part < worst <= part * (1 + 1e-9)
+
+
+@pytest.mark.parametrize(("rows", "part"), [(29_999, "0.55"), (30_000, "0.72")])
+def test_all_parts_sum_to_epsilon(rows: int, part: str) -> None:
+    net = way((2, 2, 2), rows, Fraction(1))
+    assert net.columns_epsilon == Fraction(part)
+    assert net.columns_epsilon + net.steps * (net.choice_epsilon + net.table_epsilon) == 1
 
 
 def test_groups_read_from_rows_would_move_a_table_further() -> None:
