@@ -14,7 +14,7 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 
-from tenue.engine.duckdb import tally as of_files
+from tenue.engine.source import tally as statements
 from tenue.engine.source.tally import Cell, Tally
 from tenue.errors import InvalidTable
 from tenue.evaluate import counts, rows
@@ -66,7 +66,7 @@ def asked(draw: random.Random) -> dict[str, Any]:
 def large(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every file counts as large, and a few combinations are looked at together."""
     monkeypatch.setattr(rows, "LARGE", 0)
-    monkeypatch.setattr(of_files, "_BATCH", 2048)
+    monkeypatch.setattr(statements, "BATCH", 2048)
     monkeypatch.setattr(counts, "_MANY", 3)
 
 
@@ -85,11 +85,11 @@ def test_a_large_file_is_measured_like_its_rows(
 ) -> None:
     draw = random.Random(number)
     table, how = made(draw), asked(draw)
-    expected = check(table, **how).to_json()
+    expected = check(table, **how)
     path = tmp_path / "table.parquet"
     pq.write_table(table, path)
     unread(monkeypatch)
-    assert check(path, **how).to_json() == expected
+    assert check(path, **how) == expected
 
 
 @pytest.mark.parametrize("number", range(20))
@@ -100,11 +100,11 @@ def test_a_large_text_is_measured_like_a_small_one(
     table, how = made(draw), asked(draw)
     path = tmp_path / "table.csv"
     pyarrow.csv.write_csv(table, path)
-    expected = check(path, **how).to_json()
+    expected = check(path, **how)
     monkeypatch.setattr(rows, "LARGE", 0)
     monkeypatch.setattr(counts, "_MANY", 3)
     unread(monkeypatch)
-    assert check(path, **how).to_json() == expected
+    assert check(path, **how) == expected
 
 
 @pytest.mark.needs("spark")
@@ -115,11 +115,11 @@ def test_a_table_in_spark_is_measured_like_its_rows(
 ) -> None:
     draw = random.Random(number)
     table, how = made(draw), asked(draw)
-    expected = check(table, **how).to_json()
+    expected = check(table, **how)
     monkeypatch.setattr(counts, "_MANY", 3)
     unread(monkeypatch)
     given = spark.createDataFrame(table).repartition(3)
-    assert check(given, **how).to_json() == expected
+    assert check(given, **how) == expected
 
 
 def test_zeros_that_count_as_one_would_overstate_k(
@@ -183,9 +183,9 @@ def test_a_schema_says_the_same_of_a_large_file(
     )
     path = tmp_path / "table.parquet"
     pq.write_table(table, path)
-    expected = check(path, declared).to_json()
+    expected = check(path, declared)
     monkeypatch.setattr(rows, "LARGE", 0)
-    assert check(path, declared).to_json() == expected
+    assert check(path, declared) == expected
 
 
 def test_an_empty_large_file_is_refused(tmp_path: Path, large: None) -> None:

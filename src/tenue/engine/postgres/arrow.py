@@ -11,7 +11,19 @@ if TYPE_CHECKING:
 
     Connection = psycopg.Connection[tuple[Any, ...]]
 
-_TYPES = {"int2": "int16", "int4": "int32", "int8": "int64", "bool": "bool_", "float8": "float64"}
+_TYPES: dict[str, tuple[str, *tuple[str, ...]]] = {
+    "int2": ("int16",),
+    "int4": ("int32",),
+    "int8": ("int64",),
+    "bool": ("bool_",),
+    "float4": ("float32",),
+    "float8": ("float64",),
+    "text": ("string",),
+    "date": ("date32",),
+    "timestamp": ("timestamp", "us"),
+    "timestamptz": ("timestamp", "us", "UTC"),
+}
+"""How ADBC hands a type over: what makes that Arrow type, and of what."""
 _NAME = "tenue_rows"
 
 
@@ -64,19 +76,29 @@ def _row_by_row(
     import pyarrow
 
     connection.execute(f"DECLARE {_NAME} NO SCROLL CURSOR FOR {sql}".encode())
-    with connection.cursor(binary=True) as cursor:
-        while True:
-            cursor.execute(f"FETCH {size or 'ALL'} FROM {_NAME}".encode())
-            rows, described = cursor.fetchall(), cursor.description or ()
-            columns = list(zip(*rows, strict=True)) or [()] * len(described)
-            made = {}
-            for column, values in zip(described, columns, strict=True):
-                found = connection.adapters.types.get(column.type_code)
-                kind = _TYPES.get("" if found is None else found.name)
-                made[column.name] = pyarrow.array(
-                    values, getattr(pyarrow, kind)() if kind else None
-                )
-            yield pyarrow.RecordBatch.from_pydict(made)
-            if size is None or not rows:
-                break
-    connection.execute(f"CLOSE {_NAME}".encode())
+    more = True
+    try:
+        with connection.cursor(binary=True) as cursor:
+            while more:
+                cursor.execute(f"FETCH {size or 'ALL'} FROM {_NAME}".encode())
+                rows, described = cursor.fetchall(), cursor.description or ()
+                columns = list(zip(*rows, strict=True)) or [()] * len(described)
+                made = {}
+                for column, values in zip(described, columns, strict=True):
+                    found = connection.adapters.types.get(column.type_code)
+                    kind = _TYPES.get("" if found is None else found.name)
+                    made[column.name] = pyarrow.array(values, _made(kind) if kind else None)
+                yield pyarrow.RecordBatch.from_pydict(made)
+                more = size is not None and bool(rows)
+    except GeneratorExit:  # whoever reads has seen enough, and may ask for other rows
+        more = False
+        raise
+    finally:
+        if not more:  # or the transaction failed, and takes no statement any more
+            connection.execute(f"CLOSE {_NAME}".encode())
+
+
+def _made(kind: tuple[str, *tuple[str, ...]]) -> pyarrow.DataType:
+    import pyarrow
+
+    return getattr(pyarrow, kind[0])(*kind[1:])
