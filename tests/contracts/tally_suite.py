@@ -31,7 +31,7 @@ NAN, INF, NONE = math.nan, math.inf, None
 POOLS: dict[str, tuple[pa.DataType, list[Any]]] = {
     "age": (pa.int64(), [30, 40, NONE, 2**53, 2**53 + 1, -(2**63)]),
     "height": (pa.float64(), [0.0, -0.0, NAN, NONE, 1.5, INF, -INF, 5e-324]),
-    "town": (pa.string(), ["Ulm", "ulm", "Ulm ", "7", "07", NONE, "", "Köln", "Ko\u0308ln", "東京"]),
+    "town": (pa.string(), ["Ulm", "ulm", "Ulm ", "7", "07", NONE, "", "Köln", "Ko\u0308ln", "東"]),
     "born": (pa.date32(), [date(1990, 1, 2), date(1990, 1, 3), NONE, date(1, 1, 1)]),
     "sick": (pa.bool_(), [True, False, NONE]),
     "ill": (pa.string(), ["flu", "Flu", " flu", "cold", "7", "7.0", NONE, "ｆｌｕ"]),
@@ -128,7 +128,8 @@ class TallySuite:
     def test_a_person_may_be_a_quasi_identifier_too(self, monkeypatch: pytest.MonkeyPatch) -> None:
         table = made(random.Random(5))
         for known, wanted in ((["who", "age"], ["ill"]), (["age"], ["who"])):
-            how: dict[str, Any] = {"quasi_identifiers": known, "confidential": wanted, "unit": "who"}
+            how: dict[str, Any] = {"quasi_identifiers": known, "confidential": wanted}
+            how["unit"] = "who"
             expected, source = facts(check(table, **how)), self.stored(table)
             with monkeypatch.context() as patch:
                 unread(patch)

@@ -64,9 +64,8 @@ class TestPostgres(TallySuite):
         view = f"failing_{next(_numbers)}"
         with owner(self.server) as connection:
             connection.execute(f"CREATE TABLE {view}_t AS SELECT 'canary'::text AS w".encode())
-            connection.execute(
-                f"CREATE VIEW {view} AS SELECT CAST(w AS integer) AS a FROM {view}_t".encode()
-            )
+            sql = f"CREATE VIEW {view} AS SELECT CAST(w AS integer) AS a FROM {view}_t"  # noqa: S608
+            connection.execute(sql.encode())
         return f"{self.server.address()}#{view}"
 
 

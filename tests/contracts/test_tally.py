@@ -60,7 +60,7 @@ class TestDatabase(InDuckDB):
         aside = self.folder / "aside.csv"
         aside.write_text("a\n1\n1\n")
         path = self.folder / "view.duckdb"
-        sql = f"CREATE VIEW people AS SELECT * FROM read_csv('{aside}')"
+        sql = f"CREATE VIEW people AS SELECT * FROM read_csv('{aside}')"  # noqa: S608
         with duckdb.connect(str(path)) as connection:
             connection.execute(sql)
             assert connection.execute("SELECT COUNT(*) FROM people").fetchall() == [(2,)]

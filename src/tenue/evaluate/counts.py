@@ -172,8 +172,8 @@ class Counted:
     def _needs_every(self, name: str) -> bool:
         """Whether what a value is depends on all values of its column.
 
-        Names of persons alone are compared as they are stored, group by group, unless they are texts
-        that are declared numbers or dates: then they are such if all of them are.
+        Names of persons are compared as they are stored, group by group, unless they are texts that
+        are declared numbers or dates: then they are such if all of them are.
         """
         asked = self._asked
         return name in (*asked.known, *asked.wanted) or isinstance(asked.column(name), Bounded)
