@@ -128,7 +128,8 @@ class Counted:
     def names_rows(self, name: str) -> bool:
         """Whether a column that nobody declared looks like names of persons or of rows."""
         if not self._there.can_tell(name):
-            return exposure.names_rows(name, self._rows.read([name])[name])
+            kind = self._there.some([name], 1, 1).column(0).type
+            return exposure.may_name(kind) and exposure.names_rows(name, self._whole(name))
         parts = self._there.tally([name])
         first = next(parts)
         if not exposure.may_name(first.column(0).type):
@@ -143,7 +144,7 @@ class Counted:
     def found_by(self, name: str, rows: int) -> float:
         """The share of rows that are found by whoever knows this column of a person."""
         if not self._there.can_tell(name):
-            return exposure.found_by(self._rows.read([name])[name])
+            return exposure.found_by(self._whole(name))
         return 0.0 if rows < 2 else self._there.different(name) / rows
 
     def seen(self, names: Sequence[str], rows: int) -> dict[str, Seen]:
@@ -159,6 +160,9 @@ class Counted:
             with suppress(Refused):
                 found[name] = Seen.of(self._typed(name, column)).only(slice(before, None))
         return found
+
+    def _whole(self, name: str) -> pyarrow.ChunkedArray:
+        return self._rows.read([name])[name]
 
     def _renamed(self) -> tuple[bool, int | None]:
         """Whether some name of a person seems to be written in two ways, and how many rows have
@@ -219,6 +223,8 @@ class Counted:
 
         def codes(column: pyarrow.ChunkedArray) -> Codes:
             _, meaning = self._meant(name, _joined(values.column(0), column))
+            if meaning.codes.count != count:  # a value that was not there before
+                raise _changed()
             return Codes(meaning.codes.codes[len(values) :], count)
 
         if person is None:
