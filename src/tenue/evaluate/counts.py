@@ -27,7 +27,7 @@ from .group.dependence import MOST_ROWS, Seen
 from .group.diversity import Holdings, distinct_values, holdings, needed_values
 from .group.spelling import Meant, meant, shown
 from .rows import Rows
-from .value import Values, is_text, one_array, typed
+from .value import Values, is_text, one_array, telling, typed
 
 if TYPE_CHECKING:
     import pyarrow
@@ -149,14 +149,18 @@ class Counted:
 
     def seen(self, names: Sequence[str], rows: int) -> dict[str, Seen]:
         """The columns that can be compared, in a sample of rows whose size is bounded."""
+        import pyarrow
+
         table = self._there.some(names, -(-rows // MOST_ROWS), MOST_ROWS)
         found = {}
         for name in names:
             column, before = table.column(name), 0
             declared = self._asked.column(name)
-            if is_text(column.type) and (self._written or isinstance(declared, Bounded)):
-                every = self.values(name).column(0)  # whether all of it is numbers
-                column, before = _joined(every, column), len(every)
+            encoded = pyarrow.types.is_dictionary(column.type)
+            parsed = self._written or isinstance(declared, Bounded)
+            if parsed and is_text(column.type) and not encoded:
+                some = telling(one_array(part.column(0)) for part in self._there.tally([name]))
+                column, before = _joined(pyarrow.chunked_array([some]), column), len(some)
             with suppress(Refused):
                 found[name] = Seen.of(self._typed(name, column)).only(slice(before, None))
         return found
@@ -313,4 +317,4 @@ def _joined(every: pyarrow.ChunkedArray, some: pyarrow.ChunkedArray) -> pyarrow.
     """Some values after every different one: whatever is read from them is read alike."""
     import pyarrow
 
-    return pyarrow.chunked_array([*every.chunks, *some.chunks], every.type)
+    return pyarrow.chunked_array([*every.chunks, *some.cast(every.type).chunks], every.type)

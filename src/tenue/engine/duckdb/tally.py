@@ -50,16 +50,20 @@ def open_tally(source: Files | Database | Relation, memory: int) -> Iterator[Tal
             return bool(found[0] == many)
 
         def run(sql: str) -> Iterator[pyarrow.RecordBatch]:
-            ended = alike = False
+            ended = fits = alike = False
             try:
                 alike = agree()
                 if alike:
                     yield from store.batches(sql, tally.BATCH)
                 ended = True
-            except duckdb.Error:
+            except duckdb.OutOfMemoryException:
                 pass
+            except duckdb.Error:
+                fits = True
             # raised out of reach of the error above, which may quote a row
             if not ended:
+                if not fits:
+                    raise refuse("engine.counts-do-not-fit")
                 raise refuse(f"engine.{'file' if readable.paths else 'rows'}-could-not-be-read")
             if not alike:
                 raise refuse("engine.readers-disagree", names=names_of(readable.paths))

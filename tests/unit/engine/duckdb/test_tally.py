@@ -107,3 +107,10 @@ def test_what_was_put_on_disk_is_removed(tmp_path: Path, monkeypatch: pytest.Mon
     with open_tally(located(path), MEMORY):
         assert len(list(tmp_path.glob("tenue-scratch-*"))) == 1
     assert list(tmp_path.glob("tenue-scratch-*")) == []
+
+
+def test_counts_that_do_not_fit_are_refused_as_such(tmp_path: Path) -> None:
+    path = tmp_path / "t.parquet"
+    pq.write_table(pa.table({"a": [f"{i:0200d}" for i in range(200_000)]}), path)
+    with open_tally(located(path), 4 << 20) as counted, pytest.raises(InvalidTable, match="1 GiB"):
+        list(counted.tally(["a"]))
