@@ -55,7 +55,8 @@ class Reading:
 
     by: "this process", or the engine that counted: "DuckDB", "PostgreSQL" or "Spark".
     counts: how many numbers of rows it gave, each with the values that it belongs to.
-    rows: how many rows were read; of a table that is counted elsewhere they are a sample.
+    rows: how many rows were read; of a table that is counted elsewhere 50,000 at most, for the
+        warnings about columns that follow from others.
     columns: the columns of such a table that were read as wholes.
     """
 
@@ -67,12 +68,12 @@ class Reading:
     def __str__(self) -> str:
         if self.by == HERE:
             return f"Counted in this process, which read {many(self.rows, 'row')}."
-        read = [many(self.counts, "count")]
+        read = many(self.counts, "count")
         if self.rows:
-            read.append(f"a sample of {many(self.rows, 'row')}")
+            read += f", and {many(self.rows, 'row')} to compare columns"
         if self.columns:
-            read.append(f"all of {named(self.columns)}")
-        return f"Counted by {self.by}; this process read {' and '.join(read)}."
+            read += f", and all of {named(self.columns)}"
+        return f"Counted by {self.by}; this process read {read}."
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -234,11 +235,12 @@ def check_text(check: Check, width: int = WIDTH) -> str:
         ]
     if not check.confidential:
         lines += ["", "No confidential column was named, so l and t were not measured."]
+    here = check.reading is None or check.reading.by == HERE
     lines += [
         "",
-        "This is about this file, and about an intruder who knows these columns and no others. "
-        "A second release of the same people may undo it.",
-        *(() if check.reading is None else (str(check.reading),)),
+        f"This is about this {'file' if here else 'table'}, and about an intruder who knows these "
+        "columns and no others. A second release of the same people may undo it.",
+        *(() if check.reading is None else ("", str(check.reading))),
     ]
     return "\n".join(_wrapped(line, width) for line in lines)
 
