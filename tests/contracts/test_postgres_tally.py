@@ -52,6 +52,7 @@ def store(server: Server, table: pa.Table) -> str:
 
 class TestPostgres(TallySuite):
     engine = "PostgreSQL"
+    tables = 8
 
     @pytest.fixture(autouse=True)
     def here(self, postgres_server: Server) -> None:
