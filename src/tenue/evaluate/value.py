@@ -213,23 +213,24 @@ def telling(parts: Iterable[Any]) -> Any:
 def _first_unlike(words: Any, kind: Any) -> int | None:
     """Where the first text stands that is not of this kind; None if there is none."""
     begin, end = 0, len(words)
-    if _can_be(words, kind):
+    if can_be(words, kind):
         return None
     while end - begin > 1:
         middle = (begin + end) // 2
-        if _can_be(words.slice(begin, middle - begin), kind):
+        if can_be(words.slice(begin, middle - begin), kind):
             begin = middle
         else:
             end = middle
     return begin
 
 
-def _can_be(words: Any, kind: Any) -> bool:
+def can_be(values: Any, kind: Any) -> bool:
+    """Whether all values of an Arrow array can be read as this type."""
     import pyarrow
     import pyarrow.compute as pc
 
     try:
-        pc.cast(words, kind)
+        pc.cast(values, kind)
     except pyarrow.ArrowException:
         return False
     return True
