@@ -1,7 +1,9 @@
 """A PostgreSQL server of the tests' own: a private folder, a socket in it, no network.
 
 It runs as an ordinary user; where the tests run as root, as `nobody`, for the server refuses root.
-It waits for its disk, as a ledger asks.
+It waits for its disk, as a ledger asks. That is a disk in memory where there is one: a crash of the
+server, which is what tests cause, leaves what was written there as on any other, and waiting for a
+real one takes most of the time.
 """
 
 from __future__ import annotations
@@ -19,6 +21,8 @@ from typing import Any
 
 ROLE = "tenue"
 _EMPTY: list[Path] = []
+_IN_MEMORY = Path("/dev/shm")  # noqa: S108
+_ROOM = 1 << 30
 
 
 def programs() -> Path | None:
@@ -35,6 +39,13 @@ def _version(program: Path) -> int:
     return int(name) if name.isdigit() else 0
 
 
+def _made(prefix: str) -> Path:
+    """A folder of our own, in memory if there is room."""
+    roomy = _IN_MEMORY.is_dir() and os.access(_IN_MEMORY, os.W_OK)
+    roomy = roomy and shutil.disk_usage(_IN_MEMORY).free > _ROOM
+    return Path(tempfile.mkdtemp(prefix=prefix, dir=_IN_MEMORY if roomy else None))
+
+
 def _copy(one: Path, other: Path) -> None:
     subprocess.run(["cp", "-a", one, other], check=True)
 
@@ -46,7 +57,7 @@ class Server:
         found = programs()
         assert found is not None
         self._programs = found
-        self.folder = Path(tempfile.mkdtemp(prefix="tenue-pg-"))
+        self.folder = _made("tenue-pg-")
         self._as: dict[str, Any] = {}
         if os.geteuid() == 0:
             nobody = pwd.getpwnam("nobody")
@@ -55,7 +66,7 @@ class Server:
         if not _EMPTY:  # made once for each process, and copied for every server after the first
             made = ["-D", str(self.folder / "data"), "-U", ROLE, "-A", "trust", "-E", "UTF8"]
             self._run("initdb", *made, "--no-locale", "--no-sync", "--no-instructions")
-            _EMPTY.append(Path(tempfile.mkdtemp(prefix="tenue-pg-empty-")))
+            _EMPTY.append(_made("tenue-pg-empty-"))
             atexit.register(shutil.rmtree, _EMPTY[0], ignore_errors=True)
             _copy(self.folder / "data", _EMPTY[0] / "data")
         else:

@@ -12,13 +12,16 @@ from pathlib import Path
 from typing import Any
 
 import psycopg
+import pyarrow as pa
 import pytest
 from psycopg import sql as compose
 
 import tenue as tn
 from postgres_server import Server
 from tenue.engine.postgres.dialect import POSTGRES
+from tenue.engine.source.tally import Tally
 from tenue.errors import Refused
+from tenue.schema import Schema
 from unit.query.hostile import statements
 
 pytestmark = pytest.mark.needs("postgres")
@@ -176,6 +179,36 @@ def test_the_log_would_tell_if_statements_had_values(server: Server) -> None:
             engine._table = replace(engine._table, dialect=replace(POSTGRES, logged=False))
             data.ask(sql, epsilon=1)
         assert canary in server.log()[before:]
+
+
+CHECKED: dict[str, Any] = {"quasi_identifiers": ["age", "region"], "confidential": ["pay"]}
+
+
+@pytest.mark.parametrize("unit", ["record", "who", "name"])
+def test_a_table_is_checked_without_a_value_in_the_log(server: Server, unit: str) -> None:
+    before = len(server.log())
+    found = tn.evaluate.check(f"{server.address()}#people", **CHECKED, unit=unit)
+    assert found.rows == 400
+    log = server.log()[before:]
+    assert log.count("SELECT") > 5
+    assert [canary for canary in CANARIES if canary in log + str(found)] == []
+
+
+def test_the_log_would_tell_if_a_check_looked_values_up(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The mutant counts the rows of each value by a statement of its own."""
+
+    def one_by_one(self: Tally, name: str) -> int:
+        values = pa.concat_tables(self.tally([name])).column(0).drop_null().to_pylist()
+        for value in values:
+            list(self._run(f"SELECT COUNT(*) FROM {self._table} WHERE {name} = '{value}'"))  # noqa: S608
+        return len(values)
+
+    monkeypatch.setattr(Tally, "different", one_by_one)
+    before = len(server.log())
+    tn.evaluate.check(f"{server.address()}#people", Schema.from_dict(STATED))
+    assert "canary" in server.log()[before:]
 
 
 def test_a_statement_that_fails_is_written_down_without_a_value(

@@ -727,7 +727,9 @@ class Paying:
 # one process imports, then forks them all before any ledger is open; they start together
 RACE = """
 import os, sys
-import tenue.ledger
+import tenue.errors, tenue.ledger.given
+if sys.argv[1].startswith("postgresql:"):
+    import tenue.ledger.postgres.ledger
 path, total, processes, attempts = sys.argv[1], *map(int, sys.argv[2:5])
 start, go = os.pipe()
 counts, tell = os.pipe()

@@ -1,4 +1,4 @@
-"""The memory that a release takes does not grow with the table that it is made of."""
+"""The memory that a release or a check takes does not grow with the table that it is about."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import duckdb
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -84,3 +85,41 @@ def test_memory_does_not_follow_the_rows(by: str, tmp_path: Path) -> None:
     assert large < small + 120
     # the same table at once, which is what a wrong choice would do
     assert megabytes(tmp_path, 6_000_000, by, 16 << 30) > 2 * large
+
+
+CHECK = """
+import re, sys
+from tenue.evaluate import check, rows
+
+path, memory = sys.argv[1:]
+rows._MEMORY = rows.LARGE = int(memory)
+known, wanted = ["age", "town"], ["pay"]
+found = check(path, quasi_identifiers=known, confidential=wanted)
+with open("/proc/self/status") as status:
+    held = int(re.search(r"VmHWM:\\s+(\\d+)", status.read())[1]) // 1024
+print(found.reading.by, found.rows, found.k, held)
+"""
+ROWS, LIMIT = 24_000_000, 128 << 20
+
+
+@pytest.mark.parametrize("kind", ["parquet", "duckdb"])
+def test_a_table_larger_than_memory_is_checked(kind: str, tmp_path: Path) -> None:
+    """The process holds less than the table in memory, and DuckDB may hold less than the file."""
+    path, source = tmp_path / f"large.{kind}", str(tmp_path / f"large.{kind}")
+    columns = "i % 97 AS age, i % 89 AS town, hash(i) % 1000 AS pay, hash(i + 1) AS more"
+    sql = f"SELECT {columns} FROM range({ROWS}) t(i)"  # noqa: S608
+    with duckdb.connect(source if kind == "duckdb" else ":memory:") as connection:
+        connection.execute("SET memory_limit = '1GB'")
+        if kind == "duckdb":
+            connection.execute(f"CREATE TABLE t AS {sql}")
+            source = f"duckdb://{source}#t"
+        else:
+            how = "FORMAT parquet, COMPRESSION uncompressed"
+            connection.execute(f"COPY ({sql}) TO '{path}' ({how})")
+    assert path.stat().st_size > LIMIT
+    in_memory = ROWS * 4 * 8 >> 20
+    command = [sys.executable, "-c", CHECK, source, str(LIMIT)]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    by, rows, k, held = done.stdout.split()
+    assert (by, int(rows), int(k)) == ("DuckDB", ROWS, ROWS // (97 * 89))
+    assert int(held) < in_memory  # read at once, it would be 6,769

@@ -24,7 +24,9 @@ _REQUIRED = ("k", "l", "t")
 
 
 def check(
-    table: Annotated[str, Argument(help="A CSV or Parquet file, made by anyone.")],
+    table: Annotated[
+        str, Argument(help="A CSV or Parquet file, made by anyone, or the address of a table.")
+    ],
     schema: Annotated[Path | None, Option(help="Roles, types and unit.")] = None,
     quasi_identifiers: Annotated[
         str | None, Option(help="What an intruder may know, instead of the schema's: age,zip")

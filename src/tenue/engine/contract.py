@@ -338,13 +338,34 @@ class KeptThere:
     missing: Mapping[str, int]
 
 
+class Taken:
+    """What reached this process so far of a table that is counted elsewhere.
+
+    counts: how many numbers of rows, each with the values that it belongs to, if any.
+    rows: how many rows of a sample.
+    columns: the columns that were read as wholes.
+    """
+
+    def __init__(self) -> None:
+        self.counts, self.rows, self.columns = 0, 0, list[str]()
+
+
 class Tallied(Protocol):
     """A table whose values are counted where its rows are.
 
     Guarantee
         What is handed over is one entry for each combination of values, however many rows have it,
-        except by `some`. Values are told apart as whoever reads the table tells them apart.
+        except by `some` and `load`. Values are told apart as whoever reads the table tells them
+        apart.
+
+    engine: the name of what counts.
+    names: the columns, as the table spells them.
+    taken: what was handed over.
     """
+
+    engine: str
+    names: tuple[str, ...]
+    taken: Taken
 
     def can_tell(self, name: str) -> bool:
         """Whether the values of a column can be counted there."""
@@ -368,6 +389,10 @@ class Tallied(Protocol):
 
     def some(self, names: Sequence[str], step: int, most: int) -> pyarrow.Table:
         """Every so many rows of the table, `most` at most."""
+        ...
+
+    def load(self, names: Sequence[str]) -> pyarrow.Table:
+        """All rows of these columns, for those whose values cannot be counted there."""
         ...
 
 

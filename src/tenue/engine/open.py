@@ -69,11 +69,17 @@ def open_engine(
 
 
 def _in_server(source: Server, schema: Table) -> Engine:
+    _refuse_without_psycopg()
+    from .postgres.engine import Postgres
+
+    return Postgres(source, schema)
+
+
+def _refuse_without_psycopg() -> None:
     try:
-        from .postgres.engine import Postgres
+        import_module(f"{__package__}.postgres.session")
     except ImportError:
         raise refuse("engine.postgresql-needs-psycopg") from None
-    return Postgres(source, schema)
 
 
 def _in_spark(source: InSpark, schema: Table) -> Engine:
@@ -95,6 +101,7 @@ def open_table(
 ) -> tuple[tuple[str, ...], Load]:
     """The columns of a table without a schema, and how they are read; refused if it is none."""
     if isinstance(source, Server):
+        _refuse_without_psycopg()
         from .postgres.whole import open_table as open_in_server
 
         return open_in_server(source)
@@ -108,20 +115,29 @@ def open_table(
     return open_whole(source)
 
 
-def open_tally(source: Files | InSpark, memory: int) -> Tallied:
-    """The counts of a table without a schema, made where its rows are; refused if it is none.
+def open_tally(
+    source: Files | Database | Relation | Server | InSpark, memory: int
+) -> AbstractContextManager[Tallied]:
+    """The counts of a table without a schema, made where its rows are, as long as the context
+    lasts; refused if it is none.
 
     Parameters
-        memory: how many bytes DuckDB may hold before it puts counts of files on disk.
+        memory: how many bytes DuckDB may hold before it puts counts on disk. A relation's
+            connection, a server and Spark have limits of their own.
     """
+    if isinstance(source, Server):
+        _refuse_without_psycopg()
+        from .postgres.tally import open_tally as open_in_server
+
+        return open_in_server(source)
     if isinstance(source, Cluster | Distributed):
         _refuse_without_pyspark()
         from .spark.tally import open_tally as open_in_spark
 
         return open_in_spark(source)
-    from .duckdb.tally import open_tally as open_files
+    from .duckdb.tally import open_tally as open_here
 
-    return open_files(source, memory)
+    return open_here(source, memory)
 
 
 def describe_table(source: object, *, values: bool = False) -> list[Described]:
@@ -130,6 +146,7 @@ def describe_table(source: object, *, values: bool = False) -> list[Described]:
 
     found = locate(source, "table")
     if isinstance(found, Server):
+        _refuse_without_psycopg()
         from .postgres.whole import describe as describe_in_server
 
         return describe_in_server(found, values=values)

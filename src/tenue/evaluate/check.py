@@ -21,9 +21,9 @@ from .facts import Asked, facts_of_rows
 from .group import exposure, spelling
 from .group.dependence import Seen, determined
 from .group.spelling import named
-from .rows import Rows, open_rows
+from .rows import Rows, open_counted, open_rows
 from .value import Values, typed
-from .verdict import Check
+from .verdict import Check, Reading
 
 _RECORD = "record"
 
@@ -47,8 +47,10 @@ def check(
         else their rows say, and never overstated.
 
     Parameters
-        table: a data frame, a path of a CSV or Parquet file, a DuckDB relation, a table in Spark or
-            PostgreSQL. Large files and tables in Spark are counted where their rows are.
+        table: a data frame, a path of a CSV or Parquet file, a DuckDB relation, a table in a DuckDB
+            file, in PostgreSQL or in Spark. All but data frames and files below 256 MiB are counted
+            where their rows are: this process then holds the different values of a column that has
+            a role, some bytes for each group, and at most 50,000 rows.
         schema: roles, types, unit and missing values, as a `Schema` or the path of its file.
         quasi_identifiers, confidential: columns, instead of those that have these roles. A private
             table needs none: with its certificate beside it, rows are then compared as wholes.
@@ -71,19 +73,21 @@ def check(
     Source
         Thesis, sections 2.8 and 7.2.
     """
-    declared, rows = schema_of(schema), open_rows(table)
-    if rows.there is None:
-        rows = rows.held([name for name in rows.names if _is_looked_at(name, declared)])
+    declared = schema_of(schema)
     beside = certificate_beside(Path(table)) if isinstance(table, str | os.PathLike) else None
-    if beside is not None and beside.drawn and quasi_identifiers is None:
-        secret = _chosen(rows, declared, confidential, "confidential")
-        whole = [name for name in rows.names if name not in secret]
-        quasi_identifiers = _chosen(rows, declared, None, "quasi_identifiers") or whole
-    if beside is not None and quasi_identifiers is None and beside.only_groups(rows.names):
-        quasi_identifiers = [GROUP]
-    found = _checked(rows, declared, quasi_identifiers, confidential, unit, None)
-    found = _exposed(found, rows, declared, unit)
-    return quoted(found, beside, rows.names)
+    with open_counted(table) as rows:
+        if rows.there is None:
+            rows = rows.held([name for name in rows.names if _is_looked_at(name, declared)])
+        if beside is not None and beside.drawn and quasi_identifiers is None:
+            secret = _chosen(rows, declared, confidential, "confidential")
+            whole = [name for name in rows.names if name not in secret]
+            quasi_identifiers = _chosen(rows, declared, None, "quasi_identifiers") or whole
+        if beside is not None and quasi_identifiers is None and beside.only_groups(rows.names):
+            quasi_identifiers = [GROUP]
+        found = _checked(rows, declared, quasi_identifiers, confidential, unit, None)
+        found = _exposed(found, rows, declared, unit)
+        found = replace(found, reading=_reading(rows, found.rows))
+        return quoted(found, beside, rows.names)
 
 
 def check_groups(
@@ -156,15 +160,21 @@ def _checked(
 def _counted(rows: Rows, asked: Asked) -> Counted | None:
     """The table where it is; None if it is read into this process.
 
-    That is so for a file that is not large, for a column of which the engine does not tell values
-    apart, and for one that has two roles.
+    That is so for a data frame, for a file that is not large, and for a column of which the engine
+    does not tell values apart.
     """
-    used = [*asked.known, *asked.wanted, *([asked.person] if asked.person else [])]
-    if rows.there is None or len(set(used)) < len(used):
-        return None
-    if not all(map(rows.there.can_tell, used)):
+    if rows.there is None or not all(map(rows.there.can_tell, asked.used)):
         return None
     return Counted(rows, rows.there, asked)
+
+
+def _reading(rows: Rows, many: int) -> Reading:
+    """Where a table of so many rows was counted, and what was read of it."""
+    if rows.there is None:
+        return Reading(rows=many)
+    taken = rows.there.taken
+    by = rows.there.engine
+    return Reading(by, counts=taken.counts, rows=taken.rows, columns=tuple(taken.columns))
 
 
 def _exposed(found: Check, rows: Rows, schema: Table | None, unit: str | None) -> Check:

@@ -27,7 +27,7 @@ from .group.dependence import MOST_ROWS, Seen
 from .group.diversity import Holdings, distinct_values, holdings, needed_values
 from .group.spelling import Meant, meant, shown
 from .rows import Rows
-from .value import Values, is_text, one_array, typed
+from .value import Values, is_text, one_array, telling, typed
 
 if TYPE_CHECKING:
     import pyarrow
@@ -69,12 +69,19 @@ class Counted:
 
         Guarantee
             What is held grows with the different values of a column and the number of groups, never
-            with the number of rows.
+            with the number of rows: the different values of quasi-identifiers, confidential columns
+            and, before all else is counted, of names of persons; at most as many combinations of
+            values as a column has values, or 2^18; nine bytes for each group.
+            Counts that do not belong together, of a table that changed, are refused.
         """
         asked = self._asked
-        every = {name: self.values(name) for name in asked.used}
+        renamed, rows_of_persons = self._renamed()
+        every = {name: self.values(name) for name in asked.used if self._needs_every(name)}
         units, sizes, times = self._sizes(every)
         rows = int((sizes * times).sum())
+        told = [*filter(None, [rows_of_persons]), *(_rows(values) for values in every.values())]
+        if any(many != rows for many in told):
+            raise _changed()
         found, columns, merged = [], [], []
         homogeneous = np.zeros(int(times.sum()), np.bool_)
         of_group = np.zeros(homogeneous.size, np.int64)
@@ -85,18 +92,17 @@ class Counted:
             for part, counts, distinct in self._diversity(name, every, meaning.codes.count):
                 end = begin + part.groups.count
                 if end > homogeneous.size:
-                    raise refuse("engine.changed-while-it-was-read", names="The table")
+                    raise _changed()
                 of_group[begin:end] = part.sizes
                 homogeneous[begin:end] |= fold.add(counts, distinct, part.sizes)
                 begin = end
             if begin != homogeneous.size or of_group.sum() != rows:
-                raise refuse("engine.changed-while-it-was-read", names="The table")
+                raise _changed()
             found.append(fold.measured(rows))
             columns.append(secret)
             if meaning.merged:
                 merged.append(name)
         seen = {n: shown(n, every[n].column(0), asked.column(n)) for n in asked.known}
-        person = asked.person
         return Facts(
             units=units,
             sizes=sizes,
@@ -106,7 +112,7 @@ class Counted:
             homogeneous_rows=int(of_group[homogeneous].sum()),
             columns=tuple(columns),
             respelled=[name for name, column in seen.items() if column.respelled],
-            renamed=person is not None and shown(person, every[person].column(0)).respelled,
+            renamed=renamed,
             merged=merged,
         )
 
@@ -122,7 +128,8 @@ class Counted:
     def names_rows(self, name: str) -> bool:
         """Whether a column that nobody declared looks like names of persons or of rows."""
         if not self._there.can_tell(name):
-            return exposure.names_rows(name, self._rows.read([name])[name])
+            kind = self._there.some([name], 1, 1).column(0).type
+            return exposure.may_name(kind) and exposure.names_rows(name, self._whole(name))
         parts = self._there.tally([name])
         first = next(parts)
         if not exposure.may_name(first.column(0).type):
@@ -137,22 +144,47 @@ class Counted:
     def found_by(self, name: str, rows: int) -> float:
         """The share of rows that are found by whoever knows this column of a person."""
         if not self._there.can_tell(name):
-            return exposure.found_by(self._rows.read([name])[name])
+            return exposure.found_by(self._whole(name))
         return 0.0 if rows < 2 else self._there.different(name) / rows
 
     def seen(self, names: Sequence[str], rows: int) -> dict[str, Seen]:
         """The columns that can be compared, in a sample of rows whose size is bounded."""
+        import pyarrow
+
         table = self._there.some(names, -(-rows // MOST_ROWS), MOST_ROWS)
         found = {}
         for name in names:
             column, before = table.column(name), 0
             declared = self._asked.column(name)
-            if is_text(column.type) and (self._written or isinstance(declared, Bounded)):
-                every = self.values(name).column(0)  # whether all of it is numbers
-                column, before = _joined(every, column), len(every)
+            encoded = pyarrow.types.is_dictionary(column.type)
+            parsed = self._written or isinstance(declared, Bounded)
+            if parsed and is_text(column.type) and not encoded:
+                some = telling(one_array(part.column(0)) for part in self._there.tally([name]))
+                column, before = _joined(pyarrow.chunked_array([some]), column), len(some)
             with suppress(Refused):
                 found[name] = Seen.of(self._typed(name, column)).only(slice(before, None))
         return found
+
+    def _whole(self, name: str) -> pyarrow.ChunkedArray:
+        return self._rows.read([name])[name]
+
+    def _renamed(self) -> tuple[bool, int | None]:
+        """Whether some name of a person seems to be written in two ways, and how many rows have
+        names; these are forgotten again."""
+        person = self._asked.person
+        if person is None:
+            return False, None
+        names = self.values(person)
+        return shown(person, names.column(0)).respelled, _rows(names)
+
+    def _needs_every(self, name: str) -> bool:
+        """Whether what a value is depends on all values of its column.
+
+        Names of persons are compared as they are stored, group by group, unless they are texts that
+        are declared numbers or dates: then they are such if all of them are.
+        """
+        asked = self._asked
+        return name in (*asked.known, *asked.wanted) or isinstance(asked.column(name), Bounded)
 
     def _typed(self, name: str, column: pyarrow.ChunkedArray, *, guess: bool = True) -> Values:
         declared = self._asked.column(name)
@@ -169,20 +201,23 @@ class Counted:
             sizes, groups = self._there.sizes(self._asked.known)
             return sizes, sizes, groups
         seen: dict[tuple[int, int], int] = {}
-        for part in self._parts([person], len(every[person])):
-            units = part.groups.units(self._persons(part, every[person]))
+        for part in self._parts([person], _most(every, person)):
+            units = part.groups.units(self._persons(part, every))
             pairs, times = np.unique(np.stack([units, part.sizes]), axis=1, return_counts=True)
             for (one, many), more in zip(pairs.T.tolist(), times.tolist(), strict=True):
                 seen[one, many] = seen.get((one, many), 0) + more
         both = np.array(list(seen), np.int64).reshape(-1, 2)
         return both[:, 0], both[:, 1], np.array(list(seen.values()), np.int64)
 
-    def _persons(self, part: _Part, every: pyarrow.Table) -> Codes:
-        person = self._asked.person
+    def _persons(self, part: _Part, every: dict[str, pyarrow.Table]) -> Codes:
+        person, begin = self._asked.person, 0
         assert person is not None  # noqa: S101
-        column = _joined(every.column(0), part.table.column(person))
+        column = part.table.column(person)
+        if person in every:
+            begin = len(every[person])
+            column = _joined(every[person].column(0), column)
         codes = self._typed(person, column, guess=False).coded()
-        return Codes(codes.codes[len(every) :], codes.count)
+        return Codes(codes.codes[begin:], codes.count)
 
     def _diversity(
         self, name: str, every: dict[str, pyarrow.Table], count: int
@@ -192,6 +227,8 @@ class Counted:
 
         def codes(column: pyarrow.ChunkedArray) -> Codes:
             _, meaning = self._meant(name, _joined(values.column(0), column))
+            if meaning.codes.count != count:  # a value that was not there before
+                raise _changed()
             return Codes(meaning.codes.codes[len(values) :], count)
 
         if person is None:
@@ -204,11 +241,11 @@ class Counted:
                 counts = replace(counts, totals=totals)
                 yield part, counts, distinct_values(counts)
             return
-        most = max(len(values), len(every[person]))
+        most = _most(every, name, person)
 
         def held() -> Iterator[tuple[_Part, Holdings]]:
             for part in self._parts([name, person], most):
-                persons = self._persons(part, every[person])
+                persons = self._persons(part, every)
                 yield part, holdings(part.groups, codes(part.table.column(name)), persons)
 
         totals = np.zeros(count, np.int64)
@@ -222,9 +259,9 @@ class Counted:
         """Combinations with values of other columns, at least so many at a time, whole groups."""
         import pyarrow
 
-        known, least = self._asked.known, max(_MANY, most)
+        names, least = dict.fromkeys([*self._asked.known, *others]), max(_MANY, most)
         held: list[pyarrow.Table] = []
-        for batch in self._there.tally([*known, *others]):
+        for batch in self._there.tally(list(names)):
             held.append(batch)
             if sum(map(len, held)) < least:
                 continue
@@ -242,6 +279,20 @@ class Counted:
         labels = grouped(codes, len(table)).labels
         places = np.cumsum(np.append(False, labels[1:] != labels[:-1]))
         return Groups(places, int(places[-1]) + 1)
+
+
+def _rows(values: pyarrow.Table) -> int:
+    """How many rows have these different values."""
+    return int(values.column(1).to_numpy().sum())
+
+
+def _most(every: dict[str, pyarrow.Table], *names: str) -> int:
+    """How many different values are joined to some of them, at most, to be read alike."""
+    return max(len(every[name]) if name in every else 0 for name in names)
+
+
+def _changed() -> Refused:
+    return refuse("engine.changed-while-it-was-read", names="The table")
 
 
 class _TwiceError(Exception):
@@ -266,4 +317,4 @@ def _joined(every: pyarrow.ChunkedArray, some: pyarrow.ChunkedArray) -> pyarrow.
     """Some values after every different one: whatever is read from them is read alike."""
     import pyarrow
 
-    return pyarrow.chunked_array([*every.chunks, *some.chunks], every.type)
+    return pyarrow.chunked_array([*every.chunks, *some.cast(every.type).chunks], every.type)

@@ -6,21 +6,22 @@ for a group whose rows were skipped would look smaller or safer than it is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import TYPE_CHECKING, Any
 
 from ..engine.contract import Tallied
 from ..engine.open import open_table, open_tally
 from ..engine.source.frame import arrow_table
-from ..engine.source.location import Cluster, Distributed, Files, Frame, InSpark, locate
+from ..engine.source.location import Files, Frame, Source, locate
 from ..errors import nearest, refuse
 
 if TYPE_CHECKING:
     import pyarrow
 
 LARGE = 1 << 28
-"""Files of so many bytes are counted by DuckDB, not read into this process by those who count."""
+"""Files of so many bytes are counted by DuckDB; smaller ones are read once, which is quicker."""
 _MEMORY = 1 << 30
 
 
@@ -30,7 +31,7 @@ class Rows:
 
     names: its columns, as it spells them.
     written: whether its values are text that has yet to be read as numbers and dates (CSV).
-    there: its counts, made where the rows are, for a table that lies elsewhere or is large.
+    there: its counts, made where the rows are; None if rows are read into this process.
     """
 
     names: tuple[str, ...]
@@ -88,22 +89,50 @@ def open_rows(source: object) -> Rows:
         return source
     if isinstance(source, list | tuple | np.ndarray):
         return _matrix(source)
+    return _located(locate(source, "table"))
+
+
+@contextmanager
+def open_counted(source: object) -> Iterator[Rows]:
+    """The same table, as long as the context lasts; its rows stay where they are if they can.
+
+    That is so for every table in PostgreSQL, Spark, a DuckDB file or a DuckDB relation, whatever
+    its size, and for files of `LARGE` bytes or more. What `there` counts and what `read` gives is
+    of one state of a table in PostgreSQL.
+    """
+    import numpy as np
+
+    if isinstance(source, Rows | list | tuple | np.ndarray):
+        yield open_rows(source)
+        return
     found = locate(source, "table")
+    if isinstance(found, Frame) or (isinstance(found, Files) and _small(found)):
+        yield _located(found)
+        return
+    _refuse_json(found)
+    with open_tally(found, _MEMORY) as there:
+        yield replace(_once(there.names, there.load, _written(found)), there=there)
+
+
+def _located(found: Source) -> Rows:
     if isinstance(found, Frame):
         return _frame(found)
-    if isinstance(found, Files) and found.kind in ("json", "jsonl"):
-        raise refuse("evaluate.table-is-json-file")
+    _refuse_json(found)
     names, load = open_table(found)
-    written = isinstance(found, Files) and found.kind in ("csv", "tsv")
-    there = open_tally(found, _MEMORY) if _stays(found) else None
-    return replace(_once(names, load, written), there=there)
+    return _once(names, load, _written(found))
 
 
-def _stays(source: object) -> TypeGuard[Files | InSpark]:
-    """Whether rows stay where they are when they are counted."""
-    if isinstance(source, Files):
-        return sum(path.stat().st_size for path in source.paths) >= LARGE
-    return isinstance(source, Cluster | Distributed)
+def _small(source: Files) -> bool:
+    return sum(path.stat().st_size for path in source.paths) < LARGE
+
+
+def _written(source: Source) -> bool:
+    return isinstance(source, Files) and source.kind in ("csv", "tsv")
+
+
+def _refuse_json(source: Source) -> None:
+    if isinstance(source, Files) and source.kind in ("json", "jsonl"):
+        raise refuse("evaluate.table-is-json-file")
 
 
 def _once(

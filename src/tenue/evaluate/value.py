@@ -7,6 +7,7 @@ zero is zero. Text is equal byte by byte.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal
@@ -181,6 +182,67 @@ def _parsed(array: Any, wanted: list[Any]) -> Any:
     return array
 
 
+def telling(parts: Iterable[Any]) -> Any:
+    """A few of many texts, beside which others are read as they would be beside all of these.
+
+    How a text is read depends on whether all can be read so: a text that cannot is enough to tell.
+    The parts may be forgotten one by one.
+    """
+    import pyarrow
+    import pyarrow.compute as pc
+
+    found, doubtful, present, long = [], [*_wanted(None, True), *_wide()], False, False
+    for part in parts:
+        words = pc.drop_null(pc.cast(part, pyarrow.large_string()))
+        if not present and len(words):
+            present = True
+            found.append(words.slice(0, 1))
+        trimmed = pc.utf8_trim_whitespace(words)
+        if not long:
+            matching = words.filter(pc.match_substring_regex(trimmed, _LONG))
+            long = len(matching) > 0
+            found.append(matching.slice(0, 1))
+        for kind in list(doubtful):
+            place = _first_unlike(trimmed, kind)
+            if place is not None:
+                doubtful.remove(kind)
+                found.append(words.slice(place, 1))
+    return pyarrow.concat_arrays(found) if found else pyarrow.array([], pyarrow.large_string())
+
+
+def _first_unlike(words: Any, kind: Any) -> int | None:
+    """Where the first text stands that is not of this kind; None if there is none."""
+    begin, end = 0, len(words)
+    if can_be(words, kind):
+        return None
+    while end - begin > 1:
+        middle = (begin + end) // 2
+        if can_be(words.slice(begin, middle - begin), kind):
+            begin = middle
+        else:
+            end = middle
+    return begin
+
+
+def can_be(values: Any, kind: Any) -> bool:
+    """Whether all values of an Arrow array can be read as this type."""
+    import pyarrow
+    import pyarrow.compute as pc
+
+    try:
+        pc.cast(values, kind)
+    except pyarrow.ArrowException:
+        return False
+    return True
+
+
+def _wide() -> list[Any]:
+    """Decimals of as many digits as there are, with fewer and fewer before the point."""
+    import pyarrow
+
+    return [pyarrow.decimal128(38, scale) for scale in (0, 6, 18)]
+
+
 def _decimals(words: Any, read: Any) -> Any:
     """Long numbers digit by digit, if decimals of 38 digits can hold them; else as they were read.
 
@@ -189,9 +251,9 @@ def _decimals(words: Any, read: Any) -> Any:
     import pyarrow
     import pyarrow.compute as pc
 
-    for scale in (0, 6, 18):
+    for kind in _wide():
         try:
-            return pc.cast(words, pyarrow.decimal128(38, scale))
+            return pc.cast(words, kind)
         except pyarrow.ArrowException:
             continue
     return read

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import math
 import textwrap
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from fractions import Fraction
 from typing import Any, Literal
 
@@ -16,6 +16,8 @@ from ..errors import refuse
 from ..number import exact, whole
 from ..screen.number import exactly, many, named, percent, shortly
 from ..screen.page import WIDTH, sentence
+
+HERE = "this process"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,6 +49,33 @@ class Confidential:
     exact_t_ratio: Fraction | None
 
 
+@dataclass(frozen=True)
+class Reading:
+    """Where a table was counted, and what of it was read into this process.
+
+    by: "this process", or the engine that counted: "DuckDB", "PostgreSQL" or "Spark".
+    counts: how many numbers of rows it gave, each with the values that it belongs to.
+    rows: how many rows were read; of a table that is counted elsewhere 50,000 at most, for the
+        warnings about columns that follow from others.
+    columns: the columns of such a table that were read as wholes.
+    """
+
+    by: str = HERE
+    counts: int = 0
+    rows: int = 0
+    columns: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        if self.by == HERE:
+            return f"Counted in this process, which read {many(self.rows, 'row')}."
+        read = many(self.counts, "count")
+        if self.rows:
+            read += f", and {many(self.rows, 'row')} to compare columns"
+        if self.columns:
+            read += f", and all of {named(self.columns)}"
+        return f"Counted by {self.by}; this process read {read}."
+
+
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Check:
     """What a table shows of its groups. It describes one file, and promises nothing.
@@ -74,6 +103,8 @@ class Check:
     swapped: whether confidential values are known to have changed places between people; what a
         group shows is then not known to be its members'.
     drawn: whether rows are known to be drawn under differential privacy, so that none is anybody's.
+    reading: where the rows were counted, and what was read of them; None where a release was
+        measured as it was made.
     """
 
     rows: int
@@ -95,6 +126,7 @@ class Check:
     k_from: Literal["units", "rows", "certificate"] = "units"
     swapped: bool = False
     drawn: bool = False
+    reading: Reading | None = None
 
     @property
     def l(self) -> int | None:  # noqa: E743 - the paper's name
@@ -153,6 +185,10 @@ class Check:
             {part.name: plain(getattr(column, part.name)) for part in fields(column)}
             for column in self.confidential
         ]
+        if self.reading is None:
+            del facts["reading"]
+        else:
+            facts["reading"] = asdict(self.reading) | {"columns": list(self.reading.columns)}
         return facts
 
     def to_json(self) -> str:
@@ -199,10 +235,12 @@ def check_text(check: Check, width: int = WIDTH) -> str:
         ]
     if not check.confidential:
         lines += ["", "No confidential column was named, so l and t were not measured."]
+    here = check.reading is None or check.reading.by == HERE
     lines += [
         "",
-        "This is about this file, and about an intruder who knows these columns and no others. "
-        "A second release of the same people may undo it.",
+        f"This is about this {'file' if here else 'table'}, and about an intruder who knows these "
+        "columns and no others. A second release of the same people may undo it.",
+        *(() if check.reading is None else ("", str(check.reading))),
     ]
     return "\n".join(_wrapped(line, width) for line in lines)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import random
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import pytest
 
 from tenue.errors import InvalidTable
 from tenue.evaluate.group.spelling import shown
-from tenue.evaluate.value import domain, typed
+from tenue.evaluate.value import domain, telling, typed
 from unit.evaluate.stated import AGE, ILL, schema
 
 DAYS = {"type": "date", "bounds": ["2000-01-01", "2000-12-31"]}
@@ -154,3 +155,36 @@ def test_large_numbers_are_counted_from_the_least() -> None:
     assert read(pa.array([BIG, -BIG - 2])).least_of_large == -BIG - 2
     assert read(pa.array([1e300])).least_of_large == 0
     assert read(pa.array([None], pa.int64())).least_of_large == 0
+
+
+WORDS = [
+    "7",
+    " 7",
+    "7.5",
+    "1e3",
+    "2020-01-02",
+    "2020-01-02 03:04",
+    "x",
+    "",
+    "9" * 17,
+    "0.1" + "2" * 20,
+]
+WORDS += ["9" * 30 + ".5", "-0", "nan", None]
+
+
+@pytest.mark.parametrize("number", range(200))
+def test_a_few_texts_tell_how_all_of_them_are_read(number: int) -> None:
+    """The mutant looks at the sample alone: it reads numbers where a text is none."""
+    draw = random.Random(number)
+    pool = draw.sample(WORDS, draw.randint(1, 4))
+    many = [draw.choice(pool) for _ in range(draw.choice([1, 3, 50]))]
+    some = draw.sample(many, min(3, len(many)))
+    few = telling([pa.array(many[:20], pa.string()), pa.array(many[20:], pa.string())])
+    assert len(few) <= 9
+    for column in (None, declared(type="number", bounds=[0, 9]), declared(**DAYS)):
+        whole = read(pa.array(many + some, pa.string()), column, written=True)
+        found = read(pa.array(few.to_pylist() + some, pa.string()), column, written=True)
+        assert found.array.type == whole.array.type
+        assert found.kind == whole.kind
+        last = found.array.slice(len(few)).to_pylist()
+        assert repr(last) == repr(whole.array.slice(len(many)).to_pylist())

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 
 import tenue as tn
+from tenue.evaluate.verdict import Reading
 from unit.evaluate.stated import ROWS, people
 
 
@@ -94,3 +95,18 @@ def test_the_prompt_shows_the_screen() -> None:
     found = tn.evaluate.check(pa.table(table), quasi_identifiers=["age"], confidential=["ill"])
     assert repr(found) == str(found)
     assert "k = 1" in repr(found)
+
+
+def test_the_last_line_says_who_counted_and_what_was_read() -> None:
+    found = tn.evaluate.check(pa.table(ROWS), schema=people())
+    assert str(found).endswith("\n\nCounted in this process, which read 7 rows.")
+    reading = Reading("PostgreSQL", counts=1497, rows=400, columns=("more",))
+    there = str(dataclasses.replace(found, reading=reading))
+    assert "This is about this table," in there
+    assert " ".join(there.split("\n\n")[-1].split()) == (
+        "Counted by PostgreSQL; this process read 1,497 counts, and 400 rows to compare columns, "
+        "and all of `more`."
+    )
+    facts = json.loads(dataclasses.replace(found, reading=reading).to_json())["reading"]
+    assert facts == {"by": "PostgreSQL", "counts": 1497, "rows": 400, "columns": ["more"]}
+    assert "reading" not in dataclasses.replace(found, reading=None).to_dict()

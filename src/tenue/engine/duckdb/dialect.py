@@ -14,6 +14,7 @@ from ..sql.steps import between
 from ..sql.whole import Whole, integer
 from ..storage import Day, Fixed, Floating, Integer, Moment, Nothing, Opaque, Storage, Text, Truth
 
+UUID = Text("UUID")
 _UNITS = {"TIMESTAMP_S": 10**6, "TIMESTAMP_MS": 1000}
 # how an instant of nanoseconds is told from infinity: its coarser type, and that type's 1970
 _NANOS = {
@@ -34,6 +35,9 @@ class _DuckDB(Dialect):
         doubted = isinstance(kind, Floating) or not self.believed
         # texts are compared with words, never with ends
         return self.hidden(name) if doubted and not isinstance(kind, Text) else name
+
+    def seen(self, name: str, kind: Storage) -> str:
+        return f"CAST({name} AS {self.text})" if kind == UUID else self.stored(name, kind)
 
     def hidden(self, name: str) -> str:
         return f"TRY({name})"
@@ -144,7 +148,7 @@ _NAMED: dict[str, Storage] = {
     "FLOAT": Floating(single=True),
     "DOUBLE": Floating(),
     "VARCHAR": Text(),
-    "UUID": Text("UUID"),
+    "UUID": UUID,
     "BOOLEAN": Truth(),
     "DATE": Day(),
     '"NULL"': Nothing(),

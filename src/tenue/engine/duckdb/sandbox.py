@@ -104,7 +104,7 @@ class Sandbox:
     def __init__(
         self,
         source: Files | Database | Frame,
-        wanted: Mapping[str, str],
+        wanted: Mapping[str, str] | None,
         separator: str | None = None,
         memory: int | None = None,
     ) -> None:

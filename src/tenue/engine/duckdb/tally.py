@@ -1,64 +1,78 @@
-"""Counts of files that need not fit into memory, made by DuckDB."""
+"""Counts of files, of tables in DuckDB files and of relations, made by DuckDB."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import closing, contextmanager
 from functools import cache
 from typing import TYPE_CHECKING
 
 from ...errors import refuse
-from ..source.location import Files, names_of, paths_of
+from ..source import tally
+from ..source.location import Database, Files, Relation, names_of, paths_of
 from ..source.tally import Cell, Tally
 from ..source.whole import read_whole
 from ..watch import Watched
-from .reader import prepare
-from .sandbox import limited, quiet
-from .scratch import Scratch
+from .dialect import DOUBTED
+from .sandbox import Borrowed, Sandbox
 
 if TYPE_CHECKING:
     import pyarrow
 
-_BATCH = 1 << 16
 
+@contextmanager
+def open_tally(source: Files | Database | Relation, memory: int) -> Iterator[Tally]:
+    """The counts of a table, as long as the context lasts; refused if it is none.
 
-def open_tally(source: Files, memory: int) -> Tally:
-    """The counts of files, holding so many bytes; refused if they are no table.
-
-    The files are read as a whole first, and refused with the line that is no row.
+    DuckDB holds so many bytes and puts the rest on disk; the connection of a relation keeps its own
+    limit. Nothing but the table can be reached, except from such a connection. Files of text are
+    read as wholes first, and refused with the line that is no row.
     """
     import duckdb
 
-    scratch, watched = Scratch(), Watched(paths_of(source))
-    connection, readable = duckdb.connect(":memory:", config=limited(scratch, memory)), None
-    quiet(connection)
-    with suppress(duckdb.Error):
-        readable = prepare(connection, source, None)
-    if readable is None:
-        raise refuse("engine.file-could-not-be-opened-as-table")
-    # by place, for the names of a file may be anything
-    table = f"{readable.sql} AS whole({', '.join(f'f{i}' for i in range(len(readable.columns)))})"
-    rows = cache(lambda: read_whole(readable.texts)[1])
+    watched = Watched(paths_of(source))
+    with closing(
+        Borrowed(source.relation)
+        if isinstance(source, Relation)
+        else Sandbox(source, None, memory=memory)
+    ) as store:
+        readable = store.readable
+        # by place, for the names of a file may be anything
+        places = [f"f{i}" for i in range(len(readable.columns))]
+        table = f"{readable.sql} AS whole({', '.join(places)})"
 
-    def statement(sql: str) -> Iterator[pyarrow.RecordBatch]:
-        many, found = rows(), False
-        try:
-            if readable.separated and counted() != many:
+        @cache
+        def agree() -> bool:
+            if not readable.separated:
+                return True
+            many = read_whole(readable.texts)[1]
+            (found,) = store.run(f"SELECT COUNT(*), COUNT(f0) FROM {table}")  # noqa: S608
+            return bool(found[0] == many)
+
+        def run(sql: str) -> Iterator[pyarrow.RecordBatch]:
+            ended = fits = alike = False
+            try:
+                alike = agree()
+                if alike:
+                    yield from store.batches(sql, tally.BATCH)
+                ended = True
+            except duckdb.OutOfMemoryException:
+                pass
+            except duckdb.Error:
+                fits = True
+            # raised out of reach of the error above, which may quote a row
+            if not ended:
+                if not fits:
+                    raise refuse("engine.counts-do-not-fit")
+                raise refuse(f"engine.{'file' if readable.paths else 'rows'}-could-not-be-read")
+            if not alike:
                 raise refuse("engine.readers-disagree", names=names_of(readable.paths))
-            yield from connection.cursor().sql(sql).to_arrow_reader(_BATCH)
-            found = True
-        except duckdb.Error:
-            pass
-        # raised out of reach of the error above, which may quote a row
-        if not found:
-            raise refuse("engine.file-could-not-be-read")
-        if not watched.unchanged():
-            raise refuse("engine.changed-while-it-was-read", names=names_of(readable.paths))
+            if not watched.unchanged():
+                raise refuse("engine.changed-while-it-was-read", names=names_of(readable.paths))
 
-    @cache
-    def counted() -> int:
-        sql = f"SELECT COUNT(*), COUNT(f0) FROM {table}"  # noqa: S608
-        return int(connection.cursor().execute(sql).fetchall()[0][0])
-
-    cells = {name: Cell(f"f{i}", stored) for i, (name, stored) in enumerate(readable.columns)}
-    return Tally(cells, table, "row_number() OVER () - 1", statement, kept=scratch)
+        cells = {
+            name: Cell(place, stored)
+            for place, (name, stored) in zip(places, readable.columns, strict=True)
+        }
+        # the statistics of a file may rule out what it holds, and nobody compared them
+        yield Tally("DuckDB", DOUBTED, table, cells, run)

@@ -73,6 +73,13 @@ class _Postgres(Dialect):
             return f"CAST({name} AS {self.text}) COLLATE {self.collation}"
         return name
 
+    def seen(self, name: str, kind: Storage) -> str:
+        if isinstance(kind, Fixed) or kind == DECIMAL:
+            return f"CAST({name} AS {self.double})"
+        if isinstance(kind, Text):
+            return f"CAST({name} AS {self.text}) COLLATE {self.collation}"
+        return name
+
     def is_nan(self, name: str) -> str:
         return f"({name} = {self.number(math.nan)})"
 

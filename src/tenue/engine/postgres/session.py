@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import psycopg
 
 from ...errors import refuse
-from .arrow import to_arrow, to_batches
+from .arrow import HandOver
 
 if TYPE_CHECKING:
     import pyarrow
@@ -79,9 +79,12 @@ class Session:
     def snapshot(self) -> Iterator[Snapshot]:
         """One state of the table, for as many statements as wanted."""
         connection = self._begun()
+        hand_over = HandOver(connection, self._address, self._settings)
         try:
-            yield Snapshot(connection, self._address, self._settings)
+            yield Snapshot(connection, hand_over)
         finally:
+            with suppress(Exception):  # of ADBC
+                hand_over.close()
             with suppress(psycopg.Error):
                 connection.execute("ROLLBACK")
 
@@ -110,12 +113,9 @@ class Snapshot:
     """One state of the table."""
 
     def __init__(
-        self,
-        connection: psycopg.Connection[tuple[Any, ...]],
-        address: str,
-        settings: Sequence[str],
+        self, connection: psycopg.Connection[tuple[Any, ...]], hand_over: HandOver
     ) -> None:
-        self._connection, self._address, self._settings = connection, address, settings
+        self._connection, self._hand_over = connection, hand_over
 
     def run(self, sql: str) -> Tuples:
         """The rows of a SELECT."""
@@ -127,8 +127,8 @@ class Snapshot:
 
     def arrow(self, sql: str) -> pyarrow.Table:
         """The rows of a SELECT, as an Arrow table."""
-        return to_arrow(self._connection, self._address, sql, self._settings)
+        return self._hand_over.arrow(sql)
 
     def batches(self, sql: str, size: int) -> Iterator[pyarrow.RecordBatch]:
         """The same, so many rows at a time."""
-        return to_batches(self._connection, self._address, sql, self._settings, size)
+        return self._hand_over.batches(sql, size)

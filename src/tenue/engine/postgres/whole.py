@@ -4,14 +4,13 @@ draft of one."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import closing, suppress
 from typing import TYPE_CHECKING
-
-import psycopg
 
 from ...errors import refuse
 from ..duckdb.describe import LOOKED_AT, Described, describe_arrow
 from ..source.location import Server
-from ..storage import Fixed, Opaque, Text, Written
+from ..storage import Opaque
 from .catalogue import Found, find_readable
 from .dialect import POSTGRES
 from .session import Session
@@ -19,7 +18,8 @@ from .session import Session
 if TYPE_CHECKING:
     import pyarrow
 
-_TIMEOUT = 600
+TIMEOUT = 600
+"""Seconds that one statement may take."""
 
 
 def open_table(
@@ -44,7 +44,7 @@ def describe(source: Server, *, values: bool) -> list[Described]:
 
 def look_at(source: Server) -> Found:
     """What the catalogue says of the table; refused if it is none, or may not be read."""
-    session = Session(source.address, _TIMEOUT)
+    session = Session(source.address, TIMEOUT)
     try:
         return session.look(lambda state: find_readable(state, source.table))
     finally:
@@ -53,28 +53,19 @@ def look_at(source: Server) -> Found:
 
 def _reader(source: Server, found: Found) -> Callable[[Sequence[str], int | None], pyarrow.Table]:
     """What gives the columns of these names, of so many rows or of all."""
-    stored, types = dict(found.columns), dict(found.types)
+    stored = dict(found.columns)
 
     def chosen(name: str) -> str:
         own = POSTGRES.quoted(name)
-        if isinstance(stored[name], Fixed) or types[name].startswith("numeric"):
-            return f"CAST({own} AS {POSTGRES.double}) AS {own}"
-        if isinstance(stored[name], Text | Written):
-            return f"CAST({own} AS {POSTGRES.text}) AS {own}"
-        return own
+        return f"{POSTGRES.seen(own, stored[name])} AS {own}"
 
     def load(names: Sequence[str], most: int | None) -> pyarrow.Table:
         sql = f"SELECT {', '.join(map(chosen, names))} FROM {found.sql}"  # noqa: S608
         sql += "" if most is None else f" LIMIT {most}"
-        again = Session(source.address, _TIMEOUT)
-        try:
-            with again.snapshot() as state:
-                return state.arrow(sql)
-        except psycopg.Error:
-            pass
-        finally:
-            again.close()
-        # raised out of reach of the error above, which may quote a row
-        raise refuse("engine.rows-could-not-be-read")
+        again = Session(source.address, TIMEOUT)
+        with closing(again), suppress(Exception), again.snapshot() as state:
+            return state.arrow(sql)
+        # raised out of reach of the error above, of psycopg or of ADBC, which may quote a row
+        raise refuse("engine.server-does-not-count")
 
     return load

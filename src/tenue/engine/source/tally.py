@@ -12,18 +12,22 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...frozen import dataclass
-from ..contract import Numbers
-from ..storage import Floating, Nothing, Opaque, Storage, Text
+from ..contract import Numbers, Taken
+from ..sql.dialect import Dialect
+from ..storage import Floating, Nothing, Opaque, Storage
 
 if TYPE_CHECKING:
     import pyarrow
+
+BATCH = 1 << 16
+"""So many counts are handed over together, at most."""
 
 
 @dataclass(frozen=True)
 class Cell:
     """One column.
 
-    sql: the expression of its values, as they are read by those who read all rows.
+    sql: its name in statements.
     stored: how it is stored.
     """
 
@@ -39,34 +43,33 @@ class Cell:
 class Tally:
     """Counts of a table, as `Tallied` says.
 
-    cells: the columns, by the names that the table gives them.
+    engine: the name of what counts.
+    dialect: how it spells SQL.
     table: what stands after FROM.
-    number: the SQL of a number for each row, from 0 on.
-    run: what a SELECT gives, in batches.
-    kept: what must not be forgotten while statements run.
+    cells: the columns, by the names that the table gives them.
+    run: what a SELECT gives, in batches; refused without a word of the engine's own if it fails.
     """
 
     def __init__(
         self,
-        cells: Mapping[str, Cell],
+        engine: str,
+        dialect: Dialect,
         table: str,
-        number: str,
+        cells: Mapping[str, Cell],
         run: Callable[[str], Iterator[pyarrow.RecordBatch]],
-        kept: object = None,
     ) -> None:
-        self._kept = kept
-        self._cells, self._table, self._number, self._run = cells, table, number, run
+        self.engine, self.names, self.taken = engine, tuple(cells), Taken()
+        self._dialect, self._table, self._cells, self._run = dialect, table, cells, run
 
     def can_tell(self, name: str) -> bool:
         """Whether equal values of the column are equal to the engine too."""
-        stored = self._cells[name].stored
-        return not isinstance(stored, Opaque | Nothing) and stored != Text("UUID")
+        return not isinstance(self._cells[name].stored, Opaque | Nothing)
 
     def tally(self, names: Sequence[str]) -> Iterator[pyarrow.Table]:
         """In their order, by the first column and then by the next ones."""
         keys = ", ".join(self._keys(names))
         sql = f"SELECT {keys}, COUNT(*) AS n FROM {self._values(names)} "  # noqa: S608
-        for batch in self._run(f"{sql}GROUP BY {keys} ORDER BY {keys}"):
+        for batch in self._counts(f"{sql}GROUP BY {keys} ORDER BY {keys}"):
             yield self._read(names, batch)
 
     def sizes(self, names: Sequence[str]) -> tuple[Numbers, Numbers]:
@@ -74,7 +77,7 @@ class Tally:
         keys = ", ".join(self._keys(names))
         inner = f"SELECT COUNT(*) AS n FROM {self._values(names)} GROUP BY {keys}"  # noqa: S608
         sql = f"SELECT n, COUNT(*) AS m FROM ({inner}) AS g GROUP BY n ORDER BY n"  # noqa: S608
-        found = [batch.columns for batch in self._run(sql)]
+        found = [batch.columns for batch in self._counts(sql)]
         none = np.zeros(0, np.int64)
         sizes, groups = (
             np.concatenate([none, *(np.asarray(part[j]) for part in found)]) for j in (0, 1)
@@ -87,28 +90,52 @@ class Tally:
         inner = f"SELECT DISTINCT {keys} FROM {self._values([name])} WHERE c0 IS NOT NULL"  # noqa: S608
         (found,) = (
             batch.column(0)[0].as_py()
-            for batch in self._run(f"SELECT COUNT(*) AS n FROM ({inner}) AS d")  # noqa: S608
+            for batch in self._counts(f"SELECT COUNT(*) AS n FROM ({inner}) AS d")  # noqa: S608
             if batch.num_rows
         )
         return int(found)
 
     def some(self, names: Sequence[str], step: int, most: int) -> pyarrow.Table:
         """By the number of a row."""
-        import pyarrow
-
-        picked = [f"{self._cells[name].sql} AS c{j}" for j, name in enumerate(names)]
-        sql = f"SELECT {', '.join(picked)}, {self._number} AS r FROM {self._table}"  # noqa: S608
+        rows = f"SELECT {self._chosen(names)}, {self._dialect.number_of_row()} AS r "
         columns = ", ".join(f"c{j}" for j in range(len(names)))
-        sql = f"SELECT {columns} FROM ({sql}) AS s WHERE r % {step} = 0 LIMIT {most}"  # noqa: S608
-        return pyarrow.Table.from_batches(self._run(sql)).rename_columns(list(names))
+        sql = f"SELECT {columns} FROM ({rows} FROM {self._table}) AS s "  # noqa: S608
+        found = self._whole(f"{sql}WHERE r % {step} = 0 LIMIT {most}", names)
+        self.taken.rows = max(self.taken.rows, len(found))
+        return found
+
+    def load(self, names: Sequence[str]) -> pyarrow.Table:
+        """One statement for all of them."""
+        self.taken.columns += [name for name in names if name not in self.taken.columns]
+        return self._whole(f"SELECT {self._chosen(names)} FROM {self._table}", names)  # noqa: S608
+
+    def _counts(self, sql: str) -> Iterator[pyarrow.RecordBatch]:
+        for batch in self._run(sql):
+            self.taken.counts += batch.num_rows
+            yield batch
+
+    def _whole(self, sql: str, names: Sequence[str]) -> pyarrow.Table:
+        import pyarrow as pa
+
+        batches = list(self._run(sql))
+        if not batches:
+            return pa.table([pa.nulls(0) for _ in names], names=list(names))
+        return pa.Table.from_batches(batches).rename_columns(list(names))
+
+    def _seen(self, name: str) -> str:
+        cell = self._cells[name]
+        return self._dialect.seen(cell.sql, cell.stored)
+
+    def _chosen(self, names: Sequence[str]) -> str:
+        return ", ".join(f"{self._seen(name)} AS c{j}" for j, name in enumerate(names))
 
     def _values(self, names: Sequence[str]) -> str:
-        parts = []
+        parts = [self._chosen(names)]
         for j, name in enumerate(names):
-            cell = self._cells[name]
-            parts.append(f"{cell.sql} AS c{j}")
-            if cell.floating:
-                parts.append(f"({cell.sql} = 0 AND CAST({cell.sql} AS STRING) LIKE '-%') AS z{j}")
+            if self._cells[name].floating:
+                own = self._seen(name)
+                text = f"CAST({own} AS {self._dialect.text})"
+                parts.append(f"({own} = 0 AND {text} LIKE '-%') AS z{j}")
         return f"(SELECT {', '.join(parts)} FROM {self._table}) AS v"  # noqa: S608
 
     def _keys(self, names: Sequence[str]) -> list[str]:

@@ -120,8 +120,18 @@ class _Spark(Dialect):
         place = f"CAST(nullif(array_position({own}, {_TEXT}), 0) AS INT)"
         return f"element_at(from_json({numbers}, 'array<array<int>>'){which}, {place})"
 
+    def seen(self, name: str, kind: Storage) -> str:
+        if isinstance(kind, Fixed):
+            return f"CAST({name} AS {self.double})"
+        if isinstance(kind, Text) and kind.type:  # without a collation, which takes A and a for one
+            return f"CAST(CAST({name} AS BINARY) AS {self.text})"
+        return name
+
     def place(self) -> str:
         return "row_number() OVER (ORDER BY monotonically_increasing_id())"
+
+    def number_of_row(self) -> str:
+        return "monotonically_increasing_id()"  # of each part, so that nothing is sorted
 
     def hash(self, value: str) -> str:
         return f"(xxhash64({value}) & {_LONG - 1})"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from ...errors import refuse
 from ..duckdb.describe import LOOKED_AT, Described, describe_arrow
 from ..source.location import InSpark
-from ..storage import Fixed, Opaque
+from ..storage import Opaque
 from .dialect import SPARK, storage
 from .session import Session
 
@@ -48,7 +48,7 @@ def _load(source: InSpark, names: Sequence[str], most: int | None) -> pyarrow.Ta
     session, found = Session(source), None
     try:
         kinds = dict(session.columns)
-        listed = ", ".join(_chosen(name, kinds[name]) for name in names)
+        listed = ", ".join(_chosen(SPARK.quoted(name), kinds[name]) for name in names)
         limit = "" if most is None else f" LIMIT {most}"
         with suppress(Exception):
             found = session.arrow(f"SELECT {listed} FROM {SPARK.quoted(session.name)}{limit}")  # noqa: S608
@@ -60,8 +60,5 @@ def _load(source: InSpark, names: Sequence[str], most: int | None) -> pyarrow.Ta
     return found
 
 
-def _chosen(name: str, kind: str) -> str:
-    own = SPARK.quoted(name)
-    if isinstance(storage(kind), Fixed):
-        return f"CAST({own} AS {SPARK.double}) AS {own}"
-    return own
+def _chosen(own: str, kind: str) -> str:
+    return f"{SPARK.seen(own, storage(kind))} AS {own}"

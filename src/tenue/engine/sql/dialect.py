@@ -116,9 +116,17 @@ class Dialect(ABC):
         """A stored value, of which the engine takes nothing for granted: a double may be NaN."""
         return name
 
+    def seen(self, name: str, kind: Storage) -> str:
+        """A stored value as whoever reads all rows sees it, told apart byte by byte."""
+        return name
+
     def place(self) -> str:
         """The number of a row, from 1, in the order in which rows are found."""
         return "row_number() OVER ()"
+
+    def number_of_row(self) -> str:
+        """A number from 0 for each row, by which every second, third, ... is found."""
+        return f"{self.place()} - 1"
 
     def hidden(self, name: str) -> str:
         """A value of which the engine knows nothing but what the rows say, as no statistics."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ...schema.named import names_a_person
 from ...screen.number import named, percent
 from ..code import coded
-from ..value import is_text, one_array
+from ..value import can_be, is_text, one_array
 from .dependence import Determined
 
 if TYPE_CHECKING:
@@ -82,8 +82,8 @@ def are_names(parts: Iterable[Any]) -> bool:
         values = _plain(part)
         whole = pa.types.is_integer(values.type)
         many += len(values)
-        measured = [kind for kind in measured if whole or _all_are(values, kind)]
-        numbered = numbered and _all_are(values, pa.int64())
+        measured = [kind for kind in measured if whole or can_be(values, kind)]
+        numbered = numbered and can_be(values, pa.int64())
         if numbered and len(values):
             ends.append(pc.min_max(pc.cast(values, pa.int64())).as_py())
             words = pc.cast(values, pa.large_string())
@@ -105,18 +105,6 @@ def _plain(values: Any) -> Any:
 
     array = values.dictionary_decode() if pa.types.is_dictionary(values.type) else values
     return array if pa.types.is_integer(array.type) else array.cast(pa.large_string())
-
-
-def _all_are(values: Any, kind: Any) -> bool:
-    """Whether all values can be read so."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    try:
-        pc.cast(values, kind)
-    except pa.ArrowException:
-        return False
-    return True
 
 
 def unprotected(names: Sequence[str]) -> list[str]:

@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+import traceback
+
 import psycopg
 import pytest
 
 import tenue as tn
 from postgres_server import Server
 from tenue.engine.open import describe_table
+from tenue.errors import InvalidTable
 
 pytestmark = pytest.mark.needs("postgres")
 
@@ -42,3 +45,18 @@ def test_a_draft_says_what_the_server_says(address: str) -> None:
 def test_a_table_of_a_server_is_checked_like_a_file(address: str) -> None:
     found = tn.evaluate.check(f"{address}#public.whole", quasi_identifiers=["age", "town"])
     assert found.k == 33
+
+
+def test_a_view_that_fails_on_a_row_is_refused_without_a_word_of_it(
+    address: str, postgres_server: Server
+) -> None:
+    """The mutant, as it was, expects errors of psycopg: those of ADBC quote the row."""
+    with psycopg.connect(postgres_server.address(), autocommit=True) as connection:
+        connection.execute(
+            "CREATE VIEW public.fails AS SELECT CAST('canary-' || age AS integer) AS age"
+            " FROM public.whole"
+        )
+    with pytest.raises(InvalidTable) as refused:
+        describe_table(f"{address}#fails", values=True)
+    assert "canary" not in "".join(traceback.format_exception(refused.value))
+    assert refused.value.__context__ is None

@@ -10,6 +10,7 @@ import duckdb
 import pyarrow as pa
 import pytest
 
+from tenue.engine.duckdb.dialect import DUCKDB
 from tenue.engine.source.tally import Cell, Tally
 from tenue.engine.storage import Floating, Integer, Nothing, Opaque, Storage, Text
 
@@ -27,7 +28,7 @@ def tallied(values: list[object], kind: pa.DataType, stored: Storage, batch: int
         yield from connection.sql(sql).to_arrow_reader(batch)
 
     cells = {"x": Cell("x", stored), "number": Cell("number", WHOLE)}
-    return Tally(cells, "given", "row_number() OVER () - 1", run)
+    return Tally("DuckDB", DUCKDB, "given", cells, run)
 
 
 def told(tally: Tally) -> list[tuple[str, int]]:
@@ -76,7 +77,23 @@ def test_an_empty_table_has_no_groups() -> None:
     assert tally.different("x") == 0
 
 
-@pytest.mark.parametrize("stored", [Opaque(), Nothing(), Text("UUID")])
+def test_what_is_handed_over_is_counted() -> None:
+    tally = tallied([2, 1, None, 2, 1, 2], pa.int64(), WHOLE)
+    list(tally.tally(["x"]))
+    assert (tally.taken.counts, tally.taken.rows, tally.taken.columns) == (3, 0, [])
+    tally.sizes(["x"])
+    assert tally.different("x") == 2
+    assert tally.taken.counts == 3 + 3 + 1
+    tally.some(["x"], 2, 9)
+    tally.some(["x", "number"], 2, 2)
+    assert tally.taken.rows == 3
+    assert tally.load(["number", "x"]).column_names == ["number", "x"]
+    tally.load(["x"])
+    assert tally.taken.columns == ["number", "x"]
+    assert tally.taken.counts == 7
+
+
+@pytest.mark.parametrize("stored", [Opaque(), Nothing()])
 def test_what_is_no_number_text_or_time_is_not_counted(stored: Storage) -> None:
     assert not tallied([1], pa.int64(), stored).can_tell("x")
     assert tallied([1], pa.int64(), WHOLE).can_tell("x")

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
@@ -49,6 +50,14 @@ def reserve(ledger: Ledger, key: str | None = None) -> Reservation:
     return ledger.reserve("census", "ann", PRICE, key, "q")
 
 
+def ended(server: Server, backend: int) -> None:
+    """Waits until the server has let go of a session that was closed."""
+    sql = "SELECT COUNT(*) FROM pg_stat_activity WHERE pid = %s"
+    with psycopg.connect(server.address(), autocommit=True) as outside:
+        while outside.execute(sql, (backend,)).fetchone() != (0,):
+            time.sleep(0.01)
+
+
 def kinds(ledger: Ledger) -> list[str]:
     return [entry.kind for entry in ledger.entries()]
 
@@ -88,7 +97,9 @@ def test_a_reservation_whose_fate_was_unknown_is_spent_and_never_drawn(
 
     def unheard(self: Session) -> None:
         commit(self)
+        backend = self._connection.info.backend_pid
         self.close()
+        ended(server, backend)  # else the next session may come too early, which is a fault
         raise psycopg.OperationalError("the connection was lost")
 
     with opened(server) as ledger:
