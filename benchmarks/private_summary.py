@@ -3,12 +3,13 @@ is met."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 MEASURES = ("wasserstein", "kolmogorov", "sliced", "correlation", "boxes", "pairs")
 SEEN = ("census2", "census4", "adult2", "adult4", "eia11", "mixture3")
-UNSEEN = ("visits", "loans", "meters")
+UNSEEN = ("visits", "loans", "meters", "rides", "staff", "trees")
 OTHERS = ("plain noise", "thesis' order", "MST", "AIM")
 NEAR, MOST_CELLS, NEAR_UNSEEN, BETTER = 1.2, 0.8, 1.25, 5.0
 BARS = (
@@ -43,10 +44,16 @@ def summary(rows: Sequence[Row]) -> Iterator[str]:
         yield from lost(found, NEAR)
     found = list(ratios(rows, UNSEEN))
     if found:
-        near = sum(ratio <= NEAR_UNSEEN for *_, ratio in found)
+        far, where = max(by_way(rows, UNSEEN))
         yield verdict(
-            f"auto within {NEAR_UNSEEN} x of our best, unseen tables: {near} of {len(found)} cells",
-            near == len(found),
+            f"auto within {NEAR_UNSEEN} x of our best way, all measures together, unseen tables: "
+            f"at most {far:.2f} ({where})",
+            far <= NEAR_UNSEEN,
+        )
+        near = sum(ratio <= NEAR_UNSEEN for *_, ratio in found)
+        yield (
+            f"        of single measures, each beside the way that is best at it: {near} of "
+            f"{len(found)} cells"
         )
         yield from lost(found, NEAR_UNSEEN)
     worst = [
@@ -108,3 +115,18 @@ def ratios(rows: Sequence[Row], tables: Sequence[str]) -> Iterator[tuple[str, fl
         for measure in MEASURES if auto else ():
             best, held = min(row[measure] for row in here), auto[0][measure]
             yield table, epsilon, measure, held / best if best > 0 else 1.0 + (held > 0)
+
+
+def by_way(rows: Sequence[Row], tables: Sequence[str]) -> Iterator[tuple[float, str]]:
+    """Of each table and epsilon: auto over the best single way of ours, by the geometric mean of
+    all measures."""
+    ours = [row for row in rows if row["table"] in tables and not row["by"].startswith(OTHERS)]
+    for table, epsilon in dict.fromkeys((row["table"], row["epsilon"]) for row in ours):
+        here = [row for row in ours if (row["table"], row["epsilon"]) == (table, epsilon)]
+        auto = [together(row) for row in here if row["by"].startswith("auto")]
+        if auto:
+            yield auto[0] / min(map(together, here)), f"{table}, epsilon {epsilon:g}"
+
+
+def together(row: Row) -> float:
+    return math.exp(sum(math.log(max(row[measure], 1e-9)) for measure in MEASURES) / len(MEASURES))
