@@ -15,7 +15,8 @@ from .domain import Domain
 FEW = 1_000
 """Below so many rows times epsilon no way tells much."""
 _PAIRS = 10_000
-_MANY_COLUMNS = 5
+_MANY_COLUMNS, _MANY_MIXED = 5, 6
+"""From so many columns on other ways are taken; the latter where some are numbers, some not."""
 _DISTINCT = 512
 _COPULA_LEAST, _COPULA_MOST = 10, 75_000
 _NETWORK_LEAST = 600
@@ -44,7 +45,8 @@ def chosen_way(domain: Domain, rows: int, epsilon: Fraction) -> tuple[str, str]:
                 "There is one column of numbers, and a tree looks closer where more rows are.",
             )
         return "columns", "There is one column of categories, and each gets a noisy count."
-    if columns >= _MANY_COLUMNS:
+    several = sum(axis.ordered for axis in domain.axes) > 1
+    if columns >= (_MANY_MIXED if several and not numeric else _MANY_COLUMNS):
         each = strength / columns
         if numeric:
             if strength < _COPULA_LEAST * columns**2:
@@ -53,7 +55,6 @@ def chosen_way(domain: Domain, rows: int, epsilon: Fraction) -> tuple[str, str]:
             if each <= _COPULA_MOST:
                 return "copula", f"{enough} a correlation of each two."
             return "network", f"{enough} tables of two or three."
-        several = sum(axis.ordered for axis in domain.axes) > 1
         if several and _NUMBERS_LEAST <= each < _NUMBERS_MOST:
             joined = "one table of the numbers" if strength < _PAIRS else "tables of two"
             mixed = f"There are {columns} columns, not all of numbers, and {told}"
@@ -66,7 +67,7 @@ def chosen_way(domain: Domain, rows: int, epsilon: Fraction) -> tuple[str, str]:
         mixed = f"There are {columns} columns, not all of numbers, and {told}"
         if strength >= _PAIRS:
             return "two-stage", f"{mixed}: enough for tables of two."
-        if strength >= FEW and sum(axis.ordered for axis in domain.axes) > 1:
+        if strength >= FEW and several:
             return "two-stage", f"{mixed}: enough for one table of the numbers."
         return "columns", f"{mixed}: too little for tables of two."
     if strength < FEW:
@@ -75,7 +76,8 @@ def chosen_way(domain: Domain, rows: int, epsilon: Fraction) -> tuple[str, str]:
         least = columns == 2 or strength < _COLUMNS_LEAST * columns
         way = "tree" if least else "columns"
         return way, f"{sentence(told)}, which is little: expect a coarse picture."
-    heaped = any(axis.size <= _DISTINCT for axis in domain.axes)
+    # one column of few values among finer ones does not keep these from following a normal law
+    heaped = all(axis.size <= _DISTINCT for axis in domain.axes)
     if not heaped and strength <= _COPULA_OF_FEW * columns:
         enough = "enough for a correlation of each two."
         return "copula", f"There are {columns} columns of numbers, and {told}: {enough}"
