@@ -14,7 +14,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Literal
 
 from ...frozen import dataclass
-from ..source.calendar import EVER, INSTANT, LOCAL, NEVER, SPACES
+from ..source.calendar import EVER, INSTANT, LOCAL, NEVER
 from ..sql.dialect import Counted, Dialect
 from ..sql.steps import between
 from ..storage import (
@@ -51,6 +51,9 @@ class _Postgres(Dialect):
         if "\0" in text:  # which no text of the server can hold
             return f"CAST(NULL AS {self.text})"
         return super().literal(text)
+
+    def trimmed(self, text: str) -> str:
+        return f"b{super().trimmed(text)}"
 
     def number(self, value: float) -> str:
         word = "NaN" if value != value else repr(value).replace("inf", "Infinity")
@@ -149,7 +152,7 @@ def _literal(text: str) -> str:
 
 
 def _trimmed(text: str) -> str:
-    return f"btrim({text}, {_literal(SPACES)})"
+    return POSTGRES.trimmed(text)
 
 
 def _plain(word: str) -> str:
@@ -181,8 +184,8 @@ def _read_double(text: str, dialect: _Postgres) -> str:
         f"WHEN {shape} ~ '{_NUMBER}' THEN CASE WHEN {zero} THEN {dialect.number(0.0)} "
         f"WHEN {word} ~ '{_EXPONENT}' THEN {negative} "
         f"WHEN {word} ~ '{_SMALL}' THEN {dialect.number(0.0)} ELSE {cut} END "
-        f"WHEN {word} ~* '{_HUGE}' THEN {negative} "
-        f"WHEN {word} ~* '{_NAN}' THEN {dialect.number(math.nan)} END"
+        f"WHEN {shape} ~* '{_HUGE}' THEN {negative} "
+        f"WHEN {shape} ~* '{_NAN}' THEN {dialect.number(math.nan)} END"
     )
 
 

@@ -13,6 +13,7 @@ from typing import Literal
 
 from ...errors import Refused, refuse
 from ...frozen import dataclass
+from ..source.calendar import SPACES
 from ..storage import Moment, Storage
 
 Stage = Callable[[str], str]
@@ -76,6 +77,10 @@ class Dialect(ABC):
     def quoted(self, name: str) -> str:
         """A name in quotes."""
         return '"' + name.replace('"', '""') + '"'
+
+    def trimmed(self, text: str) -> str:
+        """A text without the `SPACES` around it. Unasked, every engine trims others."""
+        return f"trim({text}, {self.literal(SPACES)})"
 
     def number(self, value: float) -> str:
         """The literal of a double, which may stand after any operator."""
