@@ -13,7 +13,6 @@ from typing import Literal
 
 from ...errors import Refused, refuse
 from ...frozen import dataclass
-from ..source.calendar import SPACES
 from ..storage import Moment, Storage
 
 Stage = Callable[[str], str]
@@ -21,6 +20,9 @@ Stage = Callable[[str], str]
 
 Counted = tuple[list[Stage], int, int]
 """Stages that end in an integer, and the range of that."""
+
+SPACES = " \t\n\v\f\r"
+"""What does not count around a text."""
 
 _LONG = 2**63
 _HUGE = 2**126
