@@ -273,6 +273,15 @@ class Texts:
             # what is no mark, for its space counts, is a category
             assert found == {(): (7, 7, 1, 0) if space in " \t\r" else (0, 0, 0, 1)}, repr(space)
 
+    def test_a_number_has_at_most_a_thousand_signs(self, opened: Opened) -> None:
+        """Few engines read more, and which value a row has must not follow from the engine."""
+        for word, read in (("7", 7), ("0" * 999 + "7", 7), ("0" * 1000 + "7", None)):
+            rows = [dict.fromkeys(("secret", "c", "town"), "") | {"sex": f" {word}\t"}]
+            found = opened(rows, TEXTS).measure(
+                Request((*each("present", "sex"), *each("total", "sex")))
+            )
+            assert found == {(): (0, 0) if read is None else (1, read)}, len(word)
+
     def test_only_two_words_are_infinite(self, opened: Opened) -> None:
         for word in ("inf", "-Infinity", "i_nf", "\u0130nf", "-\u0130NFINITY", "\u0131nf", "n_an"):
             rows = [dict.fromkeys(("sex", "secret", "c", "town"), word)]

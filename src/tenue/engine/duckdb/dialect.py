@@ -9,7 +9,7 @@ from typing import Literal
 
 from ...frozen import dataclass
 from ..source.calendar import EVER, INSTANT, LOCAL, NEVER
-from ..sql.dialect import Counted, Dialect, Stage
+from ..sql.dialect import LONGEST, Counted, Dialect, Stage
 from ..sql.steps import between
 from ..sql.whole import Whole, integer
 from ..storage import Day, Fixed, Floating, Integer, Moment, Nothing, Opaque, Storage, Text, Truth
@@ -46,7 +46,9 @@ class _DuckDB(Dialect):
 
     def read(self, text: str, kind: str) -> str:
         if kind not in (self.day, self.moment):
-            return f"TRY_CAST({text} AS {kind})"
+            word = f"CAST({text} AS {self.text})"
+            short = f"strlen({word}) <= {LONGEST} OR strlen({self.trimmed(word)}) <= {LONGEST}"
+            return f"CASE WHEN {short} THEN TRY_CAST({text} AS {kind}) END"
         early, late = (", ".join(map(self.literal, words)) for words in (NEVER, EVER))
         word, quick = self.trimmed(text), ""
         if kind == self.day:  # most texts, which need no regular expression

@@ -15,7 +15,7 @@ from typing import Literal
 
 from ...frozen import dataclass
 from ..source.calendar import EVER, INSTANT, LOCAL, NEVER
-from ..sql.dialect import Counted, Dialect
+from ..sql.dialect import LONGEST, Counted, Dialect
 from ..sql.steps import between
 from ..storage import (
     Day,
@@ -42,7 +42,6 @@ _HUGE = "^[+]?-?(inf|infinity)$"
 _NAN = "^[+]?-?nan$"
 _EXPONENT = "[eE][+]?0*[1-9][0-9]{3}"
 _SMALL = "[eE]-0*[1-9][0-9]{3}"
-_LONGEST = 1000
 
 
 @dataclass(frozen=True)
@@ -180,7 +179,7 @@ def _read_double(text: str, dialect: _Postgres) -> str:
     zero = f"{word} ~ '^[+-]*[0.]*([eE]|$)'"
     shape = _trimmed(text)
     return (
-        f"CASE WHEN length({shape}) > {_LONGEST} THEN NULL "
+        f"CASE WHEN length({shape}) > {LONGEST} THEN NULL "
         f"WHEN {shape} ~ '{_NUMBER}' THEN CASE WHEN {zero} THEN {dialect.number(0.0)} "
         f"WHEN {word} ~ '{_EXPONENT}' THEN {negative} "
         f"WHEN {word} ~ '{_SMALL}' THEN {dialect.number(0.0)} ELSE {cut} END "
@@ -198,7 +197,7 @@ def _read_decimal(text: str, kind: str, dialect: _Postgres) -> str:
     word = _plain(shape)
     exact = f"CAST({word} AS numeric)"
     return (
-        f"CASE WHEN length({shape}) <= {_LONGEST} AND {shape} ~ '{_NUMBER}' "
+        f"CASE WHEN length({shape}) <= {LONGEST} AND {shape} ~ '{_NUMBER}' "
         f"AND NOT {word} ~ '{_EXPONENT}' AND NOT {word} ~ '{_SMALL}' "
         f"THEN CASE WHEN abs({exact}) < 1e{whole} - 1 THEN CAST({exact} AS {kind}) END END"
     )

@@ -16,7 +16,7 @@ from typing import Literal
 
 from ...frozen import dataclass
 from ..source.calendar import EVER, INSTANT, LOCAL, NEVER
-from ..sql.dialect import Counted, Dialect
+from ..sql.dialect import LONGEST, Counted, Dialect
 from ..sql.whole import Whole
 from ..storage import Day, Fixed, Floating, Integer, Moment, Nothing, Opaque, Storage, Text, Truth
 
@@ -90,7 +90,8 @@ class _Spark(Dialect):
             return _read_time(word, kind, self)
         # without the signs that Spark does not read: underscores, and + before -
         plain = f"trim(LEADING '+' FROM replace({word}, '_', ''))"
-        number = f"WHEN {_like(word, _NUMBER)} THEN try_cast({plain} AS {kind}) "
+        number = f"WHEN length({word}) <= {LONGEST} AND {_like(word, _NUMBER)} "
+        number += f"THEN try_cast({plain} AS {kind}) "
         if kind != self.double:
             return f"CASE {number}END"
         endless = f"WHEN {_like(f'lower({word})', _ENDLESS)} THEN "

@@ -24,6 +24,10 @@ Counted = tuple[list[Stage], int, int]
 SPACES = " \t\n\v\f\r"
 """What does not count around a text."""
 
+LONGEST = 1000
+"""Signs that a written number has at most, without the spaces around it: some engines cannot read
+more, and fail."""
+
 _LONG = 2**63
 _HUGE = 2**126
 
