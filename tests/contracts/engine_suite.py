@@ -99,6 +99,23 @@ FILLED = Schema.from_dict(
         },
     }
 )
+SPACED = [" ", "\t", "\r", "\u00a0", "\u2003", "\u3000", "\u200b"]
+TEXTS = Schema.from_dict(
+    {
+        "table": {"name": "texts", "unit": "record", "neighbours": "replace"},
+        "columns": {
+            "sex": {"type": "number", "bounds": [-10, 10]},
+            "secret": {"type": "date", "bounds": ["2020-01-01", "2020-12-31"]},
+            "c": {"type": "boolean"},
+            "town": {
+                "type": "category",
+                "categories": [f"{space}?" for space in SPACED],
+                "missing": ["?"],
+            },
+        },
+    }
+)
+"""Columns that are texts in every table of the suite, declared to be something else."""
 INF, NAN = float("inf"), float("nan")
 AWKWARD = [0.0, -0.0, 0.25, -0.25, 0.75, 4.75, 5.25, -5.25, 1e308, -1e308, INF, -INF, NAN, None]
 AWKWARD += [5e-324, -5e-324, 2.0**52, 2.0**63, -(2.0**63), 1.0, 3.0, 0.5, 1e-300]
@@ -242,6 +259,34 @@ class Counts:
             Request((ROWS_OF,), Not(Within("pay", -1, 1)), (Bin("bonus", 1, 0, 3),)),
         ):
             assert engine.measure(request) == oracle.measure(request)
+
+
+class Texts:
+    """Whether an engine reads texts as declared, and no others: no letter or space is like one."""
+
+    def test_only_some_spaces_around_a_text_do_not_count(self, opened: Opened) -> None:
+        words = {"sex": "7", "secret": "2020-01-08", "c": "yes", "town": "?"}
+        asked = Request((*each("total", "sex", "secret"), *each("present", "c", "town")))
+        for space in SPACED:
+            rows = [{name: f"{space}{word}" for name, word in words.items()}]
+            found = opened(rows, TEXTS).measure(asked)
+            # what is no mark, for its space counts, is a category
+            assert found == {(): (7, 7, 1, 0) if space in " \t\r" else (0, 0, 0, 1)}, repr(space)
+
+    def test_a_number_has_at_most_a_thousand_signs(self, opened: Opened) -> None:
+        """Few engines read more, and which value a row has must not follow from the engine."""
+        for word, read in (("7", 7), ("0" * 999 + "7", 7), ("0" * 1000 + "7", None)):
+            rows = [dict.fromkeys(("secret", "c", "town"), "") | {"sex": f" {word}\t"}]
+            found = opened(rows, TEXTS).measure(
+                Request((*each("present", "sex"), *each("total", "sex")))
+            )
+            assert found == {(): (0, 0) if read is None else (1, read)}, len(word)
+
+    def test_only_two_words_are_infinite(self, opened: Opened) -> None:
+        for word in ("inf", "-Infinity", "i_nf", "\u0130nf", "-\u0130NFINITY", "\u0131nf", "n_an"):
+            rows = [dict.fromkeys(("sex", "secret", "c", "town"), word)]
+            found = opened(rows, TEXTS).measure(Request(each("present", "sex", "secret")))
+            assert found == {(): (1, 1) if word in ("inf", "-Infinity") else (0, 0)}, word
 
 
 COMPUTED = (

@@ -30,6 +30,7 @@ from contracts.engine_suite import (
     Reading,
     Rows,
     Steps,
+    Texts,
 )
 from oracle_engine import OracleEngine
 from tenue.engine.contract import Engine
@@ -172,7 +173,7 @@ class TestOracle(Counts, Computing, Products, Limits, Ranks, Contributions, Look
 
 
 class TestDuckDB(
-    Counts, Computing, Products, Limits, Ranks, Contributions, LookUps, Steps, Reading
+    Counts, Computing, Products, Limits, Ranks, Contributions, LookUps, Steps, Reading, Texts
 ):
     """The engine that comes with Tenue."""
 

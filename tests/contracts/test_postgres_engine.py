@@ -24,6 +24,7 @@ from contracts.engine_suite import (
     Reading,
     Rows,
     Steps,
+    Texts,
 )
 from postgres_server import Server
 from tenue.engine.contract import Engine
@@ -73,7 +74,7 @@ def _declares(schema: Schema, name: str) -> bool:
 
 
 class TestPostgres(
-    Counts, Computing, Products, Limits, Ranks, Contributions, LookUps, Steps, Reading
+    Counts, Computing, Products, Limits, Ranks, Contributions, LookUps, Steps, Reading, Texts
 ):
     """Everything that an engine can do."""
 

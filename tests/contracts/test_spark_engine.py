@@ -21,6 +21,7 @@ from contracts.engine_suite import (
     Reading,
     Rows,
     Steps,
+    Texts,
 )
 from tenue.engine.contract import Engine
 from tenue.engine.open import open_engine
@@ -56,7 +57,9 @@ def frame(spark: SparkSession, rows: Rows, schema: Schema, kinds: dict[str, str]
     return spark.createDataFrame([tuple(row[name] for name in names) for row in rows], listed)
 
 
-class TestSpark(Counts, Computing, Products, Limits, Ranks, Contributions, LookUps, Steps, Reading):
+class TestSpark(
+    Counts, Computing, Products, Limits, Ranks, Contributions, LookUps, Steps, Reading, Texts
+):
     """Everything that an engine can do."""
 
     @pytest.fixture(params=["typed", "zoned", "written"])

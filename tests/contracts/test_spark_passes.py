@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from contracts.passes_suite import PassesSuite
+from spark_cluster import Connect
 from tenue.engine.contract import Numbers, Passes
 
 if TYPE_CHECKING:
@@ -25,10 +26,14 @@ pytestmark = [pytest.mark.needs("spark"), pytest.mark.slow]
 
 class TestOnSpark(PassesSuite):
     seeds = 8  # each takes seconds there
+    session = "spark"
+
+    spark: SparkSession
+    folder: Path
 
     @pytest.fixture(autouse=True)
-    def here(self, spark: SparkSession, tmp_path: Path) -> None:
-        self.spark, self.folder = spark, tmp_path
+    def here(self, request: pytest.FixtureRequest, tmp_path: Path) -> None:
+        self.spark, self.folder = request.getfixturevalue(self.session), tmp_path
 
     @contextmanager
     def kept(self, rows: Numbers, batch: int) -> Iterator[Passes]:
@@ -51,3 +56,20 @@ class TestOnSpark(PassesSuite):
 
         with keep(frame, numbers, len(names), str(self.folder)) as passes:
             yield passes
+
+
+@pytest.fixture(scope="module")
+def connected(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    """A session by Spark Connect, which refuses some of what others do."""
+    from pyspark.sql import SparkSession
+
+    server = Connect(tmp_path_factory.mktemp("connect"))
+    session = SparkSession.builder.remote(server.address).create()
+    yield session
+    session.stop()
+    server.remove()
+
+
+class TestByConnect(TestOnSpark):
+    seeds = 1
+    session = "connected"

@@ -18,7 +18,8 @@ def init(
         str,
         Argument(
             help="A CSV, TSV, Parquet, JSON or JSON lines file, a pattern of such files, "
-            "duckdb://file#table, or postgresql://user@host/database#schema.table."
+            "duckdb://file#table, postgresql://user@host/database#schema.table, "
+            "spark://host:7077#db.table, sc://host:15002#db.table or spark://local#folder."
         ),
     ],
     out: Annotated[Path | None, Option(help="Where to; beside the data if not given.")] = None,

@@ -40,8 +40,8 @@ def _examined(source: object, schema: Schema | None) -> Iterator[Finding]:
 
         yield from examine(place)
     elif isinstance(place, Cluster):
-        what = ".".join(place.table) or "files"
-        yield Finding("source", "fine", f"The table {what} in Spark")
+        what = f"The table {'.'.join(place.table)}" if place.table else "Parquet files"
+        yield Finding("source", "fine", f"{what} in Spark")
         yield from _spark(place)
     elif isinstance(place, Files | Database):
         yield Finding("source", "fine", f"{names_of(paths_of(place)[:1])} is there")

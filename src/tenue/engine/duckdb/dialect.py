@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import Literal
 
 from ...frozen import dataclass
-from ..source.calendar import EVER, INSTANT, LOCAL, NEVER, SPACES
-from ..sql.dialect import Counted, Dialect, Stage
+from ..source.calendar import EVER, INSTANT, LOCAL, NEVER
+from ..sql.dialect import LONGEST, Counted, Dialect, Stage
 from ..sql.steps import between
 from ..sql.whole import Whole, integer
 from ..storage import Day, Fixed, Floating, Integer, Moment, Nothing, Opaque, Storage, Text, Truth
@@ -50,17 +50,20 @@ class _DuckDB(Dialect):
 
     def read(self, text: str, kind: str) -> str:
         if kind not in (self.day, self.moment):
-            return f"TRY_CAST({text} AS {kind})"
+            word = f"CAST({text} AS {self.text})"
+            short = f"strlen({word}) <= {LONGEST} OR strlen({self.trimmed(word)}) <= {LONGEST}"
+            return f"CASE WHEN {short} THEN TRY_CAST({text} AS {kind}) END"
         early, late = (", ".join(map(self.literal, words)) for words in (NEVER, EVER))
-        word, quick = f"trim({text}, {self.literal(SPACES)})", ""
+        word, quick = self.trimmed(text), ""
         if kind == self.day:  # most texts, which need no regular expression
             quick = f"WHEN {text} LIKE '____-__-__' AND {text} >= '0001' AND {text} < ':' "
             quick += f"THEN TRY_CAST({text} AS DATE) "
+        folded = f"translate({word}, 'FINTY', 'finty')"  # lower() makes an i of more than I
         # to trim a text takes longer than all else
         return (
             f"CASE {quick}{_times(text, kind)} {_times(word, kind)} "
-            f"WHEN lower({word}) IN ({late}) THEN CAST('infinity' AS {kind}) "
-            f"WHEN lower({word}) IN ({early}) THEN CAST('-infinity' AS {kind}) END"
+            f"WHEN {folded} IN ({late}) THEN CAST('infinity' AS {kind}) "
+            f"WHEN {folded} IN ({early}) THEN CAST('-infinity' AS {kind}) END"
         )
 
     def category(self, text: str, words: str) -> str:

@@ -14,8 +14,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Literal
 
 from ...frozen import dataclass
-from ..source.calendar import EVER, INSTANT, LOCAL, NEVER, SPACES
-from ..sql.dialect import Counted, Dialect
+from ..source.calendar import EVER, INSTANT, LOCAL, NEVER
+from ..sql.dialect import LONGEST, Counted, Dialect
 from ..sql.steps import between
 from ..storage import (
     Day,
@@ -42,7 +42,6 @@ _HUGE = "^[+]?-?(inf|infinity)$"
 _NAN = "^[+]?-?nan$"
 _EXPONENT = "[eE][+]?0*[1-9][0-9]{3}"
 _SMALL = "[eE]-0*[1-9][0-9]{3}"
-_LONGEST = 1000
 
 
 @dataclass(frozen=True)
@@ -51,6 +50,9 @@ class _Postgres(Dialect):
         if "\0" in text:  # which no text of the server can hold
             return f"CAST(NULL AS {self.text})"
         return super().literal(text)
+
+    def trimmed(self, text: str) -> str:
+        return f"b{super().trimmed(text)}"
 
     def number(self, value: float) -> str:
         word = "NaN" if value != value else repr(value).replace("inf", "Infinity")
@@ -156,7 +158,7 @@ def _literal(text: str) -> str:
 
 
 def _trimmed(text: str) -> str:
-    return f"btrim({text}, {_literal(SPACES)})"
+    return POSTGRES.trimmed(text)
 
 
 def _plain(word: str) -> str:
@@ -184,12 +186,12 @@ def _read_double(text: str, dialect: _Postgres) -> str:
     zero = f"{word} ~ '^[+-]*[0.]*([eE]|$)'"
     shape = _trimmed(text)
     return (
-        f"CASE WHEN length({shape}) > {_LONGEST} THEN NULL "
+        f"CASE WHEN length({shape}) > {LONGEST} THEN NULL "
         f"WHEN {shape} ~ '{_NUMBER}' THEN CASE WHEN {zero} THEN {dialect.number(0.0)} "
         f"WHEN {word} ~ '{_EXPONENT}' THEN {negative} "
         f"WHEN {word} ~ '{_SMALL}' THEN {dialect.number(0.0)} ELSE {cut} END "
-        f"WHEN {word} ~* '{_HUGE}' THEN {negative} "
-        f"WHEN {word} ~* '{_NAN}' THEN {dialect.number(math.nan)} END"
+        f"WHEN {shape} ~* '{_HUGE}' THEN {negative} "
+        f"WHEN {shape} ~* '{_NAN}' THEN {dialect.number(math.nan)} END"
     )
 
 
@@ -202,7 +204,7 @@ def _read_decimal(text: str, kind: str, dialect: _Postgres) -> str:
     word = _plain(shape)
     exact = f"CAST({word} AS numeric)"
     return (
-        f"CASE WHEN length({shape}) <= {_LONGEST} AND {shape} ~ '{_NUMBER}' "
+        f"CASE WHEN length({shape}) <= {LONGEST} AND {shape} ~ '{_NUMBER}' "
         f"AND NOT {word} ~ '{_EXPONENT}' AND NOT {word} ~ '{_SMALL}' "
         f"THEN CASE WHEN abs({exact}) < 1e{whole} - 1 THEN CAST({exact} AS {kind}) END END"
     )

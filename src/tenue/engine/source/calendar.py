@@ -30,5 +30,3 @@ INSTANT = f"^{_DAY}[ T]{_TIME}{_ZONE}$"
 """A moment with a zone."""
 NEVER, EVER = ("-infinity", "-inf"), ("infinity", "inf")
 """In lower case, what is before every bound and what is after every bound."""
-SPACES = " \t\n\v\f\r"
-"""What does not count around a text."""

@@ -15,8 +15,8 @@ from collections.abc import Sequence
 from typing import Literal
 
 from ...frozen import dataclass
-from ..source.calendar import EVER, INSTANT, LOCAL, NEVER, SPACES
-from ..sql.dialect import Counted, Dialect
+from ..source.calendar import EVER, INSTANT, LOCAL, NEVER
+from ..sql.dialect import LONGEST, Counted, Dialect
 from ..sql.whole import Whole
 from ..storage import Day, Fixed, Floating, Integer, Moment, Nothing, Opaque, Storage, Text, Truth
 
@@ -47,6 +47,9 @@ class _Spark(Dialect):
 
     def quoted(self, name: str) -> str:
         return "`" + name.replace("`", "``") + "`"
+
+    def trimmed(self, text: str) -> str:
+        return f"b{super().trimmed(text)}"
 
     def number(self, value: float) -> str:
         if not math.isfinite(value):
@@ -82,12 +85,13 @@ class _Spark(Dialect):
         return f"({name} = {self.number(math.nan)})"
 
     def read(self, text: str, kind: str) -> str:
-        word = _trimmed(f"CAST({text} AS {self.text})", self)
+        word = self.trimmed(f"CAST({text} AS {self.text})")
         if kind in (self.day, self.moment):
             return _read_time(word, kind, self)
         # without the signs that Spark does not read: underscores, and + before -
         plain = f"trim(LEADING '+' FROM replace({word}, '_', ''))"
-        number = f"WHEN {_like(word, _NUMBER)} THEN try_cast({plain} AS {kind}) "
+        number = f"WHEN length({word}) <= {LONGEST} AND {_like(word, _NUMBER)} "
+        number += f"THEN try_cast({plain} AS {kind}) "
         if kind != self.double:
             return f"CASE {number}END"
         endless = f"WHEN {_like(f'lower({word})', _ENDLESS)} THEN "
@@ -178,10 +182,6 @@ _TEXT = "\0"
 
 def _like(text: str, pattern: str) -> str:
     return f"concat({text}, '#') RLIKE '{pattern}'"
-
-
-def _trimmed(text: str, dialect: Dialect) -> str:
-    return f"btrim({text}, {dialect.literal(SPACES)})"
 
 
 def _read_time(word: str, kind: str, dialect: Dialect) -> str:

@@ -13,6 +13,7 @@ from .workers import by_value, equipped
 
 _PYTHON = "Install numpy and pyarrow for the Python of every machine of the cluster, the one that "
 _PYTHON += "PYSPARK_PYTHON names there; its version is that of this machine"
+_RELEASES = ": questions are answered, and tables larger than memory cannot be published"
 
 
 def examine(source: Cluster) -> Iterator[Finding]:
@@ -31,7 +32,7 @@ def examine(source: Cluster) -> Iterator[Finding]:
     if found is None:
         yield Finding("machines", "missing", "Python functions do not run on the cluster", _PYTHON)
     else:
-        yield Finding("machines", "fine", f"{found}, where the rows of each person are chosen")
+        yield Finding("machines", "fine", found + (_RELEASES if "without" in found else ""))
 
 
 def _versions(session: Session) -> str | None:

@@ -278,11 +278,13 @@ class OnSpark:
         """The rows of these numbers, found by a join."""
         import pyarrow
 
+        if not numbers.size:  # of nothing, Spark Connect makes no data frame
+            return np.zeros((0, len(self._names)), np.int64)
         parts = np.array(sorted(self._sizes), np.int64)
         ends = np.cumsum([self._sizes[part] for part in parts.tolist()])
         where = np.searchsorted(ends, numbers, side="right")
-        begins = np.append(0, ends[:-1]) if ends.size else ends
-        ids = (parts[where] << _PART) + numbers - begins[where] if numbers.size else numbers
+        begins = np.append(0, ends[:-1])
+        ids = (parts[where] << _PART) + numbers - begins[where]
         with _asked(self._frame):
             spark = self._frame.sparkSession
             wanted = spark.createDataFrame(pyarrow.table({_ROW: np.unique(ids)}))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import socket
+import subprocess
 import sys
 import threading
 from collections.abc import Iterator
@@ -17,6 +18,7 @@ from pyspark.logger import PySparkLogger
 from pyspark.sql import DataFrame, SparkSession
 
 from ...errors import Refused, refuse
+from ..duckdb.scratch import Scratch
 from ..source.location import Cluster, Distributed, InSpark
 from .dialect import SPARK
 from .watch import watched
@@ -50,6 +52,7 @@ _WAIT = 10
 FREE = 120
 """Seconds in which a processor of a cluster must get free."""
 _numbers = count(1)
+_kept: list[Scratch] = []
 
 
 class Session:
@@ -229,13 +232,27 @@ def _classic(source: Cluster) -> SparkSession | Refused:
         return running.newSession()
     if os.environ.get("JAVA_HOME") is None and shutil.which("java") is None:
         return refuse("engine.spark-needs-java")
-    builder = SparkSession.builder.master(master)
-    for setting, value in {**_START, **_NEEDED, _ZONE: "UTC"}.items():
-        builder = builder.config(setting, value)
-    made = builder.getOrCreate()
+    made = _java(master)
     if source.is_here and "PYSPARK_PYTHON" not in os.environ:
         # else whatever is called python3 would run beside the rows, and may have no pyarrow
         made.sparkContext.pythonExec = sys.executable
+    return made
+
+
+def _java(master: str) -> SparkSession:
+    """A Java process that keeps rows to itself: Spark by itself would put what it sorts into a
+    folder that everybody may read, and write about it on this process's screen."""
+    from pyspark import SparkConf, SparkContext
+    from pyspark.java_gateway import launch_gateway
+
+    folder = Scratch()
+    own = {"spark.master": master, "spark.local.dir": str(folder.path)}
+    settings = SparkConf(loadDefaults=False).setAll(
+        [*{**_START, **_NEEDED, **own, _ZONE: "UTC"}.items()]
+    )
+    unheard = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    made = SparkSession(SparkContext(conf=settings, gateway=launch_gateway(settings, unheard)))
+    _kept.append(folder)  # as long as this process, and so Java, lasts
     return made
 
 

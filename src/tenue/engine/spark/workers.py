@@ -42,12 +42,14 @@ def by_value(function: Sent) -> Sent:
 def equipped(batches: Batches) -> Batches:
     """What the machine has that the others here need, in words."""
     import platform
+    from importlib.util import find_spec
 
     import pyarrow
 
     for _ in batches:
         words = f"Python {platform.python_version()}, numpy {np.__version__}, "
-        yield pyarrow.RecordBatch.from_pydict({"found": [f"{words}pyarrow {pyarrow.__version__}"]})
+        words += f"pyarrow {pyarrow.__version__}, {'' if find_spec('tenue') else 'without '}Tenue"
+        yield pyarrow.RecordBatch.from_pydict({"found": [words]})
 
 
 def packed(batches: Batches) -> Batches:

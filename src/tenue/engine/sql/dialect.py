@@ -21,6 +21,13 @@ Stage = Callable[[str], str]
 Counted = tuple[list[Stage], int, int]
 """Stages that end in an integer, and the range of that."""
 
+SPACES = " \t\n\v\f\r"
+"""What does not count around a text."""
+
+LONGEST = 1000
+"""Signs that a written number has at most, without the spaces around it: some engines cannot read
+more, and fail."""
+
 _LONG = 2**63
 _HUGE = 2**126
 
@@ -76,6 +83,10 @@ class Dialect(ABC):
     def quoted(self, name: str) -> str:
         """A name in quotes."""
         return '"' + name.replace('"', '""') + '"'
+
+    def trimmed(self, text: str) -> str:
+        """A text without the `SPACES` around it. Unasked, every engine trims others."""
+        return f"trim({text}, {self.literal(SPACES)})"
 
     def number(self, value: float) -> str:
         """The literal of a double, which may stand after any operator."""

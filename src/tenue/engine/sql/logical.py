@@ -279,7 +279,7 @@ def _truth(held: Held, dialect: Dialect) -> Stage:
         elif isinstance(held.stored, Nothing):
             made = "CAST(NULL AS BOOLEAN)"
         elif isinstance(held.stored, Text | Written):
-            word = f"lower(trim(CAST({name} AS {dialect.text})))"
+            word = f"lower({dialect.trimmed(f'CAST({name} AS {dialect.text})')})"
             made = f"CASE WHEN {word} IN ({words(_TRUE)}) THEN TRUE "
             made += f"WHEN {word} IN ({words(_FALSE)}) THEN FALSE END"
         else:

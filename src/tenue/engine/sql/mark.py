@@ -26,7 +26,7 @@ def _texts(column: Column, stored: Storage, name: str, dialect: Dialect) -> Iter
     codes = isinstance(column, Category | Identifier) and isinstance(stored, Integer | Truth)
     if marks and (codes or isinstance(stored, Text | Written)):
         listed = ", ".join(map(dialect.literal, marks))
-        yield f"trim(CAST({name} AS {dialect.text})) IN ({listed})"
+        yield f"{dialect.trimmed(f'CAST({name} AS {dialect.text})')} IN ({listed})"
 
 
 def _numbers(column: Column, stored: Storage, name: str, dialect: Dialect) -> Iterator[str]:

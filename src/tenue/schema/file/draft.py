@@ -122,7 +122,8 @@ def _sorted_out(columns: list[DraftColumn]) -> tuple[list[DraftColumn], list[str
 def _table(name: str, source: str | None, columns: list[DraftColumn]) -> str:
     lines = ["[table]", f"name = {literal(name)}"]
     if source is not None:
-        lines.append(f"source = {literal(source)}  # starts at this file's folder")
+        where = "" if "://" in source else "  # starts at this file's folder"
+        lines.append(f"source = {literal(source)}{where}")
     lines += [
         f'unit = {literal(BLANK)}  # who is protected: "record", or the column that names a person',
         f'neighbours = {literal(BLANK)}  # "replace" (number of rows is public) | "add-or-remove"',

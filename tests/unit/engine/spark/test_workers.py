@@ -174,7 +174,7 @@ def test_batches_are_packed_as_their_bytes() -> None:
     with pyarrow.ipc.open_stream(row.column("part")[0].as_py()) as reader:
         assert reader.read_all() == table(CROWD)
     (words,) = equipped(iter([part]))
-    assert "numpy" in words.column("found")[0].as_py()
+    assert words.column("found")[0].as_py().endswith(", Tenue"), "it is on this machine"
 
 
 @pytest.mark.needs("spark")

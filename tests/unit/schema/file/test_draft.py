@@ -48,6 +48,12 @@ def test_every_blank_and_nothing_else_is_wrong() -> None:
     assert all("Write" in mistake.fix or "List" in mistake.fix for mistake in mistakes(text))
 
 
+def test_only_a_path_starts_at_a_folder() -> None:
+    for source, said in (("a/b.csv", True), ("postgresql://u@/db#t", False)):
+        text = draft(COLUMNS, name="people", source=source)
+        assert ("starts at this file's folder" in text) is said
+
+
 def test_a_filled_draft_loads() -> None:
     text = draft(COLUMNS, name="people", source="people.csv")
     fills = ['"record"', '"replace"', "0", "120", "0", "0.5", "0.1", '"Spain"', "1900-01-01"]
