@@ -35,6 +35,11 @@ def examine(source: Cluster) -> Iterator[Finding]:
         yield Finding("machines", "fine", found + (_RELEASES if "without" in found else ""))
 
 
+def chooses(session: Session) -> bool:
+    """Whether the machines can choose rows of persons."""
+    return _versions(session) is not None
+
+
 def _versions(session: Session) -> str | None:
     """What a machine of the cluster has; None if Python with numpy and pyarrow does not run."""
     with quiet(), suppress(Exception):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from ...errors import EngineFault, refuse
 from ...noise.source import SYSTEM
 from ...schema import Table
+from ...schema.table import RECORD
 from ..contract import FAULT, KeptThere, Numbers, Rows, Validated
 from ..relational import Relational, held_as, how_read, stored_columns
 from ..server import InServer
@@ -17,6 +18,7 @@ from ..sql.logical import Logical, Stored
 from ..sql.rows import Types
 from ..watch import Known, Watched
 from .dialect import SPARK, storage
+from .doctor import chooses
 from .people import Bench
 from .session import Session, quiet
 
@@ -62,9 +64,15 @@ class Spark(Relational[Session]):
             raise
 
     def validate(self) -> Validated:
-        """Reads every row once, in the way in which every question reads them."""
+        """Reads every row once, in the way in which every question reads them.
+
+        Refused where rows of persons are chosen and no machine could: later it would be paid for.
+        """
         from .rows import validate
 
+        persons = self._unit != RECORD
+        if persons and self._session is not None and not chooses(self._session):
+            raise refuse("engine.spark-cannot-choose-rows")
         digest = "" if self.files is None else self.files.digest()
         return self._within(lambda session: validate(self._table, session, digest))
 

@@ -1,10 +1,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+import tenue as tn
 from contracts.engine_suite import ROWS, ROWS_OF, SCHEMA, each
 from contracts.test_spark_engine import KINDS, frame
 from tenue.engine.contract import FAULT
@@ -86,3 +87,29 @@ def test_the_holder_is_told_what_cannot_be_read(spark: SparkSession) -> None:
     assert found.rows == len(ROWS)
     assert found.unreadable == {"sex": 1, "town": 2}
     engine.close()
+
+
+def test_persons_are_refused_where_machines_cannot_choose_rows(spark: SparkSession) -> None:
+    """When the table is opened: at the first question it would be paid for."""
+    rows = spark.createDataFrame([("a", 1), ("b", 2)], "who string, x int")
+    stated: dict[str, Any] = {
+        "table": {"name": "t", "unit": "who", "rows_per_unit": 1, "neighbours": "add-or-remove"},
+        "columns": {
+            "who": {"type": "identifier"},
+            "x": {"type": "number", "bounds": [0, 9]},
+        },
+        "budget": {"total": 10},
+    }
+    records = stated | {"table": stated["table"] | {"unit": "record"}}
+    del records["table"]["rows_per_unit"]
+    before, spark.sparkContext.pythonExec = spark.sparkContext.pythonExec, "/nowhere/python"
+    books = tn.ledger.Memory()
+    try:
+        with pytest.raises(tn.Refused, match="run no Python") as refused:
+            tn.protect(rows, schema=stated, ledger=books)
+        with tn.protect(rows, schema=records, ledger=tn.ledger.Memory()) as data:
+            assert data.ask("SELECT COUNT(*) FROM t", epsilon=9).value is not None
+    finally:
+        spark.sparkContext.pythonExec = before
+    assert "nowhere" not in str(refused.value)
+    assert books.balance("t").spent == 0
