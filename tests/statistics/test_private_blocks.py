@@ -45,8 +45,8 @@ def released(by: str) -> tuple[Any, Any]:
 
 def law_of(drawing: Any) -> Weights:
     """P(place ≤ x) of the first column, as it was released."""
-    if hasattr(drawing, "margins"):
-        margin = drawing.margins[0]
+    if not hasattr(drawing, "boxes"):
+        margin = drawing.margins[0] if hasattr(drawing, "margins") else drawing.groups[0].margin
         edges, weights = margin.edges, margin.weights
         low, high = edges[:-1], edges[1:]
     else:

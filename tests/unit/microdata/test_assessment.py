@@ -40,7 +40,8 @@ def test_in_a_large_table_the_risk_is_not_understated(monkeypatch: pytest.Monkey
         assert harm.linkage_by_quasi_identifiers is not None
         assert whole.linkage_by_quasi_identifiers is not None
         assert harm.linkage_by_quasi_identifiers > whole.linkage_by_quasi_identifiers
-        assert harm.check == check(after, schema())  # groups of a part would be too small
+        seen = replace(check(after, schema()), reading=None)
+        assert harm.check == seen  # groups of a part would be too small
         assert harm.check != risk(before.slice(0, 60), after.slice(0, 60), schema()).check
         assert use == utility(before, after, schema())
         assert "60 rows" in steps[0].text
