@@ -7,8 +7,6 @@ import re
 from functools import cache
 from pathlib import Path
 
-import pytest
-
 SOURCE = Path(__file__).parent.parent / "src" / "tenue"
 
 ORDER = [
@@ -147,10 +145,9 @@ def arrows(path: Path, text: str) -> list[str]:
     return wrong
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(SOURCE)))
-def test_rooms_import_only_rooms_above(path: Path) -> None:
-    assert room_of(path) in ORDER, f"{path} is in no room of design.md"
-    assert arrows(path, path.read_text()) == []
+def test_rooms_import_only_rooms_above() -> None:
+    assert [path for path in FILES if room_of(path) not in ORDER] == [], "no room of design.md"
+    assert {path: found for path in FILES if (found := arrows(path, path.read_text()))} == {}
 
 
 def imported_inside(path: Path, text: str) -> set[str]:
@@ -184,9 +181,8 @@ def test_every_room_has_its_order() -> None:
     assert {room: set(order) for room, order in INSIDE.items()} == found
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(SOURCE)))
-def test_files_and_sub_rooms_import_only_what_stands_before_them(path: Path) -> None:
-    assert arrows_inside(path, path.read_text()) == []
+def test_files_and_sub_rooms_import_only_what_stands_before_them() -> None:
+    assert {path: found for path in FILES if (found := arrows_inside(path, path.read_text()))} == {}
 
 
 def test_a_wrong_arrow_inside_a_room_is_seen() -> None:
@@ -215,21 +211,17 @@ ENTROPY = re.compile(
 )
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(SOURCE)))
-def test_only_the_source_touches_entropy(path: Path) -> None:
-    found = ENTROPY.findall(path.read_text())
-    if path == SOURCE / "noise" / "source.py":
-        assert found == ["os.urandom", "os.urandom"]
-    else:
-        assert found == []
+def test_only_the_source_touches_entropy() -> None:
+    found = {path: words for path in FILES if (words := ENTROPY.findall(path.read_text()))}
+    assert found == {SOURCE / "noise" / "source.py": ["os.urandom", "os.urandom"]}
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(SOURCE)))
-def test_only_the_two_journeys_touch_ledger_and_engine_together(path: Path) -> None:
-    rooms = imported_rooms(path, path.read_text())
-    if {"ledger", "engine"} <= rooms:
-        assert path in (
-            SOURCE / "query" / "session.py",
-            SOURCE / "microdata" / "release.py",
-            SOURCE / "__init__.py",
-        )
+def test_only_the_two_journeys_touch_ledger_and_engine_together() -> None:
+    both = {
+        path for path in FILES if {"ledger", "engine"} <= imported_rooms(path, path.read_text())
+    }
+    assert both <= {
+        SOURCE / "query" / "session.py",
+        SOURCE / "microdata" / "release.py",
+        SOURCE / "__init__.py",
+    }
