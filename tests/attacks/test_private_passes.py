@@ -98,7 +98,7 @@ def planned(by: str, shape: Domain, rows: int) -> synthesis.Synthesis:
 
 
 @pytest.mark.parametrize(("by", "shape", "sizes", "rows", "least"), RELEASES)
-@pytest.mark.parametrize("batch", [1, 2])
+@pytest.mark.parametrize("batch", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_a_whole_release_in_passes_and_blocks_keeps_within_epsilon(
     by: str,
     shape: Callable[..., Domain],

@@ -144,7 +144,14 @@ def no_maker(rows: Rows, folder: Path) -> pa.Table:
     return pa.Table.from_pylist(rows)
 
 
-@pytest.fixture(params=MAKERS, scope="module")
+RARE = ("csv;", "csv.gz", "tsv", "json", "unnamed")
+"""Read as others are, but for a detail that `tests/journeys/test_files.py` tries too."""
+
+
+@pytest.fixture(
+    params=[pytest.param(kind, marks=[pytest.mark.slow] * (kind in RARE)) for kind in MAKERS],
+    scope="module",
+)
 def once_opened(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Opened]:

@@ -19,7 +19,7 @@ _numbers = count()
 
 class InDuckDB(TallySuite):
     engine = "DuckDB"
-    tables = 40
+    tables = 20
 
     @pytest.fixture(autouse=True)
     def here(self, tmp_path: Path) -> None:

@@ -43,7 +43,12 @@ def both(path: Path, declared: Any = None, **asked: Any) -> tuple[Any, Any]:
     return tn.publish(path, **given), tn.publish(path, memory=MEMORY, **given)
 
 
-@pytest.mark.parametrize("seed", range(4))
+def seeds(many: int) -> list[Any]:
+    """So many tables, most of them in the slow run."""
+    return [pytest.param(seed, marks=[pytest.mark.slow] * (seed > 1)) for seed in range(many)]
+
+
+@pytest.mark.parametrize("seed", seeds(4))
 def test_a_swap_has_the_same_groups_and_moves_values_inside_them(tmp_path: Path, seed: int) -> None:
     path = stored(tmp_path, people(seed=seed))
     held, passed = both(path, **SWAP)
@@ -66,7 +71,7 @@ def test_a_swap_has_the_same_groups_and_moves_values_inside_them(tmp_path: Path,
 
 
 @pytest.mark.parametrize("asked", [GENERALISE, EACH], ids=["generalise", "microaggregate"])
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", seeds(6))
 def test_what_is_not_drawn_is_the_same_row_by_row(
     tmp_path: Path, seed: int, asked: dict[str, Any]
 ) -> None:
@@ -90,7 +95,7 @@ def test_what_is_not_drawn_is_the_same_row_by_row(
     assert passed.utility.to_dict()["sse_by_column"] == held.utility.to_dict()["sse_by_column"]
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", seeds(4))
 def test_anatomy_has_the_same_groups_of_values(tmp_path: Path, seed: int) -> None:
     """With ties, of which each is in either group alike, and a table of its own for the values."""
     path = stored(tmp_path, people(260 + 31 * seed, seed=seed))
