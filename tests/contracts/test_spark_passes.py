@@ -61,10 +61,10 @@ class TestOnSpark(PassesSuite):
 @pytest.fixture(scope="module")
 def connected(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     """A session by Spark Connect, which refuses some of what others do."""
-    from pyspark.sql import SparkSession
+    from tenue.engine.spark.session import by_connect
 
     server = Connect(tmp_path_factory.mktemp("connect"))
-    session = SparkSession.builder.remote(server.address).create()
+    session = by_connect(server.address)
     yield session
     session.stop()
     server.remove()
@@ -73,3 +73,8 @@ def connected(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession
 class TestByConnect(TestOnSpark):
     seeds = 1
     session = "connected"
+
+    def test_other_sessions_stay_what_they_are(self, spark: SparkSession) -> None:
+        """PySpark alone would take every later column for one of Spark Connect."""
+        assert [tuple(row) for row in spark.range(3).orderBy("id").collect()] == [(0,), (1,), (2,)]
+        assert self.spark.range(3).orderBy("id").collect()[0][0] == 0

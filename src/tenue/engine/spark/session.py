@@ -48,6 +48,7 @@ _ZONE = "spark.sql.session.timeZone"
 _LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
 _PORTS = {"spark": 7077, "sc": 15002}
 _REMOTE = "sc:"
+_MODE = "SPARK_CONNECT_MODE_ENABLED"
 _WAIT = 10
 FREE = 120
 """Seconds in which a processor of a cluster must get free."""
@@ -183,7 +184,8 @@ def _started(source: Cluster) -> SparkSession:
         check_reached(source.address)
     made: SparkSession | Refused | None = None
     with suppress(Exception):
-        made = _remote(source.address) if source.address.startswith(_REMOTE) else _classic(source)
+        far = source.address.startswith(_REMOTE)
+        made = by_connect(source.address) if far else _classic(source)
     # raised out of reach of the error above
     if made is None:
         raise refuse("engine.spark-cannot-be-reached")
@@ -216,8 +218,18 @@ def is_free(spark: SparkSession, seconds: float) -> bool:
     return False
 
 
-def _remote(address: str) -> SparkSession:
-    spark = SparkSession.builder.remote(address).create()
+def by_connect(address: str) -> SparkSession:
+    """A session by Spark Connect.
+
+    What PySpark notes about it in the environment is taken back: else it would take every other
+    session for one of that kind, those of programs that this process starts included.
+    """
+    before = os.environ.get(_MODE)
+    try:
+        spark = SparkSession.builder.remote(address).create()
+    finally:
+        if before is None:
+            os.environ.pop(_MODE, None)
     for setting, value in {**_NEEDED, _ZONE: "UTC"}.items():
         spark.conf.set(setting, value)
     return spark
