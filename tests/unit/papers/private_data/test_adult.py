@@ -13,6 +13,7 @@ EXPECTED = {
 }
 
 
+@pytest.mark.slow
 def test_every_exhibit_has_its_verdict() -> None:
     assert_as_expected(module.EXHIBITS, EXPECTED)
 

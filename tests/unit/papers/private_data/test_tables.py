@@ -21,6 +21,7 @@ EXPECTED = {
 }
 
 
+@pytest.mark.slow
 def test_every_exhibit_has_its_verdict() -> None:
     assert_as_expected((*module.EXHIBITS, *module.ERRATA), EXPECTED)
 
