@@ -145,7 +145,8 @@ def no_maker(rows: Rows, folder: Path) -> pa.Table:
 
 
 RARE = ("csv;", "csv.gz", "tsv", "json", "unnamed")
-"""Read as others are, but for a detail that `tests/journeys/test_files.py` tries too."""
+"""Read as others are, but for a detail; packed and separated files and JSON are tried in
+`tests/properties/test_door_files.py` too."""
 
 
 @pytest.fixture(

@@ -8,7 +8,8 @@ from contextlib import suppress
 from ...errors import Refused
 from ..finding import Finding
 from ..source.location import Cluster
-from .session import Session, quiet
+from .session import FREE, Session, quiet
+from .watch import watched
 from .workers import by_value, equipped
 
 _PYTHON = "Install numpy and pyarrow for the Python of every machine of the cluster, the one that "
@@ -44,6 +45,7 @@ def _versions(session: Session) -> str | None:
     """What a machine of the cluster has; None if Python with numpy and pyarrow does not run."""
     with quiet(), suppress(Exception):
         one = session.of("SELECT 1 AS one").mapInArrow(by_value(equipped), "found string")
-        ((words,),) = one.collect()
+        with watched(one.sparkSession, FREE):
+            ((words,),) = one.collect()
         return str(words)
     return None

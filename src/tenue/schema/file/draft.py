@@ -103,6 +103,10 @@ def draft(
     return "\n".join(parts)
 
 
+_BY_PATH = ("duckdb://", "spark://local#")
+"""Addresses of files, which may be relative."""
+
+
 def _sorted_out(columns: list[DraftColumn]) -> tuple[list[DraftColumn], list[str]]:
     kept: dict[str, DraftColumn] = {}
     left_out = []
@@ -122,7 +126,8 @@ def _sorted_out(columns: list[DraftColumn]) -> tuple[list[DraftColumn], list[str
 def _table(name: str, source: str | None, columns: list[DraftColumn]) -> str:
     lines = ["[table]", f"name = {literal(name)}"]
     if source is not None:
-        where = "" if "://" in source else "  # starts at this file's folder"
+        far = "://" in source and not source.startswith(_BY_PATH)
+        where = "" if far else "  # starts at this file's folder"
         lines.append(f"source = {literal(source)}{where}")
     lines += [
         f'unit = {literal(BLANK)}  # who is protected: "record", or the column that names a person',

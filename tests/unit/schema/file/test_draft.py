@@ -49,7 +49,13 @@ def test_every_blank_and_nothing_else_is_wrong() -> None:
 
 
 def test_only_a_path_starts_at_a_folder() -> None:
-    for source, said in (("a/b.csv", True), ("postgresql://u@/db#t", False)):
+    for source, said in (
+        ("a/b.csv", True),
+        ("duckdb://a/b.duckdb#t", True),
+        ("spark://local#folder", True),
+        ("postgresql://u@/db#t", False),
+        ("spark://host:7077#db.t", False),
+    ):
         text = draft(COLUMNS, name="people", source=source)
         assert ("starts at this file's folder" in text) is said
 
