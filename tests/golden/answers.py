@@ -286,7 +286,6 @@ def _cases() -> dict[str, Case]:
         "many: mixed": lambda: many(
             "added", [CENSUS[2], CENSUS[6], CENSUS[15], CENSUS[30]], epsilon=2
         ),
-        "many: groups": lambda: many("replaced", [CENSUS[30], CENSUS[32]], epsilon=2),
         "many: persons": lambda: many("visits", list(VISITS[:4]), epsilon=2),
         "many: absolute error": lambda: many(
             "added", counts[:3], epsilon=1, minimise="absolute-error"

@@ -143,51 +143,88 @@ def never_missing(formula: Formula, filled: Callable[[str], bool]) -> bool:
     return all(never_missing(part, filled) for part in parts_of(formula))
 
 
+@dataclass(frozen=True)
+class Sized:
+    """A formula with what is proven of its numbers, for a check and for an engine's types alike.
+
+    ends: the least and the greatest number that the result may be.
+    reach: how far from 0 nothing is beyond that computes the result of the parts' results: these
+        themselves, every constant, every partial result in any order, and the result. A type that
+        holds `reach` on both sides cannot overflow, whatever a row holds.
+    parts: what it is directly made of, each with a reach of its own.
+    """
+
+    formula: Formula
+    ends: Ends
+    reach: int
+    parts: tuple[Sized, ...] = ()
+
+    @property
+    def largest(self) -> int:
+        """The reach of the whole formula."""
+        return max([self.reach, *(part.largest for part in self.parts)])
+
+
+def sized(formula: Formula, ends: Callable[[Steps | DateField], Ends]) -> Sized:
+    """The formula with the sizes of all its numbers.
+
+    ends: the least and the greatest number that a column, or a field of one, may be.
+    """
+    if isinstance(formula, Steps | DateField):
+        found = ends(formula)
+        return Sized(formula, found, _size(found))
+    parts = tuple(sized(part, ends) for part in parts_of(formula))
+    if isinstance(formula, Sum):
+        low = high = formula.constant
+        reach = abs(formula.constant)
+        for (weight, _), part in zip(formula.terms, parts, strict=True):
+            both = [weight * end for end in part.ends]
+            low, high = low + min(both), high + max(both)
+            # a term of weight 0 is computed, too
+            reach += max(abs(weight), 1) * max(_size(part.ends), 1)
+        return Sized(formula, (low, high), reach, parts)
+    if isinstance(formula, Product):
+        low = high = reach = 1
+        for part in parts:
+            corners = [one * end for one in (low, high) for end in part.ends]
+            low, high = min(corners), max(corners)
+            reach *= max(1, _size(part.ends))
+        return Sized(formula, (low, high), reach, parts)
+    if isinstance(formula, Quotient):
+        (part,), divisor = parts, formula.divisor
+        low, high = (end // divisor for end in part.ends)
+        # a quotient is taken of what is not negative, and moved back
+        reach = _size(part.ends) + raised_by(part.ends[0], divisor) * (divisor + 1) + divisor
+        return Sized(formula, (low, high), reach, parts)
+    low, high = min(part.ends[0] for part in parts), max(part.ends[1] for part in parts)
+    return Sized(formula, (low, high), _size((low, high)), parts)
+
+
+def raised_by(low: int, divisor: int) -> int:
+    """How many times the divisor makes numbers from `low` on not negative."""
+    return -min(low // divisor, 0)
+
+
+def _size(ends: Ends) -> int:
+    return max(map(abs, ends))
+
+
 def range_of(formula: Formula, ends: Callable[[Steps | DateField], Ends]) -> Ends:
     """The least and the greatest number that the result may be, where it is not missing.
 
     ends: the same of a column, or of a field of one.
     """
-    return _ranges(formula, ends)[0]
-
-
-def largest_in(formula: Formula, ends: Callable[[Steps | DateField], Ends]) -> int:
-    """The largest size of any number that is computed on the way."""
-    return _ranges(formula, ends)[1]
+    return sized(formula, ends).ends
 
 
 def check_range(formula: Formula, ends: Callable[[Steps | DateField], Ends]) -> Ends:
     """The range; refused if the result, or anything on the way to it, may be too large."""
-    (low, high), largest = _ranges(formula, ends)
-    if max(-low, high) > MOST_STEPS or largest > _LARGEST:
+    return check_sizes(formula, ends).ends
+
+
+def check_sizes(formula: Formula, ends: Callable[[Steps | DateField], Ends]) -> Sized:
+    """The sizes; refused if the result, or anything on the way to it, may be too large."""
+    found = sized(formula, ends)
+    if _size(found.ends) > MOST_STEPS or found.largest > _LARGEST:
         raise refuse("engine.computed-value-too-large", bits=MOST_STEPS.bit_length() - 1)
-    return low, high
-
-
-def _ranges(formula: Formula, ends: Callable[[Steps | DateField], Ends]) -> tuple[Ends, int]:
-    """The range of the result, and the largest size on the way to it."""
-    if isinstance(formula, Steps | DateField):
-        found = ends(formula)
-        return found, max(map(abs, found))
-    inner = [_ranges(part, ends) for part in parts_of(formula)]
-    if isinstance(formula, Sum):
-        low = high = formula.constant
-        most = abs(formula.constant)
-        for (weight, _), (span, largest) in zip(formula.terms, inner, strict=True):
-            both = [weight * end for end in span]
-            low, high = low + min(both), high + max(both)
-            most += abs(weight) * largest
-        return (low, high), most
-    if isinstance(formula, Product):
-        low = high = most = 1
-        for span, largest in inner:
-            corners = [one * end for one in (low, high) for end in span]
-            low, high = min(corners), max(corners)
-            most *= max(1, largest)
-        return (low, high), most
-    if isinstance(formula, Quotient):
-        ((low, high), largest) = inner[0]
-        # a quotient is taken of what is not negative, and moved back
-        return (low // formula.divisor, high // formula.divisor), 2 * largest + 2 * formula.divisor
-    low, high = min(span[0] for span, _ in inner), max(span[1] for span, _ in inner)
-    return (low, high), max(largest for _, largest in inner)
+    return found

@@ -9,6 +9,7 @@ from fractions import Fraction
 from ..engine.formula import Computed, DateField, Ends, Steps, check_range, leaf_ends, never_missing
 from ..engine.request import Bin, Group, Key
 from ..schema import Bounded, Category, Column, Named, Number, Schema, Table
+from ..schema.named import folded
 from ..taxonomy import Taxonomy
 from .question import ComputedColumn, GroupingSets, Persons, Question
 
@@ -87,7 +88,7 @@ def computed_by(questions: Mapping[int, Question]) -> tuple[list[int], list[Comp
     known: dict[str, ComputedColumn] = {}
     found = []
     for number, question in questions.items():
-        own = {one.name.lower(): one for one in question.computed}
+        own = {folded(one.name): one for one in question.computed}
         if all(known.get(name, one) == one for name, one in own.items()):
             known |= own
             found.append(number)

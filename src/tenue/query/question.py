@@ -126,7 +126,8 @@ Label = str | bool | Fraction
 class ComputedColumn:
     """A column that the question computes from declared ones.
 
-    name: its text in parentheses, which no declared column can be called.
+    name: its text in brackets, which no declared column can be called: round ones around a number,
+        square ones around labels.
     formula, grid: it is grid·formula.
     labels: where it is a category, what each number of the formula is called.
     """

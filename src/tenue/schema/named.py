@@ -16,6 +16,9 @@ _PERSONAL = "id|uuid|guid|ssn|email|passport|iban|surname"
 _OF_PERSONS = r"(first|last|full|family|given|maiden|patient|person)[\W_]?name"
 _PERSON = re.compile(rf"(?i:name|(.*[\W_])?({_PERSONAL}|{_OF_PERSONS}))|.*[a-z0-9]I[Dd]")
 
+COMPUTED = ("(", "[")
+"""What the name of a computed column begins with, and no declared name does."""
+
 IDENTIFIER = f"It must be a letter, then letters, digits and _, at most {_LONGEST} in all"
 COLUMN_NAME = (
     f"It must start with a letter and have letters, digits, _, -, dots and inner spaces, at most "
@@ -60,6 +63,19 @@ def names_a_person(name: str) -> bool:
     return _PERSON.fullmatch(name) is not None
 
 
+def folded(name: str) -> str:
+    """The form in which two names are compared: SQL ignores the case of a declared name.
+
+    What a question computes is named after its text in brackets, in which case counts: there 'A'
+    and 'a' are two categories.
+
+    Example
+        >>> folded("Age"), folded("(CASE WHEN c = 'A' THEN 1 END)")
+        ('age', "(CASE WHEN c = 'A' THEN 1 END)")
+    """
+    return name if name.startswith(COMPUTED) else name.lower()
+
+
 class Named(Mapping[str, V], Generic[V]):
     """A mapping that cannot change, whose names are found ignoring case, as SQL finds them.
 
@@ -75,15 +91,15 @@ class Named(Mapping[str, V], Generic[V]):
 
     def __init__(self, items: Iterable[tuple[str, V]] = ()) -> None:
         self._items = tuple(items)
-        self._folded = {name.lower(): value for name, value in self._items}
+        self._folded = {folded(name): value for name, value in self._items}
 
     def __getitem__(self, name: str) -> V:
         if name not in self:
             raise KeyError(name)
-        return self._folded[name.lower()]
+        return self._folded[folded(name)]
 
     def __contains__(self, name: object) -> bool:
-        return isinstance(name, str) and name.lower() in self._folded
+        return isinstance(name, str) and folded(name) in self._folded
 
     def __iter__(self) -> Iterator[str]:
         return (name for name, _ in self._items)

@@ -26,10 +26,12 @@ def stored_cell(key: CellKey, logical: Logical) -> str:
 
 
 def cell(key: CellKey, logical: Logical) -> str:
-    """The SQL of a cell's number; NULL in no cell."""
+    """The SQL of a cell's number, from 0 to one less than the key has; NULL in no cell."""
     column = logical.column(key.column)
     if isinstance(key, Group):
-        if not isinstance(column, Category | Boolean) and not logical.is_computed(key.column):
+        if logical.is_computed(key.column) and isinstance(column, Bounded):
+            return _cell(logical.steps(column), Bin(key.column, 1, 0, key.cells))
+        if not isinstance(column, Category | Boolean):
             raise unfit(column, "has no declared cells")
         return f"CAST({logical.value(column.name)} AS INTEGER)"
     if isinstance(key, Pieces):

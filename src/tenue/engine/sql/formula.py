@@ -1,8 +1,9 @@
 """The SQL of a computed column.
 
 Guarantee
-    No row makes it fail. Every number that is computed on the way lies in a range that follows from
-    the bounds of the columns, and the type in which all of it is computed holds that range.
+    No row makes it fail, by construction: every node is computed in a type that holds all of its
+    numbers (`Sized.reach`), which follow from the bounds of the columns, and nothing is cast to a
+    narrower type but what lies in a range that this holds.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from ...schema import Date, Datetime, Named, Number
+from ...schema.named import folded
 from ..formula import (
     Computed,
     DateField,
@@ -19,12 +21,13 @@ from ..formula import (
     Formula,
     Product,
     Quotient,
+    Sized,
     Steps,
     Sum,
     check_range,
-    largest_in,
+    check_sizes,
     leaf_ends,
-    range_of,
+    raised_by,
 )
 from ..request import ContributionRequest, RankRequest, Request
 from .logical import Logical, Stored
@@ -57,58 +60,63 @@ def with_computed(table: Stored, computed: Iterable[Computed]) -> Stored:
             name=one.name, role="other", low=Fraction(low), high=Fraction(high), grid=Fraction(1)
         )
         declared = Named([*table.declared.items(), (one.name, column)])
-        formulas = {**table.formulas, one.name.lower(): one.formula}
+        formulas = {**table.formulas, folded(one.name): one.formula}
         table = replace(table, declared=declared, formulas=formulas)
     return table
 
 
 def written(formula: Formula, logical: Logical) -> str:
     """The SQL of the steps; NULL where they are missing."""
-
-    def ends(leaf: Steps | DateField) -> Ends:
-        return ends_in(logical, leaf)
-
-    low, high = check_range(formula, ends)
-    largest = largest_in(formula, ends)
-    writer = _Writer(logical, logical.dialect.holding(-largest, largest))
-    return f"CAST({writer.write(formula)} AS {logical.dialect.holding(low, high)})"
+    found = check_sizes(formula, lambda leaf: ends_in(logical, leaf))
+    return _Writer(logical).write(found, logical.dialect.holding(*found.ends))
 
 
 class _Writer:
-    def __init__(self, logical: Logical, kind: str) -> None:
-        self.logical = logical
-        self.kind = kind
+    """Writes each node in a type of its own, which holds its reach."""
 
-    def write(self, formula: Formula) -> str:
+    def __init__(self, logical: Logical) -> None:
+        self.logical = logical
+        self.dialect = logical.dialect
+
+    def write(self, node: Sized, kind: str) -> str:
+        """The SQL of a node, cast to a type that holds its ends."""
+        own = self.dialect.holding(-node.reach, node.reach)
+        sql = self._computed(node, own)
+        return sql if own == kind else f"CAST({sql} AS {kind})"
+
+    def _computed(self, node: Sized, own: str) -> str:
+        formula = node.formula
         if isinstance(formula, Steps):
-            return f"CAST({self.logical.value(formula.column)} AS {self.kind})"
+            return f"CAST({self.logical.value(formula.column)} AS {own})"
         if isinstance(formula, DateField):
-            return f"CAST({self._field(formula)} AS {self.kind})"
+            return f"CAST({self._field(formula)} AS {own})"
+        parts = [self.write(part, own) for part in node.parts]
         if isinstance(formula, Sum):
             terms = [
-                f"{self._constant(weight)} * {self.write(part)}" for weight, part in formula.terms
+                part if weight == 1 else f"{self._constant(weight, own)} * {part}"
+                for (weight, _), part in zip(formula.terms, parts, strict=True)
             ]
-            return f"({' + '.join([self._constant(formula.constant), *terms])})"
+            first = [self._constant(formula.constant, own)] if formula.constant or not terms else []
+            return f"({' + '.join([*first, *terms])})"
         if isinstance(formula, Product):
-            return f"({' * '.join(map(self.write, formula.factors))})"
+            return f"({' * '.join(parts)})"
         if isinstance(formula, Quotient):
-            return self._quotient(formula)
+            return self._quotient(parts[0], node.parts[0].ends[0], formula.divisor, own)
         cases = [
-            f"WHEN {truth(condition, self.logical)} THEN {self.write(part)}"
-            for condition, part in formula.cases
+            f"WHEN {truth(condition, self.logical)} THEN {part}"
+            for (condition, _), part in zip(formula.cases, parts, strict=False)
         ]
-        last = "" if formula.otherwise is None else f" ELSE {self.write(formula.otherwise)}"
+        last = "" if formula.otherwise is None else f" ELSE {parts[-1]}"
         return f"(CASE {' '.join(cases)}{last} END)"
 
-    def _constant(self, value: int) -> str:
-        return f"CAST({integer(value)} AS {self.kind})"
+    def _constant(self, value: int, kind: str) -> str:
+        return f"CAST({integer(value)} AS {kind})"
 
-    def _quotient(self, formula: Quotient) -> str:
-        low, _ = range_of(formula.of, lambda leaf: ends_in(self.logical, leaf))
-        up = -min(low // formula.divisor, 0)
-        inside, divisor = self.write(formula.of), self._constant(formula.divisor)
-        raised = f"({inside} + {self._constant(up * formula.divisor)})"
-        return f"(({raised} {self.logical.dialect.divide} {divisor}) - {self._constant(up)})"
+    def _quotient(self, inside: str, low: int, divisor: int, kind: str) -> str:
+        up = raised_by(low, divisor)
+        raised = f"({inside} + {self._constant(up * divisor, kind)})" if up else inside
+        found = self.dialect.quotient(raised, divisor, kind)
+        return f"({found} - {self._constant(up, kind)})" if up else found
 
     def _field(self, leaf: DateField) -> str:
         logical, dialect = self.logical, self.logical.dialect

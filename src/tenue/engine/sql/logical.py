@@ -24,6 +24,7 @@ from ...errors import Refused, refuse
 from ...frozen import dataclass
 from ...schema import Boolean, Bounded, Category, Column, Date, Datetime, Identifier, Number
 from ...schema.expression import Constant, Name, Negative, Tree
+from ...schema.named import folded
 from ..formula import Formula, columns_of
 from ..storage import Floating, Integer, Nothing, Opaque, Storage, Text, Truth, Written
 from .dialect import Dialect, Stage
@@ -59,7 +60,7 @@ class Stored:
     held: its columns, by declared name in lower case.
     declared: all declared columns, by name in any case.
     dialect: how its engine spells SQL.
-    formulas: what is computed of the columns that are not declared, by name in lower case.
+    formulas: what is computed of the columns that are not declared, by folded name.
     """
 
     sql: str
@@ -96,12 +97,11 @@ class Logical:
 
     def is_computed(self, name: str) -> bool:
         """Whether the request computes the column, so that nothing of it is stored."""
-        return name.lower() in self.table.formulas
+        return folded(name) in self.table.formulas
 
     def raw(self, name: str) -> str:
         """The name under which the stored value of a column is found."""
-        folded = name.lower()
-        return self._raw.setdefault(folded, f"r{len(self._raw)}")
+        return self._raw.setdefault(folded(name), f"r{len(self._raw)}")
 
     def value(self, name: str) -> str:
         """The name under which the logical value is found: steps, category number or boolean."""
@@ -126,7 +126,7 @@ class Logical:
     def present(self, name: str) -> str:
         """A name that is NULL just where the logical value is missing, and quick to count."""
         column = self.column(name)
-        stored = None if column.name.lower() not in self.table.held else self._held(column).stored
+        stored = None if folded(column.name) not in self.table.held else self._held(column).stored
         if isinstance(column, Number) and isinstance(stored, Integer) and not column.expression:
             return self.raw(name)  # a stored whole number is never NaN
         return self.value(name)
@@ -176,11 +176,11 @@ class Logical:
         return f"SELECT {', '.join(outputs)} FROM {source}{where}"  # noqa: S608
 
     def _held(self, column: Column) -> Held:
-        return self.table.held[column.name.lower()]
+        return self.table.held[folded(column.name)]
 
-    def _plain(self, folded: str) -> str:
+    def _plain(self, name: str) -> str:
         """The stored column without its marks, compared byte by byte whatever its collation is."""
-        held = self.table.held[folded]
+        held = self.table.held[name]
         name = self.dialect.stored(self.dialect.quoted(held.name), held.stored)
         collated = f" COLLATE {self.dialect.collation}" if held.stored == Text() else ""
         if not held.column.marks:
@@ -189,10 +189,10 @@ class Logical:
         return value if value == name + collated else f"({value}){collated}"
 
     def _prepared(self, column: Column) -> tuple[str, int]:
-        folded = column.name.lower()
-        if folded not in self._ready:
-            self._ready[folded] = self._prepare(column)
-        return self._ready[folded]
+        name = folded(column.name)
+        if name not in self._ready:
+            self._ready[name] = self._prepare(column)
+        return self._ready[name]
 
     def _compute(self, formula: Formula) -> tuple[str, int]:
         from .formula import written
@@ -203,7 +203,7 @@ class Logical:
 
     def _prepare(self, column: Column) -> tuple[str, int]:
         if self.is_computed(column.name):
-            return self._compute(self.table.formulas[column.name.lower()])
+            return self._compute(self.table.formulas[folded(column.name)])
         if isinstance(column, Number) and column.expression is not None:
             inputs = {name: self._prepared(self.column(name)) for name in column.expression.names}
             value = _arithmetic(column.expression.tree, self, inputs)

@@ -9,6 +9,7 @@ from sqlglot import TokenType
 
 from ...schema import Bounded, Date, Number
 from ...schema import literal as toml
+from ...schema.named import COMPUTED
 from .text import DIALECT, NEEDS_QUOTES
 
 _EPOCH = datetime(1970, 1, 1)
@@ -33,8 +34,8 @@ def sql_name(name: str) -> str:
 
 
 def column_text(name: str) -> str:
-    """A column as it stands in a condition; the name of a computed one is its text."""
-    return name if name.startswith("(") else sql_name(name)
+    """A column as it stands in a condition; the name of a computed one is its text in brackets."""
+    return f"({name[1:-1]})" if name.startswith(COMPUTED) else sql_name(name)
 
 
 def sql_text(text: str) -> str:

@@ -16,6 +16,7 @@ from fractions import Fraction
 from ...engine.request import All, Among, Any_, Missing, Not, Predicate, Within
 from ...frozen import dataclass
 from ...schema import Boolean, Bounded, Category, Column, Number
+from ...schema.named import COMPUTED
 from .unsupported import MOST_NESTED, too_deep
 
 _MOST_LEVELS = 2 * MOST_NESTED - 8  # only every other level needs parentheses in a text
@@ -123,7 +124,9 @@ def _written(rows: Rows, columns: Mapping[str, Column]) -> Predicate:
     if isinstance(rows, Several):
         return _joined(rows.every, (_written(part, columns) for part in rows.parts))
     column = columns[rows.column]
-    if isinstance(column, Category) and rows.column.startswith("("):  # computed: by its numbers
+    if isinstance(column, Category) and rows.column.startswith(
+        COMPUTED
+    ):  # computed: by its numbers
         found = [Within(rows.column, *span) for span in rows.spans]
         return _joined(False, found) if found else Within(rows.column, 1, 0)
     if isinstance(column, Boolean | Category):

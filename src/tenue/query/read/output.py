@@ -11,6 +11,7 @@ from ...engine.request import Bin, Calendar, Key
 from ...errors import refuse
 from ...frozen import dataclass
 from ...schema.literal import show
+from ...schema.named import COMPUTED
 from ..question import Aggregate, Expression, GroupingOutput, KeyOutput, Output
 from .aggregate import read_expression
 from .arithmetic import has_aggregate
@@ -47,7 +48,7 @@ class Selected:
         short = _short(self.column or "")
         if self.plain and self.column is not None:
             return self.column
-        if self.key is not None and self.key.column.startswith("("):
+        if self.key is not None and self.key.column.startswith(COMPUTED):
             return f"group_{short}"
         if isinstance(self.key, Bin):
             return f"bin_{short}"
@@ -59,7 +60,7 @@ class Selected:
             asked = self.expression
             kind = asked.name.lower() if asked.kind == "quantile" else asked.kind
             if asked.other is not None:
-                both = [n for n in (asked.column or "", asked.other) if not n.startswith("(")]
+                both = [n for n in (asked.column or "", asked.other) if not n.startswith(COMPUTED)]
                 return "_".join([kind, *map(_short, both)])[:_LONGEST]
             return f"{kind}_{short}" if short and asked.column else kind
         return f"grouping_{short}" if self.grouping else "value"

@@ -9,6 +9,7 @@ from fractions import Fraction
 
 from ...engine.request import Bin, Calendar, Key
 from ...schema import Bounded, Datetime, Schema, Table
+from ...schema.named import COMPUTED
 from ..computed import seen_by, with_columns
 from ..question import (
     Aggregate,
@@ -110,7 +111,7 @@ def _named(text: str, alias: str) -> str:
 
 def _key(key: Key, schema: Table) -> str:
     name, column = _column(key.column), schema.column(key.column)
-    if key.column.startswith("("):
+    if key.column.startswith(COMPUTED):
         return name
     if isinstance(key, Calendar):
         return f"DATE_TRUNC('{key.part}', {name})"
@@ -150,8 +151,8 @@ def _aggregate(aggregate: Aggregate, unit: str) -> str:
 
 
 def _column(name: str) -> str:
-    """A declared column, or the text of a computed one, which is its name in parentheses."""
-    return name[1:-1] if name.startswith("(") else sql_name(name)
+    """A declared column, or the text of a computed one, whose name is that in brackets."""
+    return name[1:-1] if name.startswith(COMPUTED) else sql_name(name)
 
 
 def _comparison(

@@ -62,7 +62,8 @@ def test_a_computed_column_is_a_number_with_the_ends_of_its_range() -> None:
     table = with_computed(
         Stored("t", {}, TABLE.columns, DUCKDB), [Computed("(f)", Sum(1, ((2, Steps("x")),)))]
     )
-    column = Logical(table).column("(F)")
+    column = Logical(table).column("(f)")
     assert isinstance(column, Number)
     assert (column.low, column.high, column.grid) == (-3, 7, 1)
-    assert Logical(table).is_computed("(F)")
+    assert Logical(table).is_computed("(f)")
+    assert not Logical(table).is_computed("(F)"), "in what is computed, case counts: 'A' and 'a'"

@@ -103,11 +103,15 @@ def _labels(tree: Tree, node: exp.Expr, scope: Scope) -> Group:
 def labelled_name(
     tree: Tree, scope: Scope, cases: Sequence[tuple[Predicate, Label]], last: Label | None
 ) -> str:
-    """The name of a computed column that chooses between names: its text in parentheses."""
+    """The name of a computed column that chooses between labels: its text in square brackets.
+
+    An amount of the same text is in round ones (`text.py`): there are numbers where here are the
+    places of labels, so that the two are two columns.
+    """
     table = visible(tree, scope)
     texts = [f"WHEN {render_where(when, table)} THEN {_text(label)}" for when, label in cases]
     texts += [] if last is None else [f"ELSE {_text(last)}"]
-    return f"(CASE {' '.join(texts)} END)"
+    return f"[CASE {' '.join(texts)} END]"
 
 
 def labelled_column(tree: Tree, node: exp.Expr, scope: Scope) -> Category | None:

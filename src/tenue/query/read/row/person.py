@@ -11,7 +11,7 @@ from fractions import Fraction
 
 from sqlglot import exp
 
-from ....engine.formula import Computed
+from ....engine.formula import MOST_STEPS, Computed
 from ....engine.request import Units, UnitValue
 from ....errors import Refused, refuse
 from ....schema import Column, Number, Table
@@ -106,6 +106,8 @@ def _value(tree: Tree, name: str, asked: Aggregate, schema: Table) -> tuple[Unit
             ends = int(low / column.grid), int(high / column.grid)
         elif schema.rows_per_unit is None:
             raise refuse("query.no-bounds-of-a-person", name=column.name)
+    if max(map(abs, ends)) > MOST_STEPS:
+        raise refuse("engine.computed-value-too-large", bits=MOST_STEPS.bit_length() - 1)
     return UnitValue(name, _KINDS[asked.kind], asked.column, *ends), column.grid  # type: ignore[arg-type]
 
 

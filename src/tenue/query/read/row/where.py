@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from ....engine.request import All, Among, Any_, Missing, Not, Predicate, Within
 from ....errors import refuse
 from ....schema import Bounded, Category, Table
+from ....schema.named import COMPUTED
 from ..literal import column_text, sql_text, sql_value
 from ..logic import origin
 
@@ -58,7 +59,7 @@ def _parts(predicate: All | Any_, schema: Table) -> Iterator[tuple[type[Predicat
 def _is_label(within: Within, schema: Table) -> bool:
     """Whether a condition is on a computed category, whose numbers are the places of its names."""
     name = within.column
-    return name.startswith("(") and isinstance(schema.column(name), Category)
+    return name.startswith(COMPUTED) and isinstance(schema.column(name), Category)
 
 
 def _labels(within: Within, schema: Table) -> str:

@@ -34,7 +34,7 @@ def test_a_floor_times_its_divisor_is_a_bin() -> None:
 
 
 def test_case_makes_groups_with_uneven_edges() -> None:
-    assert key(BINS) == Group(f"({BINS.replace('< 18', '<= 17').replace('< 65', '<= 64')})", 3)
+    assert key(BINS) == Group(f"[{BINS.replace('< 18', '<= 17').replace('< 65', '<= 64')}]", 3)
     assert labels(BINS) == ["minor", "adult", "old"]
     (computed,) = ask(f"SELECT {BINS}, COUNT(*) FROM census GROUP BY 1").computed
     cases = ((Within("age", None, 17), Sum(0)), (Within("age", None, 64), Sum(1)))
