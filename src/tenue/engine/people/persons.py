@@ -10,7 +10,9 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from ...errors import refuse
 from ...schema import Bounded, Named, Number
+from ..formula import MOST_STEPS
 from ..request import People, Units, UnitValue
 from ..sql.formula import with_computed
 from ..sql.logical import Held, Logical, Stored, unfit
@@ -21,7 +23,10 @@ from .crowd import crowd
 
 
 def persons_table(units: Units, table: Stored) -> Stored:
-    """The table of units, of which an engine measures as of any other."""
+    """The table of units, of which an engine measures as of any other; refused if what is taken of
+    a unit may be too large to be the steps of a column."""
+    if any(max(abs(value.low), abs(value.high)) > MOST_STEPS for value in units.values):
+        raise refuse("engine.computed-value-too-large", bits=MOST_STEPS.bit_length() - 1)
     logical, dialect = Logical(with_computed(table, units.computed)), table.dialect
     everybody = People(units.unit, 1, None)  # whose limits are not applied here
     names = [value.column for value in units.values if value.column is not None]
