@@ -158,7 +158,10 @@ class _Spark(Dialect):
             if stored.type == ZONED:
                 return f"unix_micros({name})"
             # a moment without zone is cast in that of the session, and so it is not cast
-            day = f"CAST(unix_date(CAST({name} AS {self.day})) AS {self.long}) * {_DAY}"
+            # the first day that a moment can have begins before 64 bits do; a moment without value
+            # has no minutes either
+            day = f"CAST(unix_date(CAST({name} AS {self.day})) AS {self.long})"
+            day = f"greatest({low // _DAY - 1}, least({day}, {high // _DAY + 1})) * {_DAY}"
             second = f"CAST(EXTRACT(SECOND FROM {name}) * 1000000 AS {self.long})"
             minutes = f"CAST(hour({name}) * 60 + minute({name}) AS {self.long}) * 60000000"
             return f"({day} + {minutes} + {second})"
