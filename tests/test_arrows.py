@@ -93,7 +93,8 @@ _INSIDE = {
     "schema": "address literal expression column named lookup protocol table file schema",
     "screen": "number page table",
     "sensitivity": (
-        "admissible chain column order_statistic pair parameters local window smooth worst_case"
+        "admissible chain column order_statistic pair parameters local window smooth "
+        "worst_case norms"
     ),
     "taxonomy": "given graph distance label nested file taxonomy tree",
 }
