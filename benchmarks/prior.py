@@ -23,6 +23,7 @@ from tenue.mechanism import expected_error as refined_error
 from tenue.mechanism import refine
 from tenue.noise import DiscreteLaplace, Optimal
 from tenue.prior import Binomial, Categorical, Normal, Points, Uniform, normalised
+from tenue.promise.loss import EpsilonDelta
 from tenue.query.belief.plan import plan_belief
 from tenue.schema import Schema
 
@@ -43,6 +44,9 @@ class Case:
     call: Callable[[], object]
     bar: float | None = None
     rounds: int = ROUNDS
+
+
+TENTH = EpsilonDelta.of("0.1")
 
 
 def cases() -> list[Case]:
@@ -89,12 +93,12 @@ def cases() -> list[Case]:
         ),
         Case(
             "plan of a count with a binomial prior, n = 1,080",
-            lambda: plan_belief("SELECT COUNT(*) FROM t", TABLE, Binomial(1080, "0.3"), nano=10**8),
+            lambda: plan_belief("SELECT COUNT(*) FROM t", TABLE, Binomial(1080, "0.3"), TENTH),
             rounds=7,
         ),
         Case(
             "plan of a sum with a normal prior",
-            lambda: plan_belief("SELECT SUM(x) FROM t", TABLE, bell, nano=10**8),
+            lambda: plan_belief("SELECT SUM(x) FROM t", TABLE, bell, TENTH),
             rounds=7,
         ),
         Case(

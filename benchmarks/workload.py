@@ -33,6 +33,7 @@ from rich.table import Table
 from workload_chart import chart
 
 import tenue as tn
+from tenue.promise.loss import EpsilonDelta
 from tenue.query.explain import explain_many
 from tenue.query.read.parse import parse
 from tenue.query.workload.declare import Declared, Line, marginals, prefixes, ranges
@@ -126,7 +127,7 @@ def planned(n: int) -> dict[str, Any]:
     texts = [f"SELECT COUNT(*) FROM t WHERE x < {k}" for k in range(1, n)]  # noqa: S608
     questions = [parse(text, schema) for text in texts]
     start = time.process_time()
-    plan_workload(questions, texts, schema, 10**9)
+    plan_workload(questions, texts, schema, EpsilonDelta.of(1))
     spent = time.process_time() - start
     return {"workload": f"{n:,} written thresholds", "planning_cpu_seconds": spent}
 

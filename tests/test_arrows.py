@@ -59,7 +59,7 @@ _INSIDE = {
         "generalisation score utility compare"
     ),
     "ledger": (
-        "amount text composition fact chain row totals dictionaries record proof "
+        "text composition fact chain row totals dictionaries record proof "
         "transaction contract fork sql sqlite postgres given memory statement"
     ),
     "mechanism": "bernstein choose part error individual refinement smooth",
@@ -80,7 +80,7 @@ _INSIDE = {
         "belief draw finite mass categorical lattice points counts density joint distance "
         "histogram uniform normal text"
     ),
-    "promise": "promise certificate",
+    "promise": "promise loss certificate",
     "query": (
         "question computed cells family plan posterior workload release consistent answer certify "
         "inquiry opening read coarse terms write belief explain grouping_sets individual suggest "
@@ -93,7 +93,8 @@ _INSIDE = {
     "schema": "address literal expression column named lookup protocol table file schema",
     "screen": "number page table",
     "sensitivity": (
-        "admissible chain column order_statistic pair parameters local window smooth worst_case"
+        "admissible chain column order_statistic pair parameters local window smooth "
+        "worst_case norms"
     ),
     "taxonomy": "given graph distance label nested file taxonomy tree",
 }

@@ -68,6 +68,7 @@ COMPILED = {
     "ledger.record": "Balance Quota Reservation Verification",
     "ledger.row": "Books",
     "noise.enclosure": "Enclosure",
+    "promise.loss": "EpsilonDelta",
     "schema.file.mistake": "Mistakes",
 }
 """Classes of `dataclasses`, for which Python compiles code at every start: those that change, have

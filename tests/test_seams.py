@@ -1,4 +1,5 @@
-"""Kinds are asked, never recognised: no `isinstance` on a kind outside the room it lives in.
+"""Kinds are asked, never recognised: no `isinstance` on a kind outside the room it lives in. What a
+release costs is a value, and nobody else knows in which units it is counted.
 
 The next law, family or method would be forgotten wherever somebody had listed those that exist.
 To guard another kind, add a line to `KINDS`.
@@ -9,6 +10,7 @@ from __future__ import annotations
 import ast
 import importlib
 import math
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
@@ -198,6 +200,56 @@ def test_a_kind_that_is_recognised_elsewhere_is_seen(text: str) -> None:
 def test_what_is_not_of_the_kind_is_let_be(text: str) -> None:
     path = SOURCE / "estimate" / "likelihood.py"
     assert offences(path, text, KINDS["law"], CLASSES["law"]) == []
+
+
+# -- what a release costs --------------------------------------------------------------------------
+
+UNITS_OF_LOSS = re.compile(r"(?i)(^|_)(nano|atto)s?$")
+KNOW_THE_UNITS = {
+    "promise.loss": "what a loss is",
+    "ledger.composition": "Charge, charge_in and delta_in: public since 0.1.0",
+    "ledger.fact": "facts as they are stored",
+    "ledger.row": "running totals as they are stored",
+    "ledger.record": "Reservation: public since 0.1.0",
+    "ledger.transaction.payment": "writes the fact of a reservation",
+}
+"""Who may speak of nano-epsilon and atto-delta; everybody else speaks of losses."""
+
+
+def names_of(text: str) -> Iterator[tuple[int, str]]:
+    """Every name that a file gives, uses or imports, with its line."""
+    for node in ast.walk(ast.parse(text)):
+        line = getattr(node, "lineno", 0)
+        if isinstance(node, ast.Name):
+            yield line, node.id
+        elif isinstance(node, ast.Attribute):
+            yield line, node.attr
+        elif isinstance(node, ast.arg | ast.keyword):
+            yield line, node.arg or ""
+        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
+            yield line, node.name
+        elif isinstance(node, ast.alias):
+            yield line, node.asname or node.name
+
+
+def units_in(text: str) -> list[str]:
+    if not re.search("nano|atto", text, re.IGNORECASE):
+        return []
+    return [f"line {line}: {name}" for line, name in names_of(text) if UNITS_OF_LOSS.search(name)]
+
+
+def test_only_losses_and_what_is_stored_know_the_units_of_a_price() -> None:
+    found = {module_of(path) for path in FILES if units_in(path.read_text())}
+    assert found - {"engine.duckdb.dialect"} == set(KNOW_THE_UNITS), "speak of a Loss instead"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["x.nano", "f(nano=1)", "def f(atto): ...", "from y import NANO", "per_analyst_nano = 1"],
+)
+def test_a_unit_elsewhere_is_seen(text: str) -> None:
+    assert len(units_in(text)) == 1
+    assert units_in("'nano'; nanometre = combinatto_r = 1") == []
 
 
 # -- a law that nobody knows but its own lines -----------------------------------------------------

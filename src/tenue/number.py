@@ -19,8 +19,6 @@ from typing import Any, ParamSpec, TypeVar
 from .errors import InvalidArgument, Refused, nearest
 
 Number = int | float | str | Decimal | Fraction
-NANO = 10**9
-"""One epsilon is this many nano-epsilon, the ledger's smallest coin."""
 
 # Beyond this the decimal text of a number would itself be an attack on memory.
 _LONGEST_TEXT = 400
@@ -158,16 +156,6 @@ def step_count(value: Fraction, grid: Fraction, name: str) -> int:
             f"Use {_show(below)} or {_show(below + grid)}, or a finer grid",
         )
     return int(steps)
-
-
-def nano(epsilon: object) -> int:
-    """The price in nano-epsilon, rounded up: the one integer that drives both law and debit.
-
-    Example
-        >>> nano(0.5), nano("1e-10")
-        (500000000, 1)
-    """
-    return math.ceil(above_zero(epsilon, "epsilon") * NANO)
 
 
 def _show(number: Fraction) -> str:

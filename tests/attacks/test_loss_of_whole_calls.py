@@ -260,7 +260,7 @@ def test_no_call_loses_more_than_its_price(neighbours: str, rows_per_unit: int |
     while len(losses) < 12:
         inquiry = call(chance, given)
         if inquiry is not None:
-            assert inquiry.nano == EPSILON * 10**9
+            assert inquiry.price.epsilon == EPSILON
             losses.append(largest_loss(inquiry, engines, pairs))
     assert max(losses) <= float(EPSILON) * (1 + 1e-12)
     assert max(losses) > 0.99 * float(EPSILON), "the judge sees the whole loss"

@@ -17,7 +17,7 @@ import pytest
 import tenue as tn
 from tenue.noise import DiscreteLaplace
 from tenue.noise.joint import joint
-from tenue.number import NANO
+from tenue.promise.loss import EpsilonDelta
 from tenue.query.family.moments import Moments
 from tenue.query.plan.accuracy import epsilon_for
 from tenue.query.plan.make import make_plan
@@ -154,31 +154,31 @@ def test_no_spread_is_told_that_no_values_have(monkeypatch: pytest.MonkeyPatch) 
 
 # -- a wide ± that costs many times what it needs --------------------------------------------------
 
-Priced = Callable[[float], int]
+Priced = Callable[[float], EpsilonDelta]
 PEOPLE = Schema.from_dict(stated(1))
 COUNT = parse("SELECT COUNT(*) FROM visits", PEOPLE)
 
 
-def reached(nano: int, reach: float) -> bool:
-    plan = make_plan(COUNT, PEOPLE, nano)
+def reached(price: EpsilonDelta, reach: float) -> bool:
+    plan = make_plan(COUNT, PEOPLE, price)
     error = plan.readings[0].before_rows(plan.parts, None)
     assert error is not None
     return error.half_width(LEVEL) <= reach
 
 
-def from_a_thousandth(reach: float) -> int:
+def from_a_thousandth(reach: float) -> EpsilonDelta:
     """0.1.0: from a thousandth on upwards, then between the last two."""
-    high = NANO // 1000
+    high = EpsilonDelta.of("0.001")
     while not reached(high, reach):
-        high *= 2
+        high = high * 2
     low = high // 2
-    while high - low > max(1, high // 10**6):
+    while high - low > max(EpsilonDelta(1), high // 10**6):
         middle = (low + high) // 2
         low, high = (low, middle) if reached(middle, reach) else (middle, high)
     return high
 
 
-def priced_now(reach: float) -> int:
+def priced_now(reach: float) -> EpsilonDelta:
     return epsilon_for(("interval", LEVEL, reach), COUNT, PEOPLE, "variance")
 
 
@@ -187,7 +187,7 @@ def test_a_wide_interval_costs_what_it_needs(reach: float, times: int) -> None:
     """The attack on the budget: the same ± for a fraction of what is charged."""
 
     def cheaper(priced: Priced) -> bool:
-        return reached(int(priced(reach) * 0.99), reach)
+        return reached(priced(reach).part(0.99), reach)
 
     assert cheaper(from_a_thousandth)
     assert not cheaper(priced_now)

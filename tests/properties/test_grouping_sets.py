@@ -199,5 +199,5 @@ def test_all_sets_together_lose_no_more_than_the_price(
     # mutant: every set has the noise of the whole price, as if it were the only one
     (first, *others) = workload.chosen.blocks
     if len(first.prices) > 1 and not others:
-        mutant = broken(workload.chosen, prices=(PRICE,) * len(first.prices))
+        mutant = broken(workload.chosen, prices=(PRICE.units,) * len(first.prices))
         assert largest_loss(workload, mutant, given, most=rows_per_unit or 1) > EPSILON

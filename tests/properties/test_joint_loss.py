@@ -17,7 +17,7 @@ import pytest
 from tenue.mechanism.part import Atoms, Part
 from tenue.noise import DiscreteLaplace, Optimal, OptimalBox
 from tenue.noise.criterion import VARIANCE, Criterion
-from tenue.number import NANO
+from tenue.promise.loss import EpsilonDelta
 from tenue.query.family.strategy import Range, Setting, Strategy
 from tenue.query.plan.ways import strategies
 from tenue.query.question import Aggregate
@@ -50,7 +50,7 @@ QUESTIONS = [
     (AVG_X, AVG_Y),
     (SUM_X, SUM_Y),
 ]
-PRICE = 700_000_000
+PRICE = EpsilonDelta.of("0.7")
 
 
 def atoms(rows: Iterable[Row], grouped: bool, filtered: bool) -> list[Atoms]:
@@ -129,12 +129,12 @@ def test_no_answer_loses_more_than_its_price(
     assert found
     for strategy in found:
         assert set(strategy.readings) == set(aggregates)
-        assert strategy.epsilon <= Fraction(PRICE, NANO)
+        assert strategy.epsilon <= PRICE.epsilon
         loss = largest_loss(strategy, kind, grouped, filtered)
-        assert loss <= PRICE / NANO + 1e-9, strategy.name
+        assert loss <= float(PRICE.epsilon) + 1e-9, strategy.name
         # one part leaves no epsilon unused; rows of the whole table are public under replace
         if len(strategy.parts) == 1 and loss > 0:
-            assert loss >= 0.49 * PRICE / NANO, strategy.name
+            assert loss >= 0.49 * float(PRICE.epsilon), strategy.name
 
 
 def _name(aggregate: Aggregate) -> str:
@@ -145,21 +145,21 @@ def test_the_staircase_on_an_l1_budget_is_caught() -> None:
     """Mutant: `Optimal` in place of discrete Laplace on the pair of a mean costs up to twice."""
     (strategy,) = strategies((AVG_X,), setting("add-or-remove", False, False), PRICE, VARIANCE)
     (part,) = strategy.parts
-    step = Optimal(sensitivity=5, epsilon=Fraction(PRICE, NANO)).on_grid(1)
+    step = Optimal(sensitivity=5, epsilon=PRICE.epsilon).on_grid(1)
     wrong = dataclasses.replace(part, law=(step, step))
     mutant = dataclasses.replace(strategy, draws=(wrong,))
     loss = largest_loss(mutant, "add-or-remove", False, False)
-    assert loss == pytest.approx(2 * PRICE / NANO)
+    assert loss == pytest.approx(2 * float(PRICE.epsilon))
 
 
 def test_a_histogram_under_replace_at_full_epsilon_is_caught() -> None:
     """Mutant: groups under replace with the noise of add-or-remove cost twice."""
     (strategy,) = strategies((COUNT,), setting("replace", True, False), PRICE, VARIANCE)
     (part,) = strategy.parts
-    full = DiscreteLaplace(sensitivity=1, epsilon=Fraction(PRICE, NANO))
+    full = DiscreteLaplace(sensitivity=1, epsilon=PRICE.epsilon)
     mutant = dataclasses.replace(strategy, draws=(dataclasses.replace(part, law=full),))
-    assert largest_loss(strategy, "replace", True, False) == pytest.approx(PRICE / NANO)
-    assert largest_loss(mutant, "replace", True, False) == pytest.approx(2 * PRICE / NANO)
+    assert largest_loss(strategy, "replace", True, False) == pytest.approx(float(PRICE.epsilon))
+    assert largest_loss(mutant, "replace", True, False) == pytest.approx(2 * float(PRICE.epsilon))
 
 
 def test_rows_taken_as_public_under_a_filter_are_caught() -> None:
@@ -171,7 +171,7 @@ def test_rows_taken_as_public_under_a_filter_are_caught() -> None:
 
     wrong = Mutant("replace", False, True, RANGES, frozenset(["y"]))
     found = strategies((SUM_Y,), wrong, PRICE, VARIANCE)
-    assert all(largest_loss(s, "replace", False, True) > PRICE / NANO + 0.1 for s in found)
+    assert all(largest_loss(s, "replace", False, True) > float(PRICE.epsilon) + 0.1 for s in found)
 
 
 def test_a_missing_value_is_not_a_public_count() -> None:
@@ -186,7 +186,7 @@ def test_a_missing_value_is_not_a_public_count() -> None:
                 atoms([(0, None, 1, True)], False, False),
                 atoms([(0, 3, 1, True)], False, False),
             )
-            assert (loss > PRICE / NANO + 0.1) == caught
+            assert (loss > float(PRICE.epsilon) + 0.1) == caught
 
 
 def test_losses_agree_with_masses() -> None:

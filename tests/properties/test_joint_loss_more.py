@@ -21,6 +21,7 @@ from tenue.mechanism.choose.selection import Selection
 from tenue.mechanism.choose.vote import Vote
 from tenue.noise.box.law import OptimalBox
 from tenue.noise.criterion import VARIANCE
+from tenue.promise.loss import EpsilonDelta
 from tenue.query.family.mode import Ballot
 from tenue.query.family.strategy import Range, Setting, Span
 from tenue.query.plan.make import make_plan
@@ -32,7 +33,7 @@ from tenue.query.workload.plan import plan_workload
 from tenue.query.write.question import render
 from tenue.schema import Schema
 
-NANO = 1_000_000_000
+ONE = EpsilonDelta.of(1)
 XS, GROUPS = range(3), ("a", "b")
 ROWS = list(itertools.product(XS, GROUPS))
 Row = tuple[int, str]
@@ -146,7 +147,7 @@ def test_ranks_and_moments_cost_no_more_than_their_price(
     sql: str, kind: str, rows_per_unit: int
 ) -> None:
     given = schema(kind, rows_per_unit)
-    plan = make_plan(parse(sql, given), given, 2 * NANO)
+    plan = make_plan(parse(sql, given), given, 2 * ONE)
     assert plan.strategy.epsilon <= 2
     most = 3 if rows_per_unit == 1 else 2
     assert worst(plan, kind, rows_per_unit, most) <= 2 * (1 + 1e-9)
@@ -166,7 +167,7 @@ def test_values_with_their_intervals_cost_no_more_than_their_price(
     sql: str, kind: str, rows_per_unit: int
 ) -> None:
     given = schema(kind, rows_per_unit)
-    plan = make_plan(parse(sql, given), given, 2 * NANO, interval="0.9")
+    plan = make_plan(parse(sql, given), given, 2 * ONE, interval="0.9")
     assert plan.strategy.epsilon <= 2
     most = 3 if rows_per_unit == 1 else 2
     assert worst(plan, kind, rows_per_unit, most) <= 2 * (1 + 1e-9)
@@ -175,7 +176,7 @@ def test_values_with_their_intervals_cost_no_more_than_their_price(
 def test_intervals_that_do_not_split_epsilon_would_cost_three_times_as_much() -> None:
     """Mutant: each of the three selections at the whole price."""
     given = schema("add-or-remove")
-    plan = make_plan(parse("SELECT MEDIAN(x) FROM t", given), given, 2 * NANO, interval="0.9")
+    plan = make_plan(parse("SELECT MEDIAN(x) FROM t", given), given, 2 * ONE, interval="0.9")
     whole = tuple(
         replace(c, selection=replace(c.selection, epsilon=Fraction(2))) for c in plan.strategy.draws
     )
@@ -186,21 +187,21 @@ def test_intervals_that_do_not_split_epsilon_would_cost_three_times_as_much() ->
 def test_a_unit_with_two_rows_would_cost_too_much_for_one_row() -> None:
     """Mutant: the plan for records, asked of people."""
     given = schema("add-or-remove")
-    plan = make_plan(parse("SELECT VARIANCE(x) FROM t", given), given, 2 * NANO)
+    plan = make_plan(parse("SELECT VARIANCE(x) FROM t", given), given, 2 * ONE)
     assert worst(plan, "add-or-remove", 2, 1) > 3
 
 
 def test_a_vote_under_replace_would_cost_too_much_without_halving() -> None:
     """Mutant: the plan for a row more or less, asked of rows that change."""
     given = schema("add-or-remove")
-    plan = make_plan(parse("SELECT MODE(g) FROM t", given), given, 2 * NANO)
+    plan = make_plan(parse("SELECT MODE(g) FROM t", given), given, 2 * ONE)
     assert worst(plan, "replace", 1, 3) > 2.5
 
 
 def test_groups_under_replace_would_cost_twice_without_halving() -> None:
     """Mutant: under replace a row leaves one cell and enters another."""
     given = schema("add-or-remove")
-    plan = make_plan(parse("SELECT g, VARIANCE(x) FROM t GROUP BY g", given), given, 2 * NANO)
+    plan = make_plan(parse("SELECT g, VARIANCE(x) FROM t GROUP BY g", given), given, 2 * ONE)
     assert worst(plan, "replace", 1, 2) > 3
 
 
@@ -239,7 +240,7 @@ def test_a_batch_in_one_noise_costs_no_more_than_its_price(
 ) -> None:
     given = schema(kind, rows_per_unit)
     parsed = [parse(sql, given) for sql in questions]
-    batch = plan_workload(parsed, [render(q, given) for q in parsed], given, NANO, VARIANCE)
+    batch = plan_workload(parsed, [render(q, given) for q in parsed], given, ONE, VARIANCE)
     assert batch.together is not None
     seen = 0.0
     for table in tables(2):
@@ -269,7 +270,7 @@ def test_people_in_many_groups_cost_no_more_than_their_price(kind: str) -> None:
         persons=True,
     )
     asked = (Aggregate("count"), Aggregate("sum", "x"), Aggregate("avg", "x"))
-    for strategy in strategies(asked, setting, NANO, VARIANCE):
+    for strategy in strategies(asked, setting, ONE, VARIANCE):
         worst_seen = 0.0
         for table in tables(2):
             for other in neighbours_of(table, kind, limit):

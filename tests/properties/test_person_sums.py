@@ -13,13 +13,14 @@ import tenue as tn
 from tenue.mechanism.part import Component, Part
 from tenue.noise.box.law import OptimalBox
 from tenue.noise.optimal import Optimal
+from tenue.promise.loss import EpsilonDelta
 from tenue.query.plan.make import make_plan
 from tenue.query.plan.plan import Plan
 from tenue.query.read.parse import parse
 from tenue.query.workload.plan import plan_workload
 from tenue.schema import Schema
 
-NANO = 1_000_000_000
+ONE = EpsilonDelta.of(1)
 GROUPS = ("a", "b", "c")
 Row = tuple[int, str]
 
@@ -84,7 +85,7 @@ def worst(plan: Plan, groups: int | None) -> float:
 
 
 def planned(sql: str, given: Schema, mechanism: str) -> Plan:
-    plan = make_plan(parse(sql, given), given, NANO)
+    plan = make_plan(parse(sql, given), given, ONE)
     assert plan.chosen.mechanism == mechanism
     return plan
 
@@ -120,7 +121,7 @@ def test_a_batch_of_sums_in_one_box() -> None:
     given = schema("add-or-remove", (0, 3))
     texts = ["SELECT SUM(x) FROM t", "SELECT COUNT(*) FROM t WHERE x > 0"]
     questions = [parse(text, given) for text in texts]
-    batch = plan_workload(questions, texts, given, NANO, "variance")
+    batch = plan_workload(questions, texts, given, ONE, "variance")
     assert batch.together is not None
     assert batch.plans[0].chosen.mechanism == "same-sign box, sums cut by person"
     total, count = batch.together.components
@@ -135,7 +136,7 @@ def test_a_batch_of_sums_in_one_box() -> None:
 @pytest.mark.parametrize("groups", [1, 2])
 def test_a_person_in_several_groups(groups: int) -> None:
     given = schema("add-or-remove", (0, 3), groups)
-    plan = make_plan(parse("SELECT g, SUM(x) FROM t GROUP BY g", given), given, NANO)
+    plan = make_plan(parse("SELECT g, SUM(x) FROM t GROUP BY g", given), given, ONE)
     assert plan.chosen.mechanism.endswith("sums cut by person")
     assert plan.request.people is not None
     kept = plan.request.people.groups
@@ -145,16 +146,16 @@ def test_a_person_in_several_groups(groups: int) -> None:
 
 def test_without_a_limit_of_groups_a_person_may_be_in_all() -> None:
     given = schema("add-or-remove", (0, 2))
-    plan = make_plan(parse("SELECT g, SUM(x) FROM t GROUP BY g", given), given, NANO)
+    plan = make_plan(parse("SELECT g, SUM(x) FROM t GROUP BY g", given), given, ONE)
     assert plan.chosen.mechanism == "discrete Laplace, sums cut by person"
     assert worst(plan, None) == pytest.approx(1, abs=1e-12)
 
 
 def test_wrong_ways_cost_more_than_the_price() -> None:
     given = schema("add-or-remove", (0, 3), 2)
-    (part,) = make_plan(parse("SELECT g, SUM(x) FROM t GROUP BY g", given), given, NANO).parts
+    (part,) = make_plan(parse("SELECT g, SUM(x) FROM t GROUP BY g", given), given, ONE).parts
     staircase = Optimal(sensitivity=9, epsilon=1).on_grid(1)
-    plan = make_plan(parse("SELECT g, SUM(x) FROM t GROUP BY g", given), given, NANO)
+    plan = make_plan(parse("SELECT g, SUM(x) FROM t GROUP BY g", given), given, ONE)
     wrong = replace(plan, strategy=replace(plan.strategy, draws=(replace(part, law=staircase),)))
     assert worst(wrong, None) == pytest.approx(3), "a staircase pays for every cell"
     few = Optimal(sensitivity=6, epsilon=1).on_grid(1)

@@ -124,7 +124,7 @@ def test_a_price_is_rounded_up_and_covers_the_law() -> None:
     policy = {"protocol": {"kind": "fixed-noise", "scale": 3}, "budget": {"total": 1}}
     with session((), "add-or-remove", **policy) as data:
         plan = data.explain("SELECT COUNT(*) FROM t")
-        assert plan.nano == 333_333_334
+        assert plan.price.units == 333_333_334
         (part,) = plan.parts
         assert part.law.epsilon == Fraction(1, 3) <= plan.epsilon
 

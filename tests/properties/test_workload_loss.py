@@ -20,7 +20,7 @@ import pytest
 from oracle_engine import OracleEngine
 from tenue.engine.request import Measure, Request
 from tenue.errors import Fault
-from tenue.number import NANO
+from tenue.promise.loss import EpsilonDelta
 from tenue.query import release
 from tenue.query.read.parse import parse
 from tenue.query.release import measured_cells, release_many
@@ -31,8 +31,8 @@ from tenue.query.workload.plan import Way, Workload, plan_workload
 from tenue.query.workload.strategy import line
 from tenue.schema import Schema
 
-PRICE = 700_000_001
-EPSILON = Fraction(PRICE, NANO)
+PRICE = EpsilonDelta(700_000_001)
+EPSILON = PRICE.epsilon
 X, C = (None, 0, 1, 2, 3, 4, 5, 6), ("a", "b", None)
 Row = tuple[int | None, str | None]
 ROWS: list[Row] = list(itertools.product(X, C))
@@ -157,7 +157,7 @@ def test_no_workload_loses_more_than_its_price(
         assert {len(block.prices) for way in found for block in way.blocks} <= {2, 3}
         assert found
     for way in found:
-        assert sum(block.nano for block in way.blocks) <= PRICE
+        assert sum(block.price.units for block in way.blocks) <= PRICE.units
         loss = largest_loss(workload, way, described, most=rows_per_unit or 1)
         assert 0 < loss <= EPSILON, way.name
         if (
@@ -312,7 +312,7 @@ def test_the_outside_dropped_under_replace_is_caught(monkeypatch: pytest.MonkeyP
     texts = [count("x < 3"), "SELECT c, COUNT(*) FROM t WHERE x < 3 GROUP BY c"]
     workload = plan_workload([parse(t, described) for t in texts], texts, described, PRICE)
     way = next(way for way in strategies(workload) if len(way.blocks[0].prices) == 2)
-    prices = (PRICE // 5, PRICE // 5 * 4)  # for the parts, and for the total
+    prices = (PRICE.units // 5, PRICE.units // 5 * 4)  # for the parts, and for the total
     top, bottom = way.blocks[0].strategy.largest_cost(prices)
     between_atoms = Fraction(2 * prices[0] * bottom, top)
     right = broken(way, prices=prices, swap=max(between_atoms, Fraction(1)))

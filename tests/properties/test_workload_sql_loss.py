@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +28,7 @@ from properties.test_workload_loss import (
 )
 from tenue.engine.formula import Sum
 from tenue.engine.open import open_engine
-from tenue.number import NANO
+from tenue.promise.loss import EpsilonDelta
 from tenue.query.answer.answer import Answer
 from tenue.query.computed import MOST_TOGETHER, computed_by
 from tenue.query.family.noise import atoms_of
@@ -154,15 +153,15 @@ def test_persons_and_distinct_values_stay_by_themselves(neighbours: str) -> None
     assert all(set(way.shared) <= {0, 1} for way in workload.ways)
     boxed = set(workload.owners)
     apart = [p for n, p in enumerate(workload.plans) if n not in {*workload.shared, *boxed}]
-    price = PRICE - sum(plan.nano for plan in apart)
+    price = PRICE - sum((plan.price for plan in apart), start=EpsilonDelta())
     few = [{"x": x, "c": c} for x, c in ROWS if c != "b" and x in (None, 0, 3, 6)]
     for plan in apart:
-        assert worst(plan, given, neighbours, 2, few) <= plan.nano / NANO * CLOSE
+        assert worst(plan, given, neighbours, 2, few) <= plan.epsilon * CLOSE
     if boxed:
-        assert _largest_of_box(workload, given, few) <= price / NANO * CLOSE
+        assert _largest_of_box(workload, given, few) <= price.epsilon * CLOSE
     else:
         loss = largest_loss(workload, workload.chosen, given, most=2)
-        assert 0 < loss <= Fraction(price, NANO)
+        assert 0 < loss <= price.epsilon
 
 
 def _largest_of_box(workload: Workload, given: Schema, rows: list[dict[str, Any]]) -> float:

@@ -19,6 +19,7 @@ from alarm import SHARE, budget, claim
 from tenue.mechanism.part import Atoms
 from tenue.noise import Seeded
 from tenue.noise.criterion import VARIANCE
+from tenue.promise.loss import EpsilonDelta
 from tenue.query.family.reading import Reading
 from tenue.query.family.strategy import Range, Setting, Strategy
 from tenue.query.plan.ways import strategies
@@ -59,7 +60,7 @@ def plans() -> list[tuple[str, Strategy]]:
     settings = (("add-or-remove", False), ("replace", False), ("replace", True))
     for (kind, grouped), aggregates in itertools.product(settings, QUESTIONS):
         setting = Setting(kind, grouped, False, RANGES, frozenset(["y"]))
-        for strategy in strategies(aggregates, setting, 500_000_000, VARIANCE):
+        for strategy in strategies(aggregates, setting, EpsilonDelta.of(0.5), VARIANCE):
             asked = "+".join(f"{a.kind}{a.column or ''}" for a in aggregates)
             found.append((f"{kind}-{grouped}-{asked}-{strategy.name}", strategy))
     return found
@@ -124,7 +125,7 @@ def test_intervals_cover_and_errors_are_as_expected(name: str, strategy: Strateg
 def test_intervals_a_tenth_too_narrow_are_seen() -> None:
     claim(FILE, "mutant")
     setting = Setting("add-or-remove", False, False, RANGES, frozenset(["y"]))
-    strategy = strategies((SUM_X,), setting, 500_000_000, VARIANCE)[0]
+    strategy = strategies((SUM_X,), setting, EpsilonDelta.of(0.5), VARIANCE)[0]
     reading = strategy.readings[SUM_X]
     hits = 0
     for cell in noisy_cells(strategy, 5):

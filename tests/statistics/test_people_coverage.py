@@ -24,6 +24,7 @@ from alarm import SHARE, budget, claim
 from oracle_engine import OracleEngine
 from tenue.engine.open import open_engine
 from tenue.engine.request import Measure, People, RankRequest, Request, Window
+from tenue.promise.loss import EpsilonDelta
 from tenue.query.inquiry import answer_of
 from tenue.query.plan.limit import Limit
 from tenue.query.plan.make import make_plan
@@ -35,7 +36,7 @@ from tenue.schema import Schema
 FILE = "statistics/test_people_coverage.py"
 LEVEL = Fraction(19, 20)
 SETTINGS, DRAWS = 200, 10
-NANO = 10**9
+ONE = EpsilonDelta.of(1)
 WARDS = ["a", "b", "c", "d"]
 ASKED = [
     "COUNT(*) AS n",
@@ -68,7 +69,7 @@ class Setting:
     grouped: bool
     filtered: bool
     asked: str
-    nano: int
+    price: EpsilonDelta
 
     @cached_property
     def schema(self) -> Schema:
@@ -89,7 +90,7 @@ class Setting:
         key, by = ("ward, ", " GROUP BY ward") if self.grouped else ("", "")
         sql = f"SELECT {key}{self.asked} FROM t{where}{by}"  # noqa: S608
         given = self.schema
-        return make_plan(parse(sql, given), given, self.nano, sql=sql)
+        return make_plan(parse(sql, given), given, self.price, sql=sql)
 
 
 def every_setting() -> Iterator[Setting]:
@@ -102,7 +103,7 @@ def every_setting() -> Iterator[Setting]:
             (False, True),
             (False, True),
             ASKED,
-            (NANO, 40 * NANO),
+            (ONE, 40 * ONE),
         ),
     )
 

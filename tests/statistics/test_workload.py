@@ -14,6 +14,7 @@ import pytest
 
 from alarm import SHARE, budget, claim, mean_within
 from tenue.engine.request import Measure
+from tenue.promise.loss import EpsilonDelta
 from tenue.query.explain import explain_many
 from tenue.query.read.parse import parse
 from tenue.query.workload import choose
@@ -257,8 +258,8 @@ def test_random_workloads_are_never_worse_than_box_atoms_or_one_by_one(numbers: 
     for number in numbers:
         schema, texts = random_workload(number)
         parsed = [parse(text, schema) for text in texts]
-        fair = plan_workload(parsed, texts, schema, 10**9)
-        least = plan_workload(parsed, texts, schema, 10**9, "mean")
+        fair = plan_workload(parsed, texts, schema, EpsilonDelta.of(1))
+        least = plan_workload(parsed, texts, schema, EpsilonDelta.of(1), "mean")
         known = [w for w in fair.ways if w.name in ("one by one", "box", "same-sign box", "atoms")]
         assert all(least.chosen.mean <= way.mean * (1 + 1e-5) for way in known)
         assert fair.chosen.worst <= 1 + 1e-6

@@ -16,7 +16,6 @@ from tenue.number import (
     checked_call,
     exact,
     fraction_of_one,
-    nano,
     step_count,
     whole,
 )
@@ -83,12 +82,6 @@ def test_ranges() -> None:
             whole(bad, "k")
     with pytest.raises(InvalidSchema):
         above_zero(0, "grid", refusal=InvalidSchema)
-
-
-def test_nano_rounds_up() -> None:
-    assert nano(1) == 10**9
-    assert nano("1e-12") == 1
-    assert nano(Fraction(1, 3)) == 333_333_334
 
 
 def test_steps_of_a_grid() -> None:

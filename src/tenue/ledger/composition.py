@@ -1,6 +1,4 @@
-"""What a fact costs in a ledger.
-
-Facts are priced here and nowhere else:
+"""How losses compose in a ledger, and the price of one answer.
 
 * answers about the whole table add up (sequential composition);
 * questions about one person each cost their maximum over persons (parallel composition over
@@ -9,24 +7,23 @@ Facts are priced here and nowhere else:
 * individual differential privacy and syntactic releases have columns of their own and are never
   added to differential privacy.
 
+The arithmetic is that of `promise.loss`.
+
 Source
     Sequential and parallel composition; to replace a record is to remove one and add another.
 """
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from decimal import ROUND_CEILING, Context, Decimal
-from fractions import Fraction
 from typing import Literal
 
 from ..errors import nearest, refuse
-from ..number import NANO, checked_call, nano, whole
-from .amount import ATTO, LARGEST, atto
+from ..number import checked_call, whole
+from ..promise import Neighbours
+from ..promise.loss import EpsilonDelta, Loss, check_price
 from .text import given_text
 
-Neighbours = Literal["replace", "add-or-remove"]
 Column = Literal["dp", "individual"]
 REPLACE: Neighbours = "replace"
 ADD_OR_REMOVE: Neighbours = "add-or-remove"
@@ -48,7 +45,7 @@ class Charge:
     """The price of one answer, as its mechanism's proof states it.
 
     Guarantee
-        The integers that are debited are these, after `charge_in`; the same `nano` must have
+        The integers that are debited are these, after `Loss.under`; the same `nano` must have
         driven the law.
 
     Parameters
@@ -74,10 +71,7 @@ class Charge:
         object.__setattr__(self, "nano", whole(self.nano, "nano", least=1))
         object.__setattr__(self, "atto", whole(self.atto, "atto"))
         given_neighbours(self.neighbours)
-        if self.nano > LARGEST:
-            raise refuse("ledger.price-is-above-epsilon-of-million", largest=LARGEST // NANO)
-        if self.atto >= ATTO:
-            raise refuse("ledger.delta-is-1-or-more")
+        check_price(self.nano, self.atto)
         if self.person is not None:
             object.__setattr__(self, "person", given_text(self.person, "person"))
             if self.neighbours == REPLACE:
@@ -93,48 +87,35 @@ class Charge:
         neighbours: Neighbours,
         person: str | None = None,
     ) -> Charge:
-        """The charge for a given epsilon and delta, both rounded up to whole coins."""
-        return cls(nano(epsilon), atto(delta), given_neighbours(neighbours), person)
+        """The charge for a given epsilon and delta, both rounded up to whole units."""
+        return cls(*EpsilonDelta.of(epsilon, delta).stored, given_neighbours(neighbours), person)
+
+    @property
+    def loss(self) -> EpsilonDelta:
+        """The price as a value, under the adjacency of its proof."""
+        return EpsilonDelta(self.nano, self.atto)
+
+
+def charge(price: Loss, neighbours: Neighbours, person: str | None = None) -> Charge:
+    """The charge of a price, whose proof holds under these neighbours."""
+    return Charge(*price.stored, neighbours, person)
 
 
 def charge_in(ledger: Neighbours, answer: Neighbours, nano: int) -> int:
-    """What an epsilon proved under `answer` counts in a ledger kept under `ledger`.
-
-    To replace a record is to remove one and add another, so an epsilon under add-or-remove is
-    2 epsilon under replace. The other way round nothing follows: a sum over values in [1000, 1001]
-    with sensitivity 1 under replace moves by 1001 when a record leaves, and the number of records,
-    free under replace, is not free at all. Such an answer is refused, not priced.
+    """What an epsilon proved under `answer` counts in a ledger kept under `ledger`: `Loss.under`.
 
     Example
         >>> charge_in("replace", "add-or-remove", 3), charge_in("replace", "replace", 3)
         (6, 3)
     """
-    if ledger == answer:
-        return nano
-    if ledger == REPLACE:
-        return 2 * nano
-    raise refuse("ledger.answer-is-private-under-replace-and-ledger")
+    return EpsilonDelta(nano).under(answer, ledger).nano
 
 
 def delta_in(ledger: Neighbours, answer: Neighbours, nano: int, atto: int) -> int:
-    """What a delta counts, in atto-delta, rounded up and never above 1.
-
-    Two steps of (epsilon, delta) are (2 epsilon, delta * (1 + e**epsilon)): group privacy.
+    """What a delta counts, in atto-delta, rounded up and never above 1: `Loss.under`.
 
     Example
         >>> delta_in("replace", "add-or-remove", 10**9, 1000)
         3719
     """
-    if atto == 0 or ledger == answer:
-        return atto
-    charge_in(ledger, answer, nano)  # refuses what has no price
-    return min(ATTO, math.ceil(atto * (1 + _exp_above(nano))))
-
-
-def _exp_above(nano: int) -> Fraction:
-    """A rational at least e**(nano / 10**9)."""
-    if nano > 50 * NANO:  # e**50 > 10**21: whatever atto-delta it multiplies is above 1
-        return Fraction(ATTO)
-    precise = Context(prec=40, rounding=ROUND_CEILING)
-    # Decimal.exp is correctly rounded to half-even whatever the context; one unit more is above
-    return Fraction(precise.next_plus(precise.exp(Decimal(nano).scaleb(-9))))
+    return EpsilonDelta(nano, atto).under(answer, ledger).atto

@@ -15,9 +15,9 @@ from typing import Any, Protocol, Self, TextIO, TypeVar
 
 from ..errors import LedgerFault, Refused, refuse
 from ..number import checked_call
-from ..promise import Certificate
-from .amount import cap, delta_cap
-from .composition import Charge, Column, Neighbours, given_neighbours
+from ..promise import Certificate, Neighbours
+from ..promise.loss import EpsilonDelta
+from .composition import Charge, Column, given_neighbours
 from .fact import (
     DatasetOpened,
     Entry,
@@ -27,6 +27,7 @@ from .fact import (
     RowsReleased,
     SchemaChanged,
     SourceValidated,
+    stored_caps,
 )
 from .proof.anchor import Anchor
 from .proof.seal import CertificateVerification, compared, given_certificate, sealed
@@ -118,7 +119,7 @@ class Ledger(abc.ABC):
         none under add-or-remove.
 
         Parameters
-            total, total_delta: the caps, rounded down to whole coins.
+            total, total_delta: the caps, rounded down to whole units.
             per_analyst: every analyst's quota of epsilon, or None.
             individual: the cap of the individual column, all analysts together; None for none.
             neighbours: "replace" or "add-or-remove".
@@ -127,16 +128,16 @@ class Ledger(abc.ABC):
             unit: who is protected, in words; another unit is refused once something was spent. With
                 " by " and a column, that column may change while no person was asked about.
         """
+        budget = EpsilonDelta.cap(total, total_delta, name="total")
+        quota = None if per_analyst is None else EpsilonDelta.cap(per_analyst, name="per_analyst")
         wanted = DatasetOpened(
             dataset=given_text(dataset, "dataset"),
             neighbours=given_neighbours(neighbours),
-            total_nano=cap(total, "total"),
-            total_atto=delta_cap(total_delta, "total_delta"),
-            per_analyst_nano=None if per_analyst is None else cap(per_analyst, "per_analyst"),
+            **stored_caps(*budget.stored, None if quota is None else quota.units),
             schema_digest=given_text(schema_digest, "schema_digest", empty=True),
             data_version=given_text(data_version, "data_version", empty=True),
         )
-        capped = None if individual is None else cap(individual, "individual")
+        capped = None if individual is None else EpsilonDelta.cap(individual, name="individual")
         how = given_text(protocol, "protocol", empty=True)
         who = given_text(unit, "unit", empty=True)
         return self._write(lambda journal: holder.open_dataset(journal, wanted, capped, how, who))

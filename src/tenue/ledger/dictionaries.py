@@ -7,6 +7,7 @@ from dataclasses import fields
 from typing import Protocol
 
 from ..errors import LedgerFault
+from ..promise.loss import NOTHING
 from . import chain
 from .fact import Reserved
 from .row import (
@@ -71,11 +72,11 @@ class Dictionaries:
 
     def most(self, dataset: str, analyst: str, besides: Iterable[str]) -> Person:
         out = set(besides)
-        kept = [each for who, each in self.persons(dataset, analyst).items() if who not in out]
-        return Person(
-            max((each.nano for each in kept), default=0),
-            max((each.atto for each in kept), default=0),
-        )
+        most = NOTHING
+        for who, each in self.persons(dataset, analyst).items():
+            if who not in out:
+                most = most.most(each.spent)
+        return Person(*most.stored)
 
     def times(self, dataset: str, question_name: str) -> int:
         return self._books.questions.get((dataset, question_name), 0)

@@ -2,7 +2,7 @@
 
 Each class is one kind of fact: frozen, without arithmetic. A fact's meaning never changes; a new
 meaning gets a new kind with a new name. Amounts are whole nano-epsilon and atto-delta, as stated by
-the mechanism; `composition` prices them.
+the mechanism; read as losses they add up and compare (`promise.loss`).
 """
 
 from __future__ import annotations
@@ -13,7 +13,9 @@ from typing import Any, ClassVar, get_args
 
 from ..errors import LedgerFault
 from ..frozen import dataclass
-from .composition import Column, Neighbours
+from ..promise import Neighbours
+from ..promise.loss import EpsilonDelta
+from .composition import Column
 from .text import canonical
 
 
@@ -22,6 +24,10 @@ class _OfDataset:
     """Every fact is one about a data set."""
 
     dataset: str
+
+
+Caps = tuple[int, int, int | None]
+"""Budget of epsilon, budget of delta, and quota of each analyst, as stored."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,6 +42,10 @@ class DatasetOpened(_OfDataset):
     schema_digest: str
     data_version: str
 
+    @property
+    def caps(self) -> Caps:
+        return self.total_nano, self.total_atto, self.per_analyst_nano
+
 
 @dataclass(frozen=True, kw_only=True)
 class CapChanged(_OfDataset):
@@ -46,6 +56,15 @@ class CapChanged(_OfDataset):
     total_atto: int
     per_analyst_nano: int | None
 
+    @property
+    def caps(self) -> Caps:
+        return self.total_nano, self.total_atto, self.per_analyst_nano
+
+
+def stored_caps(epsilon: int, delta: int, per_analyst: int | None) -> dict[str, Any]:
+    """Budgets and the quota of each analyst, under the names that facts have for them."""
+    return {"total_nano": epsilon, "total_atto": delta, "per_analyst_nano": per_analyst}
+
 
 @dataclass(frozen=True, kw_only=True)
 class IndividualCapped(_OfDataset):
@@ -53,6 +72,14 @@ class IndividualCapped(_OfDataset):
 
     kind: ClassVar[str] = "individual-capped"
     individual_nano: int | None
+
+    @property
+    def cap(self) -> int | None:
+        return self.individual_nano
+
+    @classmethod
+    def at(cls, dataset: str, cap: EpsilonDelta | None) -> IndividualCapped:
+        return cls(dataset=dataset, individual_nano=None if cap is None else cap.nano)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,6 +158,11 @@ class Reserved(_OfDataset):
     key: str | None
     cache_key: str | None
     owner: str
+
+    @property
+    def loss(self) -> EpsilonDelta:
+        """The price, as the mechanism stated it."""
+        return EpsilonDelta(self.nano, self.atto)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from ..promise import Neighbours
+from ..promise.loss import EpsilonDelta, decimal
 from ..screen.table import html_table, paragraphs
-from .amount import decimal, in_delta, in_epsilon
-from .composition import Neighbours
 from .row import EVERYONE, Account, Dataset
 
 
@@ -31,7 +31,7 @@ class Reservation:
     @property
     def cost(self) -> Fraction:
         """The epsilon that was debited now, in the ledger's adjacency; 0 for a replay."""
-        return in_epsilon(self.nano)
+        return EpsilonDelta(self.nano).epsilon
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,21 +167,22 @@ def balance_of(
 ) -> Balance:
     """The balance that a data set's rows amount to."""
     whole = accounts.get(EVERYONE, Account())
-    quota = None if dataset.per_analyst is None else in_epsilon(dataset.per_analyst)
+    quota, capped = dataset.quota, dataset.individual_budget
+    each = None if quota is None else quota.epsilon
     return Balance(
         dataset=name,
         neighbours=dataset.neighbours,
-        total=in_epsilon(dataset.total),
-        spent=in_epsilon(whole.spent),
-        statistical=in_epsilon(whole.statistical),
-        persons=in_epsilon(whole.most),
-        total_delta=in_delta(dataset.total_delta),
-        spent_delta=in_delta(whole.spent_delta),
-        individual=in_epsilon(whole.individual),
-        total_individual=None if dataset.individual is None else in_epsilon(dataset.individual),
+        total=dataset.budget.epsilon,
+        spent=whole.spent.epsilon,
+        statistical=whole.table.epsilon,
+        persons=whole.persons.epsilon,
+        total_delta=dataset.budget.delta,
+        spent_delta=whole.spent.delta,
+        individual=whole.individual_spent.epsilon,
+        total_individual=None if capped is None else capped.epsilon,
         releases=releases,
         analysts=tuple(
-            Quota(analyst, quota, in_epsilon(account.spent), in_epsilon(account.individual))
+            Quota(analyst, each, account.spent.epsilon, account.individual_spent.epsilon)
             for analyst, account in sorted(accounts.items())
             if analyst != EVERYONE
         ),

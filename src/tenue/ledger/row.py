@@ -7,8 +7,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
-from .composition import Neighbours
-from .fact import Reserved
+from ..promise import Neighbours
+from ..promise.loss import NOTHING, EpsilonDelta
+from .fact import Caps, Reserved
 
 EVERYONE = ""
 """The data set's own account, and the marks of all data sets; no name is ever empty."""
@@ -30,6 +31,31 @@ class Dataset(NamedTuple):
     individual: int | None = None  # the cap of the individual column
     unit: str = ""  # who is protected, in words; empty if nobody said
 
+    @property
+    def caps(self) -> Caps:
+        return self.total, self.total_delta, self.per_analyst
+
+    @property
+    def budget(self) -> EpsilonDelta:
+        """What may be spent in all."""
+        return EpsilonDelta(self.total, self.total_delta)
+
+    @property
+    def quota(self) -> EpsilonDelta | None:
+        """What each analyst may spend of it; the delta of all is each one's. None for no quota."""
+        each = self.per_analyst
+        return None if each is None else EpsilonDelta(each, self.total_delta)
+
+    @property
+    def individual_budget(self) -> EpsilonDelta | None:
+        """What may be spent of individual differential privacy; None for no cap."""
+        return None if self.individual is None else EpsilonDelta(self.individual)
+
+    @property
+    def widest_loss(self) -> EpsilonDelta:
+        """The largest epsilon ever charged together with a delta."""
+        return EpsilonDelta(self.widest)
+
 
 class Source(NamedTuple):
     """By what the files of a data set are known that its holder opened last: digests."""
@@ -48,13 +74,31 @@ class Account(NamedTuple):
     most_delta: int = 0
     individual: int = 0
 
-    @property
-    def spent(self) -> int:
-        return self.statistical + self.most
+    @classmethod
+    def of(
+        cls, table: EpsilonDelta, persons: EpsilonDelta, individual: EpsilonDelta = NOTHING
+    ) -> Account:
+        """The row of what answers about the table cost, those about one person at most, and
+        individual differential privacy."""
+        return cls(table.nano, persons.nano, table.atto, persons.atto, individual.nano)
 
     @property
-    def spent_delta(self) -> int:
-        return self.delta + self.most_delta
+    def table(self) -> EpsilonDelta:
+        """What answers about the whole table have cost together."""
+        return EpsilonDelta(self.statistical, self.delta)
+
+    @property
+    def persons(self) -> EpsilonDelta:
+        """What questions about one person have cost: the maximum over persons."""
+        return EpsilonDelta(self.most, self.most_delta)
+
+    @property
+    def spent(self) -> EpsilonDelta:
+        return self.table + self.persons
+
+    @property
+    def individual_spent(self) -> EpsilonDelta:
+        return EpsilonDelta(self.individual)
 
 
 class Person(NamedTuple):
@@ -62,6 +106,10 @@ class Person(NamedTuple):
 
     nano: int = 0
     atto: int = 0
+
+    @property
+    def spent(self) -> EpsilonDelta:
+        return EpsilonDelta(self.nano, self.atto)
 
 
 class Ticket(NamedTuple):

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from .amount import in_delta, in_epsilon
 from .composition import Column
 from .fact import Answered, Asked, Entry, Reserved, Returned, Unanswered
 
@@ -57,8 +56,8 @@ def debits(entries: Iterable[Entry]) -> list[Debit]:
             dataset=fact.dataset,
             analyst=fact.analyst,
             column=fact.column,
-            epsilon=in_epsilon(fact.nano),
-            delta=in_delta(fact.atto),
+            epsilon=fact.loss.epsilon,
+            delta=fact.loss.delta,
             asked=words.get(sequence),
             outcome=ends.get(sequence, "being answered"),
         )

@@ -10,7 +10,8 @@ from __future__ import annotations
 from typing import Any
 
 from ..errors import LedgerFault
-from .composition import REPLACE, charge_in, delta_in
+from ..promise.loss import EpsilonDelta
+from .composition import REPLACE
 from .fact import (
     Answered,
     Asked,
@@ -150,17 +151,16 @@ class Totals(Books):
             case DatasetOpened():
                 self.datasets[fact.dataset] = Dataset(
                     fact.neighbours,
-                    fact.total_nano,
-                    fact.total_atto,
-                    fact.per_analyst_nano,
+                    *fact.caps,
                     fact.schema_digest,
                     fact.data_version,
                 )
             case CapChanged():
-                caps = {"total": fact.total_nano, "total_delta": fact.total_atto}
-                self._change(fact.dataset, **caps, per_analyst=fact.per_analyst_nano)
+                total, total_delta, each = fact.caps
+                caps = {"total": total, "total_delta": total_delta, "per_analyst": each}
+                self._change(fact.dataset, **caps)
             case IndividualCapped():
-                self._change(fact.dataset, individual=fact.individual_nano)
+                self._change(fact.dataset, individual=fact.cap)
             case UnitStated():
                 self._change(fact.dataset, unit=fact.unit)
             case NeighboursChanged():
@@ -224,27 +224,28 @@ class Totals(Books):
                 self.questions[name, fact.question_name] = times + sign
             for analyst in (EVERYONE, fact.analyst):
                 account = self.account(name, analyst)
-                individual = account.individual + sign * fact.nano
-                self.accounts[name, analyst] = account._replace(individual=individual)
+                individual = account.individual_spent + sign * fact.loss
+                self.accounts[name, analyst] = Account.of(
+                    account.table, account.persons, individual
+                )
             return
-        nano = sign * charge_in(dataset.neighbours, fact.neighbours, fact.nano)
-        atto = sign * delta_in(dataset.neighbours, fact.neighbours, fact.nano, fact.atto)
-        if fact.atto and fact.nano > dataset.widest:
-            self.datasets[name] = dataset._replace(widest=fact.nano)
+        price = sign * fact.loss.under(fact.neighbours, dataset.neighbours)
+        if fact.loss.delta and fact.loss.epsilon > dataset.widest_loss.epsilon:
+            self.datasets[name] = dataset._replace(widest=fact.loss.units)
         for analyst in (EVERYONE, fact.analyst):
-            statistical, most, delta, most_delta, individual = self.account(name, analyst)
+            account = self.account(name, analyst)
+            table, most = account.table, account.persons
             if fact.person is None:
-                statistical += nano
-                delta += atto
+                table += price
             else:
-                person = self.person(name, analyst, fact.person)
-                now = Person(person.nano + nano, person.atto + atto)
-                self.persons[name, analyst, fact.person] = now
+                before = self.person(name, analyst, fact.person)
+                now = before.spent + price
+                self.persons[name, analyst, fact.person] = Person(*now.stored)
                 if sign > 0:
-                    most, most_delta = max(most, now.nano), max(most_delta, now.atto)
-                elif person.nano == most or person.atto == most_delta:
-                    most, most_delta = self._most(name, analyst)
-            self.accounts[name, analyst] = Account(statistical, most, delta, most_delta, individual)
+                    most = most.most(now)
+                else:
+                    most = self._most(name, analyst)
+            self.accounts[name, analyst] = Account.of(table, most, account.individual_spent)
 
     def _changed(self, dataset: str, analyst: str) -> dict[str, Person]:
         return {
@@ -253,38 +254,32 @@ class Totals(Books):
             if name == dataset and who == analyst
         }
 
-    def _most(self, dataset: str, analyst: str) -> Person:
+    def _most(self, dataset: str, analyst: str) -> EpsilonDelta:
         """The maximum over persons, counted anew: only a refund can lower it."""
         changed = self._changed(dataset, analyst)
-        rested = self.shelf.most(dataset, analyst, changed)
-        return Person(
-            max(rested.nano, *(spent.nano for spent in changed.values())),
-            max(rested.atto, *(spent.atto for spent in changed.values())),
-        )
+        most = self.shelf.most(dataset, analyst, changed).spent
+        for person in changed.values():
+            most = most.most(person.spent)
+        return most
 
     def _reprice(self, sequence: int, fact: NeighboursChanged) -> None:
         """Under replace, every past answer proved under add-or-remove counts twice.
 
-        Sound because each past answer is priced anew by `charge_in` and `delta_in`: epsilon
-        doubles, which commutes with sums and maxima, and delta * (1 + e**epsilon) is at most
+        Sound because each past answer is priced anew by `Loss.under_replace`: epsilon doubles,
+        which commutes with sums and maxima, and delta * (1 + e**epsilon) is at most
         delta * (1 + e**widest). Back to add-or-remove nothing is given back.
         """
         name, dataset = fact.dataset, self._known(fact.dataset)
         self.datasets[name] = dataset._replace(neighbours=fact.neighbours, repriced=sequence)
         if fact.neighbours != REPLACE or dataset.neighbours == REPLACE:
             return
-
-        def twice(nano: int, atto: int) -> tuple[int, int]:
-            return 2 * nano, delta_in(REPLACE, dataset.neighbours, dataset.widest, atto)
-
+        widest = dataset.widest_loss
         accounts = dict(self.shelf.accounts(name))
         accounts.update({who: kept for (of, who), kept in self.accounts.items() if of == name})
         for analyst, account in accounts.items():
-            statistical, delta = twice(account.statistical, account.delta)
-            most, most_delta = twice(account.most, account.most_delta)
-            self.accounts[name, analyst] = Account(
-                statistical, most, delta, most_delta, account.individual
-            )
+            table, most = (one.under_replace(widest) for one in (account.table, account.persons))
+            self.accounts[name, analyst] = Account.of(table, most, account.individual_spent)
             persons = self.shelf.persons(name, analyst) | self._changed(name, analyst)
             for person, spent in persons.items():
-                self.persons[name, analyst, person] = Person(*twice(spent.nano, spent.atto))
+                again = spent.spent.under_replace(widest)
+                self.persons[name, analyst, person] = Person(*again.stored)

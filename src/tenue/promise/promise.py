@@ -9,7 +9,8 @@
     TCloseness(t)                  groups distributed like the whole, up to a factor t
 
 A promise is a value. It says nothing about how it is kept; the certificate that travels with every
-answer and every release does, and also says what is not promised.
+answer and every release does, and also says what is not promised. What was paid for it, in the
+whole units of a ledger, is a `Loss` (`promise.loss`), which is never added to a promise.
 """
 
 from __future__ import annotations
@@ -69,9 +70,14 @@ class Promise:
 class Pure(Promise):
     """ε-differential privacy: one unit changes any output's probability by a factor e^ε at most.
 
+    Promises of differential privacy about the same units and neighbours add up (two answers, or one
+    after the other), and `<=` says whether one implies the other.
+
     Example
         >>> str(Pure(epsilon=0.5))
         'pure differential privacy (epsilon = 0.5)'
+        >>> Pure(1) + Pure(2) == Pure(3), Pure(1) <= Approximate(1, 1e-6), Pure(2) <= Pure(1)
+        (True, True, False)
     """
 
     kind: ClassVar[str] = "pure differential privacy"
@@ -89,6 +95,15 @@ class Pure(Promise):
             "Whatever is seen is at most e^epsilon times as likely with one unit's data as with "
             f"its neighbour's, epsilon = {exactly(self.epsilon)}."
         )
+
+    def __add__(self, other: Pure | Approximate) -> Pure | Approximate:
+        return _both(self, other)
+
+    def __le__(self, other: Pure | Approximate) -> bool:
+        return _follows(self, other)
+
+    def __lt__(self, other: Pure | Approximate) -> bool:
+        return self != other and _follows(self, other)
 
 
 @dataclass(frozen=True, init=False)
@@ -111,6 +126,34 @@ class Approximate(Promise):
             f"its neighbour's, plus delta: epsilon = {exactly(self.epsilon)}, "
             f"delta = {exactly(self.delta)}."
         )
+
+    def __add__(self, other: Pure | Approximate) -> Pure | Approximate:
+        return _both(self, other)
+
+    def __le__(self, other: Pure | Approximate) -> bool:
+        return _follows(self, other)
+
+    def __lt__(self, other: Pure | Approximate) -> bool:
+        return self != other and _follows(self, other)
+
+
+def _both(one: Pure | Approximate, other: Pure | Approximate) -> Pure | Approximate:
+    """What two answers about the same units promise together: sequential composition."""
+    if not isinstance(other, Pure | Approximate):
+        return NotImplemented
+    epsilon, delta = one.epsilon + other.epsilon, _delta(one) + _delta(other)
+    return Approximate(epsilon, delta) if delta else Pure(epsilon)
+
+
+def _follows(one: Pure | Approximate, other: Pure | Approximate) -> bool:
+    """Whether whoever is promised the one is promised the other."""
+    if not isinstance(other, Pure | Approximate):
+        return NotImplemented
+    return one.epsilon <= other.epsilon and _delta(one) <= _delta(other)
+
+
+def _delta(promise: Pure | Approximate) -> Fraction:
+    return promise.delta if isinstance(promise, Approximate) else Fraction(0)
 
 
 @dataclass(frozen=True, init=False)

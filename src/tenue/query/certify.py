@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from fractions import Fraction
 
-from ..promise import Certificate, Pure
+from ..promise import Certificate
 from ..promise.certificate import ONE_RECORD, STREAM
 from ..promise.certificate import certify as certified
+from ..promise.loss import Loss
 from ..schema import Schema
 from ..schema.table import RECORD
-from ..screen.number import exactly
 from .plan.plan import DECLARED, Plan
 
 _NO_ROW = "the number of rows, which is public; no row was read"
@@ -45,24 +44,24 @@ def certify(plan: Plan, schema: Schema, seal: str = "") -> Certificate:
 
     seal: by which schema, as the ledger seals it.
     """
-    return certify_together([plan], plan.sql, plan.epsilon, schema, seal)
+    return certify_together([plan], plan.sql, plan.price, schema, seal)
 
 
 def certify_together(
-    plans: Sequence[Plan], sql: str, epsilon: Fraction, schema: Schema, seal: str = ""
+    plans: Sequence[Plan], sql: str, price: Loss, schema: Schema, seal: str = ""
 ) -> Certificate:
     """What is promised about all that is paid for at once: several plans may share a draw."""
     apart = {tuple(map(id, plan.strategy.draws)): plan for plan in reversed(plans)}
     said = [line for plan in reversed(apart.values()) for line in _said(plan)]
     sources = {name: source for _, name, source in said}
-    parameters = {"question": sql, "epsilon": exactly(epsilon)}
+    parameters = {"question": sql, **price.to_dict()}
     parameters |= {f"part {number}": line for number, (line, *_) in enumerate(said, start=1)}
     draws = [draw for plan in plans for draw in plan.strategy.draws]
     limits = dict.fromkeys(limit for draw in draws for limit in draw.limits)
     bought = any(plan.cut is not None for plan in plans)
     counted = list(dict.fromkeys(plan.counted for plan in plans))
     return certified(
-        Pure(epsilon),
+        price.promise(),
         schema,
         " and ".join(dict.fromkeys(plan.chosen.mechanism for plan in plans)),
         parameters,

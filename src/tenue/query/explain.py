@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..errors import Refused, refuse
+from ..promise.loss import EpsilonDelta
 from ..schema import Schema
 from .belief.protocol import allow_without_protocol, plan_fixed_noise
 from .coarse import planned_coarsely
@@ -105,7 +106,7 @@ def _plan_sets(asked: GroupingSets, schema: Schema, terms: Terms) -> WorkloadPla
     questions, sql = asked.parts(), render(asked, schema)
     texts = [render(question, schema) for question in questions]
 
-    def planned(price: int) -> WorkloadPlan:
+    def planned(price: EpsilonDelta) -> WorkloadPlan:
         found = plan_workload(questions, texts, schema, price, terms.minimise, consistent=True)
         return WorkloadPlan(found, schema, asked, sql)
 
@@ -172,7 +173,7 @@ def explain_many(
         questions.check(parsed)
     texts = [render(question, schema) for question in parsed]
 
-    def planned(price: int) -> WorkloadPlan:
+    def planned(price: EpsilonDelta) -> WorkloadPlan:
         if isinstance(questions, Line):
             workload = plan_line(questions, parsed[0], texts[0], schema, price)
         else:

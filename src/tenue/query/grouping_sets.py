@@ -215,11 +215,11 @@ def inquire_sets(plan: WorkloadPlan, schema: Schema, seal: str = "") -> Inquiry[
 
     def read(stored: bytes, replayed: bool) -> GroupedAnswer:
         parts = many.read(stored, replayed)
-        certificate = certify_together(plans, sql, plan.epsilon, schema, seal)
+        certificate = certify_together(plans, sql, plan.workload.price, schema, seal)
         return GroupedAnswer(asked, sql, parts, certificate)
 
     return Inquiry(
-        nano=many.nano,
+        price=many.price,
         identity=identity_of(many.identity, asked.canonical),
         asked=sql,
         draw=many.draw,

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Generic, Literal, TypeVar
 
 from ..engine.contract import Engine
 from ..frozen import dataclass
-from ..number import NANO
 from ..promise import Neighbours
+from ..promise.loss import Loss
 from ..schema import Schema
 from ..screen.number import exactly
 from ..version import LAYOUT
@@ -30,7 +30,7 @@ T = TypeVar("T")
 class Inquiry(Generic[T]):
     """What the session pays for, draws, stores and reads, whatever kind of question it is.
 
-    nano, atto: the price in whole coins. At no price nothing is paid, stored or read from rows.
+    price: as the mechanism's proof states it. At no price nothing is paid, stored or read.
     identity: decides the released numbers and how they are read; a stored answer is found by it.
     asked: the question, as the ledger keeps it.
     draw: reads the rows and gives what leaves; called once the price is paid.
@@ -41,14 +41,13 @@ class Inquiry(Generic[T]):
     person, column, question_name, times: as the ledger's `Charge` and `reserve` take them.
     """
 
-    nano: int
+    price: Loss
     identity: str
     asked: str
     draw: Callable[[Engine], bytes]
     read: Callable[[bytes, bool], T]
     rehearse: Callable[[], None] = lambda: None
     public: bytes = b""
-    atto: int = 0
     proved: Neighbours | None = None
     person: str | None = None
     column: Literal["dp", "individual"] = "dp"
@@ -66,11 +65,11 @@ def plan_identity(plan: Plan, schema: Schema) -> str:
     of answers: an answer is never read as another's."""
     return identity_of(
         plan.question.canonical,
-        str(plan.nano),
+        str(plan.price.units),
         str(plan.criterion),
         plan.chosen.mechanism,
         *(() if plan.interval is None else (f"interval {exactly(plan.interval)}",)),
-        *(() if plan.cut is None else (f"measure_cut {plan.cut.nano}",)),
+        *(() if plan.cut is None else (f"measure_cut {plan.cut.price.units}",)),
         str(LAYOUT),
         schema.digest,
         schema.version or "",
@@ -90,7 +89,7 @@ def inquire(plan: Plan, schema: Schema, seal: str = "") -> Inquiry[Answer]:
         return answer_of(plan, schema, released, price, replayed=replayed, seal=seal)
 
     return Inquiry(
-        nano=plan.nano,
+        price=plan.price,
         identity=plan_identity(plan, schema),
         asked=plan.sql,
         draw=lambda engine: release(plan, engine, schema).to_bytes(),
@@ -113,7 +112,7 @@ def inquire_many(workload: Workload, schema: Schema, seal: str = "") -> Inquiry[
     def read(stored: bytes, replayed: bool) -> Answers:
         from .workload.estimate import estimated
 
-        price = Fraction(0 if replayed else workload.nano, NANO)
+        price = Fraction(0) if replayed else workload.epsilon
         found = ReleasedMany.from_bytes(stored)
         cells = estimated(workload, found.blocks)
         answers = [
@@ -128,7 +127,7 @@ def inquire_many(workload: Workload, schema: Schema, seal: str = "") -> Inquiry[
         return Answers(answers, price, workload.saved, workload)
 
     return Inquiry(
-        nano=workload.nano,
+        price=workload.price,
         identity=identity_of(
             *(plan_identity(plan, schema) for plan in plans),
             *(block.digest for block in workload.blocks),

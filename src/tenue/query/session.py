@@ -17,7 +17,7 @@ from ..engine.contract import FAULT, Engine, Validated
 from ..engine.open import open_engine
 from ..engine.source.beside import ledger_places
 from ..errors import EngineFault, Fault, InvalidTable, Refused, refuse
-from ..ledger.composition import Charge
+from ..ledger.composition import charge
 from ..ledger.contract import Ledger
 from ..ledger.given import NOWHERE, Place, given_ledger
 from ..ledger.record import Balance
@@ -421,7 +421,7 @@ class Session:
         The price stays spent whatever goes wrong after it was paid: a row may have been read.
         """
         flag(fresh, "fresh")
-        if not wanted.nano:
+        if not wanted.price:
             return wanted.read(wanted.public, False)
         ledger, name = self.ledger, self._dataset
         stored = ledger.cached(name, wanted.identity)
@@ -436,7 +436,7 @@ class Session:
             reservation = ledger.reserve(
                 name,
                 self.analyst,
-                Charge(wanted.nano, wanted.atto, proved, wanted.person),
+                charge(wanted.price, proved, wanted.person),
                 key,
                 wanted.identity,
                 # the first answer stays the one that is repeated, so a retry never sees another

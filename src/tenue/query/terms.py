@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from fractions import Fraction
 from typing import Any
 
 from ..errors import refuse
 from ..frozen import dataclass
-from ..number import NANO, Number, exact, flag, law_epsilon, nano
+from ..number import Number, exact, flag, law_epsilon
+from ..promise.loss import SMALLEST, EpsilonDelta
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,17 +42,19 @@ class Terms:
         return self.prior is not None or self.delta is not None
 
 
-def affordable(epsilon: Number) -> int:
-    """Nano-epsilon that a law of noise can be made for; refused here, before anything is paid."""
-    price = nano(epsilon)
-    if exact(epsilon, "epsilon") * NANO < 1:
+def affordable(epsilon: Number, delta: Number | None = None) -> EpsilonDelta:
+    """A price that a law of noise can be made for; refused here, before anything is paid."""
+    price = EpsilonDelta.of(epsilon, 0 if delta is None else delta)
+    if exact(epsilon, "epsilon") < SMALLEST.epsilon:
         raise refuse("query.epsilon-is-price-is-counted-in-billionths", epsilon=epsilon)
-    law_epsilon(Fraction(price, NANO))
+    law_epsilon(price.epsilon)
     return price
 
 
-def price_for(epsilon: Number | None, accuracy: object, found: Callable[[object], int]) -> int:
-    """Nano-epsilon: what was given, or the least that reaches the accuracy; one of the two."""
+def price_for(
+    epsilon: Number | None, accuracy: object, found: Callable[[object], EpsilonDelta]
+) -> EpsilonDelta:
+    """The price that was given, or the least that reaches the accuracy; one of the two."""
     if epsilon is not None and accuracy is not None:
         raise refuse("query.both-epsilon-and-accuracy")
     if epsilon is not None:

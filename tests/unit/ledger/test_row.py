@@ -11,19 +11,35 @@ from tenue.ledger.row import (
     RETURNED,
     UNANSWERED,
     Account,
+    Dataset,
     Person,
     Ticket,
     cache_name,
     standing,
     ticket_name,
 )
+from tenue.promise.loss import EpsilonDelta
 
 
 def test_spent_is_the_sum_for_all_and_the_maximum_over_persons() -> None:
     account = Account(statistical=5, most=3, delta=20, most_delta=1, individual=100)
-    assert (account.spent, account.spent_delta) == (8, 21)
+    assert account.spent == account.table + account.persons == EpsilonDelta(8, 21)
+    assert (account.table, account.persons) == (EpsilonDelta(5, 20), EpsilonDelta(3, 1))
+    assert account.individual_spent == EpsilonDelta(100)
+    assert Account.of(account.table, account.persons, account.individual_spent) == account
     assert Account() == (0, 0, 0, 0, 0)
     assert Person() == (0, 0)
+    assert Person(3, 1).spent == EpsilonDelta(3, 1)
+
+
+def test_rows_are_read_as_losses() -> None:
+    """Mutant: a quota that allows no delta, so that no analyst could ask for any."""
+    row = Dataset("replace", 9, 4, 5, "", "", widest=7, individual=6)
+    assert (row.budget, row.quota) == (EpsilonDelta(9, 4), EpsilonDelta(5, 4))
+    assert (row.individual_budget, row.widest_loss) == (EpsilonDelta(6), EpsilonDelta(7))
+    none = row._replace(per_analyst=None, individual=None)
+    assert (none.quota, none.individual_budget) == (None, None)
+    assert row.caps == (9, 4, 5)
 
 
 def test_outcomes_keep_the_numbers_that_files_hold() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from typing import Any
 
 import pytest
 
@@ -121,3 +122,41 @@ def test_parameters_cannot_be_changed_afterwards() -> None:
 def test_what_no_row_has_a_part_in_costs_nothing() -> None:
     assert tn.Pure(0).epsilon == 0
     assert str(tn.Pure(0)) == "pure differential privacy (epsilon = 0)"
+
+
+# -- together --------------------------------------------------------------------------------------
+
+
+def test_promises_of_two_answers_add_up() -> None:
+    assert tn.Pure(1) + tn.Pure(2) == tn.Pure(3)
+    assert tn.Pure("0.7") + tn.Pure(0.3) == tn.Pure(1)
+    assert tn.Pure(0) + tn.Pure(0) == tn.Pure(0)
+    both = tn.Approximate(1, 1e-6)
+    assert tn.Pure(1) + both == both + tn.Pure(1) == tn.Approximate(2, 1e-6)
+    assert both + both == tn.Approximate(2, 2e-6)
+    with pytest.raises(InvalidArgument):
+        tn.Approximate(1, 0.5) + tn.Approximate(1, 0.5)
+
+
+def test_a_promise_is_at_most_another_that_it_implies() -> None:
+    """Mutant: delta is not looked at, so that (1, 1e-6) would imply pure 1."""
+    pure, small, large = tn.Pure(1), tn.Approximate(1, 1e-6), tn.Approximate(1, 1e-5)
+    assert pure <= pure
+    assert pure < small < large
+    assert large >= small > pure
+    assert not small <= pure
+    assert not small <= tn.Pure(2)
+    assert not tn.Pure(2) <= large
+    assert not pure < tn.Pure(1)
+
+
+@pytest.mark.parametrize("other", [tn.Individual(1), tn.KAnonymity(5), tn.TCloseness(2), 1])
+def test_only_differential_privacy_adds_up_and_compares(other: Any) -> None:
+    for one in (tn.Pure(1), tn.Approximate(1, 1e-6)):
+        for wrong in (lambda one=one: one + other, lambda one=one: other + one):
+            with pytest.raises(TypeError):
+                wrong()
+        with pytest.raises(TypeError):
+            assert one <= other
+    with pytest.raises(TypeError):
+        other + other if other != 1 else other + tn.Pure(1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from tenue.engine.request import Bin, Group, Within
+from tenue.promise.loss import EpsilonDelta
 from tenue.query.answer.answer import Answer
 from tenue.query.certify import certify
 from tenue.query.plan.make import make_plan
@@ -12,7 +13,7 @@ from tenue.query.question import Aggregate, KeyOutput, Order, Output, Question
 from tenue.query.release import Released
 from tenue.schema import Schema
 
-HALF = 500_000_000
+HALF = EpsilonDelta.of("0.5")
 
 COUNT = Aggregate("count")
 SUM = Aggregate("sum", "income")

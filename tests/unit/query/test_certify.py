@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tenue as tn
+from tenue.promise.loss import EpsilonDelta
 from tenue.query.certify import SPREAD, assumptions_of, certify
 from tenue.query.plan.make import make_plan
 from unit.query.stated import BY_REGION, MEAN, ONE_COUNT, schema
@@ -12,7 +13,7 @@ def test_each_kind_of_plan_is_certified() -> None:
     for question in (ONE_COUNT, MEAN, BY_REGION):
         for neighbours in ("replace", "add-or-remove"):
             described = schema(neighbours)
-            plan = make_plan(question, described, 250_000_000, sql="SELECT …")
+            plan = make_plan(question, described, EpsilonDelta.of("0.25"), sql="SELECT …")
             one, two = (certify(plan, described, "seal") for _ in range(2))
             assert one == two
             assert one.promise == tn.Pure(0.25)
@@ -27,7 +28,9 @@ def test_each_kind_of_plan_is_certified() -> None:
 def test_what_is_assumed_of_the_source_is_what_is_validated() -> None:
     """Broken files are refused since they are validated: nothing may still call them uncovered."""
     described = schema("replace")
-    certificate = certify(make_plan(ONE_COUNT, described, 250_000_000, sql="SELECT …"), described)
+    certificate = certify(
+        make_plan(ONE_COUNT, described, EpsilonDelta.of("0.25"), sql="SELECT …"), described
+    )
     (source,) = (text for text in certificate.assumptions if "from end to end" in text)
     assert "refused there" in source
     assert "not watched" in source

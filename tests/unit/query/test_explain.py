@@ -24,8 +24,8 @@ def test_the_terms_decide_what_is_planned() -> None:
 def test_a_price_is_stated_or_follows_from_the_accuracy() -> None:
     wide = plan_for(COUNT, CENSUS, Terms(accuracy=("interval", 0.95, 100)))
     narrow = plan_for(COUNT, CENSUS, Terms(accuracy=("interval", 0.95, 10)))
-    assert 0 < wide.nano < narrow.nano
-    assert plan_for(COUNT, CENSUS, Terms(epsilon="0.25")).nano == 250_000_000
+    assert 0 < wide.epsilon < narrow.epsilon
+    assert plan_for(COUNT, CENSUS, Terms(epsilon="0.25")).price.units == 250_000_000
 
 
 @pytest.mark.parametrize("terms", [Terms(), Terms(epsilon=1, accuracy=("interval", 0.95, 10))])

@@ -12,6 +12,7 @@ from oracle_engine import OracleEngine
 from tenue.engine.request import RankRequest, Request
 from tenue.errors import Refused
 from tenue.noise import Seeded
+from tenue.promise.loss import EpsilonDelta
 from tenue.query.plan.make import make_plan
 from tenue.query.read.parse import parse
 from tenue.query.release import Released, ReleasedMany, release, release_many, true_numbers
@@ -57,7 +58,7 @@ class Watched:
 def drawn(sql: str, epsilon: int, **table: Any) -> tuple[Released, Watched]:
     described = schema(**table)
     engine = Watched(described)
-    plan = make_plan(parse(sql, described), described, epsilon * 10**9)
+    plan = make_plan(parse(sql, described), described, epsilon * EpsilonDelta(10**9))
     return release(plan, engine, described), engine  # type: ignore[arg-type]
 
 
@@ -109,7 +110,7 @@ def test_one_noise_of_a_batch_is_handed_to_its_questions() -> None:
     counts = [f"SELECT COUNT(*) FROM t WHERE {c}" for c in conditions]  # noqa: S608
     texts = [*counts, "SELECT MAX(x) FROM t"]
     parsed = [parse(t, described) for t in texts]
-    workload = plan_workload(parsed, texts, described, 10**11, "variance")
+    workload = plan_workload(parsed, texts, described, EpsilonDelta(10**11), "variance")
     box = next(way for way in workload.ways if way.boxed is not None)
     assert box.boxed is not None
     plans = tuple(box.boxed.plans.get(n) or plan for n, plan in enumerate(workload.plans))
@@ -133,6 +134,6 @@ def test_true_numbers_are_exact() -> None:
 
 def test_nothing_leaves_with_noise_that_can_be_repeated() -> None:
     described = schema()
-    plan = make_plan(parse("SELECT COUNT(*) FROM t", described), described, 10**9)
+    plan = make_plan(parse("SELECT COUNT(*) FROM t", described), described, EpsilonDelta(10**9))
     with pytest.raises(Refused, match="Seeded"):
         release(plan, OracleEngine(described, ROWS), described, Seeded(1))

@@ -5,12 +5,13 @@ from __future__ import annotations
 import pytest
 
 from tenue.errors import InvalidArgument
+from tenue.promise.loss import EpsilonDelta
 from tenue.query.terms import Terms, affordable
 
 
 def test_prices_are_rounded_up_to_coins() -> None:
-    assert affordable("0.5") == 500_000_000
-    assert affordable("1/3") == 333_333_334
+    assert affordable("0.5") == EpsilonDelta(500_000_000)
+    assert affordable("1/3") == EpsilonDelta(333_333_334)
 
 
 @pytest.mark.parametrize("epsilon", [0, -1, "nan", 20_000, "1e-10", "9e-10"])

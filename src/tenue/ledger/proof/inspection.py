@@ -66,7 +66,7 @@ class _Recount(Totals):
             return
         dataset = self._known(fact.dataset)
         account = self.account(fact.dataset, EVERYONE)
-        if account.spent > dataset.total or account.spent_delta > dataset.total_delta:
+        if not account.spent <= dataset.budget:
             raise LedgerFault("the reservation exceeds the cap of its time")
 
     def _forget(self, reservation: int) -> None:

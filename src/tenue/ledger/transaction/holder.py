@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ...errors import refuse
-from ..amount import decimal, in_epsilon
-from ..composition import REPLACE, Neighbours
+from ...promise import Neighbours
+from ...promise.loss import EpsilonDelta, decimal
+from ..composition import REPLACE
 from ..fact import (
     CapChanged,
     DataChanged,
@@ -21,6 +22,7 @@ from ..fact import (
     SchemaChanged,
     SourceValidated,
     UnitStated,
+    stored_caps,
 )
 from ..row import EVERYONE, Source
 from .journal import Journal
@@ -33,7 +35,7 @@ BY = " by "
 def open_dataset(
     journal: Journal,
     wanted: DatasetOpened,
-    individual: int | None = None,
+    individual: EpsilonDelta | None = None,
     protocol: str = "",
     unit: str = "",
 ) -> tuple[Fact, ...]:
@@ -50,19 +52,14 @@ def open_dataset(
     else:
         if wanted.neighbours != held.neighbours:
             facts.append(_neighbours_changed(journal, name, wanted.neighbours))
-        caps = (wanted.total_nano, wanted.total_atto, wanted.per_analyst_nano)
-        if caps != (held.total, held.total_delta, held.per_analyst):
-            facts.append(
-                CapChanged(
-                    dataset=name, total_nano=caps[0], total_atto=caps[1], per_analyst_nano=caps[2]
-                )
-            )
+        if wanted.caps != held.caps:
+            facts.append(CapChanged(dataset=name, **stored_caps(*wanted.caps)))
         if wanted.schema_digest != held.schema_digest:
             facts.append(SchemaChanged(dataset=name, schema_digest=wanted.schema_digest))
         if wanted.data_version != held.data_version:
             facts.append(DataChanged(dataset=name, data_version=wanted.data_version))
-    if individual != (None if held is None else held.individual):
-        facts.append(IndividualCapped(dataset=name, individual_nano=individual))
+    if individual != (None if held is None else held.individual_budget):
+        facts.append(IndividualCapped.at(name, individual))
     if unit and unit != ("" if held is None else held.unit):
         if held is not None and held.unit:
             _refuse_another_unit(journal, name, held.unit, unit)
@@ -78,15 +75,15 @@ def _refuse_another_unit(journal: Journal, name: str, before: str, unit: str) ->
     """What was spent for one unit has no price for another, who may have had more of the rows."""
     account = journal.totals.account(name, EVERYONE)
     same = before.partition(BY)[0] == unit.partition(BY)[0]
-    if account.most or (account.spent and not same):
-        spent = decimal(in_epsilon(account.spent))
+    if account.persons or (account.spent and not same):
+        spent = decimal(account.spent.epsilon)
         raise refuse("ledger.another-unit", name=name, decimal=spent, before=before, unit=unit)
 
 
 def _neighbours_changed(journal: Journal, name: str, neighbours: Neighbours) -> Fact:
     account = journal.totals.account(name, EVERYONE)
     if neighbours != REPLACE and account.spent:
-        raise refuse("ledger.spent-epsilon", name=name, decimal=decimal(in_epsilon(account.spent)))
+        raise refuse("ledger.spent-epsilon", name=name, decimal=decimal(account.spent.epsilon))
     return NeighboursChanged(dataset=name, neighbours=neighbours)
 
 

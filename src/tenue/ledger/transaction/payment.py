@@ -10,8 +10,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from ...errors import OverBudget, Refused, refuse
-from ..amount import decimal, in_delta, in_epsilon
-from ..composition import charge_in, delta_in
+from ...promise.loss import NOTHING, EpsilonDelta, decimal
 from ..fact import Asked, Reserved
 from ..record import Reservation
 from ..row import ANSWERED, EVERYONE, OPEN, Dataset, ticket_name
@@ -19,7 +18,7 @@ from .journal import Journal
 from .purchase import Purchase
 from .settlement import bury
 
-_LARGEST_SUM = 2**62  # sums stay within the 64 bits of a stored integer
+_LARGEST_SUM = EpsilonDelta(2**62)  # sums stay within the 64 bits of a stored integer
 
 
 def reserve(journal: Journal, wanted: Purchase) -> Reservation:
@@ -65,7 +64,7 @@ def replay(journal: Journal, wanted: Purchase) -> Reservation | None:
     if (
         before.question_digest != wanted.question_digest
         or before.column != wanted.column
-        or (before.nano, before.atto) != (charge.nano, charge.atto)
+        or before.loss != charge.loss
         or (before.neighbours, before.person) != (charge.neighbours, charge.person)
     ):
         raise refuse("ledger.key-already-stands-for-another-question", key=wanted.key)
@@ -83,7 +82,7 @@ def replay(journal: Journal, wanted: Purchase) -> Reservation | None:
         if journal.alive(ticket.owner):
             raise refuse("ledger.question-with-key-is-still-being-answered", key=wanted.key)
         bury(journal, ticket.owner)
-    raise refuse("ledger.question-key", key=wanted.key, decimal=decimal(in_epsilon(before.nano)))
+    raise refuse("ledger.question-key", key=wanted.key, decimal=decimal(before.loss.epsilon))
 
 
 def known_dataset(journal: Journal, name: str) -> Dataset:
@@ -99,45 +98,37 @@ def _asked_before(journal: Journal, dataset: Dataset, wanted: Purchase) -> int:
         if asked >= wanted.times:
             name, times = wanted.question_name, wanted.times
             raise refuse("ledger.asked-times", times=times, asked=asked, question_name=name)
-    spent = journal.totals.account(wanted.dataset, EVERYONE).individual
-    nano, room = wanted.charge.nano, dataset.individual
-    if room is not None and nano > (room := max(0, room - spent)):
-        raise _over_limit("individual", wanted.dataset, in_epsilon(nano), in_epsilon(room))
-    if spent + wanted.charge.nano > _LARGEST_SUM:
-        largest = decimal(in_epsilon(_LARGEST_SUM))
+    spent = journal.totals.account(wanted.dataset, EVERYONE).individual_spent
+    price, cap = wanted.charge.loss, dataset.individual_budget
+    if cap is not None and not price <= (room := cap.room(spent, NOTHING)):
+        raise _over_limit("individual", wanted.dataset, price.epsilon, room.epsilon)
+    if not spent + price <= _LARGEST_SUM:
+        largest = decimal(_LARGEST_SUM.epsilon)
         raise refuse("ledger.individual-full", dataset=wanted.dataset, decimal=largest)
-    return wanted.charge.nano
+    return price.units
 
 
 def _afford(journal: Journal, dataset: Dataset, wanted: Purchase) -> int:
     """The price in this ledger's adjacency, if both data set and analyst can pay it."""
-    charge = wanted.charge
-    nano = charge_in(dataset.neighbours, charge.neighbours, charge.nano)
-    atto = delta_in(dataset.neighbours, charge.neighbours, charge.nano, charge.atto)
-    for analyst, cap in ((EVERYONE, dataset.total), (wanted.analyst, dataset.per_analyst)):
+    price = wanted.charge.loss.under(wanted.charge.neighbours, dataset.neighbours)
+    for analyst, cap in ((EVERYONE, dataset.budget), (wanted.analyst, dataset.quota)):
         if cap is None:
             continue
-        room, room_delta = _room(journal, wanted, analyst, cap, dataset.total_delta)
-        if nano > room:
-            raise _over(wanted, analyst, nano, room)
-        if analyst == EVERYONE and atto > room_delta:
-            raise _over_limit("delta", wanted.dataset, in_delta(atto), in_delta(room_delta))
-    return nano
+        room = _room(journal, wanted, analyst, cap)
+        if price.epsilon > room.epsilon:
+            raise _over(wanted, dataset, analyst, price, room)
+        if price.delta > room.delta:
+            raise _over_limit("delta", wanted.dataset, price.delta, room.delta)
+    return price.units
 
 
-def _room(
-    journal: Journal, wanted: Purchase, analyst: str, cap: int, delta_cap: int
-) -> tuple[int, int]:
+def _room(journal: Journal, wanted: Purchase, analyst: str, cap: EpsilonDelta) -> EpsilonDelta:
     """The largest price that this account could pay for this kind of question."""
-    account = journal.totals.account(wanted.dataset, analyst)
-    room, room_delta = cap - account.spent, delta_cap - account.spent_delta
+    account, spared = journal.totals.account(wanted.dataset, analyst), NOTHING
     if wanted.charge.person is not None:
         person = journal.totals.person(wanted.dataset, analyst, wanted.charge.person)
-        if room >= 0:
-            room += account.most - person.nano
-        if room_delta >= 0:
-            room_delta += account.most_delta - person.atto
-    return max(0, room), max(0, room_delta)
+        spared = account.persons - person.spent
+    return cap.room(account.spent, spared)
 
 
 def _over_limit(limit: str, dataset: str, cost: Fraction, left: Fraction) -> Refused:
@@ -145,11 +136,14 @@ def _over_limit(limit: str, dataset: str, cost: Fraction, left: Fraction) -> Ref
     return refuse(f"ledger.over-{limit}", cost=cost, remaining=left, limit=limit, **said)
 
 
-def _over(wanted: Purchase, analyst: str, nano: int, room: int) -> Refused:
-    stated = wanted.charge.nano
-    fits = room * stated // nano
-    cost, remaining = decimal(in_epsilon(nano)), decimal(in_epsilon(room))
-    twice = "" if nano == stated else ", for a price under add-or-remove counts twice under replace"
+def _over(
+    wanted: Purchase, dataset: Dataset, analyst: str, price: EpsilonDelta, room: EpsilonDelta
+) -> Refused:
+    charge = wanted.charge
+    fits = room.largest(charge.neighbours, dataset.neighbours)
+    cost, remaining = decimal(price.epsilon), decimal(room.epsilon)
+    same = charge.neighbours == dataset.neighbours
+    twice = "" if same else ", for a price under add-or-remove counts twice under replace"
     if analyst == EVERYONE:
         whose, limit = f"for `{wanted.dataset}`", "dataset"
         allowed = "A price must fit in what remains of the data set's budget"
@@ -157,9 +151,7 @@ def _over(wanted: Purchase, analyst: str, nano: int, room: int) -> Refused:
         whose, limit = f"of `{analyst}`'s quota for `{wanted.dataset}`", "analyst"
         allowed = "A price must fit in what remains of the analyst's quota"
     if fits:
-        fix = (
-            f"Ask with epsilon at most {decimal(in_epsilon(fits))}, or see `tenue ledger show FILE`"
-        )
+        fix = f"Ask with epsilon at most {decimal(fits.epsilon)}, or see `tenue ledger show FILE`"
     else:
         more = "the budget" if analyst == EVERYONE else "`per_analyst`"
         fix = f"Repeat an answered question, which is free, or let the holder raise {more}"
@@ -167,7 +159,7 @@ def _over(wanted: Purchase, analyst: str, nano: int, room: int) -> Refused:
         f"This question costs epsilon {cost}{twice}, and {remaining} remains {whose}",
         allowed,
         fix,
-        cost=in_epsilon(nano),
-        remaining=in_epsilon(room),
+        cost=price.epsilon,
+        remaining=room.epsilon,
         limit=limit,
     )

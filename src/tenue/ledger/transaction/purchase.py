@@ -29,7 +29,8 @@ class Purchase:
             raise refuse("ledger.charge-is-of-type", type=type(self.charge).__name__)
         if self.column not in ("dp", "individual"):
             raise refuse("ledger.column-is-column-must-be-dp-or", column=str(self.column)[:60])
-        if self.column == "individual" and (self.charge.atto or self.charge.person is not None):
+        charge = self.charge
+        if self.column == "individual" and (charge.loss.delta or charge.person is not None):
             raise refuse("ledger.individual-column-was-given-delta-or-person")
         if self.times is not None and (self.question_name is None or self.column != "individual"):
             raise refuse("ledger.times-was-given-without-approved-question")

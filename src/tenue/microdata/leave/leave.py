@@ -19,11 +19,12 @@ from pathlib import Path
 from typing import Any, Self
 
 from ...errors import Fault, OverBudget, Refused, refuse
-from ...ledger import Charge, digest
-from ...ledger.amount import decimal
+from ...ledger import digest
+from ...ledger.composition import charge
 from ...ledger.contract import Ledger
 from ...ledger.given import NOWHERE, Place, Where, ledger_place
 from ...promise import Certificate, checked_neighbours
+from ...promise.loss import decimal
 from ...query.belief.person import unit_in_words
 from ...query.belief.protocol import allow_without_protocol
 from ...schema import Schema
@@ -145,7 +146,7 @@ def check_payable(method: Method) -> None:
 @contextmanager
 def paid(books: Register | None, method: Method) -> Iterator[None]:
     """Debits the method's price before a row is read; it stays spent if no release comes of it."""
-    if method.price == 0:
+    if not method.price:
         yield
         return
     if books is None:
@@ -154,12 +155,12 @@ def paid(books: Register | None, method: Method) -> Iterator[None]:
     ledger = books.made()
     name = _opened_dataset(ledger, method.schema, spending=True)
     neighbours = checked_neighbours(method.schema.neighbours)
-    charge = Charge.of(epsilon=method.price, neighbours=neighbours)
+    cost = charge(method.price, neighbours)
     asked = f"publish {method.label}"
     try:
-        reservation = ledger.reserve(name, HOLDER, charge, None, digest(asked), asked=asked)
+        reservation = ledger.reserve(name, HOLDER, cost, None, digest(asked), asked=asked)
     except OverBudget as over:
-        raise _over_budget(name, method.price, over) from None
+        raise _over_budget(name, method.price.epsilon, over) from None
     try:
         yield
         ledger.commit(reservation, b"released")

@@ -10,7 +10,6 @@ from __future__ import annotations
 import abc
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
@@ -20,6 +19,7 @@ from ...engine.contract import Passes
 from ...errors import Fault, Refused, nearest, refuse
 from ...noise.source import Source
 from ...promise import Promise
+from ...promise.loss import NOTHING, EpsilonDelta
 from ...schema import Column, Number, Schema
 from ...schema.literal import key
 from ...screen.number import many
@@ -307,9 +307,9 @@ class Method(abc.ABC):
     def promise(self) -> Promise: ...
 
     @property
-    def price(self) -> Fraction:
-        """The epsilon that is debited before a row is read; 0 if the promise is about looks."""
-        return Fraction(0)
+    def price(self) -> EpsilonDelta:
+        """What is debited before a row is read; nothing if the promise is about looks."""
+        return NOTHING
 
     @property
     @abc.abstractmethod

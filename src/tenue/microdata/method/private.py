@@ -15,7 +15,8 @@ from ...errors import Fault, refuse
 from ...evaluate.pair.likeness import likeness
 from ...noise.source import Source
 from ...number import whole
-from ...promise import Pure
+from ...promise import Promise
+from ...promise.loss import EpsilonDelta
 from ...schema import Schema
 from ...screen.number import exactly, many, named
 from ..assessment import Assessment, Step
@@ -195,12 +196,12 @@ class Private(Method):
     # -- the certificate ---------------------------------------------------------------------------
 
     @property
-    def promise(self) -> Pure:
-        return Pure(self.epsilon)
+    def promise(self) -> Promise:
+        return self.price.promise()
 
     @property
-    def price(self) -> Fraction:
-        return self.epsilon
+    def price(self) -> EpsilonDelta:
+        return EpsilonDelta.of(self.epsilon)
 
     @property
     def way(self) -> Way:

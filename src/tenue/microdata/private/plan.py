@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 from collections.abc import Mapping
 from contextlib import suppress
@@ -12,7 +11,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal
 
 from ...errors import Refused, nearest, refuse
-from ...number import LEAST_EPSILON, NANO, Number, checked_call, law_epsilon, nano, whole
+from ...number import LEAST_EPSILON, Number, checked_call, law_epsilon, whole
+from ...promise.loss import EpsilonDelta
 from ...schema import Schema
 from ...schema.schema import given_schema
 from ...schema.table import RECORD
@@ -185,9 +185,7 @@ def plan_release(
 
 def price_of(epsilon: object) -> Fraction:
     """Epsilon in whole billionths, rounded up, by which law and debit go alike."""
-    price = Fraction(nano(epsilon), NANO)
-    law_epsilon(price)
-    return price
+    return law_epsilon(EpsilonDelta.of(epsilon).epsilon)
 
 
 def check_promisable(schema: Schema) -> None:
@@ -228,7 +226,7 @@ def planned(
             epsilon=exactly(epsilon),
             by=by,
             columns=len(domain.axes),
-            needed=exactly(Fraction(math.ceil(needed * NANO), NANO)),
+            needed=exactly(EpsilonDelta.of(needed).epsilon),
         )
     moved = getattr(way, "sensitivity", None)
     return ReleasePlan(

@@ -19,6 +19,7 @@ from ...estimate.refined import MOST_WITH_DELTA
 from ...prior.counts import Counts
 from ...prior.finite import Finite, shown_value
 from ...promise import Certificate
+from ...promise.loss import EpsilonDelta
 from ...screen.number import exactly, readable
 from ...screen.page import facts, notes, sentence
 from ...screen.table import html_facts, paragraphs, text_table
@@ -76,9 +77,7 @@ class BeliefPlan:
     stated: Any
     prior: Any
     distance: Any
-    nano: int
-    epsilon: Fraction
-    delta: Fraction
+    price: EpsilonDelta
     candidates: tuple[Way, ...]
     chosen: Way
     reason: str
@@ -86,6 +85,14 @@ class BeliefPlan:
     guess: float | None = None
     wrong: bool = False
     limits: tuple[Limit, ...] = ()
+
+    @property
+    def epsilon(self) -> Fraction:
+        return self.price.epsilon
+
+    @property
+    def delta(self) -> Fraction:
+        return self.price.delta
 
     @property
     def expected_error(self) -> float | None:

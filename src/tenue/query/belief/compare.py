@@ -19,6 +19,7 @@ from ...noise.criterion import criterion
 from ...prior.counts import Counts
 from ...prior.joint import Joint
 from ...prior.mass import MOST_POINTS
+from ...promise.loss import EpsilonDelta
 from ...schema import Number, Schema
 from ..plan.limit import Limit, row_limit
 from ..plan.make import build_plan, make_plan, setting_of
@@ -41,9 +42,7 @@ def plan_statistic(
     sql: str,
     schema: Schema,
     prior: object,
-    nano: int,
-    epsilon: Fraction,
-    delta: Fraction,
+    price: EpsilonDelta,
     minimise: object,
     *,
     refinement_only: bool = False,
@@ -55,9 +54,9 @@ def plan_statistic(
     asked = _asked(question)
     names = tuple(o.alias for o in question.outputs)
     belief = fit_statistics(prior, names, [_grid(a, schema) for a in asked])
-    noises = _noises(question, sql, schema, nano, minimise)
+    noises = _noises(question, sql, schema, price, minimise)
     without = _without(belief)
-    refined = _refined_ways(belief, epsilon, delta, without)
+    refined = _refined_ways(belief, price.epsilon, price.delta, without)
     if not refined and refinement_only:
         raise _too_many()
     ways = [] if refinement_only else [w for noise in noises for w in _noise_ways(noise, belief)]
@@ -73,9 +72,7 @@ def plan_statistic(
         stated=prior,
         prior=belief,
         distance=None,
-        nano=nano,
-        epsilon=epsilon,
-        delta=delta,
+        price=price,
         candidates=tuple(sorted(ways, key=_error)),
         chosen=chosen,
         reason=_reason(chosen, ways, belief, refinement_only),
@@ -123,22 +120,22 @@ def _grid(aggregate: Aggregate, schema: Schema) -> Fraction | None:
 
 
 def _noises(
-    question: Question, sql: str, schema: Schema, nano: int, minimise: object
+    question: Question, sql: str, schema: Schema, price: EpsilonDelta, minimise: object
 ) -> list[Plan]:
     """A plan for every admissible noise."""
-    base = make_plan(question, schema, nano, minimise, sql)
-    if not base.nano:
+    base = make_plan(question, schema, price, minimise, sql)
+    if not base.price:
         raise refuse("query.prior-is-about-number-of-rows-which")
     wanted = criterion(minimise)
     people = base.request.people
     setting = setting_of(question, schema, people)
     return [
         build_plan(
-            *(question, schema, strategy, base.nano, wanted, sql),
+            *(question, schema, strategy, base.price, wanted, sql),
             people=people,
             candidates=base.candidates,
         )
-        for strategy in strategies(question.aggregates(), setting, nano, wanted)
+        for strategy in strategies(question.aggregates(), setting, price, wanted)
     ]
 
 

@@ -7,13 +7,10 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import replace
-from fractions import Fraction
 
 from ...errors import refuse
-from ...ledger.amount import atto as in_atto
-from ...ledger.amount import in_delta, in_epsilon
-from ...ledger.composition import charge_in, delta_in
 from ...promise import Neighbours, checked_neighbours
+from ...promise.loss import NOTHING, EpsilonDelta
 from ...schema import Schema
 from ...version import LAYOUT
 from ..inquiry import Inquiry, identity_of, inquire
@@ -31,18 +28,15 @@ def plan_belief(
     sql: str,
     schema: Schema,
     prior: object,
+    price: EpsilonDelta,
     *,
-    nano: int,
-    atto: int = 0,
     minimise: object = "variance",
     refinement_only: bool = False,
 ) -> BeliefPlan:
-    """The plan of a question about which something is believed, at a price in whole coins."""
-    epsilon: Fraction = in_epsilon(nano)
-    delta: Fraction = in_delta(atto)
+    """The plan of a question about which something is believed, at a price."""
     about_one = read_personal(sql, schema)
     if about_one is not None:
-        return plan_personal(about_one, schema, prior, nano, epsilon, delta)
+        return plan_personal(about_one, schema, prior, price)
     question = parse(sql, schema)
     text = render(question, schema)
     return plan_statistic(
@@ -50,9 +44,7 @@ def plan_belief(
         text,
         schema,
         prior,
-        nano,
-        epsilon,
-        delta,
+        price,
         minimise,
         refinement_only=refinement_only,
     )
@@ -72,8 +64,7 @@ def believe_for(sql: str, schema: Schema, terms: Terms) -> BeliefPlan:
         sql,
         schema,
         terms.prior,
-        nano=affordable(terms.epsilon),
-        atto=0 if terms.delta is None else in_atto(terms.delta),
+        affordable(terms.epsilon, terms.delta),
         minimise=terms.minimise,
         refinement_only=refinement_only,
     )
@@ -93,23 +84,20 @@ def inquire_believing(plan: BeliefPlan, schema: Schema, seal: str = "") -> Inqui
     kept = checked_neighbours(schema.neighbours)
     # a question about one person is proved under add-or-remove; the ledger knows its price
     proved: Neighbours = kept if plan.kind == "statistical" else "add-or-remove"
-    atto = in_atto(plan.delta)
 
     def read(stored: bytes, replayed: bool) -> Believed:
-        nano = 0 if replayed else charge_in(kept, proved, plan.nano)
-        paid = 0 if replayed else delta_in(kept, proved, plan.nano, atto)
+        paid = NOTHING if replayed else plan.price.under(proved, kept)
         return Believed(
             plan=plan,
             certificate=certify_refined(plan, schema, seal),
-            price=in_epsilon(nano),
-            delta=in_delta(paid),
+            price=paid.epsilon,
+            delta=paid.delta,
             replayed=replayed,
             sample=stored_sample(stored),
         )
 
     return Inquiry(
-        nano=plan.nano,
-        atto=atto,
+        price=plan.price,
         identity=belief_identity(plan, schema),
         asked=plan.for_the_ledger,
         draw=lambda engine: answer_refined(plan, engine, schema),
@@ -136,7 +124,7 @@ def belief_identity(plan: BeliefPlan, schema: Schema) -> str:
     the layout of answers."""
     return identity_of(
         plan.question.canonical,
-        str(plan.nano),
+        str(plan.price.units),
         str(plan.delta),
         plan.stated.to_json(),
         str(LAYOUT),

@@ -13,7 +13,6 @@ refinement, while the epsilons add up to no more than the budget.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from fractions import Fraction
@@ -23,7 +22,7 @@ from ...mechanism.error import Term
 from ...mechanism.part import Component
 from ...noise.criterion import criterion
 from ...noise.discrete_laplace import DiscreteLaplace
-from ...number import NANO
+from ...promise.loss import EpsilonDelta
 from ...schema import Schema
 from ...schema.protocol import FIXED_NOISE, REFINEMENT
 from ...screen.number import exactly
@@ -82,7 +81,7 @@ def plan_fixed_noise(question: Question, sql: str, schema: Schema, terms: Terms)
     Guarantee
         Each number of the answer has discrete Laplace noise of exactly the protocol's scale. The
         loss of the whole answer is at most the price, which is the sum of sensitivities over the
-        scale, rounded up to whole nano-epsilon.
+        scale, rounded up to whole units.
     """
     protocol = schema.protocol
     assert protocol is not None  # noqa: S101 - narrows the type
@@ -94,9 +93,9 @@ def plan_fixed_noise(question: Question, sql: str, schema: Schema, terms: Terms)
     check_limited(schema)
     people = people_of(question, schema)
     strategy = _strategy(question, setting_of(question, schema, people), protocol.scale)
-    nano = math.ceil(strategy.epsilon * NANO)
+    price = EpsilonDelta.of(strategy.epsilon)
     wanted = criterion(terms.minimise)
-    return build_plan(question, schema, strategy, nano, wanted, sql, people=people)
+    return build_plan(question, schema, strategy, price, wanted, sql, people=people)
 
 
 def _strategy(question: Question, setting: Setting, scale: Fraction) -> Strategy:

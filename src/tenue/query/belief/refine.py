@@ -20,8 +20,9 @@ from ...prior.categorical import Categorical
 from ...prior.counts import Counts
 from ...prior.density import Density
 from ...prior.points import Points
-from ...promise import Approximate, Certificate, Pure
+from ...promise import Certificate
 from ...promise.certificate import About, certify
+from ...promise.loss import EpsilonDelta
 from ...schema import Boolean, Category, Column, Number, Schema
 from ...screen.number import exactly
 from ..certify import DOES_NOT_PROMISE, assumptions_of
@@ -45,9 +46,10 @@ _LONGEST = 2000
 
 
 def plan_personal(
-    question: Personal, schema: Schema, prior: object, nano: int, epsilon: Fraction, delta: Fraction
+    question: Personal, schema: Schema, prior: object, price: EpsilonDelta
 ) -> BeliefPlan:
     """The plan for a question about one person; the belief is checked without looking at a row."""
+    epsilon, delta = price.epsilon, price.delta
     columns = [schema.column(name) for name in question.columns]
     belief = fit_columns(prior, columns)
     distance = _distance(belief, columns)
@@ -67,9 +69,7 @@ def plan_personal(
         stated=prior,
         prior=belief,
         distance=distance,
-        nano=nano,
-        epsilon=epsilon,
-        delta=delta,
+        price=price,
         candidates=(way,),
         chosen=way,
         reason="Refinement, for one person decides the whole answer, and noise would drown it. "
@@ -118,7 +118,7 @@ def certify_refined(plan: BeliefPlan, schema: Schema, seal: str = "") -> Certifi
     # about one person it is proved when one is added or removed; otherwise for any two tables
     neighbours = "add-or-remove" if personal else schema.neighbours
     return certify(
-        Approximate(plan.epsilon, plan.delta) if plan.delta else Pure(plan.epsilon),
+        plan.price.promise(),
         About(neighbours, schema.unit),
         REFINEMENT,
         parameters,

@@ -23,7 +23,7 @@ from ...noise.criterion import Criterion
 from ...noise.discrete_laplace import DiscreteLaplace
 from ...noise.law import GridLaw
 from ...noise.optimal import Optimal
-from ...number import NANO
+from ...promise.loss import EpsilonDelta
 from ...sensitivity import worst_case
 from ..question import Aggregate
 from .contract import ANYTHING, Asked, Block, Family, Function, Levels
@@ -45,23 +45,29 @@ class AdditiveFamily(Family):
     kinds = sharing | {"units"}
 
     def ways(
-        self, asked: Asked, setting: Setting, nano: int, wanted: Criterion, *, aside: bool = False
+        self,
+        asked: Asked,
+        setting: Setting,
+        price: EpsilonDelta,
+        wanted: Criterion,
+        *,
+        aside: bool = False,
     ) -> list[Strategy]:
         """aside: counts have a noise of their own beside means: where replace is remove and add, a
         pair that serves a mean is worse for the count."""
         if aside:
-            return self._counts_aside(asked, setting, nano, wanted)
-        found = _ways(_Builder(asked, setting, nano, wanted))
+            return self._counts_aside(asked, setting, price, wanted)
+        found = _ways(_Builder(asked, setting, price, wanted))
         if all(stated.per_unit is None for stated in setting.ranges.values()):
             return found
-        by_person = _Builder(asked, setting, nano, wanted, by_person=True)
+        by_person = _Builder(asked, setting, price, wanted, by_person=True)
         if any(by_person.cut(column) is not None for column in by_person.sums):
             for strategy in _ways(by_person):
                 found.append(replace(strategy, name=strategy.name + CUT_BY_PERSON))
         return found
 
     def _counts_aside(
-        self, asked: Asked, setting: Setting, nano: int, wanted: Criterion
+        self, asked: Asked, setting: Setting, price: EpsilonDelta, wanted: Criterion
     ) -> list[Strategy]:
         counts = [a for a in asked if a.kind == "count"]
         rest = [a for a in asked if a not in counts]
@@ -69,7 +75,7 @@ class AdditiveFamily(Family):
             return []
         both = []
         for some in (counts, rest):
-            share = nano // len(asked) * len(some)
+            share = price // len(asked) * len(some)
             ways = self.ways(some, setting, share, wanted)
             both.append(min(ways, key=lambda one: score_of(one, wanted)))
         return [merged(" + ".join(dict.fromkeys(one.name for one in both)), both)]
@@ -121,7 +127,7 @@ class _Builder:
         self,
         aggregates: Sequence[Aggregate],
         setting: Setting,
-        nano: int,
+        price: EpsilonDelta,
         wanted: Criterion,
         *,
         by_person: bool = False,
@@ -130,7 +136,7 @@ class _Builder:
         self.by_person = by_person
         self.aggregates = aggregates
         self.setting = setting
-        self.nano = nano
+        self.price = price
         self.wanted = wanted
         # means over all rows of a table whose size is public need only the sum
         self.public_means = [
@@ -250,7 +256,7 @@ class _Builder:
         if self.rows_with_pair:
             covered.add("")
         counts = [c for c in self.counts if c not in covered]
-        return counts, sums, split(self.nano, len(self.paired) + len(sums) + len(counts))
+        return counts, sums, split(self.price, len(self.paired) + len(sums) + len(counts)).epsilon
 
     def in_pairs(self, shape: str = "L1", law: str | None = None) -> Strategy:
         """Count and sum of a column together; what is left one by one; prices add up."""
@@ -269,7 +275,7 @@ class _Builder:
         """Every count and sum with its own share of epsilon: what others do."""
         if self.means:
             return None  # a mean from separate parts is never better than from a pair
-        price = split(self.nano, len(self.atoms))
+        price = split(self.price, len(self.atoms)).epsilon
         several = [self._count(column, price) for column in self.counts]
         several += [self._sum(column, price) for column in self.sums]
         return merged("one by one", several)
@@ -278,7 +284,7 @@ class _Builder:
         """All counts and sums in one noise shaped to what one row can do to them together."""
         if len(self.atoms) > MOST_IN_A_BOX:
             return []
-        price = Fraction(self.nano, NANO)
+        price = self.price.epsilon
         found = []
         if self.setting.native_replace:
             found.append(self._box(price, price, "any"))

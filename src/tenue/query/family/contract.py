@@ -13,6 +13,7 @@ from typing import Any
 from ...errors import Refused
 from ...frozen import dataclass
 from ...noise.criterion import Criterion
+from ...promise.loss import EpsilonDelta
 from ...schema import Bounded, Category, Column, Number, Schema
 from ..question import Aggregate
 from .reading import Reading
@@ -79,7 +80,13 @@ class Family:
         return frozenset(function.kind for function in self.functions)
 
     def ways(
-        self, asked: Asked, setting: Setting, nano: int, wanted: Criterion, *, aside: bool = False
+        self,
+        asked: Asked,
+        setting: Setting,
+        price: EpsilonDelta,
+        wanted: Criterion,
+        *,
+        aside: bool = False,
     ) -> list[Strategy]:
         """Every way to answer aggregates that share a noise, in the same order at every price.
 

@@ -12,7 +12,7 @@ from ...errors import refuse
 from ...frozen import dataclass
 from ...mechanism.part import Part
 from ...noise.criterion import Criterion
-from ...number import NANO
+from ...promise.loss import EpsilonDelta
 from ...screen.number import exactly
 from ..question import Aggregate
 from .draw import Draw
@@ -159,8 +159,9 @@ def merged(name: str, several: Sequence[Strategy]) -> Strategy:
     return Strategy(name, (*draws[0], *draws[1]), readings)
 
 
-def split(nano: int, shares: int) -> Fraction:
+def split(price: EpsilonDelta, shares: int) -> EpsilonDelta:
     """The price of one of several equal parts."""
-    if nano < shares:
-        raise refuse("query.epsilon-shared", fraction=exactly(Fraction(nano, NANO)), shares=shares)
-    return Fraction(nano // shares, NANO)
+    each = price // shares
+    if not each:
+        raise refuse("query.epsilon-shared", fraction=exactly(price.epsilon), shares=shares)
+    return each

@@ -19,9 +19,9 @@ from ...mechanism import INDIVIDUAL_ASSUMES, INDIVIDUAL_LIMITS, individual_steps
 from ...mechanism.individual.steps import release_mode
 from ...noise.criterion import VARIANCE
 from ...noise.source import SYSTEM
-from ...number import NANO
 from ...promise import Certificate, Individual
 from ...promise.certificate import certify
+from ...promise.loss import EpsilonDelta
 from ...schema import Category, Column, Number, Schema
 from ...schema.table import RECORD
 from ...schema.table import Question as Approved
@@ -69,18 +69,18 @@ def approval(question: Question, schema: Schema) -> Approved | None:
     return None
 
 
-def plan_individual(question: Question, sql: str, schema: Schema, nano: int) -> Plan:
+def plan_individual(question: Question, sql: str, schema: Schema, price: EpsilonDelta) -> Plan:
     """The plan of a question that individual differential privacy may answer, or a refusal."""
     asked, columns = _asked(question, schema)
     candidate = Candidate(
         mechanism=MECHANISM,
-        epsilon=Fraction(nano, NANO),
+        epsilon=price.epsilon,
         expectations=(Expectation(question.outputs[0].alias, None, None, None),),
         score=0.0,
     )
     strategy = Strategy(MECHANISM, (), {asked: ValueOnly(_unit(asked, columns))})
     return build_plan(
-        *(question, schema, strategy, nano, VARIANCE, sql),
+        *(question, schema, strategy, price, VARIANCE, sql),
         people=people_of(question, schema),
         chosen=candidate,
     )

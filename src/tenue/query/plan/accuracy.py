@@ -6,15 +6,16 @@ from collections.abc import Callable, Iterable
 from fractions import Fraction
 
 from ...errors import Refused, refuse
-from ...number import NANO, Number, above_zero, fraction_of_one
+from ...number import Number, above_zero, fraction_of_one
+from ...promise.loss import SMALLEST, EpsilonDelta
 from ...schema import Schema
 from ..question import Output, Question
 from .make import make_plan
 from .plan import Plan
 
-LARGEST = 100 * NANO
+LARGEST = EpsilonDelta.of(100)
 """An epsilon above this promises nothing and is not looked for."""
-_FIRST = NANO // 1000
+_FIRST = EpsilonDelta.of("0.001")
 _CLOSE = 1_000_000
 
 
@@ -26,16 +27,16 @@ def epsilon_for(
     *,
     mechanism: str | None = None,
     measure_cut: Number | None = None,
-) -> int:
-    """The least nano-epsilon at which every output's interval is within ±reach at the level, up to
+) -> EpsilonDelta:
+    """The least price at which every output's interval is within ±reach at the level, up to
     a millionth of itself.
 
     Refused where the error depends on rows: means and ratios, unless the number of rows is stated.
     """
     if not any(isinstance(output, Output) for output in question.outputs):
-        return NANO
+        return EpsilonDelta.of(1)
 
-    def plans(price: int) -> list[Plan]:
+    def plans(price: EpsilonDelta) -> list[Plan]:
         return [
             make_plan(
                 *(question, schema, price, minimise), mechanism=mechanism, measure_cut=measure_cut
@@ -45,7 +46,9 @@ def epsilon_for(
     return least_price(accuracy, schema, plans)
 
 
-def least_price(accuracy: object, schema: Schema, plans: Callable[[int], Iterable[Plan]]) -> int:
+def least_price(
+    accuracy: object, schema: Schema, plans: Callable[[EpsilonDelta], Iterable[Plan]]
+) -> EpsilonDelta:
     """The same for plans that are paid for together.
 
     Parameters
@@ -53,10 +56,10 @@ def least_price(accuracy: object, schema: Schema, plans: Callable[[int], Iterabl
     """
     level, reach = _wanted(accuracy)
 
-    def reached(price: int) -> bool:
+    def reached(price: EpsilonDelta) -> bool:
         return all(Fraction(_widest(plan, schema, level)) <= reach for plan in plans(price))
 
-    def still_reached(price: int) -> bool:
+    def still_reached(price: EpsilonDelta) -> bool:
         try:
             return reached(price)
         except Refused:  # too little to be shared, though more of it would do
@@ -64,13 +67,15 @@ def least_price(accuracy: object, schema: Schema, plans: Callable[[int], Iterabl
 
     high = _FIRST
     while not reached(high):
-        high *= 2
+        high = high * 2
         if high > LARGEST:
-            raise refuse("query.would-need-epsilon", reach=float(reach), largest=LARGEST // NANO)
-    while high > 1 and still_reached(high // 2):
+            raise refuse(
+                "query.would-need-epsilon", reach=float(reach), largest=int(LARGEST.epsilon)
+            )
+    while high > SMALLEST and still_reached(high // 2):
         high //= 2
     low = high // 2
-    while high - low > max(1, high // _CLOSE):
+    while high - low > max(SMALLEST, high // _CLOSE):
         middle = (low + high) // 2
         low, high = (low, middle) if still_reached(middle) else (middle, high)
     return high

@@ -23,7 +23,7 @@ from ...mechanism.part import Component, Part
 from ...noise.discrete_laplace import DiscreteLaplace
 from ...noise.joint import joint
 from ...noise.source import SYSTEM, Source, require_safe
-from ...number import NANO
+from ...promise.loss import EpsilonDelta
 from ...screen.number import exactly
 from ..family.noise import noise_source
 from ..family.reading import SHOWN_LEVEL
@@ -46,11 +46,11 @@ class CutCount:
     request: Request
     neighbours: str
     share: Fraction
-    nano: int
+    price: EpsilonDelta
 
     @property
     def epsilon(self) -> Fraction:
-        return Fraction(self.nano, NANO)
+        return self.price.epsilon
 
     @property
     def both_sides(self) -> bool:
@@ -117,15 +117,19 @@ class CutCount:
 
 
 def cut_count(
-    limits: tuple[Limit, ...], request: Request, neighbours: str, share: Fraction, nano: int
+    limits: tuple[Limit, ...],
+    request: Request,
+    neighbours: str,
+    share: Fraction,
+    price: EpsilonDelta,
 ) -> CutCount:
     """The counts at a share of a price; refused where nothing can be cut.
 
-    nano: the whole price.
+    price: the whole one.
     """
     if not limits or any(limit.measured is None for limit in limits):
         raise refuse("query.nothing-can-be-cut")
-    paid = int(nano * share)
-    if not 0 < paid < nano:
-        raise refuse("query.epsilon-shared", fraction=exactly(Fraction(nano, NANO)), shares=2)
+    paid = price.part(share)
+    if not paid or not paid < price:
+        raise refuse("query.epsilon-shared", fraction=exactly(price.epsilon), shares=2)
     return CutCount(limits, request, neighbours, share, paid)

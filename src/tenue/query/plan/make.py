@@ -17,6 +17,7 @@ from ...frozen import dataclass
 from ...noise.criterion import Criterion, criterion
 from ...number import Number as NumberGiven
 from ...number import fraction_of_one
+from ...promise.loss import NOTHING, EpsilonDelta
 from ...schema import Bounded, Category, Number, Schema
 from ..computed import asked_of, seen_by
 from ..family.reading import Reading, fold
@@ -33,7 +34,7 @@ from .ways import levels_for, strategies
 def make_plan(
     question: Question,
     schema: Schema,
-    nano: int,
+    price: EpsilonDelta,
     minimise: object = "variance",
     sql: str = "",
     *,
@@ -53,13 +54,13 @@ def make_plan(
     if question.persons is None:
         check_limited(schema)
     share = None if measure_cut is None else fraction_of_one(measure_cut, "measure_cut")
-    answered = nano if share is None else nano - int(nano * share)
+    answered = price if share is None else price - price.part(share)
     asking = _Asking(question, schema, answered, criterion(minimise), sql, beside, interval)
     plan = _least_cut(asking, ways_to_keep(question, schema), mechanism)
     if share is None:
         return plan
-    cut = cut_count(plan.limits, plan.request, schema.neighbours, share, nano)
-    return replace(plan, nano=nano, cut=cut)
+    cut = cut_count(plan.limits, plan.request, schema.neighbours, share, price)
+    return replace(plan, price=price, cut=cut)
 
 
 def _least_cut(asking: _Asking, kept: Sequence[People | None], mechanism: str | None) -> Plan:
@@ -86,7 +87,7 @@ class _Asking:
 
     question: Question
     schema: Schema
-    nano: int
+    price: EpsilonDelta
     wanted: Criterion
     sql: str
     beside: bool
@@ -103,7 +104,7 @@ class _Asking:
         within: the only limits that may cut something, if any way has no others.
         """
         question, schema, interval = self.question, self.schema, self.interval
-        nano, wanted = self.nano, self.wanted
+        price, wanted = self.price, self.wanted
         setting = setting_of(question, schema, people)
         if self.beside:
             setting = replace(setting, grouped=True)
@@ -115,9 +116,9 @@ class _Asking:
                 declared |= family.declared(aggregates, setting, schema.rows)
         asked = [a for a in aggregates if a not in declared]
         if asked:
-            found = strategies(asked, setting, nano, wanted, levels)
+            found = strategies(asked, setting, price, wanted, levels)
         else:
-            found, nano = [Strategy(DECLARED, (), declared)], 0
+            found, price = [Strategy(DECLARED, (), declared)], NOTHING
         if declared:
             found = [replace(one, readings={**one.readings, **declared}) for one in found]
         elif interval is None and setting.all_public:
@@ -139,7 +140,7 @@ class _Asking:
             question,
             schema,
             found[best],
-            nano,
+            price,
             wanted,
             self.sql,
             people=people,
@@ -153,7 +154,7 @@ def build_plan(
     question: Question,
     schema: Schema,
     strategy: Strategy,
-    nano: int,
+    price: EpsilonDelta,
     wanted: Criterion,
     sql: str,
     *,
@@ -184,7 +185,7 @@ def build_plan(
         neighbours=schema.neighbours,
         unit=schema.unit,
         criterion=wanted,
-        nano=nano,
+        price=price,
         candidates=tuple(candidates) or (chosen,),
         chosen=chosen,
         strategy=strategy,

@@ -11,7 +11,7 @@ from ...engine.request import Request
 from ...frozen import dataclass
 from ...mechanism.part import Part
 from ...noise.criterion import Criterion
-from ...number import NANO
+from ...promise.loss import EpsilonDelta
 from ...screen.number import exactly, shortly
 from ...screen.page import notes, sentence
 from ...screen.table import html_table, text_table
@@ -66,7 +66,7 @@ class Plan:
     neighbours: str
     unit: str
     criterion: Criterion
-    nano: int
+    price: EpsilonDelta
     candidates: tuple[Candidate, ...]
     chosen: Candidate
     strategy: Strategy
@@ -82,9 +82,9 @@ class Plan:
         """What a part of the price would buy: how many persons are above the limits; None where
         that was bought, nothing can be cut, or the price is too small to be shared."""
         measured = all(limit.measured is not None for limit in self.limits)
-        if self.cut is not None or not (self.limits and measured) or self.nano * OFFERED < 1:
+        if self.cut is not None or not (self.limits and measured) or not self.price.part(OFFERED):
             return None
-        return cut_count(self.limits, self.request, self.neighbours, OFFERED, self.nano)
+        return cut_count(self.limits, self.request, self.neighbours, OFFERED, self.price)
 
     @property
     def interval_epsilon(self) -> Fraction:
@@ -99,8 +99,8 @@ class Plan:
 
     @cached_property
     def epsilon(self) -> Fraction:
-        """The price."""
-        return Fraction(self.nano, NANO)
+        """The epsilon that it costs."""
+        return self.price.epsilon
 
     @cached_property
     def free(self) -> bool:
@@ -118,7 +118,7 @@ class Plan:
     def to_dict(self) -> dict[str, Any]:
         return {
             "question": self.sql,
-            "epsilon": exactly(self.epsilon),
+            **self.price.to_dict(),
             "neighbours": self.neighbours,
             "unit": self.unit,
             "cells": self.cells,

@@ -14,7 +14,8 @@ from fractions import Fraction
 from ...errors import refuse
 from ...frozen import dataclass
 from ...noise.criterion import Criterion
-from ...number import NANO, Number, fraction_of_one
+from ...number import Number, fraction_of_one
+from ...promise.loss import EpsilonDelta
 from ..family.contract import Block
 from ..family.registry import FAMILIES, FAMILY_OF
 from ..family.strategy import Setting, Strategy, merged, no_worse, score_of, sizes, split
@@ -27,15 +28,15 @@ _SUREST = 1 - Fraction(1, 10**9)
 def strategies(
     aggregates: Sequence[Aggregate],
     setting: Setting,
-    nano: int,
+    price: EpsilonDelta,
     wanted: Criterion,
     levels: Mapping[Aggregate, Fraction] | None = None,
 ) -> list[Strategy]:
-    """Every admissible way, each at a total price of at most `nano`.
+    """Every admissible way, each at a total of at most the price.
 
     levels: for values with a rank, those at which intervals are bought with part of the price.
     """
-    ask = _Asking(setting, nano, wanted, levels or {})
+    ask = _Asking(setting, price, wanted, levels or {})
     if len(aggregates) == 1:
         return ask.together(aggregates)
     apart = ask.apart(aggregates)
@@ -87,14 +88,14 @@ class _Asking:
     """
 
     setting: Setting
-    nano: int
+    price: EpsilonDelta
     wanted: Criterion
     levels: Mapping[Aggregate, Fraction]
     aside: bool = False
 
     def apart(self, aggregates: Sequence[Aggregate]) -> Strategy:
         """Each aggregate as if it were asked alone, for an equal part of the price."""
-        one = replace(self, nano=int(split(self.nano, len(aggregates)) * NANO))
+        one = replace(self, price=split(self.price, len(aggregates)))
         best = [
             min(one.together([a]), key=lambda found: score_of(found, self.wanted))
             for a in aggregates
@@ -113,11 +114,11 @@ class _Asking:
         sharing = [a for a in aggregates if a.kind in FAMILY_OF[a.kind].sharing]
         blocks = self._blocks([a for a in aggregates if a not in sharing])
         if not blocks:
-            return self._shared(sharing, self.nano)
+            return self._shared(sharing, self.price)
         if not sharing:
-            return [_beside(None, blocks, split(self.nano, len(blocks)))]
-        each = split(self.nano, len(aggregates))
-        usual = int(each * NANO) * len(sharing)
+            return [_beside(None, blocks, split(self.price, len(blocks)))]
+        each = split(self.price, len(aggregates))
+        usual = each * len(sharing)
         found = self._shared(sharing, usual)
         return [
             _beside(same, blocks, price)
@@ -134,34 +135,33 @@ class _Asking:
             for block in family.blocks(asked, self.setting, self.levels)
         ]
 
-    def _shared(self, sharing: Sequence[Aggregate], nano: int) -> list[Strategy]:
+    def _shared(self, sharing: Sequence[Aggregate], price: EpsilonDelta) -> list[Strategy]:
         """Ways to answer what shares a noise, in the same order at every price."""
         family = FAMILY_OF[sharing[0].kind]
-        return family.ways(sharing, self.setting, nano, self.wanted, aside=self.aside)
+        return family.ways(sharing, self.setting, price, self.wanted, aside=self.aside)
 
     def _shares(
         self,
         shared: Strategy,
-        usual: int,
-        each: Fraction,
+        usual: EpsilonDelta,
+        each: EpsilonDelta,
         blocks: int,
         yardstick: Mapping[Aggregate, float] | None,
-    ) -> tuple[int, Fraction]:
+    ) -> tuple[EpsilonDelta, EpsilonDelta]:
         """The part of the price for what shares a noise, and that for each block."""
         needed = 1.0
         if yardstick is not None:
             found = sizes(shared, self.wanted)
             ratios = [size / yardstick[a] for a, size in found.items() if yardstick[a] > 0]
             needed = min(1.0, max(ratios, default=1.0))
-        weights = [usual * needed, *[float(each * NANO)] * blocks]
-        share, *rest = (int(self.nano * weight / sum(weights)) for weight in weights)
-        return share, Fraction(rest[0], NANO)
+        share, *rest = self.price.shared([usual.units * needed, *[float(each.units)] * blocks])
+        return share, rest[0]
 
 
-def _beside(shared: Strategy | None, blocks: Sequence[Block], price: Fraction) -> Strategy:
+def _beside(shared: Strategy | None, blocks: Sequence[Block], price: EpsilonDelta) -> Strategy:
     """What shares a noise, and blocks besides, each at the price."""
     first = [] if shared is None else [shared]
-    whole = merged("", [*first, *(block(price) for block in blocks)])
+    whole = merged("", [*first, *(block(price.epsilon) for block in blocks)])
     names = [one.name for one in first]
     names += [draw.name for draw in whole.draws[sum(len(one.draws) for one in first) :]]
     return replace(whole, name=" + ".join(dict.fromkeys(names)))

@@ -10,7 +10,7 @@ from ...engine.contract import Engine
 from ...engine.request import Key
 from ...errors import refuse
 from ...number import Number, fraction_of_one, whole
-from ...promise import Certificate, Pure
+from ...promise import Certificate
 from ...promise.certificate import certify
 from ...schema import Schema
 from ...schema.table import RECORD
@@ -51,7 +51,7 @@ def plan_limits(
         keys=keys,
         unit=schema.unit,
         neighbours=schema.neighbours,
-        nano=affordable(epsilon),
+        price=affordable(epsilon),
     )
 
 
@@ -76,9 +76,9 @@ def inquire_limits(
             plan.selections(sought)  # refused if the price is too small to be shared
 
     return Inquiry(
-        nano=plan.nano,
+        price=plan.price,
         identity=identity_of(
-            *("suggest_limits", repr(plan), str(LAYOUT), schema.digest, schema.version or "")
+            *("suggest_limits", plan.written, str(LAYOUT), schema.digest, schema.version or "")
         ),
         asked=_asked(plan),
         draw=draw,
@@ -91,7 +91,7 @@ def certify_limits(plan: Quantiles, schema: Schema, seal: str = "") -> Certifica
     """What is promised about suggested limits."""
     parts = {f"part {number}": line for number, line in enumerate(plan.lines(), start=1)}
     return certify(
-        Pure(plan.epsilon),
+        plan.price.promise(),
         schema,
         "selection",
         {"question": _asked(plan), "epsilon": exactly(plan.epsilon)} | parts,

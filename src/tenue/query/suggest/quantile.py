@@ -19,7 +19,7 @@ from ...mechanism.choose import rank_score
 from ...mechanism.choose.selection import Selection
 from ...noise.exact import LARGEST
 from ...noise.source import SYSTEM, Source, require_safe
-from ...number import NANO
+from ...promise.loss import EpsilonDelta
 from ...schema import Number, Schema
 from ...screen.number import exactly
 from ..family.strategy import split
@@ -58,17 +58,24 @@ class Quantiles:
     keys: tuple[Key, ...]
     unit: str
     neighbours: str
-    nano: int
+    price: EpsilonDelta
+
+    @property
+    def written(self) -> str:
+        """All of it as one text, by which stored answers are found: it may never change."""
+        parts = f"sought={self.sought!r}, shares={self.shares!r}, keys={self.keys!r}"
+        about = f"unit={self.unit!r}, neighbours={self.neighbours!r}, nano={self.price.units}"
+        return f"Quantiles({parts}, {about})"
 
     @property
     def each(self) -> Fraction:
         """The price of one quantile."""
-        return split(self.nano, len(self.sought) * len(self.shares))
+        return split(self.price, len(self.sought) * len(self.shares)).epsilon
 
     @property
     def epsilon(self) -> Fraction:
         """What is paid; the quantiles together use no more."""
-        return Fraction(self.nano, NANO)
+        return self.price.epsilon
 
     def selections(self, sought: Sought) -> list[Selection]:
         """The selection of each quantile."""

@@ -9,8 +9,9 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
-from ...number import NANO, Number, fraction_of_one
+from ...number import Number, fraction_of_one
 from ...promise import Certificate
+from ...promise.loss import EpsilonDelta
 from ...schema import Column, Named, Schema
 from ...schema import Number as NumberColumn
 from ...screen.number import exactly, plain, readable, shortly
@@ -153,7 +154,7 @@ class Suggestion:
                 groups_per_unit=self.groups[place] if groups and self.groups else None,
                 columns=self._columns(ends),
             )
-            plan = make_plan(question, stated, int(TYPICAL * NANO))
+            plan = make_plan(question, stated, EpsilonDelta.of(TYPICAL))
             ways = [c for c in plan.candidates if ("cut by person" in c.mechanism) == sums]
             found.append(min(way.expectations[0].half_width or 0.0 for way in ways))
         return tuple(found)

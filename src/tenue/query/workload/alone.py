@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ...noise.criterion import VARIANCE, Criterion
-from ...number import NANO
+from ...promise.loss import NOTHING, EpsilonDelta
 from ...schema import Schema
 from ..family.strategy import sizes, split
 from ..plan.make import make_plan
@@ -25,32 +25,32 @@ class Alone:
     questions: Sequence[Question]
     texts: Sequence[str]
     schema: Schema
-    nano: int
+    price: EpsilonDelta
     wanted: Criterion
     _plans: dict[Any, Plan] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.free = [self._like(question, self.nano).free for question in self.questions]
+        self.free = [self._like(question, self.price).free for question in self.questions]
         paying = self.free.count(False)
-        self.share = int(split(self.nano, paying) * NANO) if paying else 0
+        self.share = split(self.price, paying) if paying else NOTHING
 
-    def _like(self, question: Question, nano: int) -> Plan:
+    def _like(self, question: Question, price: EpsilonDelta) -> Plan:
         """A plan of the same errors: they depend on what is asked, not on which rows."""
         kind = (
             *(question.aggregates(), question.keys and question.cells, question.where is None),
-            *(question.computed, question.persons, nano),
+            *(question.computed, question.persons, price),
         )
         if kind not in self._plans:
-            self._plans[kind] = make_plan(question, self.schema, nano, self.wanted)
+            self._plans[kind] = make_plan(question, self.schema, price, self.wanted)
         return self._plans[kind]
 
     def like(self, number: int) -> Plan:
         """A plan with the errors of a question at its share."""
-        return self._like(self.questions[number], self.nano if self.free[number] else self.share)
+        return self._like(self.questions[number], self.price if self.free[number] else self.share)
 
     def plan(self, number: int) -> Plan:
         """The plan of a question at its share."""
-        price = self.nano if self.free[number] else self.share
+        price = self.price if self.free[number] else self.share
         question, text = self.questions[number], self.texts[number]
         return make_plan(question, self.schema, price, self.wanted, text)
 

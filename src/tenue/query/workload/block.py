@@ -1,7 +1,7 @@
 """One quantity of all questions that need it: the strategy that releases it, at proved prices.
 
 Guarantee
-    What a block releases is `nano` billionths ε-differentially private under the neighbours it was
+    What a block releases is ε-differentially private at its price, under the neighbours it was
     made for, for one record or for one person with at most `rows_per_unit` rows. It is checked in
     whole numbers when the block is made: floats choose prices, and decide nothing.
 
@@ -33,7 +33,7 @@ from ...errors import Fault, refuse
 from ...frozen import dataclass as frozen_dataclass
 from ...noise.discrete_laplace import DiscreteLaplace
 from ...noise.source import Source
-from ...number import NANO
+from ...promise.loss import EpsilonDelta
 from ...screen.number import exactly
 from .atom import Slice
 from .strategy.contract import Candidate, Rows, Strategy
@@ -104,7 +104,7 @@ class Block:
 
     slices: what it answers; its rows are their cells, one slice after the other.
     labels: the atom of each cell of the grid, −1 if none.
-    prices: of each level, in billionths of epsilon. nano: the price of the block.
+    prices: of each level, in units of the price of the block.
     swap: what replacing a row costs, in parts of what adding one does; 1 where rows are added.
     """
 
@@ -114,23 +114,23 @@ class Block:
     rows: Rows
     labels: Any
     prices: tuple[int, ...]
-    nano: int
+    price: EpsilonDelta
     swap: Fraction
     rows_per_unit: int
 
     def __post_init__(self) -> None:
         top, bottom = self.strategy.largest_cost(self.prices)
-        if top > self.nano * bottom or self.swap < 1:
+        if top > self.price.units * bottom or self.swap < 1:
             raise Fault("a strategy costs more than its price")
 
     @property
     def epsilon(self) -> Fraction:
-        return Fraction(self.nano, NANO)
+        return self.price.epsilon
 
     @property
     def digest(self) -> str:
         """A name for what is released: two blocks that share it are read alike."""
-        said = repr((self.quantity, self.slices, self.prices, self.nano, self.swap))
+        said = repr((self.quantity, self.slices, self.prices, self.price.units, self.swap))
         more = f"{self.rows_per_unit} {self.strategy.name} {self.strategy.digest}"
         labels = hashlib.sha256(self.labels.astype(np.int64).tobytes()).hexdigest()
         return hashlib.sha256(f"{said} {more} {labels}".encode()).hexdigest()
@@ -141,7 +141,7 @@ class Block:
         each = self.quantity.span * self.rows_per_unit
         pairs = zip(self.prices, self.strategy.heights, strict=True)
         return tuple(
-            DiscreteLaplace(sensitivity=h * each, epsilon=Fraction(price, NANO) / self.swap)
+            DiscreteLaplace(sensitivity=h * each, epsilon=EpsilonDelta(price).epsilon / self.swap)
             for price, h in pairs
         )
 
@@ -266,7 +266,7 @@ def make_block(
     quantity: Quantity,
     slices: Sequence[Slice],
     chosen: Candidate,
-    nano: int,
+    price: EpsilonDelta,
     *,
     replace: bool,
     rows_per_unit: int,
@@ -274,17 +274,17 @@ def make_block(
     """The block at a price: prices of levels rounded down until they are proved to fit."""
     # few digits, so that the same questions have the same strategy wherever they are planned
     wanted = np.maximum(np.floor(np.array(chosen.prices) * _PARTS), 1) / _PARTS
-    top, bottom = chosen.strategy.largest_cost([int(price * _PARTS) for price in wanted])
-    scale = nano * _PARTS * bottom / top
+    top, bottom = chosen.strategy.largest_cost([int(each * _PARTS) for each in wanted])
+    scale = price.units * _PARTS * bottom / top
     for _ in range(8):
-        prices = tuple(max(0, int(price * scale)) for price in wanted)
+        prices = tuple(max(0, int(each * scale)) for each in wanted)
         top, bottom = chosen.strategy.largest_cost(prices)
-        if top <= nano * bottom:
+        if top <= price.units * bottom:
             break
-        scale *= nano * bottom / top * (1 - 1e-12)
+        scale *= price.units * bottom / top * (1 - 1e-12)
     if min(prices) < 1:
         shares = len(prices)
-        raise refuse("query.epsilon-shared", fraction=exactly(Fraction(nano, NANO)), shares=shares)
+        raise refuse("query.epsilon-shared", fraction=exactly(price.epsilon), shares=shares)
     swap = swap_of(chosen.strategy, quantity, prices) if replace else Fraction(1)
     return Block(
         quantity,
@@ -293,7 +293,7 @@ def make_block(
         chosen.rows,
         chosen.labels,
         prices,
-        nano,
+        price,
         swap,
         rows_per_unit,
     )

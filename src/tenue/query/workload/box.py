@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 
 from ...noise.box.law import Signs
 from ...noise.criterion import Criterion
-from ...number import NANO
+from ...promise.loss import EpsilonDelta
 from ...schema import Schema
 from ..family.noise import (
     CUT_BY_PERSON,
@@ -41,13 +40,13 @@ def boxes(
     questions: Mapping[int, Question],
     texts: Sequence[str],
     schema: Schema,
-    nano: int,
+    price: EpsilonDelta,
     wanted: Criterion,
 ) -> list[Boxed]:
     """The boxes that answer all of the questions: none if some has groups, or anything but counts
     and sums, or if they are too many.
 
-    questions: those that share the noise, by number. nano: its price.
+    questions: those that share the noise, by number. price: of that noise.
     """
     if not all(not q.keys and all(map(is_atom, q.aggregates())) for q in questions.values()):
         return []
@@ -57,7 +56,7 @@ def boxes(
     shapes: list[tuple[Signs, bool]] = [("same", False)]
     shapes.append(("any", schema.neighbours == "replace"))
     found = (
-        _box(questions, texts, schema, nano, wanted, asked, signs, native)
+        _box(questions, texts, schema, price, wanted, asked, signs, native)
         for signs, native in shapes
     )
     return [one for one in found if one is not None]
@@ -67,7 +66,7 @@ def _box(
     questions: Mapping[int, Question],
     texts: Sequence[str],
     schema: Schema,
-    nano: int,
+    price: EpsilonDelta,
     wanted: Criterion,
     asked: Sequence[tuple[int, Aggregate]],
     signs: Signs,
@@ -84,16 +83,16 @@ def _box(
         atoms.append(atom)
         own.setdefault(number, []).append(atom)
         readings.setdefault(number, {})[aggregate] = atom.read(place)
-    price = Fraction(nano, NANO)
+    epsilon = price.epsilon
     halved = schema.neighbours == "replace" and not native
-    noise = box_noise(atoms, price, price / 2 if halved else price, wanted, signs)
+    noise = box_noise(atoms, epsilon, epsilon / 2 if halved else epsilon, wanted, signs)
     name = noise.name + CUT_BY_PERSON * noise.cut_by_person
     plans = {
         number: build_plan(
             questions[number],
             schema,
             Strategy(name, (noise,), readings[number]),
-            nano,
+            price,
             wanted,
             texts[number],
             people=people_of(questions[number], schema),

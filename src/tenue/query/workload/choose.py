@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ...promise.loss import EpsilonDelta
 from ..question import Aggregate, Question
 from .atom import Atoms, Slice, atoms_of, with_outside
 from .block import Block, Quantity, make_block, swap_of
@@ -34,12 +35,12 @@ Known = dict[Quantity, tuple[Atoms | None, list[Candidate]]]
 
 @dataclass(frozen=True)
 class Setting:
-    """What decides the price: nano for all blocks, how rows may change, how many a person has.
+    """What decides the price: that of all blocks, how rows may change, how many a person has.
 
     rows_public: whether the number of all rows is the same for all neighbours.
     """
 
-    nano: int
+    price: EpsilonDelta
     replace: bool
     rows_per_unit: int
     rows_public: bool = False
@@ -80,7 +81,7 @@ def blocks_for(
         bounded: whether no answer may be worse than that.
     """
     every = {need.question for needs in layout.needs.values() for need in needs}
-    epsilon = setting.nano / 1e9
+    epsilon = float(setting.price.epsilon)
     chosen: dict[Quantity, _Judged] = {}
     for quantity, needs in layout.needs.items():
         scale = quantity.span * setting.rows_per_unit
@@ -97,17 +98,17 @@ def blocks_for(
         fitting = [one for one in judged if one.need <= part * SAME] if bounded else judged
         chosen[quantity] = min(fitting or judged, key=lambda one: float(f"{one.total:.6g}"))
     shares = _shares([(one.total, one.need) for one in chosen.values()], epsilon, bounded=bounded)
-    left, made = setting.nano, []
+    left, made = setting.price, []
     for place, (quantity, one) in enumerate(chosen.items()):
         part = int(shares[place] * _PARTS) / _PARTS
-        nano = left if place == len(chosen) - 1 else int(setting.nano * part)
-        left -= nano
+        price = left if place == len(chosen) - 1 else setting.price.part(part)
+        left -= price
         made.append(
             make_block(
                 quantity,
                 layout.slices(quantity),
                 one.candidate,
-                nano,
+                price,
                 replace=setting.replace,
                 rows_per_unit=setting.rows_per_unit,
             )
@@ -157,7 +158,7 @@ def line_block(
         judged.append((float(_errors(one).mean()), replace(one, rows=atoms.rows)))
     best = min(judged, key=lambda pair: pair[0])[1]
     return make_block(
-        *(quantity, slices, best, setting.nano),
+        *(quantity, slices, best, setting.price),
         replace=setting.replace,
         rows_per_unit=setting.rows_per_unit,
     )

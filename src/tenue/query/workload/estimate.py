@@ -7,11 +7,10 @@ answers of strategies, the numbers of every cell of every question.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from ...engine.request import All, Any_, Missing, Not, People, Predicate, Request
-from ...number import NANO
+from ...promise.loss import NOTHING
 from ...schema import Schema
 from ...schema.table import RECORD
 from ..family.reading import fold
@@ -54,8 +53,8 @@ def estimated_plans(alone: Alone, way: Way) -> tuple[dict[int, Plan], dict[int, 
     """The plan of each question that is read off the blocks of a way, and where its parts are."""
     assert way.layout is not None and way.grid is not None  # noqa: S101, PT018 - blocks come with both
     schema, seen, blocks = alone.schema, way.grid.schema, way.blocks
-    price = sum(block.nano for block in blocks)
-    noise = noise_of(blocks, Fraction(price, NANO))
+    price = sum((block.price for block in blocks), start=NOTHING)
+    noise = noise_of(blocks, price.epsilon)
     request, limits = request_of(alone, way), _limits(schema)
     places = {block.quantity: number for number, block in enumerate(blocks)}
     slices = {
@@ -72,7 +71,7 @@ def estimated_plans(alone: Alone, way: Way) -> tuple[dict[int, Plan], dict[int, 
             number = places[quantity]
             at += [(number, slices[number, need.slice], side) for side in range(quantity.many)]
     found, where = {}, {}
-    chosen = Candidate(noise.name, Fraction(price, NANO), (), 0.0)
+    chosen = Candidate(noise.name, price.epsilon, (), 0.0)
     for number in way.shared:
         question = alone.questions[number]
         components = Components(blocks, tuple(parts[number]), question.cells)
@@ -85,7 +84,7 @@ def estimated_plans(alone: Alone, way: Way) -> tuple[dict[int, Plan], dict[int, 
             neighbours=schema.neighbours,
             unit=schema.unit,
             criterion=alone.wanted,
-            nano=price,
+            price=price,
             candidates=(chosen,),
             chosen=chosen,
             strategy=Strategy(noise.name, (noise,), read),

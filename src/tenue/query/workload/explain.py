@@ -15,7 +15,8 @@ import numpy as np
 from ...errors import refuse
 from ...mechanism.error import Error
 from ...noise.criterion import VARIANCE
-from ...number import NANO, above_zero, fraction_of_one
+from ...number import above_zero, fraction_of_one
+from ...promise.loss import EpsilonDelta
 from ...schema import Schema
 from ...screen.number import exactly, shortly
 from ...screen.page import notes, sentence
@@ -79,7 +80,7 @@ class WorkloadPlan:
 
     @property
     def epsilon(self) -> Fraction:
-        return Fraction(self.workload.nano, NANO)
+        return self.workload.epsilon
 
     # -- errors of single answers --------------------------------------------------------------
 
@@ -130,7 +131,7 @@ class WorkloadPlan:
         plan = self.workload.plans[number]
         if plan.free:
             return 0.0
-        share = self.workload.alone.share / NANO
+        share = float(self.workload.alone.share.epsilon)
         ratios = []
         for aggregate, reading in plan.strategy.readings.items():
             size = reading.size(plan.parts, VARIANCE)
@@ -226,8 +227,10 @@ def _times(variance: float) -> str:
     return f"{shortly(math.sqrt(variance))} ×"
 
 
-def least_price_of_many(accuracy: object, planned: Callable[[int], WorkloadPlan]) -> int:
-    """The least nano-epsilon, up to a hundredth of itself, at which every output's interval, or
+def least_price_of_many(
+    accuracy: object, planned: Callable[[EpsilonDelta], WorkloadPlan]
+) -> EpsilonDelta:
+    """The least price, up to a hundredth of itself, at which every output's interval, or
     the mean of all, is within ±reach at the level.
 
     accuracy: ("interval", level, reach) or ("mean-interval", level, reach).
@@ -239,20 +242,21 @@ def least_price_of_many(accuracy: object, planned: Callable[[int], WorkloadPlan]
         raise refuse("query.accuracy-of-many", accuracy=accuracy)
     level, asked = fraction_of_one(given[1], "level"), float(above_zero(given[2], "reach"))
     reach = asked * _SPARE
-    price, low, high = NANO, 0, LARGEST + 1
+    largest = LARGEST.units
+    price, low, high = EpsilonDelta.of(1).units, 0, largest + 1
     for _ in range(_TRIES):
-        width = kinds[given[0]](planned(price).half_widths(level))
+        width = kinds[given[0]](planned(EpsilonDelta(price)).half_widths(level))
         if width <= reach:
             high = price
         else:
             low = price
-        if high <= LARGEST and (high == 1 or high <= low * _NEAR or 0.99 * reach <= width <= reach):
-            return high
-        if low == LARGEST:
+        if high <= largest and (high == 1 or high <= low * _NEAR or 0.99 * reach <= width <= reach):
+            return EpsilonDelta(high)
+        if low == largest:
             break
         # a width is nearly as 1/price; a little more than that, so that it is reached
-        wanted = math.ceil(min(price * width / reach * 1.003, LARGEST))
+        wanted = math.ceil(min(price * width / reach * 1.003, largest))
         price = max(wanted, 1) if low < wanted < high else math.isqrt(max(low, 1) * high)
-    if high <= LARGEST:
-        return high
-    raise refuse("query.would-need-epsilon", reach=asked, largest=LARGEST // NANO)
+    if high <= largest:
+        return EpsilonDelta(high)
+    raise refuse("query.would-need-epsilon", reach=asked, largest=int(LARGEST.epsilon))

@@ -14,12 +14,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import cached_property
 
 from ...engine.formula import Computed
 from ...engine.request import Request
 from ...errors import Refused, refuse
 from ...noise.criterion import VARIANCE, criterion
+from ...promise.loss import NOTHING, EpsilonDelta
 from ...schema import Schema
 from ...schema.table import RECORD
 from ..computed import computed_by, engine_columns, seen_together
@@ -94,7 +96,7 @@ class Workload:
     ways: tuple[Way, ...]
     chosen: Way
     least: Way
-    nano: int
+    price: EpsilonDelta
     plans: tuple[Plan, ...]
     components: Mapping[int, Components] = field(default_factory=dict)
     line: Runs | None = None
@@ -102,6 +104,10 @@ class Workload:
     @property
     def shared(self) -> tuple[int, ...]:
         return tuple(self.components)
+
+    @property
+    def epsilon(self) -> Fraction:
+        return self.price.epsilon
 
     @property
     def saved(self) -> float:
@@ -129,12 +135,12 @@ def plan_workload(
     questions: Sequence[Question],
     texts: Sequence[str],
     schema: Schema,
-    nano: int,
+    price: EpsilonDelta,
     minimise: object = "variance",
     *,
     consistent: bool = False,
 ) -> Workload:
-    """The best way to answer all questions at a total price of `nano`.
+    """The best way to answer all questions at a total price.
 
     consistent: whether totals shall be the sums of their parts wherever some strategy is found.
     """
@@ -144,12 +150,12 @@ def plan_workload(
         check_limited(schema)
     fair = minimise != MEAN
     wanted = criterion(minimise) if fair else VARIANCE
-    alone = Alone(questions, texts, schema, nano, wanted)
+    alone = Alone(questions, texts, schema, price, wanted)
     apart = Way("one by one", 1.0, 1.0)
     if all(alone.free):
         plans = tuple(alone.plan(number) for number in range(len(questions)))
-        return Workload(alone, (apart,), apart, apart, 0, plans)
-    ways = [apart, *_beside(alone), *_boxed(alone), *_strategies(alone, nano)]
+        return Workload(alone, (apart,), apart, apart, NOTHING, plans)
+    ways = [apart, *_beside(alone), *_boxed(alone), *_strategies(alone, price)]
     fitting = ([way for way in ways if way.blocks] if consistent else []) or ways
     least = min(fitting, key=_order)
     fairest = [way for way in fitting if way.fair] or fitting
@@ -157,7 +163,9 @@ def plan_workload(
     return _made(alone, ways, chosen, least)
 
 
-def plan_line(declared: Line, question: Question, text: str, schema: Schema, nano: int) -> Workload:
+def plan_line(
+    declared: Line, question: Question, text: str, schema: Schema, price: EpsilonDelta
+) -> Workload:
     """A histogram whose noise is shaped to the thresholds or ranges that are added up from it."""
     if question.cells > MOST_VALUES:
         name = declared.column
@@ -165,12 +173,12 @@ def plan_line(declared: Line, question: Question, text: str, schema: Schema, nan
             "query.declared-has-many-cells", name=name, many=question.cells, most=MOST_VALUES
         )
     check_limited(schema)
-    alone = Alone([question], [text], schema, nano, VARIANCE)
+    alone = Alone([question], [text], schema, price, VARIANCE)
     seen = seen_together(question.computed, schema)
     (layout,) = layouts({0: question}, seen)
     grid = grid_of([question], (), seen)
     assert grid is not None  # noqa: S101 - bins of one column are few
-    setting = _setting(alone, nano)
+    setting = _setting(alone, price)
     block = line_block(layout, grid, question, declared.rows, setting)
     computed = engine_columns(question.computed)
     way = Way(
@@ -185,7 +193,7 @@ def plan_line(declared: Line, question: Question, text: str, schema: Schema, nan
     return replace(_made(alone, [way], way, way), line=line)
 
 
-def _setting(alone: Alone, price: int) -> Setting:
+def _setting(alone: Alone, price: EpsilonDelta) -> Setting:
     schema = alone.schema
     by_record, replaced = schema.unit == RECORD, schema.neighbours == "replace"
     rows = 1 if by_record else schema.rows_per_unit or 1
@@ -204,7 +212,7 @@ def _made(alone: Alone, ways: Sequence[Way], chosen: Way, least: Way) -> Workloa
         plans = tuple(made[n] if n in made else alone.plan(n) for n in numbers)
     else:
         plans = tuple(alone.plan(n) for n in numbers)
-    return Workload(alone, tuple(ways), chosen, least, alone.nano, plans, components)
+    return Workload(alone, tuple(ways), chosen, least, alone.price, plans, components)
 
 
 def _order(way: Way) -> float:
@@ -243,7 +251,7 @@ def _beside(alone: Alone) -> list[Way]:
     if len(together) < len(questions) or not all_disjoint([q.where for q in questions]):
         return []
     plans = tuple(
-        make_plan(q, schema, alone.nano, alone.wanted, text, beside=True)
+        make_plan(q, schema, alone.price, alone.wanted, text, beside=True)
         for q, text in zip(questions, alone.texts, strict=True)
     )
     way = _judged("side by side", alone, dict(enumerate(plans)))
@@ -259,12 +267,12 @@ def _boxed(alone: Alone) -> list[Way]:
     }
     if not shared:
         return []
-    price = alone.nano if len(shared) == len(paying) else alone.share * len(shared)
+    price = alone.price if len(shared) == len(paying) else alone.share * len(shared)
     found = boxes(shared, alone.texts, alone.schema, price, alone.wanted)
     return [replace(_judged(one.noise.name, alone, dict(one.plans)), boxed=one) for one in found]
 
 
-def _strategies(alone: Alone, nano: int) -> list[Way]:
+def _strategies(alone: Alone, price: EpsilonDelta) -> list[Way]:
     """Strategies for all linear questions: at the least mean, and with none worse than alone.
 
     If what they compute makes too many cells, for those that compute nothing.
@@ -273,21 +281,21 @@ def _strategies(alone: Alone, nano: int) -> list[Way]:
     linear = {n: q for n, q in enumerate(questions) if not alone.free[n] and is_linear(q)}
     linear = {n: q for n, q in linear.items() if not _rows_public(q, alone, n)}
     together, computed = computed_by(linear)
-    found = _strategies_for(alone, together, computed, nano)
+    found = _strategies_for(alone, together, computed, price)
     if not found and computed:
         plain = [n for n in together if not questions[n].computed]
-        found = _strategies_for(alone, plain, [], nano)
+        found = _strategies_for(alone, plain, [], price)
     return found
 
 
 def _strategies_for(
-    alone: Alone, linear: Sequence[int], computed: Sequence[ComputedColumn], nano: int
+    alone: Alone, linear: Sequence[int], computed: Sequence[ComputedColumn], whole: EpsilonDelta
 ) -> list[Way]:
     if len(linear) < 2:
         return []
     schema, questions = seen_together(computed, alone.schema), alone.questions
     paying = alone.free.count(False)
-    price = nano if len(linear) == paying else alone.share * len(linear)
+    price = whole if len(linear) == paying else alone.share * len(linear)
     setting = _setting(alone, price)
     found = []
     bars = {(n, a): v for n in linear for a, v in alone.variances(n).items()}

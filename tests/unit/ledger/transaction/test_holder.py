@@ -13,6 +13,7 @@ from tenue.ledger.fact import DatasetOpened, ReleaseRegistered, ReleaseWithdrawn
 from tenue.ledger.transaction import holder
 from tenue.ledger.transaction.holder import overlapped
 from tenue.ledger.transaction.journal import Journal
+from tenue.promise.loss import EpsilonDelta
 
 OPENED = DatasetOpened(
     dataset="d",
@@ -39,8 +40,8 @@ def kinds(ledger: Memory, wanted: DatasetOpened, **more: Any) -> list[str]:
 
 
 def test_each_change_is_one_fact_and_no_change_is_none() -> None:
-    ledger = fresh(individual=5, protocol="p", unit="record")
-    same: dict[str, Any] = {"individual": 5, "protocol": "p", "unit": "record"}
+    ledger = fresh(individual=EpsilonDelta(5), protocol="p", unit="record")
+    same: dict[str, Any] = {"individual": EpsilonDelta(5), "protocol": "p", "unit": "record"}
     assert kinds(ledger, OPENED, **same) == []
     assert kinds(ledger, replace(OPENED, total_nano=11), **same) == ["CapChanged"]
     wanted = replace(OPENED, total_nano=11, schema_digest="t", data_version="2")

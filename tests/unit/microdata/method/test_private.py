@@ -20,6 +20,7 @@ from tenue.microdata.private.domain import Domain
 from tenue.microdata.private.plan import plan_release
 from tenue.microdata.release import plan_of
 from tenue.microdata.table.original import Validated
+from tenue.promise.loss import EpsilonDelta
 
 
 def schema(**changes: Any) -> dict[str, Any]:
@@ -287,7 +288,7 @@ def test_a_broken_way_never_leaves(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_price_is_in_whole_billionths() -> None:
     made = Private.read(tn.Schema.from_dict(schema()), (), epsilon="0.12345678901")
-    assert made.price == Fraction(123456790, 10**9)
+    assert made.price == EpsilonDelta(123456790)
 
 
 def test_roles_are_not_needed() -> None:

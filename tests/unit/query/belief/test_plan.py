@@ -8,6 +8,7 @@ import pytest
 
 from tenue import prior
 from tenue.errors import InvalidArgument, Refused
+from tenue.promise.loss import EpsilonDelta
 from tenue.query.belief.plan import belief_identity, believe_for, person_of, plan_belief
 from tenue.query.terms import Terms
 from tenue.schema import Schema
@@ -25,7 +26,7 @@ EVEN = prior.Points({0: "0.5", 5: "0.5"})
 
 
 def plan(sql: str, belief: Any = EVEN, **more: Any) -> Any:
-    return plan_belief(sql, SCHEMA, belief, nano=more.pop("nano", 10**9), **more)
+    return plan_belief(sql, SCHEMA, belief, more.pop("price", EpsilonDelta.of(1)), **more)
 
 
 def test_the_text_decides_the_kind() -> None:
@@ -47,8 +48,8 @@ def test_everything_that_changes_the_law_changes_the_identity() -> None:
     assert belief_identity(plan("select sum(X) from T"), SCHEMA) == same
     others = [
         belief_identity(plan("SELECT SUM(y) FROM t"), SCHEMA),
-        belief_identity(plan(sql, nano=10**8), SCHEMA),
-        belief_identity(plan(sql, atto=1), SCHEMA),
+        belief_identity(plan(sql, price=EpsilonDelta.of("0.1")), SCHEMA),
+        belief_identity(plan(sql, price=EpsilonDelta(10**9, 1)), SCHEMA),
         belief_identity(plan(sql, prior.Points({0: "0.4", 5: "0.6"})), SCHEMA),
         belief_identity(plan(sql), SCHEMA.replace(table={"version": "2"})),
         belief_identity(plan(sql), SCHEMA.replace(table={"rows_per_unit": 3})),

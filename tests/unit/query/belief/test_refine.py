@@ -12,6 +12,7 @@ from tenue.engine.contract import Profile
 from tenue.errors import Fault, Refused
 from tenue.mechanism import refine
 from tenue.noise import Seeded
+from tenue.promise.loss import EpsilonDelta
 from tenue.query.belief.plan import plan_belief
 from tenue.query.belief.refine import answer_refined, certify_refined, stored_sample
 from tenue.schema import Schema
@@ -60,7 +61,7 @@ def truth_of(monkeypatch: pytest.MonkeyPatch, sql: str, belief: Any, engine: Any
         seen.append((truth, more["distance"]))
         return refine(prior, truth, *given, **more)
 
-    plan = plan_belief(sql, SCHEMA, belief, nano=10**9)
+    plan = plan_belief(sql, SCHEMA, belief, EpsilonDelta.of(1))
     monkeypatch.setattr("tenue.query.belief.refine.refine", caught)
     answer_refined(plan, engine, SCHEMA)
     return seen[-1]
@@ -131,30 +132,30 @@ def test_samples_are_stored_exactly() -> None:
             {"flat": [0], "x": [3]},
         ),
     ):
-        plan = plan_belief(sql, SCHEMA, belief, nano=10**9)
+        plan = plan_belief(sql, SCHEMA, belief, EpsilonDelta.of(1))
         stored = stored_sample(answer_refined(plan, Fake(rows), SCHEMA))  # type: ignore[arg-type]
         assert stored == belief.values[0]
         assert type(stored) is type(belief.values[0])
 
 
 def test_a_seeded_source_never_answers() -> None:
-    plan = plan_belief("SELECT x FROM t WHERE id = 1", SCHEMA, EVEN, nano=10**9)
+    plan = plan_belief("SELECT x FROM t WHERE id = 1", SCHEMA, EVEN, EpsilonDelta.of(1))
     with pytest.raises((Refused, Fault)):
         answer_refined(plan, Fake({"x": [1]}), SCHEMA, Seeded(7))
 
 
 def test_certificates_say_who_is_protected_how() -> None:
-    person = plan_belief("SELECT x FROM t WHERE id = 1", SCHEMA, EVEN, nano=10**9)
-    table = plan_belief("SELECT AVG(x) FROM t", SCHEMA, EVEN, nano=10**9, atto=10**9)
+    person = plan_belief("SELECT x FROM t WHERE id = 1", SCHEMA, EVEN, EpsilonDelta.of(1))
+    table = plan_belief("SELECT AVG(x) FROM t", SCHEMA, EVEN, EpsilonDelta.of(1, "1e-9"))
     one, two = certify_refined(person, SCHEMA), certify_refined(table, SCHEMA)
     assert (one.promise, one.neighbours) == (Pure(1), "add-or-remove")
     assert (two.promise, two.neighbours) == (Approximate(1, "1e-9"), "replace")
     assert "question" not in one.parameters  # it would name the person
     assert two.parameters["question"].startswith("SELECT AVG")
-    short = plan_belief("SELECT x FROM t WHERE id = 1", SCHEMA, EVEN, nano=10**9)
+    short = plan_belief("SELECT x FROM t WHERE id = 1", SCHEMA, EVEN, EpsilonDelta.of(1))
     assert certify_refined(short, SCHEMA).parameters["prior"] == EVEN.to_json()
     wide = prior.Points(prior.normalised({k: 10**300 + k for k in range(11)}))
-    long = plan_belief("SELECT x FROM t WHERE id = 1", SCHEMA, wide, nano=10**9)
+    long = plan_belief("SELECT x FROM t WHERE id = 1", SCHEMA, wide, EpsilonDelta.of(1))
     assert len(wide.to_json()) > 2000
     text = certify_refined(long, SCHEMA).parameters["prior"]
     assert text.startswith("Points(11 numbers), whose JSON has SHA-256 ")

@@ -8,12 +8,13 @@ import pytest
 
 from tenue.engine.request import Group
 from tenue.errors import NotPromised
+from tenue.promise.loss import EpsilonDelta
 from tenue.query.consistent.total import cells_of, totals_of
 from tenue.query.plan.make import make_plan
 from tenue.query.read.parse import parse
 from tenue.schema import Schema
 
-NANO = 10**9
+ONE = EpsilonDelta.of(1)
 ALL = "SELECT COUNT(*) AS n FROM t"
 BY_WARD = "SELECT ward, COUNT(*) AS n FROM t GROUP BY ward"
 BY_SEX = "SELECT sex, COUNT(*) AS n FROM t GROUP BY sex"
@@ -33,7 +34,7 @@ def schema(missing: bool = True, **table: Any) -> Schema:
 
 def found(*texts: str, given: Schema | None = None) -> dict[int, int]:
     described = given or schema()
-    plans = [make_plan(parse(sql, described), described, NANO, sql=sql) for sql in texts]
+    plans = [make_plan(parse(sql, described), described, ONE, sql=sql) for sql in texts]
     return totals_of(plans, described)
 
 

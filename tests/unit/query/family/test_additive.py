@@ -9,6 +9,7 @@ import pytest
 
 from tenue.noise import DiscreteLaplace, OptimalBox
 from tenue.noise.criterion import VARIANCE
+from tenue.promise.loss import EpsilonDelta
 from tenue.query.family.strategy import Range, Setting, Strategy
 from tenue.query.plan.ways import strategies
 from tenue.query.question import Aggregate
@@ -25,7 +26,7 @@ def offered(*aggregates: Aggregate, kind: str = "add-or-remove", **more: bool) -
     setting = Setting(
         kind, more.get("grouped", False), more.get("filtered", False), RANGES, frozenset("y")
     )
-    return strategies(aggregates, setting, 10**9, VARIANCE)
+    return strategies(aggregates, setting, EpsilonDelta(10**9), VARIANCE)
 
 
 def spread(strategy: Strategy, aggregate: Aggregate) -> float:

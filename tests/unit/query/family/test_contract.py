@@ -7,6 +7,7 @@ from fractions import Fraction
 import pytest
 
 from tenue.noise.criterion import VARIANCE
+from tenue.promise.loss import EpsilonDelta
 from tenue.query.family.contract import CATEGORY, NUMBER, ORDERED, Family, Function
 from tenue.query.family.registry import FAMILIES
 from tenue.query.family.strategy import Range, Setting, Span
@@ -35,7 +36,7 @@ def example(function: Function) -> Aggregate:
 def test_a_family_that_says_nothing_answers_nothing() -> None:
     family, asked = Family(), [Aggregate("count")]
     assert family.kinds == frozenset()
-    assert family.ways(asked, SETTING, 10**9, VARIANCE) == []
+    assert family.ways(asked, SETTING, EpsilonDelta(10**9), VARIANCE) == []
     assert family.blocks(asked, SETTING, {}) == []
     assert family.by_name(asked, SETTING, Fraction(1)) == []
     assert family.declared(asked, SETTING, 7) == {}
@@ -48,7 +49,7 @@ def test_each_way_costs_its_price_and_reads_all_that_was_asked(family: Family) -
     for function in family.functions:
         asked = example(function)
         if function.kind in family.sharing:
-            found = family.ways([asked], SETTING, 10**9, VARIANCE)
+            found = family.ways([asked], SETTING, EpsilonDelta(10**9), VARIANCE)
         else:
             (block,) = family.blocks([asked], SETTING, {})
             found = [block(Fraction(1))]

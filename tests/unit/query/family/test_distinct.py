@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 
 import tenue as tn
+from tenue.promise.loss import EpsilonDelta
 from tenue.query.family.distinct import DISTINCT, MOST_VALUES
 from tenue.query.plan.make import make_plan
 from tenue.query.read.parse import parse
@@ -28,7 +29,7 @@ def schema(neighbours: str) -> Schema:
 )
 def test_a_person_moves_all_counts_by_its_rows(neighbours: str, sql: str, moved: int) -> None:
     given = schema(neighbours)
-    plan = make_plan(parse(sql, given), given, 10**9)
+    plan = make_plan(parse(sql, given), given, EpsilonDelta(10**9))
     (draw,) = plan.strategy.draws
     assert draw.law.sensitivity == moved  # type: ignore[attr-defined]
     assert draw.required == "age"

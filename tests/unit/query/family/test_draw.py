@@ -12,6 +12,7 @@ from oracle_engine import OracleEngine
 from tenue.engine.request import Measure, Window
 from tenue.noise.criterion import VARIANCE
 from tenue.noise.source import Source
+from tenue.promise.loss import EpsilonDelta
 from tenue.query.certify import certify
 from tenue.query.family.draw import Draw, Rows
 from tenue.query.family.reading import Linear
@@ -81,7 +82,7 @@ def test_what_a_draw_says_of_itself_is_all_that_is_needed() -> None:
     )
     assert strategy.parts == ()
     plan = build_plan(
-        *(question, described, strategy, 2 * 10**9, VARIANCE, "SELECT …"), people=None
+        *(question, described, strategy, EpsilonDelta.of(2), VARIANCE, "SELECT …"), people=None
     )
     assert plan.request.measures == (Measure("rows"), Measure("total", "income"))
     found = release(plan, OracleEngine(described, TABLE), described)

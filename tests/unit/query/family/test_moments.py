@@ -15,6 +15,7 @@ import pytest
 import tenue as tn
 from tenue.errors import InvalidQuestion, NotPromised
 from tenue.mechanism.bernstein import Axis, basis, powers_of
+from tenue.promise.loss import EpsilonDelta
 from tenue.query.family.moments import JointMoments, MomentReading, refuse_too_fine
 from tenue.query.family.strategy import Range
 from tenue.query.plan.make import make_plan
@@ -58,7 +59,7 @@ def test_the_two_columns_of_a_slope_are_not_exchanged() -> None:
         ("SELECT REGR_SLOPE(y, x), CORR(x, y) FROM t", "x"),
         ("SELECT REGR_SLOPE(x, y), CORR(x, y) FROM t", "y"),
     ):
-        plan = make_plan(parse(sql, schema), schema, 10**9)
+        plan = make_plan(parse(sql, schema), schema, EpsilonDelta.of(1))
         slope = plan.readings[0]
         assert isinstance(slope, MomentReading)
         assert slope.axes[slope.over].column == over
@@ -89,25 +90,26 @@ def fine_schema(x: object, y: object) -> tn.Schema:
     return tn.Schema.from_dict(given)
 
 
-def planned(sql: str, x: object, y: object, nano: int) -> None:
+def planned(sql: str, x: object, y: object, price: EpsilonDelta) -> None:
     described = fine_schema(x, y)
-    make_plan(parse(sql, described), described, nano)
+    make_plan(parse(sql, described), described, price)
 
 
-@pytest.mark.parametrize("nano", [10**9, 10**6])
+@pytest.mark.parametrize("epsilon", ["1", "0.001"])
 @pytest.mark.parametrize(
     "sql", ["SELECT CORR(income, wealth) FROM t", "SELECT REGR_SLOPE(income, wealth) FROM t"]
 )
-def test_the_grids_that_it_names_would_do(sql: str, nano: int) -> None:
+def test_the_grids_that_it_names_would_do(sql: str, epsilon: str) -> None:
+    price = EpsilonDelta.of(epsilon)
     with pytest.raises(NotPromised, match=r"`income`.*`wealth`") as refusal:
-        planned(sql, 1, 0.01, nano)
+        planned(sql, 1, 0.01, price)
     named = dict(re.findall(r"grid = (\S+) for `(\w+)`", refusal.value.fix))
     x, y = (next(g for g, name in named.items() if name == c) for c in ("income", "wealth"))
     assert float(x) > 1
     assert float(y) > 0.01
-    planned(sql, float(x), float(y), nano)
+    planned(sql, float(x), float(y), price)
     with pytest.raises(NotPromised):
-        planned(sql, float(x) / 10, float(y) / 10, nano)
+        planned(sql, float(x) / 10, float(y) / 10, price)
 
 
 def test_what_is_coarse_enough_passes() -> None:
@@ -172,7 +174,7 @@ def test_an_intercept_costs_what_its_moments_cost_and_shares_them_with_the_slope
     schema = tn.Schema.from_dict(given)
 
     def draws(sql: str) -> Any:
-        found = make_plan(parse(sql, schema), schema, 10**9).strategy.draws
+        found = make_plan(parse(sql, schema), schema, EpsilonDelta.of(1)).strategy.draws
         return [(type(draw), draw.line, draw.epsilon, draw.measures) for draw in found]
 
     slope = draws("SELECT REGR_SLOPE(y, x) FROM t")

@@ -8,6 +8,7 @@ from fractions import Fraction
 import pytest
 
 from tenue.noise.criterion import VARIANCE, criterion
+from tenue.promise.loss import EpsilonDelta
 from tenue.query.family.reading import Linear
 from tenue.query.family.smooth import ValueOnly
 from tenue.query.family.strategy import (
@@ -39,17 +40,20 @@ SUM_X, SUM_Y, AVG_X = Aggregate("sum", "x"), Aggregate("sum", "y"), Aggregate("a
 MAX_X, SPREAD, MODE = Aggregate("max", "x"), Aggregate("variance", "x"), Aggregate("mode", "c")
 
 
-def alone(aggregate: Aggregate, nano: int = 10**8) -> Strategy:
-    return strategies((aggregate,), SETTING, nano, VARIANCE)[0]
+TENTH = EpsilonDelta.of("0.1")
+
+
+def alone(aggregate: Aggregate, price: EpsilonDelta = TENTH) -> Strategy:
+    return strategies((aggregate,), SETTING, price, VARIANCE)[0]
 
 
 @pytest.mark.parametrize("asked", [SUM_X, AVG_X, MAX_X, SPREAD, MODE], ids=str)
 @pytest.mark.parametrize("minimise", ["variance", "absolute-error", ("interval", 0.9)])
 def test_half_of_the_price_is_twice_the_error(asked: Aggregate, minimise: object) -> None:
     wanted = criterion(minimise)
-    one, half = (sizes(alone(asked, nano), wanted)[asked] for nano in (10**8, 10**8 // 2))
+    one, half = (sizes(alone(asked, price), wanted)[asked] for price in (TENTH, TENTH // 2))
     assert half == pytest.approx(2 * one, rel=0.02)
-    assert score_of(alone(asked, 10**8 // 2), wanted) > score_of(alone(asked), wanted)
+    assert score_of(alone(asked, TENTH // 2), wanted) > score_of(alone(asked), wanted)
 
 
 def test_what_cannot_be_told_is_never_the_best() -> None:

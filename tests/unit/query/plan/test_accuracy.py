@@ -10,6 +10,7 @@ import pytest
 import tenue as tn
 from tenue.errors import InvalidArgument, NotPromised
 from tenue.ledger import Memory
+from tenue.promise.loss import EpsilonDelta
 from tenue.query.plan import accuracy
 from tenue.query.plan.accuracy import epsilon_for
 from tenue.query.plan.make import make_plan
@@ -20,17 +21,17 @@ LEVEL = Fraction(19, 20)
 TOTAL = asked(Output("total", SUM))
 
 
-def reach(nano: int) -> float:
-    plan = make_plan(ONE_COUNT, schema(), nano)
+def reach(price: EpsilonDelta) -> float:
+    plan = make_plan(ONE_COUNT, schema(), price)
     error = plan.readings[0].before_rows(plan.parts, None)
     assert error is not None
     return error.half_width(LEVEL)
 
 
 def test_the_epsilon_found_reaches_and_a_smaller_one_does_not() -> None:
-    nano = epsilon_for(("interval", 0.95, 10), ONE_COUNT, schema(), "variance")
-    assert reach(nano) <= 10
-    assert reach(int(nano * 0.99)) > 10
+    price = epsilon_for(("interval", 0.95, 10), ONE_COUNT, schema(), "variance")
+    assert reach(price) <= 10
+    assert reach(price.part(0.99)) > 10
 
 
 def test_means_and_nonsense_are_refused() -> None:
@@ -42,7 +43,7 @@ def test_means_and_nonsense_are_refused() -> None:
 
 
 def test_an_epsilon_that_promises_nothing_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(accuracy, "LARGEST", 10**9)
+    monkeypatch.setattr(accuracy, "LARGEST", EpsilonDelta.of(1))
     with pytest.raises(NotPromised, match="above 1"):
         epsilon_for(("interval", 0.95, 1), TOTAL, schema(), "variance")
 
@@ -50,10 +51,10 @@ def test_an_epsilon_that_promises_nothing_is_refused(monkeypatch: pytest.MonkeyP
 @pytest.mark.parametrize("wanted", [1e3, 1e5, 1e7])
 def test_a_wide_reach_costs_little(wanted: float) -> None:
     """± 10^5 cost 170 times what it needs, for nothing below a thousandth was tried."""
-    nano = epsilon_for(("interval", 0.95, wanted), ONE_COUNT, schema(), "variance")
-    assert reach(nano) <= wanted
-    assert nano == 1 or reach(int(nano * 0.99)) > wanted
-    assert nano < 10**9 * 4 / wanted
+    price = epsilon_for(("interval", 0.95, wanted), ONE_COUNT, schema(), "variance")
+    assert reach(price) <= wanted
+    assert price.units == 1 or reach(price.part(0.99)) > wanted
+    assert price.epsilon < 4 / wanted
 
 
 def test_a_mean_of_all_rows_has_an_accuracy_where_their_number_is_stated() -> None:

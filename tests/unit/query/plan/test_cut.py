@@ -14,12 +14,13 @@ from tenue.engine.contract import Engine, Profile
 from tenue.engine.request import ContributionRequest
 from tenue.errors import InvalidArgument, Refused
 from tenue.noise import Seeded
+from tenue.promise.loss import EpsilonDelta
 from tenue.query.plan.cut import CutCount, cut_count
 from tenue.query.plan.make import make_plan
 from tenue.query.read.parse import parse
 from tenue.schema import Schema
 
-NANO = 10**9
+ONE = EpsilonDelta.of(1)
 Person = tuple[tuple[str, int], ...]
 """The rows of one person: a group and a value each."""
 PEOPLE: list[Person] = [
@@ -48,7 +49,7 @@ def schema(neighbours: str) -> Schema:
 
 def counted(sql: str, neighbours: str) -> CutCount:
     given = schema(neighbours)
-    plan = make_plan(parse(sql, given), given, NANO // 10, measure_cut=Fraction(1, 5))
+    plan = make_plan(parse(sql, given), given, ONE // 10, measure_cut=Fraction(1, 5))
     assert plan.cut is not None
     return plan.cut
 
@@ -149,7 +150,7 @@ def test_rows_without_a_value_are_nobodys_where_ranks_count() -> None:
         ("SELECT MEDIAN(x), MEDIAN(y) FROM t", 1),
         ("SELECT MEDIAN(x), COUNT(y) FROM t", 2),
     ]:
-        plan = make_plan(parse(sql, given), given, NANO, measure_cut=Fraction(1, 5))
+        plan = make_plan(parse(sql, given), given, ONE, measure_cut=Fraction(1, 5))
         assert plan.cut is not None
         assert truth(plan.cut, engine) == (above,)
 
@@ -185,12 +186,17 @@ def test_what_cannot_be_bought_is_refused() -> None:
     given = schema("replace")
     nothing = parse("SELECT COUNT(DISTINCT who) FROM t", given)
     with pytest.raises(InvalidArgument, match="nothing of anybody can be cut"):
-        make_plan(nothing, given, NANO, measure_cut=Fraction(1, 10))
+        make_plan(nothing, given, ONE, measure_cut=Fraction(1, 10))
     question = parse("SELECT COUNT(*) FROM t", given)
     for share in (0, 1, "a tenth"):
         with pytest.raises(InvalidArgument):
-            make_plan(question, given, NANO, measure_cut=share)  # type: ignore[arg-type]
+            make_plan(question, given, ONE, measure_cut=share)  # type: ignore[arg-type]
     with pytest.raises(Refused):
-        make_plan(question, given, 5, measure_cut=Fraction(1, 10))
-    plan = make_plan(question, given, NANO)
-    assert cut_count(plan.limits, plan.request, "replace", Fraction(1, 3), 10).nano == 3
+        make_plan(question, given, EpsilonDelta(5), measure_cut=Fraction(1, 10))
+    plan = make_plan(question, given, ONE)
+    assert (
+        cut_count(
+            plan.limits, plan.request, "replace", Fraction(1, 3), EpsilonDelta(10)
+        ).price.units
+        == 3
+    )

@@ -7,13 +7,14 @@ import json
 import pytest
 
 from tenue.engine.request import Measure
+from tenue.promise.loss import EpsilonDelta
 from tenue.query.plan.make import build_plan, make_plan
 from tenue.query.question import Output
 from tenue.query.read.parse import parse
 from tenue.schema import Schema
 from unit.query.stated import AVG, BY_REGION, COUNT, FILTERED, MEAN, ONE_COUNT, SUM, asked, schema
 
-HALF = 500_000_000
+HALF = EpsilonDelta.of("0.5")
 
 
 def test_the_chosen_candidate_has_the_least_error() -> None:
@@ -97,7 +98,7 @@ def test_a_plan_is_built_from_its_strategy_alone() -> None:
     """Of the builder: one way, what it measures, and what is shown of it."""
     whole = make_plan(MEAN, schema(rows=500), HALF)
     built = build_plan(
-        *(MEAN, schema(rows=500), whole.strategy, whole.nano, whole.criterion, "SELECT …"),
+        *(MEAN, schema(rows=500), whole.strategy, whole.price, whole.criterion, "SELECT …"),
         people=None,
     )
     assert built.candidates == (built.chosen,) == (whole.chosen,)

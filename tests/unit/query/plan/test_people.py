@@ -11,6 +11,7 @@ import pytest
 from tenue.engine.request import People
 from tenue.errors import Refused
 from tenue.noise.criterion import VARIANCE
+from tenue.promise.loss import EpsilonDelta
 from tenue.query.family.strategy import Strategy, sizes
 from tenue.query.plan.make import make_plan, setting_of
 from tenue.query.plan.people import check_limited, people_of, spares, ways_to_keep
@@ -19,7 +20,7 @@ from tenue.query.plan.ways import strategies
 from tenue.query.read.parse import parse
 from tenue.schema import Schema
 
-NANO = 10**9
+ONE = EpsilonDelta.of(1)
 WARDS = ["a", "b", "c", "d"]
 ASKED = [
     "COUNT(*)",
@@ -46,9 +47,9 @@ def schema(groups: int | None, neighbours: str = "add-or-remove", rows: int = 3)
     return Schema.from_dict({"table": table, "columns": columns})
 
 
-def planned(asked: str, given: Schema, nano: int, **more: Any) -> Plan:
+def planned(asked: str, given: Schema, price: EpsilonDelta, **more: Any) -> Plan:
     question = parse(f"SELECT ward, {asked} FROM t GROUP BY ward", given)  # noqa: S608
-    return make_plan(question, given, nano, **more)
+    return make_plan(question, given, price, **more)
 
 
 def lines(strategy: Strategy) -> list[str]:
@@ -65,7 +66,7 @@ def check_rule(plan: Plan, given: Schema) -> None:
     errors = []
     for way in kept:
         setting = setting_of(plan.question, given, way)
-        found = strategies(plan.question.aggregates(), setting, plan.nano, VARIANCE)
+        found = strategies(plan.question.aggregates(), setting, plan.price, VARIANCE)
         preferred = [one for one in found if one.preferred] or found
         names = [one for one in preferred if one.name == plan.chosen.mechanism]
         if way == people:
@@ -81,15 +82,15 @@ def check_rule(plan: Plan, given: Schema) -> None:
 @pytest.mark.parametrize("neighbours", ["add-or-remove", "replace"])
 @pytest.mark.parametrize("asked", ASKED)
 def test_groups_are_cut_only_where_that_halves_the_error(asked: str, neighbours: str) -> None:
-    for groups, nano in itertools.product([None, 1, 2, 4], [NANO // 10, NANO, 30 * NANO]):
+    for groups, price in itertools.product([None, 1, 2, 4], [ONE // 10, ONE, 30 * ONE]):
         given = schema(groups, neighbours)
-        check_rule(planned(asked, given, nano), given)
+        check_rule(planned(asked, given, price), given)
 
 
 def test_rows_are_not_kept_for_another_noise() -> None:
     """The mutant: the strategy of one limit, and the rows of another."""
     given = schema(1)
-    plan = planned("SUM(x)", given, 40 * NANO)
+    plan = planned("SUM(x)", given, 40 * ONE)
     assert plan.request.people == People("who", 3, 1)
     wrong = replace(plan, request=replace(plan.request, people=People("who", 3, None)))
     with pytest.raises(AssertionError):
@@ -99,7 +100,7 @@ def test_rows_are_not_kept_for_another_noise() -> None:
 def test_a_limit_of_groups_is_no_reason_to_cut_rows() -> None:
     """The mutant: as in 0.1.0, whatever is stated is cut."""
     given = schema(2)
-    plan = planned("COUNT(*)", given, NANO)
+    plan = planned("COUNT(*)", given, ONE)
     assert [limit.kind for limit in plan.limits] == ["rows"]
     stated = replace(plan, request=replace(plan.request, people=People("who", 3, 2)))
     with pytest.raises(AssertionError):
@@ -107,19 +108,19 @@ def test_a_limit_of_groups_is_no_reason_to_cut_rows() -> None:
 
 
 def test_sums_cut_by_person_keep_all_groups_where_that_at_most_doubles_the_noise() -> None:
-    assert [limit.kind for limit in planned("SUM(y)", schema(2, rows=99), NANO).limits] == ["sum"]
-    kinds = [limit.kind for limit in planned("SUM(y)", schema(1, rows=99), NANO).limits]
+    assert [limit.kind for limit in planned("SUM(y)", schema(2, rows=99), ONE).limits] == ["sum"]
+    kinds = [limit.kind for limit in planned("SUM(y)", schema(1, rows=99), ONE).limits]
     assert kinds == ["sum", "groups"]
 
 
 def test_a_mechanism_that_only_one_way_has_can_be_named() -> None:
     given = schema(1)
-    assert planned("SUM(x)", given, NANO).chosen.mechanism == "discrete Laplace"
-    named = planned("SUM(x)", given, NANO, mechanism="optimal")
+    assert planned("SUM(x)", given, ONE).chosen.mechanism == "discrete Laplace"
+    named = planned("SUM(x)", given, ONE, mechanism="optimal")
     assert named.chosen.mechanism == "optimal"
     assert named.request.people == People("who", 3, 1)
     with pytest.raises(Refused):
-        planned("SUM(x)", given, NANO, mechanism="magic")
+        planned("SUM(x)", given, ONE, mechanism="magic")
 
 
 def test_half_a_step_is_no_reason_to_cut() -> None:

@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 
+from tenue.promise.loss import EpsilonDelta
 from tenue.query.plan.make import make_plan
 from tenue.query.read.parse import parse
 from tenue.schema import Schema
 
-NANO = 1_000_000_000
+ONE = EpsilonDelta.of(1)
 
 
 def schema(**table: Any) -> Schema:
@@ -46,7 +47,7 @@ def schema(**table: Any) -> Schema:
 )
 def test_what_counts_is_said_in_plan_and_certificate(sql: str, said: str) -> None:
     given = schema(groups_per_unit=1)
-    plan = make_plan(parse(sql, given), given, NANO)
+    plan = make_plan(parse(sql, given), given, ONE)
     assert plan.counted == said
     assert plan.to_dict()["counted"] == said
     assert not said or said[1:20] in str(plan)
@@ -54,7 +55,7 @@ def test_what_counts_is_said_in_plan_and_certificate(sql: str, said: str) -> Non
 
 def test_an_offer_says_its_price_and_what_it_tells() -> None:
     given = schema()
-    plan = make_plan(parse("SELECT COUNT(*) FROM t", given), given, NANO)
+    plan = make_plan(parse("SELECT COUNT(*) FROM t", given), given, ONE)
     assert plan.to_dict()["measure_cut"] == {
         "share": "0.1",
         "epsilon": "0.1",
@@ -64,7 +65,7 @@ def test_an_offer_says_its_price_and_what_it_tells() -> None:
     said = " ".join(str(plan).split())
     assert "Offer: with measure_cut 0.1, epsilon 0.1 of 1 buys how many persons" in said
     assert "not rows" in said
-    bought = make_plan(parse("SELECT COUNT(*) FROM t", given), given, NANO, measure_cut=0.25)
+    bought = make_plan(parse("SELECT COUNT(*) FROM t", given), given, ONE, measure_cut=0.25)
     assert bought.to_dict()["measure_cut"] | {"interval_95": 0} == {
         "share": "0.25",
         "epsilon": "0.25",
@@ -75,10 +76,10 @@ def test_an_offer_says_its_price_and_what_it_tells() -> None:
     assert bought.strategy.epsilon + bought.cut.epsilon == 1  # type: ignore[union-attr]
     assert bought.offer is None
     assert "Bought: with measure_cut 0.25" in str(bought)
-    nobody = make_plan(parse("SELECT COUNT(DISTINCT who) FROM t", given), given, NANO)
+    nobody = make_plan(parse("SELECT COUNT(DISTINCT who) FROM t", given), given, ONE)
     assert nobody.offer is None
     assert nobody.to_dict()["measure_cut"] is None
-    assert make_plan(parse("SELECT COUNT(*) FROM t", given), given, 9).offer is None
+    assert make_plan(parse("SELECT COUNT(*) FROM t", given), given, EpsilonDelta(9)).offer is None
 
 
 def test_a_record_counts_whole() -> None:
@@ -88,4 +89,4 @@ def test_a_record_counts_whole() -> None:
             "columns": {"x": {"type": "number", "bounds": [0, 50]}},
         }
     )
-    assert make_plan(parse("SELECT SUM(x) FROM t", given), given, NANO).counted == ""
+    assert make_plan(parse("SELECT SUM(x) FROM t", given), given, ONE).counted == ""

@@ -8,6 +8,7 @@ from fractions import Fraction
 import pytest
 
 from tenue.noise.criterion import VARIANCE, criterion
+from tenue.promise.loss import EpsilonDelta
 from tenue.query.family.strategy import Range, Setting, Span, Strategy, score_of, sizes
 from tenue.query.plan.ways import strategies
 from tenue.query.question import Aggregate
@@ -55,9 +56,14 @@ def setting(kind: str, grouped: bool, rows: int) -> Setting:
     )
 
 
-def chosen(asked: tuple[Aggregate, ...], given: Setting, nano: int, **more: object) -> Strategy:
+ONE = EpsilonDelta.of(1)
+
+
+def chosen(
+    asked: tuple[Aggregate, ...], given: Setting, price: EpsilonDelta, **more: object
+) -> Strategy:
     wanted = criterion(more.get("minimise", "variance"))
-    found = strategies(asked, given, nano, wanted)
+    found = strategies(asked, given, price, wanted)
     return min(found, key=lambda s: (not s.preferred, score_of(s, wanted)))
 
 
@@ -67,22 +73,22 @@ def chosen(asked: tuple[Aggregate, ...], given: Setting, nano: int, **more: obje
 def test_no_answer_is_worse_than_asked_alone(
     asked: tuple[Aggregate, ...], given: tuple[str, bool, int], epsilon: str
 ) -> None:
-    nano = int(Fraction(epsilon) * 10**9)
+    price = EpsilonDelta.of(epsilon)
     described = setting(*given)
-    best = chosen(asked, described, nano)
+    best = chosen(asked, described, price)
     assert best.preferred
     assert best.epsilon <= Fraction(epsilon)
     found = sizes(best, VARIANCE)
     assert set(found) == set(asked)
     for one in asked:
-        alone = chosen((one,), described, nano // len(asked))
+        alone = chosen((one,), described, price // len(asked))
         assert found[one] <= sizes(alone, VARIANCE)[one] * (1 + 1e-5), one
 
 
 def test_extremes_get_what_a_shared_noise_does_not_need() -> None:
     """Count, sum and mean come from one pair, which leaves more than a fifth for each extreme."""
     described = setting("add-or-remove", grouped=False, rows=1)
-    best = chosen((COUNT, SUM_X, AVG_X, MIN_X, MAX_X), described, 10**9)
+    best = chosen((COUNT, SUM_X, AVG_X, MIN_X, MAX_X), described, ONE)
     prices = [choice.epsilon for choice in best.draws if choice.chosen]
     assert prices[0] == prices[1] > Fraction(1, 4)
     assert best.epsilon <= 1
@@ -91,23 +97,23 @@ def test_extremes_get_what_a_shared_noise_does_not_need() -> None:
 def test_equal_parts_for_blocks_would_be_worse_for_means() -> None:
     """Mutant: half for two means together and half for the maximum."""
     described = setting("add-or-remove", grouped=False, rows=1)
-    (naive, *_) = strategies((AVG_X, AVG_Y), described, 10**9 // 2, VARIANCE)
-    alone = chosen((AVG_X,), described, 10**9 // 3)
+    (naive, *_) = strategies((AVG_X, AVG_Y), described, ONE // 2, VARIANCE)
+    alone = chosen((AVG_X,), described, ONE // 3)
     assert sizes(naive, VARIANCE)[AVG_X] > 1.2 * sizes(alone, VARIANCE)[AVG_X]
 
 
 def test_other_criteria_keep_the_promise() -> None:
     described = setting("replace", grouped=False, rows=1)
     for minimise, asked in itertools.product(["absolute-error", ("interval", 0.9)], ASKED[:4]):
-        best = chosen(asked, described, 10**9, minimise=minimise)
+        best = chosen(asked, described, ONE, minimise=minimise)
         assert best.preferred
 
 
 def test_a_count_beside_a_sum_and_a_mean_is_kept_aside_under_replace() -> None:
     """One pair would be worse for the count; one by one would be worse for sum and mean."""
     described = setting("replace", grouped=False, rows=1)
-    best = chosen((COUNT, SUM_X, AVG_X, MAX_X), described, 10**9)
+    best = chosen((COUNT, SUM_X, AVG_X, MAX_X), described, ONE)
     assert best.name == "discrete Laplace + same-sign pair + selection"
     found = sizes(best, VARIANCE)
-    alone = chosen((AVG_X,), described, 10**9 // 4)
+    alone = chosen((AVG_X,), described, ONE // 4)
     assert found[AVG_X] < 0.9 * sizes(alone, VARIANCE)[AVG_X]

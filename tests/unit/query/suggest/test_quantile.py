@@ -18,10 +18,11 @@ from tenue.errors import Refused
 from tenue.mechanism.choose import rank_score
 from tenue.mechanism.choose.selection import Selection
 from tenue.noise import Seeded
+from tenue.promise.loss import EpsilonDelta
 from tenue.query.suggest.quantile import Quantiles, Sought, number_column, sought_for
 from tenue.schema import Number, Schema
 
-NANO = 10**9
+ONE = EpsilonDelta.of(1)
 BY_GROUP = (Group("g", 2),)
 EVERYTHING = Window(1, 0, 10**6, -(10**6), 10**6)
 Person = tuple[tuple[str, int], ...]
@@ -41,7 +42,9 @@ def schema(neighbours: str) -> Schema:
     return Schema.from_dict({"table": table, "columns": columns})
 
 
-def planned(neighbours: str, nano: int = NANO, shares: Sequence[str] = ("1/3", "0.9")) -> Quantiles:
+def planned(
+    neighbours: str, price: EpsilonDelta = ONE, shares: Sequence[str] = ("1/3", "0.9")
+) -> Quantiles:
     column = number_column(schema(neighbours), "x")
     return Quantiles(
         sought=sought_for(BY_GROUP, column, 4),
@@ -49,7 +52,7 @@ def planned(neighbours: str, nano: int = NANO, shares: Sequence[str] = ("1/3", "
         keys=BY_GROUP,
         unit="who",
         neighbours=neighbours,
-        nano=nano,
+        price=price,
     )
 
 
@@ -158,7 +161,7 @@ def test_with_much_epsilon_the_quantiles_are_those_of_all_rows() -> None:
         keys=(),
         unit="who",
         neighbours="replace",
-        nano=5000 * NANO,
+        price=5000 * ONE,
     )
     rows, largest, least = plan.choose(opened(people, "replace"))
     assert rows == [3, 8]
@@ -191,7 +194,7 @@ def test_what_is_no_number_and_what_is_not_safe_is_refused() -> None:
     with pytest.raises(Refused):
         planned("replace").choose(opened([], "replace"), Seeded(1))
     with pytest.raises(Refused):
-        planned("replace", nano=7).selections(planned("replace").sought[0])
+        planned("replace", price=EpsilonDelta(7)).selections(planned("replace").sought[0])
 
 
 def test_a_certificate_names_grid_and_price() -> None:
@@ -202,3 +205,11 @@ def test_a_certificate_names_grid_and_price() -> None:
         "epsilon 0.125 for each quantile"
     )
     assert "largest sum of x" in lines[2]
+
+
+def test_its_text_is_that_of_the_first_ledgers() -> None:
+    """Stored suggestions are found by a digest of it; mutant: the price as a value of today."""
+    plan = planned("replace")
+    assert plan.written.startswith("Quantiles(sought=(Sought(contribution=Contribution(kind='rows'")
+    assert plan.written.endswith("unit='who', neighbours='replace', nano=1000000000)")
+    assert repr(plan) != plan.written

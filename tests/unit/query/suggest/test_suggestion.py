@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tenue.engine.request import Group
+from tenue.promise.loss import EpsilonDelta
 from tenue.query.plan.make import make_plan
 from tenue.query.read.parse import parse
 from tenue.query.suggest.limits import certify_limits
@@ -16,7 +17,7 @@ from tenue.query.suggest.quantile import Quantiles, number_column, sought_for
 from tenue.query.suggest.suggestion import Suggestion
 from tenue.schema import Schema
 
-NANO = 10**9
+ONE = EpsilonDelta.of(1)
 
 
 def schema(**table: Any) -> Schema:
@@ -34,7 +35,7 @@ def suggestion(chosen: Any, *, by: bool = True, column: str | None = "x") -> Sug
     keys = (Group("g", 8),) if by else ()
     named = None if column is None else number_column(given, column)
     shares = (Fraction(1, 2), Fraction(19, 20))
-    plan = Quantiles(sought_for(keys, named, 100), shares, keys, "who", "add-or-remove", NANO)
+    plan = Quantiles(sought_for(keys, named, 100), shares, keys, "who", "add-or-remove", ONE)
     return Suggestion(plan, given, column, chosen, certify_limits(plan, given), Fraction(1))
 
 
@@ -58,12 +59,12 @@ def test_the_noise_is_that_of_a_question_under_the_limits() -> None:
     by_name = {one.question: one.half_widths for one in FOUND.typical}
     for place, rows in enumerate(FOUND.rows):
         given = schema(rows_per_unit=rows)
-        plan = make_plan(parse("SELECT COUNT(*) FROM t", given), given, NANO)
+        plan = make_plan(parse("SELECT COUNT(*) FROM t", given), given, ONE)
         assert by_name["COUNT(*)"][place] == plan.chosen.expectations[0].half_width
     for place, groups in enumerate(FOUND.groups or ()):
         given = schema(rows_per_unit=FOUND.rows[place], groups_per_unit=groups)
         sql = "SELECT g, COUNT(DISTINCT who) AS n FROM t GROUP BY g"
-        plan = make_plan(parse(sql, given), given, NANO)
+        plan = make_plan(parse(sql, given), given, ONE)
         found = by_name["COUNT(DISTINCT who) by group"][place]
         assert found == plan.chosen.expectations[0].half_width
     assert {"SUM(x) by group, rows cut", "SUM(x) by group, sums cut"} <= set(by_name)

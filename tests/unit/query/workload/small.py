@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 import tenue as tn
+from tenue.promise.loss import EpsilonDelta
 from tenue.query.question import Question
 from tenue.query.read.parse import parse
 from tenue.query.session import Session
@@ -25,6 +26,8 @@ TABLE = pd.DataFrame(
         "who": _PLACES // 2,
     }
 )
+
+ONE = EpsilonDelta.of(1)
 
 
 def schema(neighbours: str = "add-or-remove", rows_per_unit: int | None = None) -> Schema:
@@ -57,10 +60,13 @@ def asked(*texts: str, described: Schema | None = None) -> list[Question]:
 
 
 def planned(
-    *texts: str, minimise: object = "variance", nano: int = 10**9, described: Schema | None = None
+    *texts: str,
+    minimise: object = "variance",
+    price: EpsilonDelta = ONE,
+    described: Schema | None = None,
 ) -> Workload:
     given = described or schema()
-    return plan_workload(asked(*texts, described=given), texts, given, nano, minimise)
+    return plan_workload(asked(*texts, described=given), texts, given, price, minimise)
 
 
 def thresholds(many: int = 30) -> list[str]:

@@ -6,6 +6,7 @@ import pytest
 
 from tenue.noise import DiscreteLaplace
 from tenue.noise.criterion import VARIANCE
+from tenue.promise.loss import EpsilonDelta
 from tenue.query.question import Aggregate
 from tenue.query.workload.alone import Alone
 from unit.query.workload.small import asked, schema, thresholds
@@ -13,8 +14,8 @@ from unit.query.workload.small import asked, schema, thresholds
 
 def test_alike_questions_are_planned_once() -> None:
     texts = thresholds(20)
-    alone = Alone(asked(*texts), texts, schema(), 10**9, VARIANCE)
-    assert alone.share == 10**9 // 20
+    alone = Alone(asked(*texts), texts, schema(), EpsilonDelta.of(1), VARIANCE)
+    assert alone.share == EpsilonDelta.of("0.05")
     law = DiscreteLaplace(sensitivity=1, epsilon="0.05")
     assert alone.variances(7) == {Aggregate("count"): pytest.approx(law.variance)}
     assert len(alone._plans) == 2, "one to see that nothing is free, one at the share"
@@ -31,6 +32,6 @@ def test_what_is_public_has_no_share() -> None:
         }
     )
     texts = ["SELECT COUNT(*) FROM t", *thresholds(2)]
-    alone = Alone(asked(*texts, described=stated), texts, stated, 10**9, VARIANCE)
+    alone = Alone(asked(*texts, described=stated), texts, stated, EpsilonDelta.of(1), VARIANCE)
     assert alone.free == [True, False, False]
-    assert alone.share == 5 * 10**8
+    assert alone.share == EpsilonDelta.of("0.5")

@@ -11,6 +11,7 @@ import pytest
 from tenue.engine.request import Measure
 from tenue.errors import Fault, Refused
 from tenue.noise.source import SYSTEM
+from tenue.promise.loss import EpsilonDelta
 from tenue.query.workload.block import FINE, Quantity
 from unit.query.workload.small import planned, schema, thresholds
 
@@ -37,7 +38,7 @@ def test_prices_use_nearly_all_of_the_price() -> None:
     for described in (schema(), schema("replace"), schema("replace", 3)):
         for block in planned(*thresholds(), described=described).blocks:
             top, bottom = block.strategy.largest_cost(block.prices)
-            assert 0.999 * block.nano <= top / bottom <= block.nano
+            assert 0.999 * block.price.units <= top / bottom <= block.price.units
 
 
 def test_too_little_is_refused_and_not_rounded_to_nothing() -> None:
@@ -47,11 +48,13 @@ def test_too_little_is_refused_and_not_rounded_to_nothing() -> None:
     (block,) = planned(*thresholds()).blocks
     tents = Candidate(block.strategy, (0.5,) * len(block.prices), block.rows, block.labels)
     with pytest.raises(Refused):
-        make_block(block.quantity, block.slices, tents, 1, replace=False, rows_per_unit=1)
+        make_block(
+            block.quantity, block.slices, tents, EpsilonDelta(1), replace=False, rows_per_unit=1
+        )
 
 
 def test_what_is_released_is_whole_and_estimates_are_near() -> None:
-    (block,) = planned(*thresholds(), nano=5 * 10**10).blocks
+    (block,) = planned(*thresholds(), price=EpsilonDelta.of(50)).blocks
     measured = {cell: {Measure("rows"): cell + 1} for cell in range(len(block.labels))}
     drawn = block.release(measured, SYSTEM)
     assert all(type(v) is int for side in drawn for level in side for v in level)
@@ -68,7 +71,7 @@ def test_other_prices_have_another_name() -> None:
 
 def test_the_largest_price_leaves_errors_that_floats_hold() -> None:
     """Mutant: weights 1/variance of noise whose variance is 0 in floats."""
-    chosen = planned(*thresholds(), nano=10_000 * 10**9)
+    chosen = planned(*thresholds(), price=EpsilonDelta.of(10_000))
     assert any(way.blocks for way in chosen.ways)
     for block in (block for way in chosen.ways for block in way.blocks):
         atoms = list(range(1 + int(block.labels.max())))

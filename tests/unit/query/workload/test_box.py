@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from tenue.noise.criterion import VARIANCE
+from tenue.promise.loss import EpsilonDelta
 from tenue.query.workload.box import boxes
 from unit.query.workload.small import asked, schema, thresholds
 
 
 def found(texts: list[str], neighbours: str = "add-or-remove") -> list[str]:
     questions = dict(enumerate(asked(*texts)))
-    made = boxes(questions, texts, schema(neighbours), 10**9, VARIANCE)
+    made = boxes(questions, texts, schema(neighbours), EpsilonDelta(10**9), VARIANCE)
     for one in made:
         assert set(one.plans) == set(questions)
         assert len(one.owners) == len(one.noise.components)

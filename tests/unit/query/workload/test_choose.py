@@ -44,4 +44,4 @@ def test_shares_are_all_that_is_paid() -> None:
         workload = planned(*texts, minimise="mean", described=schema(neighbours))
         for way in workload.ways:
             if way.blocks:
-                assert sum(block.nano for block in way.blocks) == 10**9
+                assert sum(block.price.units for block in way.blocks) == 10**9

@@ -11,6 +11,7 @@ import pytest
 from tenue.engine.predicate import Among, Within
 from tenue.engine.request import Units, UnitValue
 from tenue.errors import InvalidQuestion
+from tenue.promise.loss import EpsilonDelta
 from tenue.query.plan.make import make_plan, setting_of
 from tenue.query.question import Persons
 from tenue.query.read.parse import parse
@@ -60,7 +61,7 @@ def test_the_number_of_persons_is_secret_under_replace_too() -> None:
 
 def test_the_ends_are_said() -> None:
     question = ask(ASKED.format("", "person"))
-    plan = make_plan(question, CENSUS, 10**9)
+    plan = make_plan(question, CENSUS, EpsilonDelta(10**9))
     assert plan.counted == "`v` of each person, over all rows, counts from 0 to 360"
     assert plan.offer is None
     assert plan.request.people is None, "no row is left out"
