@@ -418,6 +418,8 @@ class Session:
     def _settled(self, wanted: Inquiry[T], key: str | None, fresh: bool) -> T:
         """look up → pay → draw → store → read: the one path of whatever is paid for.
 
+        The first look saves a transaction; whether the question is new is decided in the one that
+        pays.
         The price stays spent whatever goes wrong after it was paid: a row may have been read.
         """
         flag(fresh, "fresh")
@@ -439,8 +441,8 @@ class Session:
                 Charge(wanted.nano, wanted.atto, proved, wanted.person),
                 key,
                 wanted.identity,
-                # the first answer stays the one that is repeated, so a retry never sees another
-                cache_key=wanted.identity if stored is None else None,
+                cache_key=wanted.identity,
+                fresh=fresh,
                 column=wanted.column,
                 question_name=wanted.question_name,
                 times=wanted.times,
