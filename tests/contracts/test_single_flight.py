@@ -9,9 +9,9 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from fractions import Fraction
 from itertools import count
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 

@@ -193,10 +193,11 @@ class Ledger(abc.ABC):
         """Debits `charge` durably and returns the right to draw once; or a stored answer.
 
         Check `reservation.answer` first: if it holds bytes, the key or the question was answered
-        before, nothing was debited and nothing may be drawn. Refused with `OverBudget` if data set or analyst
-        cannot pay, with `Conflict` if the key stands for another question ("key-conflict"), is
-        being answered ("in-flight"), or was paid for by a process that ended before it answered
-        ("spent-unanswered": noise may have been drawn, so it is never drawn again).
+        before, nothing was debited and nothing may be drawn. Refused with `OverBudget` if data set
+        or analyst cannot pay, with `Conflict` if the key stands for another question
+        ("key-conflict"), is being answered ("in-flight"), or was paid for by a process that ended
+        before it answered ("spent-unanswered": noise may have been drawn, so it is never drawn
+        again).
 
         Settle every reservation: `commit`, `abandon`, or `release_unread`. One that a live process
         forgets keeps its key in flight until that process ends; its price is spent either way.

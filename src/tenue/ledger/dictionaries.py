@@ -137,9 +137,12 @@ class Dictionaries:
                     self._names[ticket.name] = sequence
                 elif self._names.get(ticket.name) == sequence:
                     del self._names[ticket.name]
-            if ticket.outcome == ANSWERED and ticket.cache and ticket.settled:
-                if ticket.settled > (self.cached(ticket.cache) or 0):
-                    self._answered[ticket.cache] = sequence
+            if ticket.outcome == ANSWERED and ticket.cache:
+                self._answered[ticket.cache] = max(
+                    sequence,
+                    self._answered.get(ticket.cache, sequence),
+                    key=lambda one: self._tickets[one].settled or 0,
+                )
 
     def lines(self) -> Iterator[Line]:
         for sequence, text, link in self.entries:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from itertools import repeat
 from typing import NamedTuple
 
-from ..fork import watch
+from ..fork import InChild
 
 PATIENCE = 600.0
 """Seconds to wait for an answer that a living process owes, before the question is refused."""
@@ -35,8 +35,8 @@ class Flights:
     """The reservations in flight that this process opened or waits for."""
 
     def __init__(self) -> None:
-        self.after_fork_in_child()
-        watch(self)
+        self._begin_anew()
+        self._in_child = InChild(self._begin_anew)
 
     def opened(self, flight: Flight) -> None:
         """Says that the calling thread has reserved it."""
@@ -63,14 +63,8 @@ class Flights:
                 found = self._signals[flight] = threading.Event()
             return found
 
-    def before_fork(self) -> None:
-        """Nothing: the child begins anew."""
-
-    def after_fork_in_parent(self) -> None:
-        """Nothing was taken."""
-
-    def after_fork_in_child(self) -> None:
-        """What its parent opened is another owner's."""
+    def _begin_anew(self) -> None:
+        """In a forked child: what its parent opened is another owner's."""
         self._turn = threading.Lock()
         self._openers: dict[Flight, weakref.ref[threading.Thread]] = {}
         self._signals: weakref.WeakValueDictionary[Flight, threading.Event] = (
