@@ -254,7 +254,8 @@ def _open(source: object, schema: object, ledger: object, *, holder: bool) -> Da
     def reopen() -> Engine:
         return _opened(rows, described, folder, holder=holder)
 
-    return Dataset(described, engine, books, opening, reopen)
+    # a data frame need not be kept for a child, which could not open it
+    return Dataset(described, engine, books, opening, None if engine.files is None else reopen)
 
 
 def _here() -> Path | None:

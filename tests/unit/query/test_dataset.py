@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import subprocess
 import sys
 import threading
+import weakref
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from pathlib import Path
@@ -219,6 +221,19 @@ def test_plans_are_shared_and_the_last_ones_kept(
             data.session(analyst)._planned(sql, Terms(epsilon=1))
     assert planned == asked
     assert len(data.plans) == 65 < home.MOST_PLANS
+
+
+# --- what is kept
+
+
+def test_a_data_frame_is_not_kept() -> None:
+    frame = pd.DataFrame({"x": range(500)})
+    gone = weakref.ref(frame)
+    with tn.open_dataset(frame, schema=STATED, ledger=tn.ledger.Memory()) as data:
+        del frame
+        gc.collect()
+        assert gone() is None
+        data.session("ann").ask(COUNT, epsilon=1)
 
 
 # --- threads
