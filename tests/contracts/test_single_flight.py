@@ -227,12 +227,16 @@ def test_a_key_in_flight_is_refused_as_ever(ledger: Ledger) -> None:
     assert "with key `k`" in refusal.what
 
 
-def test_a_thread_does_not_wait_for_itself(again: Open, ledger: Ledger) -> None:
+def test_a_thread_does_not_wait_for_itself(
+    again: Open, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
     paid = ask(ledger)
-    for one in (ledger, again()):
-        with pytest.raises(Conflict, match="same question") as refusal:
-            ask(one, "bob")
-        assert refusal.value.code == "in-flight"
+    with monkeypatch.context() as patched:
+        patched.setattr(flight.FLIGHTS, "signal", None)  # nobody waits, not even for a moment
+        for one in (ledger, again()):
+            with pytest.raises(Conflict, match="same question") as refusal:
+                ask(one, "bob")
+            assert refusal.value.code == "in-flight"
     ledger.commit(paid, b"value")
     assert ask(ledger, "bob").answer == b"value"
     assert spent(ledger) == Fraction(1, 2)
@@ -252,9 +256,10 @@ def test_nobody_waits_for_ever(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(flight, "LIVENESS", 0.02)
     from_elsewhere(ledger)  # alive, and never settled
     before = [entry.hash for entry in ledger.entries()]
-    with pytest.raises(Conflict, match="waited for its answer for too long") as refusal:
-        ask(ledger)
-    assert refusal.value.code == "in-flight"
+    refusal = Waiter(ledger).done().refusal
+    assert isinstance(refusal, Conflict)
+    assert refusal.code == "in-flight"
+    assert "waited for its answer for too long" in refusal.allowed
     assert [entry.hash for entry in ledger.entries()] == before
 
 
@@ -333,6 +338,8 @@ def test_an_interrupt_while_reserving_leaves_nobody_waiting(
     with pytest.raises(KeyboardInterrupt):
         ask(ledger)
     assert (opened(ledger), spent(ledger)) == (0, 0)
+    written = [entry.kind for entry in ledger.entries()][1:]
+    assert written == (["reserved", "returned"] if when == "after" else [])
     assert ask(ledger).answer is None  # at once: nobody is waited for
     assert ledger.verify()
 
@@ -361,6 +368,25 @@ def test_requests_that_share_a_transaction_see_each_other(ledger: Ledger) -> Non
     assert ledger._write(several) == [b"value", 0]
     assert ask(ledger).answer == b"value"
     assert spent(ledger) == Fraction(1, 2)
+
+
+@pytest.mark.parametrize("how", ["answered", "returned", "abandoned"])
+def test_a_request_sees_what_its_transaction_settles(ledger: Ledger, how: str) -> None:
+    """The reservation is stored, and settled by an earlier request of the same transaction."""
+    wanted = payment.Purchase("census", "bob", PRICE, None, "q", "c", "dp", None, None)
+    paid = ask(ledger)
+
+    def several(journal: Any) -> object:
+        if how == "answered":
+            settlement.commit(journal, paid, b"value")
+        else:
+            end = settlement.release_unread if how == "returned" else settlement.abandon
+            end(journal, paid, "")
+        return payment.reserve(journal, wanted)
+
+    found = ledger._write(several)
+    assert isinstance(found, Reservation)
+    assert found.answer == (b"value" if how == "answered" else None)
 
 
 def test_of_several_open_tickets_the_dead_are_buried_and_the_living_waited_for(
