@@ -160,7 +160,9 @@ def audit(folder: Path, entries: int) -> Figures:
                 question_name=None,
                 times=None,
             )
-            settlement.commit(journal, cashier.reserve(journal, wanted), ANSWER)
+            paid = cashier.reserve(journal, wanted)
+            assert isinstance(paid, Reservation)
+            settlement.commit(journal, paid, ANSWER)
 
     with opened(folder / f"audit-{entries}.ledger") as ledger:
         for first in range(0, entries // 2, 5000):

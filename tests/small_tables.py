@@ -77,7 +77,7 @@ def session(rows: Rows, neighbours: str, **sections: Any) -> Any:
             _engines[rows] = _Kept(open_engine(source, described))
         return _engines[rows]
 
-    with mock.patch("tenue.query.session.open_engine", opened):
+    with mock.patch("tenue.query.dataset.open_engine", opened):
         return tn.protect(frame, schema={**schema, **sections}, ledger=tn.ledger.Memory())
 
 

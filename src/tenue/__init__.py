@@ -44,7 +44,7 @@ if TYPE_CHECKING:
         TCloseness,
     )
     from .query import workload
-    from .query.session import protect
+    from .query.dataset import open_dataset, protect
     from .schema import Schema
     from .taxonomy import Taxonomy
 
@@ -62,8 +62,9 @@ _HOME = {
     "TCloseness": "promise",
     "Taxonomy": "taxonomy",
     "compare": "evaluate.compare",
+    "open_dataset": "query.dataset",
     "plan_release": "microdata.private.plan",
-    "protect": "query.session",
+    "protect": "query.dataset",
     "publish": "microdata.release",
     "sweep": "microdata.sweep",
     "workload": "query",
@@ -91,6 +92,7 @@ __all__ = [
     "mechanism",
     "microdata",
     "noise",
+    "open_dataset",
     "papers",
     "plan_release",
     "prior",

@@ -49,7 +49,7 @@ def copied(folder: Path) -> list[Path]:
 
 def beside_the_schema_only(patch: pytest.MonkeyPatch) -> None:
     """The old rule: a ledger lies beside the schema, wherever the rows are."""
-    for name in ("tenue.query.session", "tenue.microdata.release"):
+    for name in ("tenue.query.dataset", "tenue.microdata.release"):
         patch.setattr(importlib.import_module(name), "ledger_places", lambda *given: ())
 
 

@@ -175,7 +175,7 @@ def test_the_log_would_tell_if_statements_had_values(server: Server) -> None:
     ):
         before = len(server.log())
         with protected(server, stated) as data:
-            engine = data._engine
+            engine = data._dataset.engine
             engine._table = replace(engine._table, dialect=replace(POSTGRES, logged=False))
             data.ask(sql, epsilon=1)
         assert canary in server.log()[before:]
@@ -217,7 +217,7 @@ def test_a_statement_that_fails_is_written_down_without_a_value(
     """A server tells its log of every statement that it gives up."""
     before = len(server.log())
     with protected(server) as data, psycopg.connect(server.address()) as other:
-        data._engine._session._connection.execute("SET lock_timeout = '100ms'")
+        data._dataset.engine._session._connection.execute("SET lock_timeout = '100ms'")
         other.execute("LOCK TABLE people IN ACCESS EXCLUSIVE MODE")
         with pytest.raises(tn.Fault) as fault:
             data.ask("SELECT MEDIAN(pay) FROM people", epsilon=1)

@@ -88,7 +88,7 @@ class Drawn:
         assert self.workload.blocks, "a strategy answers"
         stored = table(kind)
         with tn.protect(stored, schema=given, ledger=tn.ledger.Memory()) as data:
-            self.measured = measured_cells(self.workload.request, data._engine)
+            self.measured = measured_cells(self.workload.request, data._dataset.engine)
         self.rows = len(stored)
         self._read = inquire_many(self.workload, given).read
 

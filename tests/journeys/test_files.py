@@ -208,7 +208,7 @@ def test_between_two_questions(path: Path, change: str) -> None:
 def test_during_a_question(path: Path, change: str, moment: str) -> None:
     books = Memory()
     with opened(path, books) as data:
-        real = data._engine._run
+        real = data._dataset.engine._run
 
         def run(sql: str) -> Any:
             if moment == "after":
@@ -218,7 +218,7 @@ def test_during_a_question(path: Path, change: str, moment: str) -> None:
             CHANGES[change](path)
             return real(sql)
 
-        data._engine._run = run
+        data._dataset.engine._run = run
         with pytest.raises(EngineFault, match=r"^the engine did not answer$"):
             data.ask(COUNT, epsilon=1, key="k")
         assert data.budget.spent == 1, "a row may have been read"

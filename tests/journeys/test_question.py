@@ -176,11 +176,11 @@ def test_another_spelling_of_the_name_is_no_new_budget(folder: Path) -> None:
 
 
 def test_a_failing_engine_keeps_the_price_and_says_nothing(data: Any) -> None:
-    whole, data._engine = data._engine, Broken()
+    whole, data._dataset._engine = data._dataset.engine, Broken()
     with pytest.raises(EngineFault, match=r"^the engine did not answer$"):
         data.ask(COUNT, epsilon=1, key="k")
     assert data.budget.spent == 1
-    data._engine = whole
+    data._dataset._engine = whole
     with pytest.raises(Conflict):  # noise may have been drawn: never again for this key
         data.ask(COUNT, epsilon=1, key="k")
     assert data.ask(COUNT, epsilon=1).price == 1
@@ -202,7 +202,7 @@ class Counting:
 
 
 def test_the_ledger_is_debited_before_a_row_is_read(data: Any) -> None:
-    data._engine = watched = Counting(data._engine, data.ledger)
+    data._dataset._engine = watched = Counting(data._dataset.engine, data.ledger)
     data.explain(COUNT, epsilon=3)
     assert watched.spent == []
     data.ask(COUNT, epsilon=3)

@@ -40,7 +40,7 @@ def test_it_is_answered_from_the_schema_alone(
     sql: str, value: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with session() as data:
-        monkeypatch.setattr(data._engine, "measure", None)  # no row is read
+        monkeypatch.setattr(data._dataset.engine, "measure", None)  # no row is read
         answer = data.ask(sql, epsilon=1)
         assert answer.value == value
         assert answer.price == data.budget.spent == 0

@@ -64,10 +64,10 @@ def test_numbers_that_floating_point_cannot_tell_apart_are_nobody(
 ) -> None:
     table = pd.DataFrame({"id": np.array([float(names[0])], stored), "d": ["flu"]})
     with opened(table, "id", {"id": WHO, "d": FLU}) as data:
-        assert all(data._engine.look_up("id", str(name), "d") == [] for name in names)
+        assert all(data._dataset.engine.look_up("id", str(name), "d") == [] for name in names)
         exact = pd.DataFrame({"id": np.array([17.0], stored), "d": ["flu"]})
     with opened(exact, "id", {"id": WHO, "d": FLU}) as data:
-        assert data._engine.look_up("id", "17", "d") == [0]
+        assert data._dataset.engine.look_up("id", "17", "d") == [0]
 
 
 def test_a_uuid_is_named_by_its_usual_text_only(tmp_path: Path) -> None:
@@ -75,9 +75,9 @@ def test_a_uuid_is_named_by_its_usual_text_only(tmp_path: Path) -> None:
     file = tmp_path / "u.parquet"
     duckdb.connect().execute(f"COPY (SELECT UUID '{usual}' AS id, 'flu' AS d) TO '{file}'")
     with opened(str(file), "id", {"id": WHO, "d": FLU}) as data:
-        assert data._engine.look_up("id", usual, "d") == [0]
+        assert data._dataset.engine.look_up("id", usual, "d") == [0]
         for other in (usual.upper(), "{" + usual + "}", usual.replace("-", ""), "xyz", ""):
-            assert data._engine.look_up("id", other, "d") == []
+            assert data._dataset.engine.look_up("id", other, "d") == []
 
 
 def test_a_category_unit_is_found_as_it_is_counted() -> None:
@@ -85,9 +85,11 @@ def test_a_category_unit_is_found_as_it_is_counted() -> None:
     who = {"type": "category", "categories": ["ann", "other"], "missing": "other"}
     table = pd.DataFrame({"who": ["u", "v", None, "ann"], "d": ["flu", "flu", "none", "none"]})
     with opened(table, "who", {"who": who, "d": FLU}) as data:
-        assert [data._engine.look_up("who", name, "d") for name in "uv"] == [[], []]
-        assert len(data._engine.look_up("who", "other", "d")) == 2, "several: as good as many"
-        assert data._engine.look_up("who", "ann", "d") == [1]
+        assert [data._dataset.engine.look_up("who", name, "d") for name in "uv"] == [[], []]
+        assert len(data._dataset.engine.look_up("who", "other", "d")) == 2, (
+            "several: as good as many"
+        )
+        assert data._dataset.engine.look_up("who", "ann", "d") == [1]
 
 
 def test_two_identifiers_would_name_one_record_twice() -> None:

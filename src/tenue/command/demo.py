@@ -84,7 +84,7 @@ def _many_answers(epsilon: float) -> Rows:
 
 def _asked(epsilon: str, out: Path) -> dict[str, Any]:
     """The made-up table, asked. Its ledger starts anew: nobody in it exists."""
-    from ..query.session import protect
+    from ..query.dataset import protect
     from .example_table import write_people
 
     for stale in out.glob("people.ledger*"):

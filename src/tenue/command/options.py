@@ -63,7 +63,7 @@ def opened(schema: Path, ledger: str | None, analyst: str | None, source: str | 
     """The protected table."""
     # no question multiplies matrices: numpy need not start a thread for every processor
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    from ..query.session import protect
+    from ..query.dataset import protect
 
     data = protect(source, schema=schema, ledger=ledger, analyst=analyst)
     for remark in () if data.opening is None else data.opening.remarks:

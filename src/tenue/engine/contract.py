@@ -124,10 +124,14 @@ class Engine(Protocol):
         it was opened; None if it lives in the process of whoever opens it.
     excess: what the role that reads the table in a server may do besides, each after "the role";
         nothing for tables that no role reads.
+    reopens: whether a forked child may open the same source for itself.
+
+    Any number of threads may call it at once; one question is measured at a time.
     """
 
     files: Known | None
     excess: tuple[str, ...]
+    reopens: bool
 
     def validate(self) -> Validated:
         """Reads every row once, so that no question fails later because of one.

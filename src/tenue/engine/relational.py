@@ -48,6 +48,7 @@ class Relational(ABC, Generic[State]):
 
     files: Known | None = None
     excess: tuple[str, ...] = ()
+    reopens: bool = True
     _table: Stored
 
     def __init__(self, unit: str, bench: Callable[[], Bench], spoken: Dialect) -> None:

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import abc
 import os
+import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol, Self, TextIO, TypeVar
 
-from ..errors import LedgerFault, Refused, refuse
+from ..errors import Fault, LedgerFault, Refused, refuse
 from ..number import checked_call
 from ..promise import Certificate, Neighbours
 from ..promise.loss import EpsilonDelta
@@ -32,10 +34,12 @@ from .fact import (
 from .proof.anchor import Anchor
 from .proof.seal import CertificateVerification, compared, given_certificate, sealed
 from .record import Balance, Reservation, Verification, balance_of, balances_in_html
-from .row import EVERYONE, Shelf, Source, cache_name, standing, ticket_name
+from .row import EVERYONE, OPEN, Shelf, Source, cache_name, standing, ticket_name
 from .text import given_text, readable
+from .transaction import flight as flights
 from .transaction import holder, settlement
 from .transaction import payment as cashier
+from .transaction.flight import FLIGHTS, Flight, pauses
 from .transaction.holder import overlapped
 from .transaction.journal import Journal
 from .transaction.purchase import Purchase
@@ -181,27 +185,39 @@ class Ledger(abc.ABC):
         question_digest: str,
         *,
         cache_key: str | None = None,
+        fresh: bool = False,
         column: Column = "dp",
         question_name: str | None = None,
         times: int | None = None,
         asked: str | None = None,
     ) -> Reservation:
-        """Debits `charge` durably and returns the right to draw once; or the key's answer.
+        """Debits `charge` durably and returns the right to draw once; or a stored answer.
 
-        Check `reservation.answer` first: if it holds bytes, the key was answered before, nothing
-        was debited and nothing may be drawn. Refused with `OverBudget` if data set or analyst
-        cannot pay, with `Conflict` if the key stands for another question ("key-conflict"), is
-        being answered ("in-flight"), or was paid for by a process that ended before it answered
-        ("spent-unanswered": noise may have been drawn, so it is never drawn again).
+        Check `reservation.answer` first: if it holds bytes, the key or the question was answered
+        before, nothing was debited and nothing may be drawn. Refused with `OverBudget` if data set
+        or analyst cannot pay, with `Conflict` if the key stands for another question
+        ("key-conflict"), is being answered ("in-flight"), or was paid for by a process that ended
+        before it answered ("spent-unanswered": noise may have been drawn, so it is never drawn
+        again).
 
         Settle every reservation: `commit`, `abandon`, or `release_unread`. One that a live process
         forgets keeps its key in flight until that process ends; its price is spent either way.
+
+        Single flight: of all who ask with one `cache_key` at the same time, whichever their process
+        or thread, one pays and draws, and the others wait for that answer, which costs them
+        nothing. If it ends without an answer, or its process does, one of those who wait pays in
+        turn, and is refused with `OverBudget` if that is too much. Waiting ends after ten minutes
+        with a `Conflict` ("in-flight"); for the thread that has reserved the question itself and
+        not settled it, at once. Whether somebody waits depends on what was asked, never on rows.
 
         Parameters
             key: the caller's idempotency key, in the scope of data set and analyst; None if the
                 question will never be retried.
             question_digest: what the question is; with the charge, what the key stands for.
-            cache_key: the answer will be found by `cached` under it.
+            cache_key: what is the same for the same question, whoever asks it; its first answer
+                is found under it. A `key` that was used before goes before it.
+            fresh: pay and draw although the same question was answered or is being answered. The
+                answer is found under `cache_key` only if it is the first.
             column: "dp", or "individual" for individual differential privacy.
             question_name, times: an approved question, and how often it may be asked in all.
             asked: how the question reads, for whoever looks at the ledger.
@@ -217,8 +233,62 @@ class Ledger(abc.ABC):
             question_name,
             times,
             asked,
+            fresh,
         )
-        return self._write(lambda journal: cashier.reserve(journal, wanted))
+        deadline = None
+        while True:
+            found = self._reserve(wanted)
+            if isinstance(found, Reservation):
+                return found
+            if deadline is None:
+                deadline = time.monotonic() + flights.PATIENCE
+            if FLIGHTS.is_own(found) or time.monotonic() > deadline:
+                raise refuse("ledger.question-is-still-being-answered")
+            self._wait(found)
+
+    def _reserve(self, wanted: Purchase) -> Reservation | Flight:
+        """One attempt in a transaction of its own; if it is interrupted, nothing was reserved."""
+        granted: list[Reservation] = []
+        interrupted = False
+
+        def attempt(journal: Journal) -> Reservation | Flight | None:
+            if interrupted:
+                return None
+            found = cashier.reserve(journal, wanted)
+            if isinstance(found, Reservation) and found.answer is None:
+                granted.append(found)
+            return found
+
+        def undo(journal: Journal) -> None:
+            for reservation in granted:
+                settlement.release_unread(journal, reservation, "interrupted")
+
+        try:
+            found = self._write(attempt)
+            if granted:
+                FLIGHTS.opened(_flight(granted[0]))
+        except (Refused, Fault):
+            raise
+        except BaseException:  # as by Ctrl-C: the transaction may still be to come
+            interrupted = True
+            with suppress(Refused, Fault):
+                self._write(undo)
+            raise
+        assert found is not None  # noqa: S101 - nobody was interrupted
+        return found
+
+    def _wait(self, flight: Flight) -> None:
+        """Returns when a flight has ended, or when its owner's life is to be looked into again."""
+        signal = FLIGHTS.signal(flight)
+        again = time.monotonic() + flights.LIVENESS
+
+        def going(rows: Rows) -> bool:
+            ticket = rows.ticket(flight.sequence)
+            return ticket is not None and ticket.outcome == OPEN
+
+        for pause in pauses():
+            if signal.wait(pause) or time.monotonic() > again or not self._read(going):
+                return
 
     def commit(self, reservation: Reservation, answer: bytes) -> None:
         """Stores the answer durably; only then may it leave.
@@ -230,6 +300,7 @@ class Ledger(abc.ABC):
         if len(answer) > LARGEST_ANSWER:
             raise refuse("ledger.answer-has-bytes", many=len(answer), largest_answer=LARGEST_ANSWER)
         self._write(lambda journal: settlement.commit(journal, reservation, answer))
+        FLIGHTS.ended(_flight(reservation))
 
     def release_unread(self, reservation: Reservation, reason: str = "") -> None:
         """Gives the price back, because no row was read and no noise was drawn.
@@ -240,14 +311,19 @@ class Ledger(abc.ABC):
         """
         why = given_text(reason, "reason", empty=True)
         self._write(lambda journal: settlement.release_unread(journal, reservation, why))
+        FLIGHTS.ended(_flight(reservation))
 
     def abandon(self, reservation: Reservation, reason: str = "") -> None:
         """Ends a reservation without an answer. The price stays spent and the key used up."""
         why = given_text(reason, "reason", empty=True)
         self._write(lambda journal: settlement.abandon(journal, reservation, why))
+        FLIGHTS.ended(_flight(reservation))
 
     def cached(self, dataset: str, cache_key: str) -> bytes | None:
-        """The latest answer stored under a cache key of this data set, or None; costs nothing."""
+        """The answer stored under a cache key of this data set, or None; costs nothing.
+
+        Of several, as before single flight, the latest.
+        """
         name = cache_name(given_text(dataset, "dataset"), given_text(cache_key, "cache_key"))
 
         def look(rows: Rows) -> bytes | None:
@@ -483,6 +559,10 @@ class Ledger(abc.ABC):
     @abc.abstractmethod
     def _hold_to(self, anchor: Anchor) -> None:
         """A fault unless the ledger goes on from `anchor`."""
+
+
+def _flight(reservation: Reservation) -> Flight:
+    return Flight(reservation.owner, reservation.sequence)
 
 
 def closed() -> Refused:

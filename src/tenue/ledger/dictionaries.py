@@ -42,7 +42,7 @@ class Dictionaries:
         self._tickets: dict[int, Ticket] = {}
         self._answers: dict[int, bytes] = {}
         self._names: dict[bytes, int] = {}
-        self._caches: dict[bytes, int] = {}
+        self._answered: dict[bytes, int] = {}  # the ticket answered last, by cache name
         self._open: dict[int, Ticket] = {}
 
     def head(self) -> tuple[int, bytes]:
@@ -102,8 +102,14 @@ class Dictionaries:
     def open_tickets(self) -> list[Ticket]:
         return list(self._open.values())
 
+    def tickets_cached(self, cache: bytes) -> list[Ticket]:
+        answered = self._answered.get(cache)
+        found = [ticket for ticket in self._open.values() if ticket.cache == cache]
+        return found if answered is None else [self._tickets[answered], *found]
+
     def cached(self, cache: bytes) -> int | None:
-        return self._caches.get(cache)
+        sequence = self._answered.get(cache)
+        return None if sequence is None else self._tickets[sequence].settled
 
     def reserved(self, sequence: int) -> Reserved:
         there = 0 < sequence <= len(self.entries)
@@ -132,8 +138,12 @@ class Dictionaries:
                     self._names[ticket.name] = sequence
                 elif self._names.get(ticket.name) == sequence:
                     del self._names[ticket.name]
-            if ticket.outcome == ANSWERED and ticket.cache and ticket.settled:
-                self._caches[ticket.cache] = max(ticket.settled, self._caches.get(ticket.cache, 0))
+            if ticket.outcome == ANSWERED and ticket.cache:
+                self._answered[ticket.cache] = max(
+                    sequence,
+                    self._answered.get(ticket.cache, sequence),
+                    key=lambda one: self._tickets[one].settled or 0,
+                )
 
     def lines(self) -> Iterator[Line]:
         for sequence, text, link in self.entries:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import weakref
+from collections.abc import Callable
 from typing import Protocol
 
 
@@ -25,6 +26,25 @@ def watch(thing: Forkable) -> None:
     """Calls `thing` around every fork that Python makes, for as long as it lives."""
     with _turn:
         _watched.add(thing)
+
+
+class InChild:
+    """Calls a method of whatever keeps this, in a forked child; around the fork it does nothing."""
+
+    def __init__(self, method: Callable[[], None]) -> None:
+        self._method = weakref.WeakMethod(method)
+        watch(self)
+
+    def before_fork(self) -> None:
+        """Nothing is taken."""
+
+    def after_fork_in_parent(self) -> None:
+        """Nothing was taken."""
+
+    def after_fork_in_child(self) -> None:
+        method = self._method()
+        if method is not None:
+            method()
 
 
 def _before() -> None:

@@ -16,8 +16,8 @@ from .row import EVERYONE, Account, Dataset
 class Reservation:
     """A price already paid; the right to draw noise once.
 
-    `answer` is None: read the rows, draw, `commit`. `answer` holds bytes: the key was used before,
-    this is its answer, nothing was debited now, and nothing may be drawn.
+    `answer` is None: read the rows, draw, `commit`. `answer` holds bytes: the key or the question
+    was answered before, this is its answer, nothing was debited now, and nothing may be drawn.
     """
 
     dataset: str

@@ -61,6 +61,7 @@ class Totals(Books):
         self.answers: dict[int, bytes] = {}
         self._reserved: dict[int, Reserved] = {}
         self._names: dict[bytes, int] = {}
+        self._caches: dict[bytes, list[int]] = {}
         # the rows that every request of a batch looks at are fetched once
         self._datasets_read: dict[str, Dataset | None] = {}
         self._accounts_read: dict[tuple[str, str], Account] = {}
@@ -122,6 +123,14 @@ class Totals(Books):
         known = {ticket.sequence: ticket for ticket in self.shelf.open_tickets()}
         known.update(self.tickets)
         return [ticket for ticket in known.values() if ticket.outcome == OPEN]
+
+    def tickets_cached(self, cache: bytes) -> list[Ticket]:
+        """The tickets under a cache name that are open or answered; of the latter maybe not all,
+        but the last."""
+        known = {ticket.sequence: ticket for ticket in self.shelf.tickets_cached(cache)}
+        for sequence in {*known, *self._caches.get(cache, ())} & self.tickets.keys():
+            known[sequence] = self.tickets[sequence]
+        return [ticket for ticket in known.values() if ticket.outcome in (OPEN, ANSWERED)]
 
     def reserved(self, sequence: int) -> Reserved:
         return self._reserved.get(sequence) or self.shelf.reserved(sequence)
@@ -208,6 +217,8 @@ class Totals(Books):
         self._reserved[sequence] = fact
         if name is not None:
             self._names[name] = sequence
+        if cache is not None:
+            self._caches.setdefault(cache, []).append(sequence)
 
     def _settle(self, sequence: int, reservation: int, outcome: int) -> None:
         ticket = self.ticket(reservation)

@@ -9,17 +9,19 @@ from ..lazy import lazily
 if TYPE_CHECKING:
     from . import workload
     from .answer.answer import Answer
+    from .dataset import Dataset, open_dataset, protect
     from .plan.plan import Plan
-    from .session import Session, protect
+    from .session import Session
 
-__all__ = ["Answer", "Plan", "Session", "protect", "workload"]
+__all__ = ["Answer", "Dataset", "Plan", "Session", "open_dataset", "protect", "workload"]
 
 lazily(
     __name__,
     {
         ".answer.answer": "Answer",
+        ".dataset": "Dataset open_dataset protect",
         ".plan.plan": "Plan",
-        ".session": "Session protect",
+        ".session": "Session",
         ".workload": "workload",
     },
 )

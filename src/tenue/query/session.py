@@ -7,31 +7,26 @@ The ledger is debited durably before a row is read, and the answer is stored bef
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from ..engine.contract import FAULT, Engine, Validated
-from ..engine.open import open_engine
-from ..engine.source.beside import ledger_places
-from ..errors import EngineFault, Fault, InvalidTable, Refused, refuse
+from ..engine.contract import FAULT, Engine
+from ..errors import EngineFault, Fault, Refused, refuse
 from ..ledger.composition import charge
 from ..ledger.contract import Ledger
-from ..ledger.given import NOWHERE, Place, given_ledger
 from ..ledger.record import Balance
+from ..ledger.text import given_text
 from ..number import Number, checked_call, flag
 from ..promise import checked_neighbours
 from ..schema import Schema
-from ..schema.schema import given_schema
 from .answer.answer import Answer
 from .answer.together import Answers
-from .belief.person import unit_in_words
 from .belief.protocol import allow_without_protocol, priced_by
 from .explain import explain, explain_many, plan_select
 from .inquiry import Inquiry, inquire, inquire_many
-from .opening import Opening, refuse_excess, refuse_other_rows
+from .opening import Opening
+from .plan.kept import Kept
 from .plan.plan import Plan
 from .terms import Terms
 from .view import html_view, text_view
@@ -47,156 +42,62 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 HOLDER = "holder"
-_MOST_PLANS = 64
 
 
-@checked_call
-def protect(
-    source: object = None,
-    *,
-    schema: Schema | str | os.PathLike[str] | Mapping[str, Any],
-    ledger: Ledger | str | os.PathLike[str] | None = None,
-    analyst: str | None = None,
-) -> Session:
-    """A table that answers private questions, each paid from its ledger.
+class Opened(Protocol):
+    """What a session needs of the data set that it asks.
 
-    Parameters
-        source: the table: a path, a data frame or a connection; None for the schema's own source.
-        schema: a `Schema`, or the path of its file.
-        ledger: a ledger or its path; None for the one that the schema names, else the one beside
-            the table's file (`census.ledger` for `census.csv`), else beside the schema's file.
-        analyst: who asks; quotas are kept by this name. None is the holder, whose name nobody else
-            may have.
-
-    A file is read from end to end when the holder opens it for the first time, and again when it
-    has changed; the ledger records that. Later openings read no row, and an analyst is refused
-    while a file is not what the holder opened last.
+    engine: what reads the rows; refused once the data set is closed.
+    plans: what was planned before, for whomever.
     """
-    if isinstance(analyst, str) and analyst.strip().casefold() == HOLDER:
-        raise refuse("query.analyst-is-holder-asks-with-analyst-none", analyst=analyst)
-    described, beside = given_schema(schema)
-    if not described.private:
-        raise refuse("query.bounds-of-were-read-from-its-rows", name=described.name)
-    if described.budget is None:
-        raise refuse("query.schema-of-has-no-budget", name=described.name)
-    holder = analyst is None
-    place = _place(ledger, source, described, beside, holder=holder)
-    # before the ledger: what is refused here must not leave one behind
-    engine = _opened(source if source is not None else described.location, described, holder=holder)
-    try:
-        books = given_ledger(ledger, place)
-        name = books.known_as(described.name)
-        books.open_dataset(
-            name,
-            described.budget.total,
-            described.budget.per_analyst,
-            neighbours=checked_neighbours(described.neighbours),
-            individual=described.budget.individual,
-            total_delta=described.budget.delta or 0,
-            schema_digest=described.digest,
-            data_version=described.version or "",
-            protocol="" if described.protocol is None else str(described.protocol),
-            unit=unit_in_words(described),
-        )
-        opening = _validated(engine, books, name, described, holder=holder)
-    except BaseException:
-        engine.close()
-        raise
-    return Session(described, engine, books, HOLDER if analyst is None else analyst, opening)
 
+    schema: Schema
+    ledger: Ledger
+    name: str
+    seal: str
+    plans: Kept[tuple[str, str], Inquiry[Any]]
 
-def _place(
-    ledger: object, source: object, schema: Schema, file: Path | None, *, holder: bool
-) -> Place:
-    """Where the ledger lies, if none is given; an analyst does not hear that a file is missing."""
-    if ledger is not None:
-        return NOWHERE
-    try:
-        return Place(schema.ledger_location, ledger_places(source, schema), file)
-    except InvalidTable:
-        if holder:
-            raise
-    raise refuse("query.table-is-not-as-holder-opened-it")
-
-
-def _opened(source: object, schema: Schema, *, holder: bool) -> Engine:
-    """The engine; an analyst hears of files only that they are not as the holder opened them."""
-    if holder or not isinstance(source, str | os.PathLike):
-        return open_engine(source, schema)
-    with suppress(InvalidTable):
-        return open_engine(source, schema)
-    raise refuse("query.table-is-not-as-holder-opened-it")
-
-
-def _read_now(engine: Engine, *, holder: bool) -> Validated:
-    """Every row read once; an analyst does not hear which column could not be."""
-    if holder:
-        return engine.validate()
-    with suppress(InvalidTable):
-        return engine.validate()
-    raise refuse("query.table-is-not-as-holder-opened-it")
-
-
-def _validated(
-    engine: Engine, books: Ledger, name: str, schema: Schema, *, holder: bool
-) -> Opening | None:
-    """open → validate → record: what the holder learns by opening the table; an analyst nothing.
-
-    A table in the opener's own process has no record, and is read whenever it is opened.
-    """
-    files = engine.files
-    if not holder:
-        refuse_excess(engine.excess)
-    if files is None:
-        found = _read_now(engine, holder=holder)
-        refuse_other_rows(schema, found.rows)
-        return Opening.now(schema, found, engine.excess) if holder else None
-    stamp, known = files.stamp(), books.validated(name)
-    if known is not None and (known.mark, known.reading) == (stamp.mark, stamp.reading):
-        return Opening.before(engine.excess) if holder else None
-    if not holder:
-        raise refuse("query.table-is-not-as-holder-opened-it")
-    if (
-        known is not None
-        and known.reading == stamp.reading
-        and known.digest == files.digest()
-        and files.unchanged()
-    ):
-        books.record_validation(name, stamp, known.digest)
-        return Opening.before(engine.excess)
-    found = engine.validate()
-    refuse_other_rows(schema, found.rows)
-    books.record_validation(name, stamp, found.digest)
-    return Opening.now(schema, found, engine.excess)
+    @property
+    def engine(self) -> Engine: ...
+    def session(self, analyst: str) -> Session: ...
+    def close(self) -> None: ...
 
 
 class Session:
-    """A protected table, as one analyst sees it.
+    """A protected table, as one analyst sees it; for any number of threads.
 
+    schema: what is declared about the table.
+    ledger: what was spent.
+    analyst: who asks.
     opening: what the holder learned by opening the table; None for everybody else.
     """
 
     def __init__(
-        self,
-        schema: Schema,
-        engine: Engine,
-        ledger: Ledger,
-        analyst: str,
-        opening: Opening | None = None,
+        self, dataset: Opened, analyst: str, opening: Opening | None = None, *, owns: bool = False
     ) -> None:
-        self.schema = schema
-        self.opening = opening
-        self.ledger = ledger
+        self.schema = dataset.schema
+        self.ledger = dataset.ledger
         self.analyst = analyst
-        self._engine = engine
-        self._plans: dict[tuple[str, str], Inquiry[Answer] | Inquiry[GroupedAnswer]] = {}
-        self._dataset = ledger.known_as(schema.name)
-        self._seal = ledger.seal(schema.digest)
+        self.opening = opening
+        self._dataset = dataset
+        self._seal = dataset.seal
+        self._owns = owns
+        self._closed = False
+
+    def for_analyst(self, name: str) -> Session:
+        """The same table as another analyst sees it, without opening it again.
+
+        What `protect(analyst=name)` refuses is refused here. It can be asked until the session that
+        `protect` gave is closed, or the data set of `open_dataset`.
+        """
+        self._refuse_closed()
+        return self._dataset.session(given_text(name, "name"))
 
     @property
     def budget(self) -> Balance:
         """What was spent and what remains; of the other analysts only the holder hears."""
-        found = self.ledger.balance(self._dataset)
+        self._refuse_closed()
+        found = self.ledger.balance(self._dataset.name)
         return found if self.analyst == HOLDER else found.seen_by(self.analyst)
 
     @checked_call
@@ -400,36 +301,37 @@ class Session:
         answer = self.ask(question_of(self.schema, column), epsilon=epsilon, key=key, fresh=fresh)
         return suggest(self.schema, column, answer)  # type: ignore[arg-type]
 
-    def _planned(self, sql: str, terms: Terms) -> Inquiry[Answer] | Inquiry[GroupedAnswer]:
+    def _planned(self, sql: str, terms: Terms) -> Inquiry[Any]:
         """read → plan, from the schema alone; kept for when the same is asked again."""
-        asked = (sql, repr(terms))
-        if asked not in self._plans:
-            if len(self._plans) >= _MOST_PLANS:
-                self._plans.clear()
+
+        def make() -> Inquiry[Any]:
             plan = plan_select(sql, self.schema, terms)
             if isinstance(plan, Plan):
-                self._plans[asked] = inquire(plan, self.schema, self._seal)
-            else:
-                from .grouping_sets import inquire_sets
+                return inquire(plan, self.schema, self._seal)
+            from .grouping_sets import inquire_sets
 
-                self._plans[asked] = inquire_sets(plan, self.schema, self._seal)
-        return self._plans[asked]
+            return inquire_sets(plan, self.schema, self._seal)
+
+        return self._dataset.plans.get((sql, repr(terms)), make)
 
     def _settled(self, wanted: Inquiry[T], key: str | None, fresh: bool) -> T:
         """look up → pay → draw → store → read: the one path of whatever is paid for.
 
+        The first look saves a transaction; whether the question is new is decided in the one that
+        pays.
         The price stays spent whatever goes wrong after it was paid: a row may have been read.
         """
         flag(fresh, "fresh")
+        self._refuse_closed()
         if not wanted.price:
             return wanted.read(wanted.public, False)
-        ledger, name = self.ledger, self._dataset
+        ledger, name, engine = self.ledger, self._dataset.name, self._dataset.engine
         stored = ledger.cached(name, wanted.identity)
         known = key is not None and ledger.has_key(name, self.analyst, key)
         if stored is not None and not fresh and not known:
             return wanted.read(stored, True)
         wanted.rehearse()
-        if not self._unchanged():
+        if not _unchanged(engine):
             raise refuse("query.table-is-not-as-holder-opened-it")
         proved = wanted.proved or checked_neighbours(self.schema.neighbours)
         with priced_by(self.schema):
@@ -439,8 +341,8 @@ class Session:
                 charge(wanted.price, proved, wanted.person),
                 key,
                 wanted.identity,
-                # the first answer stays the one that is repeated, so a retry never sees another
-                cache_key=wanted.identity if stored is None else None,
+                cache_key=wanted.identity,
+                fresh=fresh,
                 column=wanted.column,
                 question_name=wanted.question_name,
                 times=wanted.times,
@@ -449,8 +351,8 @@ class Session:
         if reservation.answer is not None:
             return wanted.read(reservation.answer, True)
         try:
-            drawn = wanted.draw(self._engine)
-            if not self._unchanged():
+            drawn = wanted.draw(engine)
+            if not _unchanged(engine):
                 raise EngineFault(FAULT)  # of which file the rows were, nobody knows
             ledger.commit(reservation, drawn)
         except BaseException:
@@ -470,17 +372,23 @@ class Session:
     def _repr_html_(self) -> str:
         return html_view(self.schema, self.analyst, self._budget_if_open())
 
-    def _unchanged(self) -> bool:
-        """Whether the table's files are those that were opened."""
-        return self._engine.files is None or self._engine.files.unchanged()
+    def _refuse_closed(self) -> None:
+        if self._closed:
+            raise refuse("query.session-is-closed")
 
     def close(self) -> None:
-        """Lets go of the table and of the ledger's file."""
-        self._engine.close()
-        self.ledger.close()
+        """Ends the session; one that `protect` gave lets go of the table and the ledger too."""
+        self._closed = True
+        if self._owns:
+            self._dataset.close()
 
     def __enter__(self) -> Session:
         return self
 
     def __exit__(self, *exception: object) -> None:
         self.close()
+
+
+def _unchanged(engine: Engine) -> bool:
+    """Whether the table's files are those that were opened."""
+    return engine.files is None or engine.files.unchanged()

@@ -52,13 +52,6 @@ def test_what_only_equals_a_price_is_not_taken_for_it(data: Session) -> None:
         data.ask(COUNT, epsilon=True)
 
 
-def test_few_plans_are_kept(data: Session, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(session, "_MOST_PLANS", 3)
-    for cut in range(8):
-        data.ask(f"SELECT COUNT(*) FROM t WHERE x > {cut}", epsilon=1)  # noqa: S608
-        assert len(data._plans) <= 3
-
-
 @pytest.mark.parametrize("individual", [False, True])
 def test_the_price_is_paid_before_a_row_is_read_and_stays_paid(
     individual: bool, monkeypatch: pytest.MonkeyPatch
@@ -78,7 +71,7 @@ def test_the_price_is_paid_before_a_row_is_read_and_stays_paid(
             raise EngineFault("the engine did not answer")
 
         for call in ("measure", "ranks", "column_steps"):
-            monkeypatch.setattr(data._engine, call, fails)
+            monkeypatch.setattr(data._dataset.engine, call, fails)
         sql = "SELECT MEDIAN(x) FROM t"
         with pytest.raises(EngineFault):
             data.ask(sql, epsilon=3, individual=individual)

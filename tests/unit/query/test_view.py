@@ -10,6 +10,7 @@ import pytest
 
 import tenue as tn
 from tenue.ledger import Memory
+from tenue.query.dataset import Dataset
 from tenue.query.session import HOLDER, Session
 
 SCHEMA: dict[str, Any] = {
@@ -31,7 +32,8 @@ class Untouchable:
 
 
 def untouchable(analyst: str, ledger: Memory) -> Session:
-    return Session(tn.Schema.from_dict(SCHEMA), Untouchable(), ledger, analyst)  # type: ignore[arg-type]
+    opened = Dataset(tn.Schema.from_dict(SCHEMA), Untouchable(), ledger)  # type: ignore[arg-type]
+    return Session(opened, analyst)
 
 
 @pytest.fixture
@@ -58,7 +60,7 @@ def test_a_view_reads_no_row_and_costs_nothing(
     for part in ("sex", "number", "0 to 10 by 1", "Male", analyst, "add-or-remove"):
         assert part in shown
     with pytest.raises(AssertionError, match="a view asked"):  # a view that counted rows
-        data._engine.count(None)
+        data._dataset.engine.count(None)  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("view", VIEWS)

@@ -44,6 +44,8 @@ class Spark(Relational[Session]):
         schema: what is declared about the table.
     """
 
+    reopens = False  # the gateway to the JVM is the process's own
+
     def __init__(self, source: InSpark, schema: Table) -> None:
         super().__init__(schema.unit, Bench, SPARK)
         self._session: Session | None = Session(source)

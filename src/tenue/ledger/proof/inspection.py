@@ -74,6 +74,8 @@ class _Recount(Totals):
         self._reserved.pop(reservation)
         if ticket.name is not None:
             self._names.pop(ticket.name, None)
+        if ticket.cache is not None:
+            self._caches.pop(ticket.cache, None)
 
     def differs_from(self, stored: Stored) -> str:
         """What in the stored totals is not what the entries amount to; empty if nothing is."""

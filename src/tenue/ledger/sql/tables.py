@@ -161,6 +161,16 @@ class Tables:
         rows = self._run("SELECT * FROM ticket WHERE outcome = 0 ORDER BY sequence")
         return [Ticket(*row) for row in rows]
 
+    def tickets_cached(self, cache: bytes) -> list[Ticket]:
+        """The ticket answered last under a cache name, and those that are open under it."""
+        rows = self._run(
+            "SELECT * FROM (SELECT * FROM ticket WHERE cache = ? AND outcome = 1"
+            " ORDER BY settled DESC LIMIT 1) AS answered"
+            " UNION ALL SELECT * FROM ticket WHERE cache = ? AND outcome = 0",
+            (cache, cache),
+        )
+        return [Ticket(*row) for row in rows.fetchall()]
+
     def cached(self, cache: bytes) -> int | None:
         row = self._run(
             "SELECT settled FROM ticket WHERE cache = ? AND outcome = 1"

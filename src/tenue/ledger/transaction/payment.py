@@ -13,7 +13,8 @@ from ...errors import OverBudget, Refused, refuse
 from ...promise.loss import NOTHING, EpsilonDelta, decimal
 from ..fact import Asked, Reserved
 from ..record import Reservation
-from ..row import ANSWERED, EVERYONE, OPEN, Dataset, ticket_name
+from ..row import ANSWERED, EVERYONE, OPEN, Dataset, Ticket, cache_name, ticket_name
+from .flight import Flight
 from .journal import Journal
 from .purchase import Purchase
 from .settlement import bury
@@ -21,12 +22,16 @@ from .settlement import bury
 _LARGEST_SUM = EpsilonDelta(2**62)  # sums stay within the 64 bits of a stored integer
 
 
-def reserve(journal: Journal, wanted: Purchase) -> Reservation:
-    """Debits a price, or hands out the answer that the key already has."""
+def reserve(journal: Journal, wanted: Purchase) -> Reservation | Flight:
+    """Debits a price; or hands out the answer that the key or the question already has; or says
+    which reservation will have it."""
     dataset = known_dataset(journal, wanted.dataset)
     known = replay(journal, wanted)
     if known is not None:
         return known
+    ticket = _asked_already(journal, wanted)
+    if ticket is not None and not wanted.fresh:
+        return _shared(journal, wanted, ticket)
     if wanted.column == "dp":
         cost = _afford(journal, dataset, wanted)
     else:
@@ -44,7 +49,8 @@ def reserve(journal: Journal, wanted: Purchase) -> Reservation:
             question_digest=wanted.question_digest,
             question_name=wanted.question_name,
             key=wanted.key,
-            cache_key=wanted.cache_key,
+            # the first answer stays the one that is repeated
+            cache_key=wanted.cache_key if ticket is None else None,
             owner=owner,
         )
     )
@@ -69,20 +75,42 @@ def replay(journal: Journal, wanted: Purchase) -> Reservation | None:
     ):
         raise refuse("ledger.key-already-stands-for-another-question", key=wanted.key)
     if ticket.outcome == ANSWERED and ticket.settled is not None:
-        return Reservation(
-            wanted.dataset,
-            wanted.analyst,
-            wanted.key,
-            ticket.sequence,
-            ticket.owner,
-            0,
-            journal.totals.answer(ticket.settled),
-        )
+        return _answered(journal, wanted, ticket, ticket.settled)
     if ticket.outcome == OPEN:
         if journal.alive(ticket.owner):
             raise refuse("ledger.question-with-key-is-still-being-answered", key=wanted.key)
         bury(journal, ticket.owner)
     raise refuse("ledger.question-key", key=wanted.key, decimal=decimal(before.loss.epsilon))
+
+
+def _asked_already(journal: Journal, wanted: Purchase) -> Ticket | None:
+    """The ticket that was answered under the same cache key, else one that will be; None if this
+    question is new. What a dead owner left open under the key is finalised as spent."""
+    cache = cache_name(wanted.dataset, wanted.cache_key)
+    tickets = [] if cache is None else journal.totals.tickets_cached(cache)
+    answered = [ticket for ticket in tickets if ticket.outcome == ANSWERED]
+    if answered:
+        return max(answered, key=lambda ticket: ticket.settled or 0)
+    for ticket in tickets:
+        if journal.alive(ticket.owner):
+            return ticket
+    for owner in {ticket.owner for ticket in tickets}:
+        bury(journal, owner)
+    return None
+
+
+def _shared(journal: Journal, wanted: Purchase, ticket: Ticket) -> Reservation | Flight:
+    if ticket.settled is None:
+        return Flight(ticket.owner, ticket.sequence)
+    return _answered(journal, wanted, ticket, ticket.settled)
+
+
+def _answered(journal: Journal, wanted: Purchase, ticket: Ticket, at: int) -> Reservation:
+    """The stored answer of a ticket, at no price."""
+    answer = journal.totals.answer(at)
+    return Reservation(
+        wanted.dataset, wanted.analyst, wanted.key, ticket.sequence, ticket.owner, 0, answer
+    )
 
 
 def known_dataset(journal: Journal, name: str) -> Dataset:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...errors import refuse
 from ...frozen import dataclass
-from ...number import whole
+from ...number import flag, whole
 from ..composition import Charge, Column
 from ..text import given_text, readable
 
@@ -23,6 +23,7 @@ class Purchase:
     question_name: str | None
     times: int | None
     asked: str | None = None
+    fresh: bool = False
 
     def __post_init__(self) -> None:
         if not isinstance(self.charge, Charge):
@@ -38,6 +39,7 @@ class Purchase:
             value = getattr(self, name)
             if value is not None or name in ("dataset", "analyst", "question_digest"):
                 object.__setattr__(self, name, given_text(value, name))
+        flag(self.fresh, "fresh")
         if self.times is not None:
             object.__setattr__(self, "times", whole(self.times, "times"))
         if self.asked is not None:

@@ -22,7 +22,9 @@ def path(tmp_path: Path) -> Path:
     with SQLite(made) as ledger:
         ledger.open_dataset("census", 5, 3, neighbours="replace")
         for number in range(4):
-            paid = ledger.reserve("census", "ann", CHARGE, f"k{number}", "q", cache_key="c")
+            paid = ledger.reserve(
+                "census", "ann", CHARGE, f"k{number}", "q", cache_key="c", fresh=True
+            )
             if number == 1:
                 ledger.release_unread(paid)
             elif number == 2:

@@ -6,6 +6,7 @@ import pytest
 
 from tenue.errors import LedgerFault
 from tenue.ledger import Charge, Memory
+from tenue.ledger.row import cache_name
 from tenue.ledger.sql.tables import Tables
 from tenue.ledger.sqlite.layout import create
 from tenue.ledger.transaction.journal import Journal
@@ -53,8 +54,12 @@ def test_no_lookup_of_a_question_scans_a_table(connection: sqlite3.Connection) -
         for step in plan:
             assert step.startswith("SEARCH") or "ORDER BY sequence DESC LIMIT 1" in sql, (sql, plan)
     tables.open_tickets()
-    [plan] = [plan for sql, plan in watched.plans.items() if "outcome = 0" in sql]
-    assert plan == ["SCAN ticket USING INDEX ticket_open"]
+    tables.tickets_cached(b"c")
+    plans = [plan for sql, plan in watched.plans.items() if "outcome = 0" in sql]
+    assert plans[0] == ["SCAN ticket USING INDEX ticket_open"]
+    scans = [step for step in plans[1] if step.startswith("SCAN ticket")]
+    assert scans == ["SCAN ticket USING INDEX ticket_open"]  # open ones are few
+    assert any("USING INDEX ticket_cache" in step for step in plans[1])
 
 
 def test_what_a_transaction_wrote_is_read_back(connection: sqlite3.Connection) -> None:
@@ -63,7 +68,7 @@ def test_what_a_transaction_wrote_is_read_back(connection: sqlite3.Connection) -
     memory.open_dataset("d", 10, 5, neighbours="add-or-remove", total_delta="1e-6")
     for person in ("p", "q"):
         charge = Charge.of(epsilon=1, delta="1e-7", neighbours="add-or-remove", person=person)
-        paid = memory.reserve("d", "ann", charge, person, "q", cache_key="c")
+        paid = memory.reserve("d", "ann", charge, person, "q", cache_key=person)
         memory.commit(paid, b"x")
     plain = Charge.of(epsilon=1, neighbours="replace")
     memory.reserve("d", "ann", plain, "i", "q", column="individual", question_name="m")
@@ -82,6 +87,11 @@ def test_what_a_transaction_wrote_is_read_back(connection: sqlite3.Connection) -
     for besides in ((), ("p",), ("p", "q")):
         assert tables.most("d", "ann", besides) == memory._rows.most("d", "ann", besides)
     assert tables.open_tickets() == memory._rows.open_tickets()
+    for key in ("p", "q", "i"):
+        name = cache_name("d", key)
+        assert name is not None
+        assert tables.tickets_cached(name) == memory._rows.tickets_cached(name)
+        assert len(tables.tickets_cached(name)) == (key != "i")
     assert tables.head() == memory._rows.head()
 
 
