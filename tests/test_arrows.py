@@ -55,7 +55,7 @@ _INSIDE = {
         "single vector"
     ),
     "evaluate": (
-        "verdict certificate code rows value group facts counts in_passes check pair risk "
+        "verdict certificate code rows value group klt facts counts in_passes check pair risk "
         "generalisation score utility compare"
     ),
     "ledger": (
