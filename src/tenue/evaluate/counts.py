@@ -85,7 +85,7 @@ class Counted:
             raise changed()
         return found
 
-    def secrets(self) -> Iterator[ConfidentialColumn]:
+    def confidential(self) -> Iterator[ConfidentialColumn]:
         for name, (secret, meaning) in self._wanted.items():
             parts = partial(self._diversity, name, meaning.codes.count)
             yield ConfidentialColumn(name, secret.kind != "category", parts, meaning.merged)

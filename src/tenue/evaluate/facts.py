@@ -81,7 +81,7 @@ class Loaded:
         units = groups.sizes if persons is None else groups.units(persons)
         return Sizes(units, groups.sizes, np.ones(groups.count, np.int64))
 
-    def secrets(self) -> Iterator[ConfidentialColumn]:
+    def confidential(self) -> Iterator[ConfidentialColumn]:
         for secret in self.columns:
             meaning = meant(secret, self._asked.column(secret.name), written=self._written)
             parts = partial(self._parts, meaning.codes)

@@ -92,7 +92,7 @@ class _Streamed:
         sizes = np.array(list(seen), np.int64)
         return Sizes(sizes, sizes, np.array(list(seen.values()), np.int64))
 
-    def secrets(self) -> Iterator[ConfidentialColumn]:
+    def confidential(self) -> Iterator[ConfidentialColumn]:
         for secret in self._confidential:
             merged = _is_merged(self._passes, secret)
             parts = partial(self._parts, secret)

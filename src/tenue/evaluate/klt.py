@@ -81,7 +81,7 @@ class Feeder(Protocol):
         """How large groups are; asked first."""
         ...
 
-    def secrets(self) -> Iterator[ConfidentialColumn]:
+    def confidential(self) -> Iterator[ConfidentialColumn]:
         """The confidential columns, one after the other."""
         ...
 
@@ -142,7 +142,7 @@ def evaluate(feeder: Feeder) -> Facts:
     sizes = feeder.sizes()
     homogeneous = np.zeros(sizes.groups, np.bool_)
     found, merged, homogeneous_rows = [], [], 0
-    for secret in feeder.secrets():
+    for secret in feeder.confidential():
         fold = Fold(secret.name, ordered=secret.ordered)
         begin = rows = homogeneous_rows = 0
         for part in secret.parts():

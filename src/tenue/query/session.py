@@ -428,7 +428,7 @@ class Session:
         known = key is not None and ledger.has_key(name, self.analyst, key)
         if stored is not None and not fresh and not known:
             return wanted.read(stored, True)
-        wanted.rehearse()
+        wanted.check()
         if not self._unchanged():
             raise refuse("query.table-is-not-as-holder-opened-it")
         proved = wanted.proved or checked_neighbours(self.schema.neighbours)

@@ -196,12 +196,14 @@ def feeder(*ends: tuple[int, int], less: int = 0) -> Any:
             sizes = groups.sizes - np.where(np.arange(groups.count) == 0, less, 0)
             yield Part(found, distinct_values(found), sizes)
 
-    def secrets() -> Iterator[ConfidentialColumn]:
+    def confidential() -> Iterator[ConfidentialColumn]:
         for name, values in VALUES.items():
             yield ConfidentialColumn(name, False, partial(parts, values))
 
     sizes = np.bincount(LABELS)
-    return SimpleNamespace(secrets=secrets, sizes=lambda: Sizes(sizes, sizes, np.ones(3, int)))
+    return SimpleNamespace(
+        confidential=confidential, sizes=lambda: Sizes(sizes, sizes, np.ones(3, int))
+    )
 
 
 @pytest.mark.parametrize("ends", [[(0, 3)], [(0, 1), (1, 2), (2, 3)], [(0, 2), (2, 3)]])

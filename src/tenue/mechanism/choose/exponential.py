@@ -84,6 +84,10 @@ class Exponential:
         number, index = self.draw([(gap, len(held)) for gap, held in classes.items()], source)
         return list(classes.values())[number][index]
 
+    def check_draw(self) -> None:
+        """Refuses whatever `choose` would refuse, and draws nothing: makes the widest table."""
+        self.table([(0, 1), (self.reach, self.candidates)])
+
     def draw(self, classes: Sequence[tuple[int, int]], source: Source) -> tuple[int, int]:
         """The number of the chosen class, and which of its candidates is chosen.
 

@@ -47,6 +47,9 @@ class Ballot(Draw):
     def required(self) -> str:
         return self.column
 
+    def check_draw(self, cells: int) -> None:
+        self.vote.check_draw()
+
     def read(self, rows: Rows) -> None:
         rows.votes(self.column, self.vote.candidates)
 
