@@ -48,7 +48,7 @@ _INSIDE = {
     ),
     "engine": (
         "predicate formula request watch server contract parts runs random_order held storage "
-        "finding sql people relational source duckdb postgres spark open doctor"
+        "finding registry sql people relational source duckdb postgres spark open doctor"
     ),
     "estimate": (
         "laplace_integral likelihood posterior window comparison refined refined_error "
