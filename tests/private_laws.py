@@ -25,7 +25,7 @@ import pytest
 
 from tenue.engine.contract import Passes
 from tenue.engine.held import Held
-from tenue.mechanism.choose.score import HighScore
+from tenue.mechanism.choose.exponential import Exponential
 from tenue.microdata.private import column, counts, tree
 from tenue.microdata.private.domain import Domain
 from tenue.microdata.private.joint import all_pairs, copula, grid, network, pair_tables
@@ -157,7 +157,7 @@ def _force(forced: Forced, patch: pytest.MonkeyPatch) -> None:
 
         return noisy
 
-    def chosen(rule: HighScore, scores: Sequence[int], source: Any = None) -> int:
+    def chosen(rule: Exponential, scores: Sequence[int], source: Any = None) -> int:
         number = forced.choose(len(scores))
         with localcontext(DIGITS):
             weights = [Decimal(0)] * len(scores)
@@ -170,7 +170,7 @@ def _force(forced: Forced, patch: pytest.MonkeyPatch) -> None:
 
     patch.setattr(DiscreteLaplace, "steps", steps)
     patch.setattr(SplitLaw, "decide", decided)
-    patch.setattr(HighScore, "choose", chosen)
+    patch.setattr(Exponential, "choose", chosen)
     for module in (tree, column, grid, pair_tables, all_pairs, network, copula):
         patch.setattr(module, "noisy", noised(module.noisy))
 

@@ -48,14 +48,14 @@ _INSIDE = {
     ),
     "engine": (
         "predicate formula request watch server contract parts runs random_order held storage "
-        "finding sql people relational source duckdb postgres spark open doctor"
+        "finding registry sql people relational source duckdb postgres spark open doctor"
     ),
     "estimate": (
         "laplace_integral likelihood posterior window comparison refined refined_error "
         "single vector"
     ),
     "evaluate": (
-        "verdict certificate code rows value group facts counts in_passes check pair risk "
+        "verdict certificate code rows value group klt facts counts in_passes check pair risk "
         "generalisation score utility compare"
     ),
     "ledger": (

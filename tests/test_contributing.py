@@ -191,16 +191,46 @@ ENGINE = Toy(
             *(_SQLITE, "ExactSum", "stored_as", "SQLiteEngine", "plain"),
             header="from .dialect import SQLITE",
         ),
+        "engine/sqlite/backend.py": '''"""SQLite reads lists of rows."""
+
+from ..registry import Backend
+from ..source.location import Frame
+
+
+class Rows(Frame):
+    pass
+
+
+class _SQLite(Backend):
+    claims = (Rows,)
+
+    def locate(self, source, name, folder):
+        return Rows(source) if isinstance(source, list) else None
+
+    def open_engine(self, source, schema, memory):
+        from .engine import SQLiteEngine
+
+        return SQLiteEngine(source.data, schema)
+
+    def open_table(self, source):
+        raise NotImplementedError
+
+    def open_tally(self, source, memory):
+        raise NotImplementedError
+
+    def describe(self, source, *, values):
+        raise NotImplementedError
+
+    def examine(self, source):
+        yield from ()
+
+
+BACKEND = _SQLite()
+''',
     },
     changed={
-        "engine/open.py": [
-            ("from .source", "from .sqlite.engine import SQLiteEngine\nfrom .source"),
-            (
-                "    return DuckDB(",
-                "    if isinstance(source, list):\n"
-                "        return SQLiteEngine(source, schema)\n"
-                "    return DuckDB(",
-            ),
+        "engine/registry.py": [
+            ('ROOMS = ("duckdb",', 'ROOMS = ("sqlite", "duckdb",'),
         ]
     },
 )

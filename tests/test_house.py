@@ -12,7 +12,7 @@ UNIT = ROOT / "tests" / "unit"
 MODULES = sorted(path for path in SOURCE.rglob("*.py") if path.name != "__init__.py")
 
 MOST = 15
-EXCEPTIONS: dict[str, str] = {}
+EXCEPTIONS: dict[str, str] = {"engine": "the registry of engines; issue 26 withdraws this rule"}
 """Rooms with more modules, and why."""
 
 NO_TEST = {

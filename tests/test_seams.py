@@ -274,6 +274,9 @@ class Coin(GridLaw):
     def _draw(self, size: int, source: Source) -> Any:
         return np.array([0, 1, 0, -1])[source.words(size, 8) % 4]
 
+    def _check_draw(self) -> None:
+        """It needs no table."""
+
     def _loss_of_steps(self, steps: Fraction) -> Fraction | float:
         return math.inf if steps else Fraction(0)
 

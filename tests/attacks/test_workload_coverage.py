@@ -349,7 +349,7 @@ def chosen_masses(draw: Clip, values: Sequence[int]) -> dict[int, float]:
     for place in range(len(draw.places)):
         less, up_to = sum(p < place for p in places), sum(p <= place for p in places)
         scores.append(min(selection.score.of(many, less, up_to), selection.reach))
-    weights = np.exp(-float(selection.fall) * np.array(scores))
+    weights = np.exp(-float(selection.law.fall) * np.array(scores))
     return dict(zip(draw.places, (weights / weights.sum()).tolist(), strict=True))
 
 

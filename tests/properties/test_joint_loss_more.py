@@ -17,8 +17,8 @@ from typing import Any
 import pytest
 
 from tenue.mechanism.bernstein import Bernstein, powers_of
+from tenue.mechanism.choose.exponential import Exponential
 from tenue.mechanism.choose.selection import Selection
-from tenue.mechanism.choose.vote import Vote
 from tenue.noise.box.law import OptimalBox
 from tenue.noise.criterion import VARIANCE
 from tenue.promise.loss import EpsilonDelta
@@ -81,17 +81,17 @@ def chosen_masses(selection: Selection, values: Sequence[int]) -> list[float]:
         score = selection.score.of(n, sum(x < v for x in values), sum(x <= v for x in values))
         spared = selection.low if selection.score.spared == "low" else selection.high
         score = 0 if v == spared and selection.score.spares(n) else score
-        weights.append(math.exp(-float(selection.fall) * min(score, selection.reach)))
+        weights.append(math.exp(-float(selection.law.fall) * min(score, selection.reach)))
     return [w / sum(weights) for w in weights]
 
 
-def vote_masses(vote: Vote, table: TableOf, cell: str | None) -> list[float]:
+def vote_masses(vote: Exponential, table: TableOf, cell: str | None) -> list[float]:
     """MODE(g) of a cell: the categories are those of the groups."""
     votes = [sum(g == c and cell in (None, g) for _, g in table) for c in GROUPS]
     weights = [0.0] * len(votes)
     for score, places in vote.classes(votes).items():
         for place in places:
-            weights[place] = math.exp(-float(vote.epsilon) * score)
+            weights[place] = math.exp(-float(vote.fall) * score)
     return [w / sum(weights) for w in weights]
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from importlib.metadata import PackageNotFoundError, version
 
 from ..errors import Refused
 from ..schema import Schema
 from .finding import Finding
 from .open import describe_table, open_engine
-from .source.location import Cluster, Database, Files, Server, locate, names_of, paths_of
+from .registry import backend_for
+from .source.location import locate
 
 
 def diagnose(source: object, schema: Schema | None = None) -> tuple[Finding, ...]:
@@ -33,47 +33,11 @@ def _examined(source: object, schema: Schema | None) -> Iterator[Finding]:
     except Refused as refusal:
         yield Finding.refused("source", refusal)
         return
-    if isinstance(place, Server):
-        yield Finding("source", "fine", f"The table {'.'.join(place.table)} in PostgreSQL")
-        yield from _drivers()
-        from .postgres.doctor import examine
-
-        yield from examine(place)
-    elif isinstance(place, Cluster):
-        what = f"The table {'.'.join(place.table)}" if place.table else "Parquet files"
-        yield Finding("source", "fine", f"{what} in Spark")
-        yield from _spark(place)
-    elif isinstance(place, Files | Database):
-        yield Finding("source", "fine", f"{names_of(paths_of(place)[:1])} is there")
+    yield from backend_for(place).examine(place)
     if schema is None:
         yield from _columns(source)
     else:
         yield from _declared(source, schema)
-
-
-def _drivers() -> Iterator[Finding]:
-    install = "pip install 'tenue[postgres]'"
-    try:
-        driver = f"psycopg {version('psycopg')}"
-    except PackageNotFoundError:
-        yield Finding("driver", "missing", "The package psycopg is not installed", install)
-        return
-    try:
-        faster = f"rows are handed over by ADBC {version('adbc-driver-postgresql')}"
-    except PackageNotFoundError:
-        faster = f"rows are handed over one by one; faster with ADBC ({install})"
-    yield Finding("driver", "fine", f"{driver}; {faster}")
-
-
-def _spark(place: Cluster) -> Iterator[Finding]:
-    try:
-        from .spark.doctor import examine
-    except ImportError:
-        install = "pip install 'tenue[spark]'"
-        yield Finding("driver", "missing", "The package pyspark is not installed", install)
-        return
-    yield Finding("driver", "fine", f"pyspark {version('pyspark')}")
-    yield from examine(place)
 
 
 def _columns(source: object) -> Iterator[Finding]:

@@ -4,29 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..errors import refuse
 from ..schema import Table
 from .contract import Engine, Numbers, Ordered, Passes, Tallied
-from .duckdb.engine import DuckDB
 from .duckdb.scratch import Scratch
-from .source.location import (
-    Cluster,
-    Database,
-    Distributed,
-    Files,
-    InSpark,
-    Relation,
-    Server,
-    locate,
-)
+from .registry import Load, backend_for
+from .source.location import Database, Files, Source, locate
 
 if TYPE_CHECKING:
     from .duckdb.describe import Described
-    from .duckdb.rows import Load
 
 __all__ = [
     "Scratch",
@@ -61,63 +49,15 @@ def open_engine(
             what the machine has. A connection keeps its own limit.
     """
     found = locate(source, schema.name, folder)
-    if isinstance(found, Server):
-        return _in_server(found, schema)
-    if isinstance(found, Cluster | Distributed):
-        return _in_spark(found, schema)
-    return DuckDB(found, schema, memory)
+    return backend_for(found).open_engine(found, schema, memory)
 
 
-def _in_server(source: Server, schema: Table) -> Engine:
-    _refuse_without_psycopg()
-    from .postgres.engine import Postgres
-
-    return Postgres(source, schema)
-
-
-def _refuse_without_psycopg() -> None:
-    try:
-        import_module(f"{__package__}.postgres.session")
-    except ImportError:
-        raise refuse("engine.postgresql-needs-psycopg") from None
-
-
-def _in_spark(source: InSpark, schema: Table) -> Engine:
-    _refuse_without_pyspark()
-    from .spark.engine import Spark
-
-    return Spark(source, schema)
-
-
-def _refuse_without_pyspark() -> None:
-    try:
-        import_module(f"{__package__}.spark.session")
-    except ImportError:
-        raise refuse("engine.spark-needs-pyspark") from None
-
-
-def open_table(
-    source: Files | Database | Relation | Server | InSpark,
-) -> tuple[tuple[str, ...], Load]:
+def open_table(source: Source) -> tuple[tuple[str, ...], Load]:
     """The columns of a table without a schema, and how they are read; refused if it is none."""
-    if isinstance(source, Server):
-        _refuse_without_psycopg()
-        from .postgres.whole import open_table as open_in_server
-
-        return open_in_server(source)
-    if isinstance(source, Cluster | Distributed):
-        _refuse_without_pyspark()
-        from .spark.whole import open_table as open_in_spark
-
-        return open_in_spark(source)
-    from .duckdb.rows import open_whole
-
-    return open_whole(source)
+    return backend_for(source).open_table(source)
 
 
-def open_tally(
-    source: Files | Database | Relation | Server | InSpark, memory: int
-) -> AbstractContextManager[Tallied]:
+def open_tally(source: Source, memory: int) -> AbstractContextManager[Tallied]:
     """The counts of a table without a schema, made where its rows are, as long as the context
     lasts; refused if it is none.
 
@@ -125,37 +65,13 @@ def open_tally(
         memory: how many bytes DuckDB may hold before it puts counts on disk. A relation's
             connection, a server and Spark have limits of their own.
     """
-    if isinstance(source, Server):
-        _refuse_without_psycopg()
-        from .postgres.tally import open_tally as open_in_server
-
-        return open_in_server(source)
-    if isinstance(source, Cluster | Distributed):
-        _refuse_without_pyspark()
-        from .spark.tally import open_tally as open_in_spark
-
-        return open_in_spark(source)
-    from .duckdb.tally import open_tally as open_here
-
-    return open_here(source, memory)
+    return backend_for(source).open_tally(source, memory)
 
 
 def describe_table(source: object, *, values: bool = False) -> list[Described]:
     """The columns of a table without a schema; with `values`, also what its rows hold."""
-    from .duckdb.describe import describe
-
     found = locate(source, "table")
-    if isinstance(found, Server):
-        _refuse_without_psycopg()
-        from .postgres.whole import describe as describe_in_server
-
-        return describe_in_server(found, values=values)
-    if isinstance(found, Cluster | Distributed):
-        _refuse_without_pyspark()
-        from .spark.whole import describe as describe_in_spark
-
-        return describe_in_spark(found, values=values)
-    return describe(source, values=values)
+    return backend_for(found).describe(found, values=values)
 
 
 def keep_rows(

@@ -17,15 +17,14 @@ from ..schema import Bounded, Column, Identifier, Schema, Table
 from .certificate import GROUP, UNCOUNTED, certificate_beside, quoted
 from .code import Codes
 from .counts import Counted
-from .facts import Asked, facts_of_rows
+from .facts import Asked, Loaded, Stored
 from .group import exposure, spelling
 from .group.dependence import Seen, determined
 from .group.spelling import named
+from .klt import RECORD, evaluate
 from .rows import Rows, open_counted, open_rows
 from .value import Values, typed
 from .verdict import Check, Reading
-
-_RECORD = "record"
 
 
 @checked_call
@@ -123,37 +122,26 @@ def _checked(
     loose = [] if declared is None else _unprotected(rows, declared, [*known, *wanted])
     asked = Asked(tuple(known), tuple(wanted), person, declared)
     counted = _counted(rows, asked) if persons is None else None
-    found = facts_of_rows(rows, asked, persons) if counted is None else counted.facts()
+    stored: Stored = Loaded(rows, asked, persons) if counted is None else counted
+    found = evaluate(stored)
     # whose the rows are is not known: how many of each questions count bounds nothing
     uncounted = person is None and persons is None and unit is None and _of_persons(declared)
     most = _rows_per_unit(declared) if uncounted else 1
-    units = -(-found.units // most)
-    k = int(units.min())
-    alone = units == 1
-    return Check(
-        rows=found.rows,
-        quasi_identifiers=asked.known,
-        unit=person or unit or (declared.unit if declared else _RECORD),
-        groups=found.groups,
-        k=k,
-        smallest_groups=int(found.times[units == k].sum()),
-        smallest_rows=int(found.sizes.min()),
-        unique_share=int((found.sizes * found.times)[alone].sum()) / found.rows,
-        homogeneous_groups=found.homogeneous_groups,
-        homogeneous_share=found.homogeneous_rows / found.rows,
-        confidential=found.confidential,
+    return found.check(
+        asked.known,
+        unit=person or unit or (declared.unit if declared else RECORD),
         notes=(
-            *spelling.respelled(found.respelled),
-            *spelling.renamed([person] if person and found.renamed else []),
+            *spelling.respelled(stored.respelled),
+            *spelling.renamed([person] if person and stored.renamed else []),
             *spelling.merged_values(found.merged),
             *(
                 ()
                 if declared is None
-                else _about_schema(rows, declared, known, found.columns, uncounted, most)
+                else _about_schema(rows, declared, known, stored.columns, uncounted, most)
             ),
             *exposure.unprotected(loose),
         ),
-        k_from="rows" if uncounted else "units",
+        rows_per_unit=most if uncounted else None,
     )
 
 
@@ -192,7 +180,7 @@ def _exposed(found: Check, rows: Rows, schema: Table | None, unit: str | None) -
         doubtful = [name for name in _undeclared(rows, schema) if name not in used]
     asked = Asked(grouped_by, tuple(secret), person, schema)
     looked_at = list(dict.fromkeys([*grouped_by, *secret, *loose, *doubtful]))
-    look = _counted(rows, asked) or _Loaded(rows, schema, looked_at)
+    look = _counted(rows, asked) or _Columns(rows, schema, looked_at)
     apparent = [name for name in doubtful if look.names_rows(name)]
     loose = [name for name in loose if name not in apparent]
     seen = look.seen([*grouped_by, *secret, *loose], found.rows)
@@ -214,7 +202,7 @@ def _exposed(found: Check, rows: Rows, schema: Table | None, unit: str | None) -
     )
 
 
-class _Loaded:
+class _Columns:
     """The columns of a table that is read into this process."""
 
     def __init__(self, rows: Rows, schema: Table | None, names: list[str]) -> None:
@@ -284,14 +272,14 @@ def _check_roles(known: list[str], wanted: list[str]) -> None:
 def _person(rows: Rows, schema: Table | None, unit: str | None) -> str | None:
     """The column that names a person; None if rows are counted, or if it is not in the table."""
     if unit is not None:
-        return None if unit == _RECORD else rows.spelled(unit)
-    if schema is None or schema.unit == _RECORD:
+        return None if unit == RECORD else rows.spelled(unit)
+    if schema is None or schema.unit == RECORD:
         return None
     return rows.find(schema.unit)
 
 
 def _of_persons(schema: Table | None) -> bool:
-    return schema is not None and schema.unit != _RECORD
+    return schema is not None and schema.unit != RECORD
 
 
 def _rows_per_unit(schema: Table | None) -> int:

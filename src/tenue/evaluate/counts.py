@@ -1,4 +1,4 @@
-"""The same facts from counts that are made where the rows are, some whole groups at a time.
+"""The groups of a table from counts that are made where its rows are, some groups at a time.
 
 What is equal is decided by the same functions as for rows. They are shown every different value of
 a column, each once, and then the combinations of values in the order of groups.
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -20,12 +21,13 @@ from ..errors import Refused, refuse
 from ..schema import Bounded
 from ..schema.named import names_a_person
 from .code import Codes
-from .facts import Asked, Facts, Fold
+from .facts import Asked
 from .group import exposure
-from .group.count import Counts, Groups, counted, grouped, total
+from .group.count import Groups, counted, grouped, total
 from .group.dependence import MOST_ROWS, Seen
 from .group.diversity import Holdings, distinct_values, holdings, needed_values
 from .group.spelling import Meant, meant, shown
+from .klt import ConfidentialColumn, Part, Sizes, changed
 from .rows import Rows
 from .value import Values, is_text, one_array, telling, typed
 
@@ -39,7 +41,7 @@ _MANY = 1 << 18
 
 
 @dataclass(frozen=True, eq=False)
-class _Part:
+class _Combinations:
     """Combinations of values in some whole groups.
 
     groups: the group of each combination; groups are numbered as they follow one another.
@@ -58,63 +60,60 @@ class _Part:
 
 
 class Counted:
-    """A table whose rows stay where they are."""
+    """The groups of a table whose rows stay where they are.
+
+    Guarantee
+        What is held grows with the different values of a column and the number of groups, never
+        with the number of rows: the different values of quasi-identifiers, confidential columns
+        and, before all else is counted, of names of persons; at most as many combinations of
+        values as a column has values, or 2^18.
+    """
 
     def __init__(self, rows: Rows, there: Tallied, asked: Asked) -> None:
         self._rows, self._there, self._asked = rows, there, asked
         self._written = rows.written
 
-    def facts(self) -> Facts:
-        """What `facts_of_rows` finds of the same table; refused if it has no rows.
+    # -- groups --------------------------------------------------------------------------------
 
-        Guarantee
-            What is held grows with the different values of a column and the number of groups, never
-            with the number of rows: the different values of quasi-identifiers, confidential columns
-            and, before all else is counted, of names of persons; at most as many combinations of
-            values as a column has values, or 2^18; nine bytes for each group.
-            Counts that do not belong together, of a table that changed, are refused.
-        """
-        asked = self._asked
-        renamed, rows_of_persons = self._renamed()
-        every = {name: self.values(name) for name in asked.used if self._needs_every(name)}
-        units, sizes, times = self._sizes(every)
-        rows = int((sizes * times).sum())
-        told = [*filter(None, [rows_of_persons]), *(_rows(values) for values in every.values())]
-        if any(many != rows for many in told):
-            raise _changed()
-        found, columns, merged = [], [], []
-        homogeneous = np.zeros(int(times.sum()), np.bool_)
-        of_group = np.zeros(homogeneous.size, np.int64)
-        for name in asked.wanted:
-            secret, meaning = self._meant(name, every[name].column(0))
-            fold = Fold(name, ordered=secret.kind != "category")
-            begin = 0
-            for part, counts, distinct in self._diversity(name, every, meaning.codes.count):
-                end = begin + part.groups.count
-                if end > homogeneous.size:
-                    raise _changed()
-                of_group[begin:end] = part.sizes
-                homogeneous[begin:end] |= fold.add(counts, distinct, part.sizes)
-                begin = end
-            if begin != homogeneous.size or of_group.sum() != rows:
-                raise _changed()
-            found.append(fold.measured(rows))
-            columns.append(secret)
-            if meaning.merged:
-                merged.append(name)
+    def sizes(self) -> Sizes:
+        """So many groups have so many units and so many rows; refused if there is no row."""
+        _, rows_of_persons = self._names
+        every = self._every
+        found = self._sizes()
+        stated = [*filter(None, [rows_of_persons]), *(_rows(values) for values in every.values())]
+        if any(many != found.rows for many in stated):
+            raise changed()
+        return found
+
+    def confidential(self) -> Iterator[ConfidentialColumn]:
+        for name, (secret, meaning) in self._wanted.items():
+            parts = partial(self._diversity, name, meaning.codes.count)
+            yield ConfidentialColumn(name, secret.kind != "category", parts, meaning.merged)
+
+    @property
+    def columns(self) -> list[Values]:
+        return [secret for secret, _ in self._wanted.values()]
+
+    @property
+    def respelled(self) -> list[str]:
+        asked, every = self._asked, self._every
         seen = {n: shown(n, every[n].column(0), asked.column(n)) for n in asked.known}
-        return Facts(
-            units=units,
-            sizes=sizes,
-            times=times,
-            confidential=tuple(found),
-            homogeneous_groups=int(homogeneous.sum()),
-            homogeneous_rows=int(of_group[homogeneous].sum()),
-            columns=tuple(columns),
-            respelled=[name for name, column in seen.items() if column.respelled],
-            renamed=renamed,
-            merged=merged,
-        )
+        return [name for name, column in seen.items() if column.respelled]
+
+    @property
+    def renamed(self) -> bool:
+        return self._names[0]
+
+    @cached_property
+    def _every(self) -> dict[str, pyarrow.Table]:
+        """The different values of the columns of which all must be known."""
+        return {name: self.values(name) for name in self._asked.used if self._needs_every(name)}
+
+    @cached_property
+    def _wanted(self) -> dict[str, tuple[Values, Meant]]:
+        return {name: self._meant(name, self._every[name].column(0)) for name in self._asked.wanted}
+
+    # -- columns -------------------------------------------------------------------------------
 
     def values(self, name: str) -> pyarrow.Table:
         """Each different value of a column, and how many rows have it; refused if no row is."""
@@ -168,7 +167,8 @@ class Counted:
     def _whole(self, name: str) -> pyarrow.ChunkedArray:
         return self._rows.read([name])[name]
 
-    def _renamed(self) -> tuple[bool, int | None]:
+    @cached_property
+    def _names(self) -> tuple[bool, int | None]:
         """Whether some name of a person seems to be written in two ways, and how many rows have
         names; these are forgotten again."""
         person = self._asked.person
@@ -194,23 +194,22 @@ class Counted:
         secret = self._typed(name, column)
         return secret, meant(secret, self._asked.column(name), written=self._written)
 
-    def _sizes(self, every: dict[str, pyarrow.Table]) -> tuple[Whole, Whole, Whole]:
-        """So many groups have so many units and so many rows."""
+    def _sizes(self) -> Sizes:
         person = self._asked.person
         if person is None:
             sizes, groups = self._there.sizes(self._asked.known)
-            return sizes, sizes, groups
+            return Sizes(sizes, sizes, groups)
         seen: dict[tuple[int, int], int] = {}
-        for part in self._parts([person], _most(every, person)):
-            units = part.groups.units(self._persons(part, every))
+        for part in self._parts([person], _most(self._every, person)):
+            units = part.groups.units(self._persons(part))
             pairs, times = np.unique(np.stack([units, part.sizes]), axis=1, return_counts=True)
             for (one, many), more in zip(pairs.T.tolist(), times.tolist(), strict=True):
                 seen[one, many] = seen.get((one, many), 0) + more
         both = np.array(list(seen), np.int64).reshape(-1, 2)
-        return both[:, 0], both[:, 1], np.array(list(seen.values()), np.int64)
+        return Sizes(both[:, 0], both[:, 1], np.array(list(seen.values()), np.int64))
 
-    def _persons(self, part: _Part, every: dict[str, pyarrow.Table]) -> Codes:
-        person, begin = self._asked.person, 0
+    def _persons(self, part: _Combinations) -> Codes:
+        person, every, begin = self._asked.person, self._every, 0
         assert person is not None  # noqa: S101
         column = part.table.column(person)
         if person in every:
@@ -219,16 +218,15 @@ class Counted:
         codes = self._typed(person, column, guess=False).coded()
         return Codes(codes.codes[begin:], codes.count)
 
-    def _diversity(
-        self, name: str, every: dict[str, pyarrow.Table], count: int
-    ) -> Iterator[tuple[_Part, Counts, Whole]]:
-        """Some groups, the values in each, and how many it takes so that everybody has one."""
-        values, person = every[name], self._asked.person
+    def _diversity(self, name: str, count: int) -> Iterator[Part]:
+        """Some groups at a time; `count` is how many values the column has."""
+        every, person = self._every, self._asked.person
+        values = every[name]
 
         def codes(column: pyarrow.ChunkedArray) -> Codes:
             _, meaning = self._meant(name, _joined(values.column(0), column))
             if meaning.codes.count != count:  # a value that was not there before
-                raise _changed()
+                raise changed()
             return Codes(meaning.codes.codes[len(values) :], count)
 
         if person is None:
@@ -239,13 +237,13 @@ class Counted:
             for part in self._parts([name], len(values)):
                 counts = counted(part.groups, codes(part.table.column(name)), part.times)
                 counts = replace(counts, totals=totals)
-                yield part, counts, distinct_values(counts)
+                yield Part(counts, distinct_values(counts), part.sizes)
             return
         most = _most(every, name, person)
 
-        def held() -> Iterator[tuple[_Part, Holdings]]:
+        def held() -> Iterator[tuple[_Combinations, Holdings]]:
             for part in self._parts([name, person], most):
-                persons = self._persons(part, every)
+                persons = self._persons(part)
                 yield part, holdings(part.groups, codes(part.table.column(name)), persons)
 
         totals = np.zeros(count, np.int64)
@@ -253,9 +251,9 @@ class Counted:
             totals += np.bincount(one.values.codes, minlength=count)
         for part, one in held():
             counts = replace(counted(one.groups, one.values), totals=totals)
-            yield part, counts, needed_values(one)
+            yield Part(counts, needed_values(one), part.sizes)
 
-    def _parts(self, others: Sequence[str], most: int) -> Iterator[_Part]:
+    def _parts(self, others: Sequence[str], most: int) -> Iterator[_Combinations]:
         """Combinations with values of other columns, at least so many at a time, whole groups."""
         import pyarrow
 
@@ -269,10 +267,12 @@ class Counted:
             groups = self._groups(whole)
             begin = int(np.searchsorted(groups.labels, groups.count - 1))
             if begin:
-                yield _part(Groups(groups.labels[:begin], groups.count - 1), whole.slice(0, begin))
+                yield _combinations(
+                    Groups(groups.labels[:begin], groups.count - 1), whole.slice(0, begin)
+                )
             held = [whole.slice(begin)]
         if held and len(last := pyarrow.concat_tables(held)):
-            yield _part(self._groups(last), last)
+            yield _combinations(self._groups(last), last)
 
     def _groups(self, table: pyarrow.Table) -> Groups:
         codes = [shown(name, table.column(name)).codes for name in self._asked.known]
@@ -291,10 +291,6 @@ def _most(every: dict[str, pyarrow.Table], *names: str) -> int:
     return max(len(every[name]) if name in every else 0 for name in names)
 
 
-def _changed() -> Refused:
-    return refuse("engine.changed-while-it-was-read", names="The table")
-
-
 class _TwiceError(Exception):
     """A value occurs twice."""
 
@@ -309,8 +305,10 @@ def _each_once(parts: Iterable[pyarrow.Table]) -> Iterator[pyarrow.Array]:
         yield one_array(present.column(0))
 
 
-def _part(groups: Groups, table: pyarrow.Table) -> _Part:
-    return _Part(groups, table.column(table.num_columns - 1).to_numpy().astype(np.int64), table)
+def _combinations(groups: Groups, table: pyarrow.Table) -> _Combinations:
+    return _Combinations(
+        groups, table.column(table.num_columns - 1).to_numpy().astype(np.int64), table
+    )
 
 
 def _joined(every: pyarrow.ChunkedArray, some: pyarrow.ChunkedArray) -> pyarrow.ChunkedArray:

@@ -1,23 +1,22 @@
-"""k, l and t of a table that need not fit into memory, exactly, from counts that come in order."""
+"""The groups of rows that need not fit into memory, from counts that come in order."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..engine.contract import Numbers, Passes
 from ..engine.runs import begins_of, whole_runs
 from ..schema import Bounded, Category, Column
-from ..schema.table import RECORD
-from .facts import Fold
 from .group.count import Counts
 from .group.diversity import distinct_values
 from .group.exposure import unprotected
 from .group.spelling import merged_values, word_codes
-from .verdict import Check, Confidential
+from .klt import ConfidentialColumn, Part, Sizes, evaluate
+from .verdict import Check
 
 Key = Callable[[Numbers], Sequence[Numbers]]
 
@@ -73,74 +72,38 @@ def check_in_passes(
         groups: what tells groups apart.
         loose: the columns that nothing protects.
     """
-    sizes = _Sizes.of(passes, groups)
-    alone = np.zeros(sizes.groups, np.bool_)
-    found, merged = [], []
-    share = 0
-    for secret in confidential:
-        measured, one_value = _measured(passes, groups, secret, sizes)
-        alone |= one_value
-        found.append(measured)
-        if _is_merged(passes, secret):
-            merged.append(secret.column.name)
-    if alone.any():
-        share = _rows_of(passes, groups, alone)
-    return Check(
-        rows=passes.rows,
-        quasi_identifiers=tuple(quasi_identifiers),
-        unit=RECORD,
-        groups=sizes.groups,
-        k=sizes.least,
-        smallest_groups=sizes.smallest,
-        smallest_rows=sizes.least,
-        unique_share=sizes.single / passes.rows,
-        homogeneous_groups=int(alone.sum()),
-        homogeneous_share=share / passes.rows,
-        confidential=tuple(found),
-        notes=(*merged_values(merged), *unprotected(loose)),
-    )
+    found = evaluate(_Streamed(passes, groups, confidential))
+    notes = (*merged_values(found.merged), *unprotected(loose))
+    return found.check(quasi_identifiers, notes=notes)
 
 
-@dataclass(frozen=True)
-class _Sizes:
-    """How large groups are.
+class _Streamed:
+    """The groups of rows that are read in passes."""
 
-    groups: how many there are.
-    least: the size of the smallest, and `smallest` how many have it.
-    single: how many have one row.
-    """
+    def __init__(self, passes: Passes, groups: Key, confidential: Sequence[Secret]) -> None:
+        self._passes, self._groups, self._confidential = passes, groups, confidential
 
-    groups: int
-    least: int
-    smallest: int
-    single: int
+    def sizes(self) -> Sizes:
+        seen: dict[int, int] = {}
+        for *_, counts in self._passes.tally(self._groups):
+            found, many = np.unique(counts, return_counts=True)
+            for size, times in zip(found.tolist(), many.tolist(), strict=True):
+                seen[size] = seen.get(size, 0) + times
+        sizes = np.array(list(seen), np.int64)
+        return Sizes(sizes, sizes, np.array(list(seen.values()), np.int64))
 
-    @classmethod
-    def of(cls, passes: Passes, groups: Key) -> _Sizes:
-        many, single = 0, 0
-        counted: dict[int, int] = {}
-        for *_, counts in passes.tally(groups):
-            many += counts.size
-            single += int((counts == 1).sum())
-            least = int(counts.min())
-            counted[least] = counted.get(least, 0) + int((counts == least).sum())
-        least = min(counted)
-        return cls(many, least, counted[least], single)
+    def confidential(self) -> Iterator[ConfidentialColumn]:
+        for secret in self._confidential:
+            merged = _is_merged(self._passes, secret)
+            parts = partial(self._parts, secret)
+            yield ConfidentialColumn(secret.column.name, secret.ordered, parts, merged)
 
-
-def _measured(
-    passes: Passes, groups: Key, secret: Secret, sizes: _Sizes
-) -> tuple[Confidential, NDArray[np.bool_]]:
-    """What is found of one column, and in which groups everybody shares a value of it."""
-    meaning = secret.key()
-    values, totals = _totals(passes, meaning)
-    alone = np.zeros(sizes.groups, np.bool_)
-    fold, begin = Fold(secret.column.name, ordered=secret.ordered), 0
-    for keys, codes, times in _of_groups(passes, groups, meaning):
-        counts, whole = _counts(keys, codes, times, values, totals)
-        alone[begin : begin + whole.size] = fold.add(counts, distinct_values(counts), whole)
-        begin += whole.size
-    return fold.measured(passes.rows), alone
+    def _parts(self, secret: Secret) -> Iterator[Part]:
+        meaning = secret.key()
+        values, totals = _totals(self._passes, meaning)
+        for keys, codes, times in _of_groups(self._passes, self._groups, meaning):
+            counts, sizes = _counts(keys, codes, times, values, totals)
+            yield Part(counts, distinct_values(counts), sizes)
 
 
 def _totals(passes: Passes, meaning: Callable[[Numbers], Numbers]) -> tuple[Numbers, Numbers]:
@@ -174,15 +137,6 @@ def _counts(
     np.add.at(inside, label[present], times[present])
     where = np.searchsorted(values, codes[present])
     return Counts(label[present], where, times[present], inside, totals), rows
-
-
-def _rows_of(passes: Passes, groups: Key, chosen: NDArray[np.bool_]) -> int:
-    """How many rows these groups have."""
-    rows = begin = 0
-    for *_, counts in passes.tally(groups):
-        rows += int(counts[chosen[begin : begin + counts.size]].sum())
-        begin += counts.size
-    return rows
 
 
 def _is_merged(passes: Passes, secret: Secret) -> bool:

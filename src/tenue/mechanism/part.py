@@ -122,6 +122,10 @@ class Part:
             for row, drawn in zip(truth, noise, strict=True)
         ]
 
+    def check_draw(self, cells: int) -> None:
+        """Refuses whatever `draw` would refuse, and draws nothing."""
+        self.noise.check_draw(cells)
+
     def draw(self, cells: int, source: Source = SYSTEM) -> list[list[int]]:
         """The noise alone, for each cell."""
         return self.noise.steps(cells, source).tolist()  # type: ignore[no-any-return]

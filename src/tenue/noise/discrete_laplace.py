@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..number import Number, checked_call, law_epsilon, moderate
-from .exact import geometric
+from .exact import geometric, geometric_tables
 from .law import GridLaw, Ints, Real, checked_steps, like, real_array
 from .likelihood import Likelihood, in_units, likelihood_of
 from .source import Source
@@ -78,6 +78,9 @@ class DiscreteLaplace(GridLaw):
 
     def _draw(self, size: int, source: Source) -> Ints:
         return geometric(self._rate, size, source) - geometric(self._rate, size, source)
+
+    def _check_draw(self) -> None:
+        geometric_tables(self._rate)
 
     def on_grid(self, grid: Number) -> DiscreteLaplace:
         """The same budget on another grid."""

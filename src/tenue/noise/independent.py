@@ -115,6 +115,10 @@ class Independent(Joint):
     def steps(self, size: int, source: Source | None = None) -> Ints:
         return np.stack([law.steps(size, source) for law in self.laws], axis=1)
 
+    def check_draw(self, size: int = 1) -> None:
+        for law in dict.fromkeys(self.laws):
+            law.check_draw(size)
+
     def variance(self, j: int) -> float:
         return self.laws[j].variance
 

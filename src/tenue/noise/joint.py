@@ -29,6 +29,10 @@ class Joint(ABC):
     def steps(self, size: int, source: Source | None = None) -> Ints:
         """Independent vectors, one a row."""
 
+    @abstractmethod
+    def check_draw(self, size: int = 1) -> None:
+        """Refuses whatever `steps` would refuse for so many vectors, without a draw."""
+
     @property
     @abstractmethod
     def whole(self) -> Any:

@@ -174,6 +174,10 @@ class GridLaw(ABC):
     def _draw(self, size: int, source: Source) -> Ints: ...
 
     @abstractmethod
+    def _check_draw(self) -> None:
+        """Refuses whatever `_draw` would: makes the tables that it needs, and draws nothing."""
+
+    @abstractmethod
     def _loss_of_steps(self, steps: Fraction) -> Fraction | float:
         """The largest log-ratio for a shift by that many steps (not always whole)."""
 
@@ -248,6 +252,11 @@ class GridLaw(ABC):
         drawn = drawn_in_chunks(self._draw, 1 if size is None else whole(size, "size"), source)
         return int(drawn[0]) if size is None else drawn
 
+    def check_draw(self, size: int = 1) -> None:
+        """Refuses whatever `steps` would refuse, without a draw: a price may be paid after it."""
+        check_size(size)
+        self._check_draw()
+
     def sample(self, size: int | None = None, source: Source | None = None) -> Any:
         """Independent draws, as multiples of the grid."""
         if size is None:
@@ -255,11 +264,16 @@ class GridLaw(ABC):
         return as_values(self.steps(size, source), self.grid)
 
 
+def check_size(size: int) -> None:
+    """Refuses more draws than are made at once."""
+    if size > _MOST_DRAWS:
+        raise refuse("noise.size-is-size-is-at-most", size=size, most_draws=_MOST_DRAWS)
+
+
 def drawn_in_chunks(draw: Callable[[int, Source], Ints], size: int, source: Source | None) -> Ints:
     """`size` draws made a cache-full at a time, which is what makes them fast."""
     origin = checked_source(source)
-    if size > _MOST_DRAWS:
-        raise refuse("noise.size-is-size-is-at-most", size=size, most_draws=_MOST_DRAWS)
+    check_size(size)
     if size <= _CHUNK:
         return draw(size, origin)
     parts = [draw(min(_CHUNK, size - start), origin) for start in range(0, size, _CHUNK)]

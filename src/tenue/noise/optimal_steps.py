@@ -12,7 +12,7 @@ import numpy as np
 from ..errors import refuse
 from .criterion import Criterion
 from .enclosure import Enclosure, exp_minus
-from .exact import LARGEST, geometric, signs, uniform
+from .exact import LARGEST, geometric, geometric_tables, signs, uniform
 from .law import GridLaw, Ints, Real, checked_steps, like, real_array
 from .likelihood import Likelihood, likelihood_of
 from .source import Source
@@ -111,6 +111,10 @@ class OptimalSteps(GridLaw):
             drawn[open_] = again = self._signed(shape, open_.size, source)
             open_ = open_[again == _MINUS_ZERO]
         return drawn
+
+    def _check_draw(self) -> None:
+        shape_table(self.delta_steps, self.d_steps, self.epsilon)
+        geometric_tables(self.epsilon)
 
     def _signed(self, shape: Table, size: int, source: Source) -> Ints:
         if self.delta_steps <= _LONGEST_SHAPE:

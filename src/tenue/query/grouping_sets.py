@@ -224,7 +224,7 @@ def inquire_sets(plan: WorkloadPlan, schema: Schema, seal: str = "") -> Inquiry[
         asked=sql,
         draw=many.draw,
         read=read,
-        rehearse=many.rehearse,
+        check=many.check,
         public=many.public,
     )
 

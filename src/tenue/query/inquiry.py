@@ -35,7 +35,7 @@ class Inquiry(Generic[T]):
     asked: the question, as the ledger keeps it.
     draw: reads the rows and gives what leaves; called once the price is paid.
     read: what left, as the caller gets it, and whether it was stored before.
-    rehearse: refuses whatever a law may refuse, before anything is paid.
+    check: refuses whatever `draw` may refuse, before anything is paid; it draws nothing.
     public: what left, where nothing is paid.
     proved: the neighbours that the price is proved for; None for those of the schema.
     person, column, question_name, times: as the ledger's `Charge` and `reserve` take them.
@@ -46,7 +46,7 @@ class Inquiry(Generic[T]):
     asked: str
     draw: Callable[[Engine], bytes]
     read: Callable[[bytes, bool], T]
-    rehearse: Callable[[], None] = lambda: None
+    check: Callable[[], None] = lambda: None
     public: bytes = b""
     proved: Neighbours | None = None
     person: str | None = None
@@ -76,12 +76,19 @@ def plan_identity(plan: Plan, schema: Schema) -> str:
     )
 
 
+def check_draws(plan: Plan) -> None:
+    """Refuses whatever the draws of a plan may refuse, before they are paid for."""
+    for draw in plan.strategy.draws:
+        draw.check_draw(plan.cells)
+    if plan.cut is not None:
+        plan.cut.part.check_draw(1)
+
+
 def inquire(plan: Plan, schema: Schema, seal: str = "") -> Inquiry[Answer]:
     """One question, answered with noise or by selection; `seal` as in `certify`."""
 
-    def rehearse() -> None:
-        for part in plan.parts if plan.cut is None else (*plan.parts, plan.cut.part):
-            part.draw(1)
+    def check() -> None:
+        check_draws(plan)
 
     def read(stored: bytes, replayed: bool) -> Answer:
         price = Fraction(0) if replayed else plan.epsilon
@@ -94,7 +101,7 @@ def inquire(plan: Plan, schema: Schema, seal: str = "") -> Inquiry[Answer]:
         asked=plan.sql,
         draw=lambda engine: release(plan, engine, schema).to_bytes(),
         read=read,
-        rehearse=rehearse,
+        check=check,
         public=Released(((),)).to_bytes(),
     )
 
@@ -103,11 +110,13 @@ def inquire_many(workload: Workload, schema: Schema, seal: str = "") -> Inquiry[
     """Several questions at one price."""
     plans = workload.plans
 
-    def rehearse() -> None:
-        for part in dict.fromkeys(part for plan in plans for part in plan.parts):
-            part.draw(1)
-        for law in dict.fromkeys(law for block in workload.blocks for law in block.laws):
-            law.steps(1)
+    def check() -> None:
+        for plan in plans:
+            check_draws(plan)
+        for block in workload.blocks:
+            block.check_draw()
+        if workload.together is not None:
+            workload.together.check_draw(1)
 
     def read(stored: bytes, replayed: bool) -> Answers:
         from .workload.estimate import estimated
@@ -135,7 +144,7 @@ def inquire_many(workload: Workload, schema: Schema, seal: str = "") -> Inquiry[
         asked="; ".join(plan.sql for plan in plans),
         draw=lambda engine: release_many(workload, engine, schema).to_bytes(),
         read=read,
-        rehearse=rehearse,
+        check=check,
         public=ReleasedMany((), (Released(((),)),) * len(plans)).to_bytes(),
     )
 

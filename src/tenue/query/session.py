@@ -330,7 +330,7 @@ class Session:
         known = key is not None and ledger.has_key(name, self.analyst, key)
         if stored is not None and not fresh and not known:
             return wanted.read(stored, True)
-        wanted.rehearse()
+        wanted.check()
         if not _unchanged(engine):
             raise refuse("query.table-is-not-as-holder-opened-it")
         proved = wanted.proved or checked_neighbours(self.schema.neighbours)

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tenue.engine import doctor
 from tenue.engine.doctor import diagnose
+from tenue.engine.postgres import backend
 from tenue.schema import Schema
 
 
@@ -19,7 +19,7 @@ def test_a_missing_driver_is_named_with_what_installs_it(monkeypatch: pytest.Mon
     def none(name: str) -> str:
         raise PackageNotFoundError(name)
 
-    monkeypatch.setattr(doctor, "version", none)
+    monkeypatch.setattr(backend, "version", none)
     first, second = diagnose("postgresql://127.0.0.1:1/x#t")
     assert first.verdict == "fine"
     assert (second.subject, second.verdict) == ("driver", "missing")

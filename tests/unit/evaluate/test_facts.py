@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from tenue.evaluate.code import Codes
-from tenue.evaluate.facts import Asked, Fold, facts_of_rows
+from tenue.evaluate.facts import Asked, Loaded
 from tenue.evaluate.group.count import Counts, Groups, counted
 from tenue.evaluate.group.diversity import distinct_values
+from tenue.evaluate.klt import Fold, Part, evaluate
 from tenue.evaluate.rows import open_rows
 from tenue.evaluate.verdict import Confidential
 
@@ -30,7 +31,7 @@ def folded(*parts: tuple[int, int], ordered: bool) -> Confidential:
     fold = Fold("x", ordered=ordered)
     for ends in parts:
         counts, sizes = part(*ends)
-        fold.add(counts, distinct_values(counts), sizes)
+        fold.add(Part(counts, distinct_values(counts), sizes))
     return fold.measured(LABELS.size)
 
 
@@ -45,6 +46,6 @@ def test_parts_and_their_order_change_nothing(ordered: bool) -> None:
 
 def test_facts_of_rows_are_those_of_each_group() -> None:
     rows = open_rows([[30, 1], [30, 2], [40, 1], [40, 1], [40, 1]])
-    found = facts_of_rows(rows, Asked(("0",), ("1",), None, None), None)
-    assert (found.rows, found.groups, found.sizes.tolist()) == (5, 2, [2, 3])
+    found = evaluate(Loaded(rows, Asked(("0",), ("1",), None, None)))
+    assert (found.sizes.rows, found.sizes.groups, found.sizes.sizes.tolist()) == (5, 2, [2, 3])
     assert (found.homogeneous_groups, found.homogeneous_rows) == (1, 3)

@@ -14,7 +14,7 @@ from ...errors import refuse
 from ...schema.named import names_a_person
 from ..source.header import Header, read_header
 from ..source.limit import MOST_COLUMNS
-from ..source.location import Database, Files, locate
+from ..source.location import Database, Files, Source
 from ..storage import Day, Fixed, Floating, Integer, Moment, Storage, Text, Truth
 from .dialect import DUCKDB, storage
 from .reader import check_once, listed
@@ -55,11 +55,10 @@ class Described:
     categories: tuple[str, ...] | None = None
 
 
-def describe(source: object, *, values: bool = False) -> list[Described]:
+def describe(found: Source, *, values: bool = False) -> list[Described]:
     """The columns of files or of a table in a DuckDB file; with `values`, also what rows hold."""
     import duckdb
 
-    found = locate(source, "table")
     if not isinstance(found, Files | Database):
         raise refuse("engine.only-files-can-be-described")
     with duckdb.connect() as connection:

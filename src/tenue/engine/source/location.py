@@ -19,6 +19,7 @@ from urllib.parse import unquote
 from ...errors import refuse
 from ...frozen import dataclass
 from ...schema.address import is_address, without_password
+from ..registry import backends
 from .limit import MOST_FILES
 
 Kind = Literal["csv", "tsv", "parquet", "json", "jsonl"]
@@ -124,6 +125,10 @@ def locate(source: object, name: str, folder: Path | None = None) -> Source:
         name: the table's name, which a connection or database is asked for if none is said.
         folder: where a relative path starts; None for the working folder.
     """
+    for backend in backends():
+        known: Source | None = backend.locate(source, name, folder)
+        if known is not None:
+            return known
     if isinstance(source, str | os.PathLike):
         return _address(os.fspath(source), name, folder or Path())
     if type(source).__module__.split(".")[0] in ("duckdb", "_duckdb"):

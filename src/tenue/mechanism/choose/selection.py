@@ -1,10 +1,9 @@
 """One value of a grid, chosen by how badly it misses a wanted rank: the exponential mechanism.
 
-Every grid point v between the bounds is chosen with probability proportional to
-exp(−ε·min(s(v), reach) / (2·sensitivity)). Scores are constant between two rows' values, so points
-are counted by intervals, never one by one, and a grid of 10^9 points costs no more than the rows.
-`reach` cuts the score where, all points together, hardly anything is left to choose: beyond it the
-rows need not be read. A score that is cut moves no more than before, so privacy is untouched.
+The candidates are all grid points v between the bounds, and their scores −min(s(v), reach). Scores
+are constant between two rows' values, so points are counted by intervals, never one by one, and a
+grid of 10^9 points costs no more than the rows. Beyond the reach of the mechanism
+(`exponential.py`) rows need not be read.
 """
 
 from __future__ import annotations
@@ -22,20 +21,16 @@ import numpy.typing as npt
 
 from ...errors import InvalidArgument, refuse
 from ...frozen import dataclass
-from ...noise.exact import LARGEST, uniform
+from ...noise.exact import LARGEST
 from ...noise.source import SYSTEM, Source, require_safe
-from ...noise.table import Table
 from ...number import Number, above_zero, checked_call, exact, fraction_of_one, law_epsilon
 from ...promise import checked_neighbours
 from . import rank_score
-from .exponential import exponential_table
+from .exponential import Exponential
 from .rank_score import RankScore
 
 Values = Sequence[tuple[int, int, int]]
 """Different values in increasing order: (step, rows below it, rows at it)."""
-
-# Together all grid points beyond the reach weigh less than e^-28 of the best.
-_HARDLY = 28
 
 
 @dataclass(frozen=True)
@@ -70,18 +65,18 @@ class Selection:
         return self.high - self.low + 1
 
     @cached_property
-    def fall(self) -> Fraction:
-        """A weight falls by e^-fall with each unit of the score."""
-        return self.epsilon / (2 * self.score.sensitivity)
+    def law(self) -> Exponential:
+        """The mechanism that chooses."""
+        return Exponential(self.points, self.epsilon, self.score.sensitivity)
 
-    @cached_property
+    @property
     def reach(self) -> int:
-        """Where the score is cut; a function of the question and the schema."""
-        return math.ceil((math.log(self.points) + _HARDLY) / float(self.fall))
+        """Where the score is bounded; a function of the question and the schema."""
+        return self.law.reach
 
     def misses(self, outside: float) -> float:
         """The ranks by which the answer is off, but for a chance of `outside`."""
-        return math.log(self.points / outside) / (float(self.fall) * self.score.b)
+        return self.law.behind(outside) / self.score.b
 
     def intervals(self, rows: int, values: Values) -> list[Interval]:
         """All grid points with a score below the reach.
@@ -126,10 +121,6 @@ class Selection:
             found[-1] = replace(found[-1], points=found[-1].points - 1)
         return [*(one for one in found if one.points), Interval(self.high, 1, 0)]
 
-    def table(self, classes: Sequence[tuple[int, int]]) -> Table:
-        """Draws the number of a class; classes are (score, points) by increasing score."""
-        return exponential_table(classes, self.fall, self.points)
-
     def choose(self, rows: int, values: Values, source: Source = SYSTEM) -> int:
         """The chosen grid point, in steps."""
         near = self.intervals(rows, values)
@@ -140,15 +131,11 @@ class Selection:
             by_score[self.reach] = far
         ordered = sorted(by_score)
         counted = [(s, sum(interval.points for interval in by_score[s])) for s in ordered]
-        number = 0
-        if len(counted) > 1:
-            word = source.words(1, 64)
-            number = int(self.table(counted).decide(word, source)[0])
-        score, points = counted[number]
-        place = int(uniform(points, 1, source)[0])
-        ends = list(accumulate(interval.points for interval in by_score[score]))
-        at = bisect.bisect_right(ends, place)
-        return by_score[score][at].first + place - (ends[at - 1] if at else 0)
+        number, index = self.law.draw(counted, source)
+        chosen = by_score[ordered[number]]
+        ends = list(accumulate(interval.points for interval in chosen))
+        at = bisect.bisect_right(ends, index)
+        return chosen[at].first + index - (ends[at - 1] if at else 0)
 
     def _beyond(self, near: list[Interval]) -> list[Interval]:
         """The grid points below and above those within the reach."""

@@ -294,6 +294,9 @@ class _Together(Joint):
     def steps(self, size: int, source: Source | None = None) -> Ints:
         return self.whole.steps(size, source)
 
+    def check_draw(self, size: int = 1) -> None:
+        self.whole.check_draw(size)
+
     @property
     def words(self) -> str:
         return f"core {', '.join(f'{width:.6g}' for width in self._law.core)} steps"

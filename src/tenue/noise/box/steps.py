@@ -14,8 +14,8 @@ import numpy.typing as npt
 from ...errors import Fault, refuse
 from ...number import Number, fraction_of_one, whole
 from ..enclosure import Enclosure, exp_minus
-from ..exact import LARGEST, geometric
-from ..law import Ints, Real, as_value, as_values, drawn_in_chunks, vector
+from ..exact import LARGEST, geometric, geometric_tables
+from ..law import Ints, Real, as_value, as_values, check_size, drawn_in_chunks, vector
 from ..source import Source
 from ..table import Table
 from .ball import Ball
@@ -290,6 +290,12 @@ class OptimalBoxSteps:
         """Independent vectors, in grid steps: one vector, or one a row."""
         drawn = drawn_in_chunks(self._draw, 1 if size is None else whole(size, "size"), source)
         return drawn[0] if size is None else drawn
+
+    def check_draw(self, size: int = 1) -> None:
+        """Refuses whatever `steps` would refuse, without a draw."""
+        check_size(size)
+        assert self.tables.outcomes  # noqa: S101 - made now, and kept
+        geometric_tables(self.epsilon)
 
     def sample(self, size: int | None = None, source: Source | None = None) -> npt.NDArray[Any]:
         """Independent vectors, as multiples of the grids."""

@@ -115,6 +115,9 @@ class HeavyTailSteps(GridLaw):
             drawn[n] = self._draw_one(source)
         return drawn
 
+    def _check_draw(self) -> None:
+        """Whole numbers of any size are drawn from no table: nothing is refused."""
+
     def _draw_one(self, source: Source) -> int:
         """By rejection from a staircase of octaves, every probability a ratio of integers.
 

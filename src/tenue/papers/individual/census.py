@@ -34,14 +34,14 @@ def upper(values: Values) -> int:
 
 def selected(score: RankScore, values: Values, high: int, truth: float) -> float:
     """Within what distance of the truth half of the answers lie, from the exact probabilities."""
-    law = Selection(score, 0, high, Fraction(1))
+    selection = Selection(score, 0, high, Fraction(1))
     kinds, firsts, counts = np.unique(values, return_index=True, return_counts=True)
     del firsts
     below = np.concatenate([[0], np.cumsum(counts)[:-1]])
     known = [(int(v), int(b), int(c)) for v, b, c in zip(kinds, below, counts, strict=True)]
     weights: dict[float, float] = {}
-    for part in law.intervals(values.size, known):
-        weight = math.exp(-float(law.fall) * part.score)
+    for part in selection.intervals(values.size, known):
+        weight = math.exp(-float(selection.law.fall) * part.score)
         for first, last in _cut(part.first, part.first + part.points - 1, truth):
             near, far = sorted((abs(first - truth), abs(last - truth)))
             for place in np.linspace(near, far, min(64, last - first + 1)):

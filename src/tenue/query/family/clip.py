@@ -122,6 +122,12 @@ class Clip(Part, Draw):
         made_for = (self.mean, self.neighbours, self.rows_per_unit, self.law_epsilon)
         return _law(self._own.low, cut, *made_for)
 
+    def check_draw(self, cells: int) -> None:
+        """The noise lies between that at the lowest and at the highest cut."""
+        self.selection.law.check_draw()
+        for cut in (self.places[0], self.places[-1]):
+            joint(self.law_at(cut)).check_draw(cells * len(self.components))
+
     def released(self, rows: Rows, cells: Sequence[int], source: Source) -> list[list[int]]:
         require_safe(source)
         profile = rows.overall(self.by_cut, self.window)

@@ -106,5 +106,12 @@ class Draw(abc.ABC):
         """Reads what it needs, before others are drawn with it."""
 
     @abc.abstractmethod
+    def check_draw(self, cells: int) -> None:
+        """Refuses, for so many cells, whatever `released` would, and draws nothing.
+
+        What passes is paid for; a refusal after that would cost the price and give no answer.
+        """
+
+    @abc.abstractmethod
     def released(self, rows: Rows, cells: Sequence[int], source: Source) -> list[list[int]]:
         """The numbers that leave, for each of the cells."""

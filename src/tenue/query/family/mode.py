@@ -8,7 +8,7 @@ from fractions import Fraction
 from functools import partial
 
 from ...frozen import dataclass
-from ...mechanism.choose.vote import Vote
+from ...mechanism.choose.exponential import Exponential
 from ...noise.criterion import Criterion
 from ...noise.source import Source
 from ...schema import Category, Schema
@@ -28,7 +28,7 @@ class Ballot(Draw):
     """One vote that is paid for: among the categories of a column, at a price."""
 
     column: str
-    vote: Vote
+    vote: Exponential
     epsilon: Fraction
     name: str = VOTE
 
@@ -38,7 +38,7 @@ class Ballot(Draw):
     @property
     def line(self) -> str:
         return (
-            f"{self.name} among {self.vote.categories} categories of {self.column}: "
+            f"{self.name} among {self.vote.candidates} categories of {self.column}: "
             f"epsilon {exactly(self.vote.epsilon)} for one row; with 95 % at most "
             f"{self.vote.behind(0.05):.3g} rows behind the most frequent"
         )
@@ -47,11 +47,14 @@ class Ballot(Draw):
     def required(self) -> str:
         return self.column
 
+    def check_draw(self, cells: int) -> None:
+        self.vote.check_draw()
+
     def read(self, rows: Rows) -> None:
-        rows.votes(self.column, self.vote.categories)
+        rows.votes(self.column, self.vote.candidates)
 
     def released(self, rows: Rows, cells: Sequence[int], source: Source) -> list[list[int]]:
-        votes = rows.votes(self.column, self.vote.categories)
+        votes = rows.votes(self.column, self.vote.candidates)
         return [[self.vote.choose(votes[cell], source)] for cell in cells]
 
 
@@ -63,7 +66,7 @@ class CategoryReading(Reading):
     """
 
     place: int
-    vote: Vote
+    vote: Exponential
 
     def value(self, noisy: Noisy, rows: int | None) -> Fraction:
         return Fraction(noisy[-1][self.place])
@@ -102,7 +105,7 @@ class Mode(Family):
         def at(aggregate: Aggregate, price: Fraction) -> Strategy:
             column = aggregate.column or ""
             epsilon = setting.law_epsilon(price, native=False) / setting.rows_per_unit
-            vote = Vote(setting.categories[column], epsilon)
+            vote = Exponential(setting.categories[column], epsilon, 1, one_sided=True)
             draws = (Ballot(column, vote, price),)
             return Strategy(VOTE, draws, {aggregate: CategoryReading(0, vote)})
 

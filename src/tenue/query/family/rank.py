@@ -81,6 +81,9 @@ class Choice(Draw):
     def required(self) -> str:
         return self.column
 
+    def check_draw(self, cells: int) -> None:
+        self.selection.law.check_draw()
+
     def read(self, rows: Rows) -> None:
         rows.ranks(self.column)
 

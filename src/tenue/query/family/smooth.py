@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from ...errors import Refused, refuse
 from ...frozen import dataclass
@@ -17,6 +18,9 @@ from .draw import Draw, Rows
 from .rank import RANK
 from .reading import Noisy, Reading
 from .strategy import Setting, Span, Strategy
+
+if TYPE_CHECKING:
+    from ...noise.heavy_tail.steps import HeavyTailSteps
 
 _NAME = "smooth sensitivity"
 """How the names of these mechanisms begin; the tail of the noise follows."""
@@ -50,6 +54,11 @@ class SmoothNoise(Draw):
             f"{self.statistic} of {self.column}, kept between its bounds: noise with tail "
             f"gamma = {self.gamma}, scaled by the smooth sensitivity"
         )
+
+    def check_draw(self, cells: int) -> None:
+        """The noise lies between that of the least and the greatest sensitivity of any table."""
+        for law in extreme_laws(self.span, self.gamma, self.epsilon):
+            law.check_draw()
 
     def released(self, rows: Rows, cells: Sequence[int], source: Source) -> list[list[int]]:
         """The order statistic with heavy-tailed noise; how many rows there are is public."""
@@ -121,21 +130,29 @@ def smoothed_for(aggregate: Aggregate, span: Span, epsilon: Fraction) -> list[Sm
     """One for each tail, where noise exists for every table with these bounds."""
     statistic = aggregate.name.lower()
     q = aggregate.q if statistic == "quantile" else None
-    width = span.high - span.low
-    if width >= LARGEST >> 2:
+    if span.high - span.low >= LARGEST >> 2:
         return []
     found = []
-    from ...mechanism.smooth import LEAST
-    from ...noise.heavy_tail.law import GAMMAS, HeavyTail
+    from ...noise.heavy_tail.law import GAMMAS
 
     for gamma in GAMMAS:
         try:
-            for spread in (LEAST, Fraction(2 * width)):
-                HeavyTail(gamma=gamma, smooth_sensitivity=spread, epsilon=epsilon).on_grid(1)
+            extreme_laws(span, gamma, epsilon)
         except Refused:
             continue
         found.append(SmoothNoise(aggregate.column or "", statistic, q, span, gamma, epsilon))
     return found
+
+
+def extreme_laws(span: Span, gamma: int, epsilon: Fraction) -> list[HeavyTailSteps]:
+    """The noise for the least and the greatest smooth sensitivity; refused where one is none."""
+    from ...mechanism.smooth import LEAST
+    from ...noise.heavy_tail.law import HeavyTail
+
+    return [
+        HeavyTail(gamma=gamma, smooth_sensitivity=spread, epsilon=epsilon).on_grid(1)
+        for spread in (LEAST, Fraction(2 * (span.high - span.low)))
+    ]
 
 
 SMOOTH = Smooth()

@@ -71,9 +71,11 @@ def inquire_limits(
             plan, schema, name, chosen, certify_limits(plan, schema, seal), price, replayed
         )
 
-    def rehearse() -> None:
+    def check() -> None:
         for sought in plan.sought:
-            plan.selections(sought)  # refused if the price is too small to be shared
+            # refused as well if the price is too small to be shared
+            for selection in plan.selections(sought):
+                selection.law.check_draw()
 
     return Inquiry(
         price=plan.price,
@@ -83,7 +85,7 @@ def inquire_limits(
         asked=_asked(plan),
         draw=draw,
         read=read,
-        rehearse=rehearse,
+        check=check,
     )
 
 

@@ -217,6 +217,11 @@ class Block:
         """Whether its last atom are the rows that are in no answer."""
         return self.strategy.sum_public and self.strategy.atoms > 1 + int(self.labels.max())
 
+    def check_draw(self) -> None:
+        """Refuses whatever `release` would refuse, and draws nothing."""
+        for many, law in zip(self.strategy.lengths, self.laws, strict=True):
+            law.check_draw(many)
+
     def release(
         self, measured: Mapping[int, Mapping[Measure, int]], source: Source, rows: int = 0
     ) -> list[list[list[int]]]:

@@ -31,6 +31,9 @@ class WorkloadNoise(Draw):
     def line(self) -> str:
         return self.words
 
+    def check_draw(self, cells: int) -> None:
+        """The laws of the blocks are checked once for all questions."""
+
     def released(self, rows: Rows, cells: Sequence[int], source: Source) -> list[list[int]]:
         raise Fault("a workload is drawn once for all of its questions")
 

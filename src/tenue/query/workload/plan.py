@@ -17,6 +17,8 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 
+import numpy as np
+
 from ...engine.formula import Computed
 from ...engine.request import Request
 from ...errors import Refused, refuse
@@ -329,7 +331,8 @@ def _way(
         starts = dict(zip(block.slices, block.offsets, strict=False))
         for need in layout.needs[block.quantity]:
             own = block.variances[starts[need.slice] :][: need.slice.cells] * float(need.factor)
-            ratio = own / max(bars[need.question, need.aggregate], _SMALLEST)
+            with np.errstate(over="ignore"):  # infinitely worse is worse
+                ratio = own / max(bars[need.question, need.aggregate], _SMALLEST)
             total, cells = total + float(ratio.sum()), cells + len(ratio)
             worst = max(worst, float(ratio.max()))
     shared = {number for number, _ in bars}

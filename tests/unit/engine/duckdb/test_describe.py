@@ -11,7 +11,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from tenue.engine.duckdb.describe import Described, describe
+from tenue.engine.duckdb.describe import Described
+from tenue.engine.open import describe_table as describe
 from tenue.errors import InvalidTable
 
 TABLE = pa.table(

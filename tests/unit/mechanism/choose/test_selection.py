@@ -52,7 +52,7 @@ def spread(selection: Selection, table: Any) -> list[int]:
 
 
 def masses(selection: Selection, table: Any) -> list[float]:
-    weights = [math.exp(-float(selection.fall) * s) for s in plain(selection, table)]
+    weights = [math.exp(-float(selection.law.fall) * s) for s in plain(selection, table)]
     return [w / sum(weights) for w in weights]
 
 
@@ -143,9 +143,9 @@ def test_the_sampler_follows_the_masses() -> None:
     selection = Selection(rank_score.quantile(HALF, "add-or-remove"), 0, 12, Fraction(1))
     by_score = Counter(plain(selection, table))
     ordered = sorted(by_score.items())
-    weights = [n * math.exp(-float(selection.fall) * (s - ordered[0][0])) for s, n in ordered]
+    weights = [n * math.exp(-float(selection.law.fall) * (s - ordered[0][0])) for s, n in ordered]
     told = np.cumsum(weights)[:-1] / sum(weights)
-    thresholds = selection.table(ordered).thresholds.astype(float) / 2**64
+    thresholds = selection.law.table(ordered).thresholds.astype(float) / 2**64
     assert thresholds == pytest.approx(told, rel=1e-12)
     drawn = [selection.choose(7, listed(table), Seeded(i)) for i in range(3000)]
     expected = masses(selection, table)

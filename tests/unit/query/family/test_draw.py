@@ -43,6 +43,9 @@ class Plain(Draw):
     def measures(self) -> tuple[Measure, ...]:
         return (Measure("rows"), Measure("total", "income"))
 
+    def check_draw(self, cells: int) -> None:
+        """It refuses nothing."""
+
     def released(self, rows: Rows, cells: Sequence[int], source: Source) -> list[list[int]]:
         return [list(rows.measured[cell].values()) for cell in cells]
 
@@ -63,6 +66,9 @@ class Middle(Draw):
 
     def read(self, rows: Rows) -> None:
         rows.ranks("income")
+
+    def check_draw(self, cells: int) -> None:
+        """It refuses nothing."""
 
     def released(self, rows: Rows, cells: Sequence[int], source: Source) -> list[list[int]]:
         profiles = rows.ranks("income")
@@ -99,11 +105,13 @@ def test_what_a_draw_says_of_itself_is_all_that_is_needed() -> None:
 
 
 def test_a_draw_says_its_own_words() -> None:
-    with pytest.raises(TypeError, match="line, released, source"):
+    with pytest.raises(TypeError, match="check_draw, line, released, source"):
         Draw()  # type: ignore[abstract]
 
     class Silent(Draw):
         source = line = ""
+
+        def check_draw(self, cells: int) -> None: ...
 
         def released(self, *anything: object) -> list[list[int]]:
             return []

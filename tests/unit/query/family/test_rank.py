@@ -51,7 +51,7 @@ def masses(selection: Selection, table: Sequence[int]) -> dict[int, float]:
         scores |= dict.fromkeys(range(interval.first, interval.first + interval.points), 0)
         for v in range(interval.first, interval.first + interval.points):
             scores[v] = interval.score
-    weights = {v: math.exp(-float(selection.fall) * s) for v, s in scores.items()}
+    weights = {v: math.exp(-float(selection.law.fall) * s) for v, s in scores.items()}
     return {v: w / sum(weights.values()) for v, w in weights.items()}
 
 

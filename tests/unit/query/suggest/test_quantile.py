@@ -89,7 +89,7 @@ def scores(selection: Selection, found: Profile) -> list[int]:
 
 def law(selection: Selection, scored: list[int]) -> list[float]:
     """The exact law of a selection, but for rounding."""
-    weights = [math.exp(-float(selection.fall) * score) for score in scored]
+    weights = [math.exp(-float(selection.law.fall) * score) for score in scored]
     return [weight / sum(weights) for weight in weights]
 
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from ....engine.contract import Passes
 from ....errors import refuse
-from ....mechanism.choose.score import HighScore
+from ....mechanism.choose.exponential import Exponential
 from ....noise.source import Source
 from ....screen.number import many
 from ..column import Margin
@@ -126,11 +126,11 @@ class Network(Synthesis):
         counts = _Counts(records)
         placed: list[int] = []
         tables: list[Conditional] = []
-        rule = HighScore(self.choice_epsilon, MOVED)
         for _ in range(self.steps):
             families = list(self._candidates(placed))
             counts.read({family: self.grouping(family, groups) for family in families})
             scores = [self.score(family, groups, counts.of[family], made) for family in families]
+            rule = Exponential(len(families), self.choice_epsilon, MOVED)
             family = families[rule.choose(scores, source)]
             released = noisy(counts.of[family], self.table_epsilon, source)
             parts = self.grouping(family, groups)

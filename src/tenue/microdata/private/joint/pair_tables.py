@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....engine.contract import Passes
-from ....mechanism.choose.score import HighScore
+from ....mechanism.choose.exponential import Exponential
 from ....noise.source import Source
 from ...permute import shuffled
 from ..column import Measured
@@ -130,7 +130,8 @@ class PairTables:
         pairs = list(scores)
         if len(pairs) == 1:
             return pairs[0]
-        return pairs[HighScore(self.choosing, MOVED).choose(list(scores.values()), source)]
+        rule = Exponential(len(pairs), self.choosing, MOVED)
+        return pairs[rule.choose(list(scores.values()), source)]
 
 
 @dataclass(frozen=True)

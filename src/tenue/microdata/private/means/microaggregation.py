@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 
 from ....engine.contract import Passes
 from ....errors import refuse
-from ....mechanism.choose.least import Least
+from ....mechanism.choose.exponential import Exponential
 from ....noise.discrete_laplace import DiscreteLaplace
 from ....noise.source import Source
 from ....number import checked_call, flag, whole
@@ -181,9 +181,10 @@ class Microaggregation(Synthesis):
     def _law(self, line: NumberLine) -> DiscreteLaplace:
         return DiscreteLaplace(sensitivity=line.length * self.length, epsilon=self.epsilon)
 
-    def _choice(self, line: MeaningLine) -> Least:
-        fall = self.epsilon / (2 * line.length * self.length) if line.length else Fraction(1)
-        return Least(line.axis.size, fall)
+    def _choice(self, line: MeaningLine) -> Exponential:
+        """A sum of distances to a label is the score of that label, negated."""
+        moved = line.length * self.length  # 0 where all labels are equally far
+        return Exponential(line.axis.size, self.epsilon, moved or 1)
 
     # -- what is done --------------------------------------------------------------------------
 
@@ -240,7 +241,7 @@ class Microaggregation(Synthesis):
         chosen = []
         for category, scores in zip(self._categories, tallies.scores, strict=True):
             choice = self._choice(category)
-            found = [choice.choose(row, source) for row in scores.tolist()]
+            found = [choice.choose(row, source) for row in (-scores).tolist()]
             chosen.append(np.array(found, np.int64))
         return Centroids(tuple(sums), tuple(chosen))
 

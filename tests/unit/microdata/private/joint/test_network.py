@@ -18,7 +18,7 @@ from private_laws import (
     without_noise_where_empty,
     worst_loss,
 )
-from tenue.mechanism.choose.score import HighScore
+from tenue.mechanism.choose.exponential import Exponential
 from tenue.microdata.private.column import Margin
 from tenue.microdata.private.counts import noisy
 from tenue.microdata.private.domain import Domain, Places
@@ -108,10 +108,10 @@ def test_true_counts_of_the_parents_would_move_it_further() -> None:
 
 def losses(net: Network, places: Places, other: Places, made: Places, groups: _Groupings) -> float:
     """The loss of the worst choice and the worst table of each step, for one release so far."""
-    rule = HighScore(net.choice_epsilon, 2)
     total = 0.0
     for child in range(1, len(net.domain.axes)):
         step = [family for family in families(child + 1) if family.child == child]
+        rule = Exponential(len(step), net.choice_epsilon, 2)
         laws = []
         for table in (places, other):
             scores = [scored(net, family, groups, table, made) for family in step]

@@ -25,7 +25,7 @@ import pytest
 
 from tenue.engine.held import Held
 from tenue.errors import InvalidArgument, NotPromised
-from tenue.mechanism.choose.least import Least
+from tenue.mechanism.choose.exponential import Exponential
 from tenue.microdata.private.domain import Domain
 from tenue.microdata.private.means import microaggregation as module
 from tenue.microdata.private.means.microaggregation import Microaggregation, Tallies
@@ -76,13 +76,13 @@ def moved(plan: Microaggregation, one: Tallies, other: Tallies) -> Fraction:
     return total
 
 
-def log_masses(choice: Least, scores: list[int]) -> list[Decimal]:
-    """The exact law of a choice, to 40 digits."""
+def log_masses(choice: Exponential, scores: list[int]) -> list[Decimal]:
+    """The exact law of a choice by distances, to 40 digits."""
     with localcontext() as context:
         context.prec = 40
         fall = Decimal(choice.fall.numerator) / Decimal(choice.fall.denominator)
         logs = [Decimal(0)] * len(scores)
-        for score, places in choice.classes(scores).items():
+        for score, places in choice.classes([-s for s in scores]).items():
             for place in places:
                 logs[place] = -fall * score
         total = sum((log.exp() for log in logs), Decimal(0)).ln()
@@ -326,18 +326,18 @@ def test_what_leaves_is_made_of_the_paid_numbers_alone(monkeypatch: pytest.Monke
     table = rng.integers(0, plan.domain.sizes, (23, 3))
     asked: list[tuple[Fraction, int]] = []
     chosen: list[Fraction] = []
-    steps, choose = DiscreteLaplace.steps, Least.choose
+    steps, choose = DiscreteLaplace.steps, Exponential.choose
 
     def count(law: DiscreteLaplace, size: int, source: Any) -> Any:
         asked.append((law.sensitivity, size))
         return steps(law, size, source)
 
-    def pick(choice: Least, scores: Any, source: Any) -> int:
+    def pick(choice: Exponential, scores: Any, source: Any) -> int:
         chosen.append(choice.fall)
         return choose(choice, scores, source)
 
     monkeypatch.setattr(DiscreteLaplace, "steps", count)
-    monkeypatch.setattr(Least, "choose", pick)
+    monkeypatch.setattr(Exponential, "choose", pick)
     drawn = plan.draw(table, Seeded(5))
     assert asked == [(math.ceil(4 * plan.length), 5), (math.ceil(100_000 * plan.length), 5)]
     line = plan._categories[0]

@@ -1,0 +1,57 @@
+"""DuckDB reads files, its own databases, data frames and relations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING
+
+from ...schema import Table
+from ..contract import Engine, Tallied
+from ..finding import Finding
+from ..registry import Backend, Load
+from ..source.location import (
+    Database,
+    Files,
+    Frame,
+    Local,
+    Relation,
+    names_of,
+    paths_of,
+)
+
+if TYPE_CHECKING:
+    from .describe import Described
+
+
+class _DuckDB(Backend):
+    claims = (Files, Database, Frame, Relation)
+
+    def open_engine(self, source: Local, schema: Table, memory: int | None) -> Engine:
+        from .engine import DuckDB
+
+        return DuckDB(source, schema, memory)
+
+    def open_table(self, source: Files | Database | Relation) -> tuple[tuple[str, ...], Load]:
+        from .rows import open_whole
+
+        return open_whole(source)
+
+    def open_tally(
+        self, source: Files | Database | Relation, memory: int
+    ) -> AbstractContextManager[Tallied]:
+        from .tally import open_tally
+
+        return open_tally(source, memory)
+
+    def describe(self, source: Local, *, values: bool) -> list[Described]:
+        from .describe import describe
+
+        return describe(source, values=values)
+
+    def examine(self, source: Local) -> Iterator[Finding]:
+        if isinstance(source, Files | Database):
+            yield Finding("source", "fine", f"{names_of(paths_of(source)[:1])} is there")
+
+
+BACKEND = _DuckDB()
