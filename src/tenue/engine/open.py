@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import refuse
 from ..schema import Table
-from .contract import Engine, Numbers, Ordered, Passes, Tallied
+from .contract import Engine, Numbers, Passes, Tallied
 from .duckdb.engine import DuckDB
 from .duckdb.scratch import Scratch
 from .source.location import (
@@ -33,7 +33,6 @@ __all__ = [
     "describe_table",
     "keep_rows",
     "open_engine",
-    "open_ordered",
     "open_table",
     "open_tally",
 ]
@@ -176,12 +175,3 @@ def keep_rows(
     from .duckdb.passes import keep
 
     return keep(fill, sizes, memory=memory, batch=batch)
-
-
-def open_ordered(
-    source: Files | Database, *, memory: int, batch: int
-) -> AbstractContextManager[Ordered]:
-    """A pass over one column of a stored table, holding so many bytes, so many rows at a time."""
-    from .duckdb.ordered import order
-
-    return order(source, memory=memory, batch=batch)

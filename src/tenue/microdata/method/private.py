@@ -23,8 +23,8 @@ from ..private.domain import Domain
 from ..private.plan import AUTO, ReleasePlan, check_promisable, planned, price_of
 from ..private.streamed import VALUE, stream
 from ..table.cells import Numbers
+from ..table.kept import LEAST_MEMORY, MEMORY
 from ..table.original import Original, Validated
-from ..table.stored import LEAST_MEMORY, MEMORY
 from .contract import Look, Method, OnDisk, Published, Way, read_steps
 
 if TYPE_CHECKING:
