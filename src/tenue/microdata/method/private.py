@@ -25,7 +25,7 @@ from ..private.streamed import VALUE, stream
 from ..table.cells import Numbers
 from ..table.kept import LEAST_MEMORY, MEMORY
 from ..table.original import Original, Validated
-from .contract import Look, Method, OnDisk, Published, Way, read_steps
+from .contract import Look, Made, Method, Published, Way, read_steps
 
 if TYPE_CHECKING:
     from ...evaluate import Risk
@@ -147,7 +147,7 @@ class Private(Method):
 
     def stream(
         self, table: Validated, source: Source, tell: Callable[[str], None], look: Look
-    ) -> OnDisk:
+    ) -> Made:
         made = stream(
             self.planned.way, table, self.schema, self.held, source, tell, self._check_piece
         )
@@ -163,7 +163,7 @@ class Private(Method):
             *self.publish_steps(),
             Step("evaluate", text),
         ]
-        return OnDisk(made.table, made.sample, Assessment(None, made.likeness, ()), tuple(steps))
+        return Made(made.table, made.sample, Assessment(None, made.likeness, ()), tuple(steps))
 
     def prepare(self, read: Original, source: Source) -> Original:
         """All rows as they are: one that was left out would be noticed."""
