@@ -26,7 +26,7 @@ from ...schema import Column, Number, Schema
 from ...schema.literal import key
 from ...screen.number import many
 from ..assessment import Assessment, Step, assessed
-from ..permute import shuffled
+from ..permute import mixed, shuffled
 from ..table.cells import Cells, Numbers
 from ..table.coded import Coding, table_of
 from ..table.original import Original, Validated
@@ -409,11 +409,6 @@ class Method(abc.ABC):
     def warnings(self, risk: Risk | None) -> list[str]:
         """What the holder should think about before the release leaves."""
         return []
-
-
-def mixed(table: pyarrow.Table, source: Source) -> pyarrow.Table:
-    """The rows in random order, so that it says nothing of the order in which they came."""
-    return table.take(shuffled(table.num_rows, source))
 
 
 def sizes_counted(sizes: Mapping[str, Numbers]) -> dict[str, dict[int, int]]:
