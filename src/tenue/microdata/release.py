@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
@@ -186,7 +186,7 @@ def publish_into(
     if target is not None:
         check_target(target.folder, target.kind, replace=target.replace)
     given = source if source is not None else described.location
-    tell = progress or _silent
+    tell = _Steps(progress)
     with _register(ledger, source, described, file, preview=preview) as books:
         way, made, marks = _made(way, given, books, tell)
         tell("certificate")
@@ -208,7 +208,7 @@ def _register(
 
 
 def _made(
-    way: Method, source: object, books: Register | None, tell: Progress
+    way: Method, source: object, books: Register | None, tell: _Steps
 ) -> tuple[Method, Made, tuple[str, ...]]:
     """What the method makes of the rows, as it is done of them, and marks of these rows."""
     once = None if way.repeatable else books
@@ -221,7 +221,7 @@ def _made(
         look = Marking(source, way.schema.name, known)
         if way.in_passes(table):
             way = way.streamed()
-        with paid(books, way), compilation_told(lambda word: tell(f"{way.step} ({word})")):
+        with paid(books, way), tell.compilations():
             return way, way.make(table, SYSTEM, tell, look), look.marks
 
 
@@ -288,5 +288,20 @@ def _publishable(schema: object) -> tuple[Schema, Path | None]:
     return described, file
 
 
-def _silent(_: str) -> None:
-    """Nobody waits for the steps."""
+class _Steps:
+    """Tells whoever waits, if anybody does, the name of each step when it begins."""
+
+    def __init__(self, progress: Progress | None) -> None:
+        self._progress, self._now = progress, ""
+
+    def __call__(self, step: str) -> None:
+        self._now = step.partition(" (")[0]
+        if self._progress is not None:
+            self._progress(step)
+
+    def compilations(self) -> AbstractContextManager[None]:
+        """Inside, whoever waits is also told when a step compiles something."""
+        progress = self._progress
+        if progress is None:
+            return nullcontext()
+        return compilation_told(lambda word: progress(f"{self._now} ({word})"))
