@@ -47,8 +47,8 @@ from tenue.evaluate.pair.likeness import likeness
 from tenue.microdata.private.domain import Domain, Places
 from tenue.microdata.private.plan import planned
 from tenue.microdata.private.ways import WAYS
+from tenue.microdata.table.kept import LEAST_MEMORY
 from tenue.microdata.table.original import read_original
-from tenue.microdata.table.stored import LEAST_MEMORY
 from tenue.noise import DiscreteLaplace
 from tenue.noise.source import SYSTEM
 

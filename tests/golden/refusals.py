@@ -389,10 +389,6 @@ def _rooms() -> dict[str, Case]:
         "mdav scale": lambda: tn.microdata.mdav([[1], [2]], 1, scale=[0]),
         "v-mdav gamma": lambda: tn.microdata.v_mdav([[1], [2]], 1, -1),
         "ranking method": lambda: tn.microdata.individual_ranking([1, 2], 1, method="best"),
-        "rank file": lambda: tn.microdata.rank_file("none.csv", "x", 2, out="o.csv"),
-        "swap file source": lambda: tn.microdata.swap_file(
-            "none.csv", "x", 2, out="o.csv", source=tn.noise.Seeded(7)
-        ),
         "draft empty": lambda: tn.schema.draft([], name="t"),
         "draft type": lambda: tn.schema.draft(
             [tn.schema.DraftColumn(name="a", type="float64")], name="t"

@@ -405,19 +405,7 @@ def _partitions() -> dict[str, Case]:
         M.Partition(np.array([0, 1, 0, 1, 1])).sizes.tolist(),
         [g.tolist() for g in M.Partition(np.array([0, 1, 0, 1, 1])).groups()],
     ]
-    cases["file, ranked"] = lambda: _stored("rank_file")
-    cases["file, swapped"] = lambda: _stored("swap_file")
     return cases
-
-
-def _stored(verb: str) -> Any:
-    with folder() as place:
-        pq.write_table(people(60).select(["age", "income"]), place / "in.parquet")
-        with entropy():
-            found = getattr(tn.microdata, verb)(
-                place / "in.parquet", "income", 5, out=place / "out.parquet"
-            )
-        return {"returned": found, "table": table(pq.read_table(place / "out.parquet"))}
 
 
 def _cases() -> dict[str, Case]:

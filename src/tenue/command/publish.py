@@ -257,9 +257,8 @@ def _target(
     preview: bool,
     public: bool,
 ) -> Target | None:
-    """Where the release goes; checked before anything is read."""
+    """Where the release goes; refused if that is no place for what leaves."""
     from ..microdata.leave.leave import Target
-    from ..microdata.leave.save import check_target
 
     if preview:
         if out is not None:
@@ -267,7 +266,6 @@ def _target(
         return None
     if out is None:
         raise refuse("command.out-is-not-given")
-    check_target(out, kind, replace=replace)
     _check_apart(out, ledger)
     return Target(out, kind, replace, public)
 

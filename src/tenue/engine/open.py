@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..schema import Table
-from .contract import Engine, Numbers, Ordered, Passes, Tallied
+from .contract import Engine, Numbers, Passes, Tallied
 from .duckdb.scratch import Scratch
 from .registry import Load, backend_for
 from .source.location import Database, Files, Source, locate
@@ -21,7 +21,6 @@ __all__ = [
     "describe_table",
     "keep_rows",
     "open_engine",
-    "open_ordered",
     "open_table",
     "open_tally",
 ]
@@ -92,12 +91,3 @@ def keep_rows(
     from .duckdb.passes import keep
 
     return keep(fill, sizes, memory=memory, batch=batch)
-
-
-def open_ordered(
-    source: Files | Database, *, memory: int, batch: int
-) -> AbstractContextManager[Ordered]:
-    """A pass over one column of a stored table, holding so many bytes, so many rows at a time."""
-    from .duckdb.ordered import order
-
-    return order(source, memory=memory, batch=batch)

@@ -4,7 +4,6 @@ mdav, v_mdav, individual_ranking     rows into groups of similar rows
 ordered, reference_points            rows into groups by an order of the declared domain
 records                              numbers, dates and categories, as these compare them
 permuted                             for each row of a group, another one whose value it gets
-rank_file, swap_file                 one column of a table that does not fit into memory
 Release                              a protected copy of a table, made by `tn.publish`
 """
 
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
     from .permute import permuted
     from .protected_copy import Release
     from .table.records import records
-    from .table.stored import rank_file, swap_file
 
 __all__ = [
     "Partition",
@@ -39,10 +37,8 @@ __all__ = [
     "mdav",
     "ordered",
     "permuted",
-    "rank_file",
     "records",
     "reference_points",
-    "swap_file",
     "v_mdav",
 ]
 
@@ -53,6 +49,5 @@ lazily(
         ".permute": "permuted",
         ".protected_copy": "Release",
         ".table.records": "records",
-        ".table.stored": "rank_file swap_file",
     },
 )

@@ -7,11 +7,16 @@ permutation nor the words it was drawn from.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import NDArray
 
 from ..noise.exact import uniform
 from ..noise.source import SYSTEM, Source
+
+if TYPE_CHECKING:
+    import pyarrow
 
 Rows = NDArray[np.int64]
 
@@ -63,6 +68,11 @@ def shuffled(size: int, source: Source) -> Rows:
         ordered = words[order]
         if not (ordered[1:] == ordered[:-1]).any():
             return order.astype(np.int64)
+
+
+def mixed(table: pyarrow.Table, source: Source) -> pyarrow.Table:
+    """The rows in random order, so that it says nothing of the order in which they came."""
+    return table.take(shuffled(table.num_rows, source))
 
 
 def some_rows(rows: int, most: int, source: Source) -> Rows:

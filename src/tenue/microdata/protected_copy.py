@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from ..errors import refuse
-from ..evaluate.group.exposure import leaving, telling
+from ..evaluate.group.exposure import leaving
 from ..evaluate.verdict import check_text
 from ..number import flag
 from ..promise import Certificate
@@ -29,8 +29,9 @@ from .assessment import Step
 from .leave.departure import Departure
 from .leave.leave import Target, digest_of
 from .leave.save import Report
-from .method.contract import Method, OnDisk
+from .method.contract import Made, Method
 from .report import Shown, report_of, title_of
+from .table.original import kind_of, native
 from .table.written import WrittenTable
 
 if TYPE_CHECKING:
@@ -76,27 +77,16 @@ class Leaving:
     stored: WrittenTable | None = None
 
     @classmethod
-    def of(
-        cls,
-        method: Method,
-        joined: Any,
-        tables: Mapping[str, Any],
-        frame: Any,
-        frames: Mapping[str, Any],
-        shown: Shown,
-    ) -> Self:
-        """Of the table that has all columns side by side."""
-        columns = tuple(joined.column_names)
-        loose = {name: joined.column(name) for name in columns if name in method.unprotected}
-        alone = telling(loose)
-        return cls(method, joined.num_rows, columns, alone, tables, frame, frames, shown)
-
-    @classmethod
-    def on_disk(cls, method: Method, made: OnDisk, shown: Shown) -> Self:
-        """Of tables that lie in files."""
-        table = made.table
-        columns, tables = tuple(table.column_names), made.tables or {"table": table}
-        return cls(method, table.num_rows, columns, made.telling, tables, None, {}, shown, table)
+    def of(cls, method: Method, made: Made, source: object) -> Self:
+        """Of what a method made of a source, whose kind of data frame the caller gets."""
+        table, tables = made.table, made.tables or {"table": made.table}
+        facts = method, table.num_rows, tuple(table.column_names), made.telling, tables
+        shown = Shown.of(method, made)
+        if isinstance(table, WrittenTable):
+            return cls(*facts, None, {}, shown, table)
+        kind = kind_of(source)
+        frames = {name: native(one, source, kind) for name, one in made.tables.items()}
+        return cls(*facts, native(table, source, kind, typed=method.stored_types), frames, shown)
 
     def check_one(self) -> None:
         """Refuses linked tables side by side if persons may have several rows: that would show

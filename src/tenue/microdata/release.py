@@ -1,17 +1,20 @@
 """The journey of a release, on one page.
 
-schema → plan → pay → read → publish → evaluate → certificate → release → ledger → table
+schema → method → register → validate → plan → pay → read → make → measure → certificate → release
+and, when a table leaves: files → ledger → table
 
+What can be refused without a value of a row is refused before any is paid for or read: options, an
+earlier release in the ledger, a folder that cannot be written, a table that is not well formed (an
+engine validates it by looking at it once). Only a method that has a price is planned and paid for.
 A release is registered when its table leaves, not when it is made. Nothing half-protected is
-returned: whatever is refused is refused before a table exists. Only a method that has a price is
-planned and paid for.
+returned: whatever is refused is refused before a table exists.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
@@ -29,6 +32,7 @@ from .certify import certify
 from .kernels import compilation_told
 from .leave.departure import Departure, Preview
 from .leave.leave import (
+    Register,
     Registration,
     Target,
     check_first,
@@ -37,14 +41,13 @@ from .leave.leave import (
     given_register,
     paid,
 )
-from .leave.mark import Marking, marks_of
+from .leave.mark import Marking
+from .leave.save import check_target
 from .method.catalogue import chosen_method, takes_options
-from .permute import shuffled
+from .method.contract import Made, Method
 from .private.plan import ReleasePlan
 from .protected_copy import Leaving, Release, leave_for
-from .report import Shown
-from .table.coded import table_of
-from .table.original import kind_of, native, open_original
+from .table.original import kind_of, open_original
 
 Progress = Callable[[str], None]
 
@@ -180,73 +183,69 @@ def publish_into(
     way = chosen_method(described, method, override=override, **options)
     if flag(preview, "preview") and way.price:
         raise refuse("microdata.preview-of-method-with-price", method=way.name)
-    tell = progress or (lambda _: None)
+    if target is not None:
+        check_target(target.folder, target.kind, replace=target.replace)
+    given = source if source is not None else described.location
+    tell = _Steps(progress)
+    with _register(ledger, source, described, file, preview=preview) as books:
+        way, made, marks = _made(way, given, books, tell)
+        tell("certificate")
+        release = _release(way, made, given, books, marks, preview=preview)
+        return release, {} if target is None else leave_for(release, target)
+
+
+@contextmanager
+def _register(
+    ledger: object, source: object, schema: Schema, file: Path | None, *, preview: bool
+) -> Iterator[Register | None]:
+    """The ledger in which the release is registered; None for none."""
     place = NOWHERE
     if ledger is None and not preview:
-        place = Place(described.ledger_location, ledger_places(source, described), file)
+        place = Place(schema.ledger_location, ledger_places(source, schema), file)
     books = None if preview else given_register(ledger, place)
-    kept = None if way.repeatable else books
     with books or nullcontext():
-        if kept is not None and kept.known is not None:
-            check_first(kept.known, way)
-        tell("read")
-        given = source if source is not None else described.location
-        kind, marks, on_disk = kind_of(given), tuple[str, ...](), None
-        with open_original(given, described, way.memory) as table:
-            way = way.sized(table.rows)
-            with paid(books, way):
-                if way.in_passes(table):
-                    known = None if kept is None else partial(check_known, kept, way)
-                    seen, way = Marking(given, described.name, known), way.streamed()
-                    on_disk = way.stream(table, SYSTEM, tell, seen)
-                    marks = seen.marks
-                else:
-                    read = table.read(all_values=way.reads_all)
-                    marks = () if kept is None else marks_of(given, read, described.name)
-                    if kept is not None:
-                        check_known(kept, way, marks)
-                    original = way.prepare(read, SYSTEM)
-                    tell(way.step)
-                    with _compilation_told(progress, way.step):
-                        made = way.publish(original, SYSTEM)
-        if on_disk is not None:
-            (harm, use, _), history = on_disk.assessment, on_disk.history
-            tell("certificate")
-            shown = Shown.of_sample(way, on_disk.sample, on_disk.before, on_disk.sizes)
-            published = Leaving.on_disk(way, on_disk, shown)
-        else:
-            tell("evaluate")
-            beside = made.of(original)
-            before, after = (table_of(cells, described) for cells in (beside.cells, made.cells))
-            way.verify(after, beside.persons)
-            harm, use, told = way.assess(before, after, SYSTEM, beside, made)
-            shown = Shown.of(way, before, after, beside, made)
-            history = way.history(read, original, made) + told
-            tell("certificate")
-            joined = _mixed(after)
-            frame = native(joined, given, kind, typed=way.stored_types)
-            several = {name: _mixed(table) for name, table in made.tables.items()}
-            frames = {name: native(table, given, kind) for name, table in several.items()}
-            tables = several or {"table": joined}
-            published = Leaving.of(way, joined, tables, frame, frames, shown)
-        seal = "" if books is None else books.made().seal(described.digest)
-        certificate = certify(way, registered=books is not None, seal=seal, preview=preview)
-        registered = None if kept is None else Registration(kept, way, marks, seal)
-        departure = Departure(
-            published.tables, certificate, kind, registered, repeatable=way.repeatable
-        )
-        if preview:
-            departure, published = Preview(certificate), published.without_rows()
-        release = Release(
-            certificate=certificate,
-            risk=harm,
-            utility=use,
-            history=history,
-            _published=published,
-            _departure=departure,
-        )
-        manifest = {} if target is None else leave_for(release, target)
-    return release, manifest
+        yield books
+
+
+def _made(
+    way: Method, source: object, books: Register | None, tell: _Steps
+) -> tuple[Method, Made, tuple[str, ...]]:
+    """What the method makes of the rows, as it is done of them, and marks of these rows."""
+    once = None if way.repeatable else books
+    if once is not None and once.known is not None:
+        check_first(once.known, way)
+    tell("read")
+    with open_original(source, way.schema, way.memory) as table:
+        way = way.sized(table.rows)
+        known = None if once is None else partial(check_known, once, way)
+        look = Marking(source, way.schema.name, known)
+        if way.in_passes(table):
+            way = way.streamed()
+        with paid(books, way), tell.compilations():
+            return way, way.make(table, SYSTEM, tell, look), look.marks
+
+
+def _release(
+    way: Method,
+    made: Made,
+    source: object,
+    books: Register | None,
+    marks: tuple[str, ...],
+    *,
+    preview: bool,
+) -> Release:
+    """The release with its certificate, ready to leave."""
+    seal = "" if books is None else books.made().seal(way.schema.digest)
+    certificate = certify(way, registered=books is not None, seal=seal, preview=preview)
+    leaving, told = Leaving.of(way, made, source), made.assessment
+    facts = certificate, told.risk, told.utility, made.history
+    if preview:
+        return Release(*facts, leaving.without_rows(), Preview(certificate))
+    once = None if way.repeatable or books is None else Registration(books, way, marks, seal)
+    departure = Departure(
+        leaving.tables, certificate, kind_of(source), once, repeatable=way.repeatable
+    )
+    return Release(*facts, leaving, departure)
 
 
 @takes_options
@@ -289,12 +288,20 @@ def _publishable(schema: object) -> tuple[Schema, Path | None]:
     return described, file
 
 
-def _compilation_told(progress: Progress | None, step: str) -> AbstractContextManager[None]:
-    if progress is None:
-        return nullcontext()
-    return compilation_told(lambda word: progress(f"{step} ({word})"))
+class _Steps:
+    """Tells whoever waits, if anybody does, the name of each step when it begins."""
 
+    def __init__(self, progress: Progress | None) -> None:
+        self._progress, self._now = progress, ""
 
-def _mixed(table: Any) -> Any:
-    """The rows in random order, so that it says nothing of the order in which they came."""
-    return table.take(shuffled(table.num_rows, SYSTEM))
+    def __call__(self, step: str) -> None:
+        self._now = step.partition(" (")[0]
+        if self._progress is not None:
+            self._progress(step)
+
+    def compilations(self) -> AbstractContextManager[None]:
+        """Inside, whoever waits is also told when a step compiles something."""
+        progress = self._progress
+        if progress is None:
+            return nullcontext()
+        return compilation_told(lambda word: progress(f"{self._now} ({word})"))

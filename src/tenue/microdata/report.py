@@ -7,10 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from ..evaluate.pair.marginal import Marginal, marginals
 from ..promise import Certificate
@@ -20,8 +17,7 @@ from ..report.picture import Picture
 from ..report.release import ReleaseFacts, release_document
 from ..screen.number import many
 from .assessment import Step
-from .method.contract import Method, Published
-from .table.original import Original
+from .method.contract import Made, Method
 
 if TYPE_CHECKING:
     from ..evaluate import Likeness, Risk, Utility
@@ -37,7 +33,7 @@ class Shown:
     compared: the same beside the original, for the holder; empty where the method's report leaves
         that out.
     sizes: how many groups have how many units, by column where each has its own.
-    counted: how many rows of the release were counted, where that was not all of them.
+    counted: how many rows of the release were counted.
     """
 
     released: tuple[Marginal, ...] = ()
@@ -46,32 +42,12 @@ class Shown:
     counted: int | None = None
 
     @classmethod
-    def of(
-        cls, method: Method, before: Any, after: Any, original: Original, made: Published
-    ) -> Shown:
-        """Counted from the tables, row by row beside each other."""
-        compared = marginals(before, after, method.schema) if method.report_compares else ()
-        sizes = {}
-        for name, counted in method.group_sizes(original, made).items():
-            size, times = np.unique(counted, return_counts=True)
-            sizes[name] = dict(zip(size.tolist(), times.tolist(), strict=True))
-        return cls(marginals(None, after, method.schema), compared, sizes)
-
-    @classmethod
-    def of_sample(
-        cls,
-        method: Method,
-        rows: Any,
-        before: Any = None,
-        sizes: Mapping[str, Mapping[int, int]] = MappingProxyType({}),
-    ) -> Shown:
-        """Counted from some rows of the release, and of the original where they are compared.
-
-        Parameters
-            sizes: how many groups of all have how many units.
-        """
-        compared = () if before is None else marginals(before, rows, method.schema)
-        return cls(marginals(None, rows, method.schema), compared, sizes, rows.num_rows)
+    def of(cls, method: Method, made: Made) -> Shown:
+        """Counted from the rows, while they are there."""
+        before = made.before if method.report_compares else None
+        compared = () if before is None else marginals(before, made.sample, method.schema)
+        released = marginals(None, made.sample, method.schema)
+        return cls(released, compared, made.sizes, made.sample.num_rows)
 
     def picture(self, title: str) -> Picture:
         """The columns, the original behind the release."""

@@ -745,3 +745,48 @@ def test_a_certificate_names_its_schema_to_the_ledgers_holder_alone(tmp_path: Pa
     found = ledger.verify_certificate(tmp_path / "out" / "certificate.json")
     assert (found.ok, found.dataset, found.entry) == (True, "people", 1)
     assert not Memory().verify_certificate(release.certificate)
+
+
+def test_whoever_waits_is_told_in_which_step_something_is_compiled(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The mutants swallow the line of whoever gave no `progress`, or name the step before."""
+    kernels = importlib.import_module("tenue.microdata.kernels")
+    swap = importlib.import_module("tenue.microdata.method.swap").Swap
+    for name in ("publish", "assess"):
+        real = getattr(swap, name)
+
+        def compiling(*given: Any, real: Any = real) -> Any:
+            kernels._tell()
+            return real(*given)
+
+        monkeypatch.setattr(swap, name, compiling)
+    asked: dict[str, Any] = {"schema": schema(), "method": "swap", "k": 4, "ledger": False}
+    told: list[str] = []
+    tn.publish(people(), progress=told.append, **asked)
+    word = kernels.COMPILING
+    steps = ["read", swap.step, f"{swap.step} ({word})", "evaluate", f"evaluate ({word})"]
+    assert told == [*steps, "certificate"]
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    tn.publish(people(), **asked)
+    assert capsys.readouterr().err.count(word) == 2
+
+
+def test_a_folder_that_cannot_be_written_is_refused_before_a_row_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The mutant finds out when the files are to be written, after all the work and the price."""
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "letter.txt").write_text("something else")
+    monkeypatch.setattr(module, "open_original", lambda *_: pytest.fail("the table was opened"))
+    books = tn.ledger.Memory()
+    with pytest.raises(InvalidArgument):
+        module.publish_into(
+            module.Target(tmp_path / "out"),
+            people(),
+            schema=schema(),
+            method="swap",
+            k=4,
+            ledger=books,
+        )
+    assert list(books.entries()) == []

@@ -136,7 +136,7 @@ def test_names_that_begin_alike_stay_apart() -> None:
 
 def words_of(*words: str) -> Marginal:
     shares = tuple(1 / len(words) for _ in words)
-    return Marginal(name="w", edges=(), words=words, after=shares, before=None)
+    return Marginal(name="w", edges=(), categories=words, after=shares, before=None)
 
 
 def test_few_correlations_are_written_in_their_cells() -> None:

@@ -36,7 +36,7 @@ class Marginal:
     """The shares of one column's values, over all rows.
 
     edges: where bins begin and end; none for categories.
-    words: the categories, or the bins as text.
+    categories: the categories that are drawn; none for bins.
     after: the share of the released rows in each bin or category.
     before: the same of the original, for its holder alone; None where only the release is looked
         at, or where its values are of another kind.
@@ -47,12 +47,18 @@ class Marginal:
 
     name: str
     edges: tuple[float, ...]
-    words: tuple[str, ...]
     after: tuple[float, ...]
     before: tuple[float, ...] | None
+    categories: tuple[str, ...] = ()
     time: bool = False
     missing: tuple[float, float | None] = (0.0, None)
     spread: bool = False
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The categories, or the bins as text, which is written when somebody reads it."""
+        bins = pairwise(self.edges)
+        return self.categories or tuple(_bin(low, high, self.time) for low, high in bins)
 
 
 def marginals(
@@ -137,7 +143,6 @@ def _of_numbers(after: Values, before: Values | None) -> Marginal:
     return Marginal(
         name=after.name,
         edges=tuple(edges.tolist()),
-        words=tuple(_bin(low, high, time) for low, high in pairwise(edges)),
         after=shares[0],
         before=shares[1] if before is not None else None,
         time=time,
@@ -154,7 +159,6 @@ def _of_intervals(name: str, column: Bounded, after: Spread, before: Spread | No
     return Marginal(
         name=name,
         edges=tuple(edges.tolist()),
-        words=tuple(_bin(start, end, time) for start, end in pairwise(edges)),
         after=after.shares(edges),
         before=None if before is None else before.shares(edges),
         time=time,
@@ -208,7 +212,7 @@ def _of_words(after: Values, before: Values | None) -> Marginal:
     return Marginal(
         name=after.name,
         edges=(),
-        words=tuple(words),
+        categories=tuple(words),
         after=shares[0],
         before=shares[1] if before is not None else None,
         missing=(missing[0], missing[1] if before is not None else None),

@@ -61,7 +61,7 @@ class NameMarks:
 
 
 class Marking:
-    """Looks at the rows of a table that is read in passes, as they are read.
+    """Looks at the rows of a table as they are read.
 
     marks: of the rows, once they were shown; none where nobody asks for them.
     """
@@ -74,8 +74,14 @@ class Marking:
         self.name: Callable[[str, Any], None] | None = None if check is None else self._names.show
         self.marks: tuple[str, ...] = ()
 
-    def rows(self, passes: Passes, coding: Coding) -> None:
+    def held(self, read: Original) -> None:
         """Refuses rows of which there is a release, as `check` knows."""
+        if self._check is not None:
+            self.marks = marks_of(self._source, read, self._table)
+            self._check(self.marks)
+
+    def rows(self, passes: Passes, coding: Coding) -> None:
+        """The same of rows that are read in passes."""
         if self._check is not None:
             self.marks = marks_in_passes(self._source, passes, coding, self._names, self._table)
             self._check(self.marks)

@@ -23,7 +23,7 @@ from ..partition.mdav import mdav
 from ..table.cells import Numbers
 from ..table.original import Original, Validated
 from ..table.records import classes_of, order_of, records_of
-from .contract import Look, OnDisk, Published
+from .contract import Look, Made, Published
 from .groups import HOMOGENEOUS, Grouped, GroupWay, homogeneous_steps
 from .linked import (
     FOUND,
@@ -133,7 +133,7 @@ class Anatomy(Grouped):
 
     def stream(
         self, table: Validated, source: Source, tell: Callable[[str], None], look: Look
-    ) -> OnDisk:
+    ) -> Made:
         with (
             prepared(self, table, self.room_for_rows, tell, look) as found,
             ExitStack() as passing,

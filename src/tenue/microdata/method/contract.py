@@ -1,8 +1,9 @@
 """What every method of publishing says and does; one file beside this one for each method.
 
-A journey asks in this order: `read` (options and schema), `prepare` (rows), `publish` (tables),
-`verify` (what was promised), `assess` (risk and utility), the certificate, the history. Whatever a
-method leaves out here is done as for all the others.
+A journey asks for `read` (options and schema), `make` (the tables and what is told of them) and
+the certificate. `make` asks in this order: `prepare` (rows), `publish` (tables), `verify` (what was
+promised), `assess` (risk and utility), the history. Whatever a method leaves out here is done as
+for all the others.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import numpy as np
 
 from ...engine.contract import Passes
 from ...errors import Fault, Refused, nearest, refuse
+from ...evaluate.group.exposure import telling
 from ...noise.source import Source
 from ...promise import Promise
 from ...promise.loss import NOTHING, EpsilonDelta
@@ -24,9 +26,9 @@ from ...schema import Column, Number, Schema
 from ...schema.literal import key
 from ...screen.number import many
 from ..assessment import Assessment, Step, assessed
-from ..permute import shuffled
+from ..permute import mixed, shuffled
 from ..table.cells import Cells, Numbers
-from ..table.coded import Coding
+from ..table.coded import Coding, table_of
 from ..table.original import Original, Validated
 from ..table.written import WrittenTable
 
@@ -67,36 +69,41 @@ class Published:
 
 
 @dataclass(frozen=True, eq=False)
-class OnDisk:
-    """What a method made of a table that it read in passes, and what its holder is told.
+class Made:
+    """The tables that leave, in random order, and what their holder is told.
 
-    sample: some rows of what was made, as good as drawn at random, which a report counts.
+    table: all columns side by side, in memory or in files.
+    sample: the rows of what was made which a report counts.
     before: the same rows as they were read, where the report compares them.
     sizes: how many groups have how many units, by column where each has its own.
     telling: the unprotected columns that tell nearly everybody apart, and the share of rows found.
     tables: the tables that leave, by name, if it is not the one table; that may leave as well.
     """
 
-    table: WrittenTable
+    table: pyarrow.Table | WrittenTable
     sample: pyarrow.Table
     assessment: Assessment
     history: tuple[Step, ...]
     before: pyarrow.Table | None = None
     sizes: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
     telling: Mapping[str, float] = field(default_factory=dict)
-    tables: Mapping[str, WrittenTable] = field(default_factory=dict)
+    tables: Mapping[str, Any] = field(default_factory=dict)
 
 
 class Look(Protocol):
-    """Who looks at the rows of a table that is read in passes, as they are read.
+    """Who looks at the rows of a table as they are read, before anything is made of them.
 
-    name: is shown some stored values of an identifier at a time; None if nobody asks for them.
+    name: is shown some stored values of an identifier at a time, where rows are read in passes;
+        None if nobody asks for them.
     """
 
     name: Callable[[str, Any], None] | None
 
+    def held(self, read: Original) -> None:
+        """All rows, in memory."""
+
     def rows(self, passes: Passes, coding: Coding) -> None:
-        """All rows, as the coding has them, before anything is made of them."""
+        """All rows, as the coding has them."""
 
 
 @dataclass(frozen=True)
@@ -268,13 +275,46 @@ class Method(abc.ABC):
             _check_varies(full.cells[name])
         return full
 
+    def make(
+        self, table: Validated, source: Source, tell: Callable[[str], None], look: Look
+    ) -> Made:
+        """Reads the rows, which are paid for, and makes the release, measured as it was promised.
+
+        Parameters
+            tell: is told the name of each step when it begins.
+            look: is shown the rows as they were read.
+        """
+        if self.in_passes(table):
+            return self.stream(table, source, tell, look)
+        read = table.read(all_values=self.reads_all)
+        look.held(read)
+        original = self.prepare(read, source)
+        tell(self.step)
+        made = self.publish(original, source)
+        tell("evaluate")
+        beside = made.of(original)
+        before, after = (table_of(cells, self.schema) for cells in (beside.cells, made.cells))
+        self.verify(after, beside.persons)
+        told = self.assess(before, after, source, beside, made)
+        loose = {name: after.column(name) for name in self.unprotected}
+        return Made(
+            mixed(after, source),
+            after,
+            told,
+            self.history(read, original, made) + told.steps,
+            before,
+            sizes_counted(self.group_sizes(beside, made)),
+            telling(loose),
+            {name: mixed(one, source) for name, one in made.tables.items()},
+        )
+
     @abc.abstractmethod
     def publish(self, original: Original, source: Source) -> Published:
         """The table after the method; refused if that would tell what it must not."""
 
     def stream(
         self, table: Validated, source: Source, tell: Callable[[str], None], look: Look
-    ) -> OnDisk:
+    ) -> Made:
         """The same for a table that is read in passes, measured as it was promised."""
         raise Fault(f"{self.name} holds the whole table")
 
@@ -369,6 +409,15 @@ class Method(abc.ABC):
     def warnings(self, risk: Risk | None) -> list[str]:
         """What the holder should think about before the release leaves."""
         return []
+
+
+def sizes_counted(sizes: Mapping[str, Numbers]) -> dict[str, dict[int, int]]:
+    """How many groups have how many units."""
+    counted = {}
+    for name, each in sizes.items():
+        size, times = np.unique(each, return_counts=True)
+        counted[name] = dict(zip(size.tolist(), times.tolist(), strict=True))
+    return counted
 
 
 def read_steps(rows: int, columns: int, beyond: Mapping[str, int]) -> list[Step]:

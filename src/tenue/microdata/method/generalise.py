@@ -33,7 +33,7 @@ from ..recode.suppress import OUT, suppressed
 from ..stream.splits import split_in_passes
 from ..table.cells import Cells, Numbers
 from ..table.original import Original, Validated
-from .contract import Look, OnDisk, Published, one_of
+from .contract import Look, Made, Published, one_of, sizes_counted
 from .groups import (
     DISCLOSED,
     EVERY,
@@ -46,7 +46,7 @@ from .groups import (
 )
 from .microaggregate import AS_THEY_ARE
 from .moved import among_look_alikes
-from .streamed import by_group, check_of, finished, labelled, prepared, sizes_counted
+from .streamed import by_group, check_of, finished, labelled, prepared
 
 
 class Survivors(NamedTuple):
@@ -209,7 +209,7 @@ class Generalise(Grouped):
 
     def stream(
         self, table: Validated, source: Source, tell: Callable[[str], None], look: Look
-    ) -> OnDisk:
+    ) -> Made:
         with prepared(self, table, self.room_for_rows, tell, look) as found:
             tell(self.step)
             scales = [_without_rows(found.coding.column(name)) for name in self.quasi]

@@ -28,9 +28,9 @@ from ..table.cells import Cells, Numbers
 from ..table.coded import Coding
 from ..table.original import Original
 from ..table.written import WrittenTable
-from .contract import Method, OnDisk
+from .contract import Made, Method, sizes_counted
 from .moved import Sides, undone_in_passes
-from .streamed import CellsOf, Prepared, finished, sizes_counted, written
+from .streamed import CellsOf, Prepared, finished, written
 
 if TYPE_CHECKING:
     from ...evaluate import Check
@@ -142,7 +142,7 @@ class InGroups:
         steps: Sequence[Step],
         shown: bool = True,
         centres: CellsOf | None = None,
-    ) -> OnDisk:
+    ) -> Made:
         """What leaves, and what its holder is told.
 
         Parameters

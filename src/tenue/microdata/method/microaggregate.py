@@ -30,7 +30,7 @@ from ..stream.cuts import Cuts, column_cuts
 from ..table.cells import Cells, Numbers
 from ..table.original import Original, Validated
 from ..table.records import classes_of
-from .contract import Look, OnDisk, Published
+from .contract import Look, Made, Published
 from .groups import EVERY, Grouped, GroupWay, homogeneous_steps, units_in_each
 from .moved import among_look_alikes
 from .streamed import Prepared, by_group, check_of, finished, labelled, prepared, sizes_in_passes
@@ -143,7 +143,7 @@ class Microaggregate(Grouped):
 
     def stream(
         self, table: Validated, source: Source, tell: Callable[[str], None], look: Look
-    ) -> OnDisk:
+    ) -> Made:
         with prepared(self, table, self.room_for_rows, tell, look) as found:
             tell(self.step)
             at = {name: found.place(name) for name in self.quasi}

@@ -9,8 +9,8 @@ from ...number import whole
 from ...schema.table import RECORD
 from ..private.streamed import VALUE
 from ..table.coded import Coding
+from ..table.kept import LEAST_MEMORY, MEMORY
 from ..table.original import Validated
-from ..table.stored import LEAST_MEMORY, MEMORY
 from .contract import Method
 
 

@@ -24,9 +24,9 @@ from ..private.domain import Domain
 from ..private.plan import AUTO, ReleasePlan, check_promisable, planned, price_of
 from ..private.streamed import VALUE, stream
 from ..table.cells import Numbers
+from ..table.kept import LEAST_MEMORY, MEMORY
 from ..table.original import Original, Validated
-from ..table.stored import LEAST_MEMORY, MEMORY
-from .contract import Look, Method, OnDisk, Published, Way, read_steps
+from .contract import Look, Made, Method, Published, Way, read_steps
 
 if TYPE_CHECKING:
     from ...evaluate import Risk
@@ -148,7 +148,7 @@ class Private(Method):
 
     def stream(
         self, table: Validated, source: Source, tell: Callable[[str], None], look: Look
-    ) -> OnDisk:
+    ) -> Made:
         made = stream(
             self.planned.way, table, self.schema, self.held, source, tell, self._check_piece
         )
@@ -164,7 +164,7 @@ class Private(Method):
             *self.publish_steps(),
             Step("evaluate", text),
         ]
-        return OnDisk(made.table, made.sample, Assessment(None, made.likeness, ()), tuple(steps))
+        return Made(made.table, made.sample, Assessment(None, made.likeness, ()), tuple(steps))
 
     def prepare(self, read: Original, source: Source) -> Original:
         """All rows as they are: one that was left out would be noticed."""

@@ -28,7 +28,7 @@ from ..table.coded import Coding, table_of
 from ..table.kept import KeptRows
 from ..table.original import Validated
 from ..table.written import WrittenTable, write_passes
-from .contract import Look, Method, OnDisk, read_steps
+from .contract import Look, Made, Method, read_steps
 
 if TYPE_CHECKING:
     import pyarrow
@@ -166,7 +166,7 @@ def finished(
     sizes: Mapping[str, Mapping[int, int]],
     centres: CellsOf | None = None,
     attacked: Callable[[Assessment], Assessment] = lambda told: told,
-) -> OnDisk:
+) -> Made:
     """The table that leaves, and what its holder is told.
 
     Parameters
@@ -179,7 +179,7 @@ def finished(
     tell("evaluate")
     before, sample, told = measured(method, found, after, cells, check, source, centres)
     told = attacked(told)
-    return OnDisk(
+    return Made(
         table,
         sample,
         told,
@@ -280,15 +280,6 @@ def telling_in_passes(method: Method, found: Prepared) -> dict[str, float]:
         different = sum(int((values > 0).sum()) for values, _ in tallied)
         shares[name] = different / found.passes.rows if found.passes.rows > 1 else 0.0
     return {name: share for name, share in shares.items() if share >= NEARLY}
-
-
-def sizes_counted(sizes: Mapping[str, Numbers]) -> dict[str, dict[int, int]]:
-    """How many groups have how many units."""
-    counted = {}
-    for name, each in sizes.items():
-        size, times = np.unique(each, return_counts=True)
-        counted[name] = dict(zip(size.tolist(), times.tolist(), strict=True))
-    return counted
 
 
 def sizes_in_passes(

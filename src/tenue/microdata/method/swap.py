@@ -31,7 +31,7 @@ from ..stream.cuts import Cuts, column_cuts
 from ..table.cells import Cells, Numbers
 from ..table.original import Original, Validated
 from ..table.records import classes_of, records_of
-from .contract import Look, OnDisk, Published
+from .contract import Look, Made, Published, sizes_counted
 from .groups import HOMOGENEOUS, Grouped, GroupWay, homogeneous_text, units_in_each
 from .moved import (
     GUESS,
@@ -46,7 +46,7 @@ from .moved import (
     undone_in_passes,
     without_order,
 )
-from .streamed import Prepared, check_of, finished, prepared, sizes_counted
+from .streamed import Prepared, check_of, finished, prepared
 
 if TYPE_CHECKING:
     from ...evaluate import Check, Risk
@@ -184,7 +184,7 @@ class Swap(Grouped):
 
     def stream(
         self, table: Validated, source: Source, tell: Callable[[str], None], look: Look
-    ) -> OnDisk:
+    ) -> Made:
         with (
             prepared(self, table, self.room_for_rows, tell, look) as found,
             ExitStack() as swapping,

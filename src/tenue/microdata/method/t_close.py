@@ -36,7 +36,7 @@ from ..bucket.measure import ratio_of
 from ..table.cells import Cells, Numbers
 from ..table.coded import Coding
 from ..table.original import Original, Validated
-from .contract import Look, OnDisk, Published, Way, one_of
+from .contract import Look, Made, Published, Way, one_of
 from .groups import NOT_PRIVACY, TWICE, units_in_each
 from .linked import (
     FOUND,
@@ -190,7 +190,7 @@ class TClose(Passable):
 
     def stream(
         self, table: Validated, source: Source, tell: Callable[[str], None], look: Look
-    ) -> OnDisk:
+    ) -> Made:
         with (
             prepared(self, table, self.room_for_rows, tell, look) as found,
             ExitStack() as passing,

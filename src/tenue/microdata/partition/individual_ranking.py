@@ -63,33 +63,15 @@ def univariate_mdav(column: Points, k: int) -> NDArray[np.int64]:
     values = ordered if starts.size > column.size else ordered[starts[:-1]]
     state = values, order, starts, starts[:-1].copy()
     labels = np.empty(column.size, np.int64)
-    labels[order] = sorted_mdav(k, *state)
-    return labels
-
-
-def sorted_mdav(
-    k: int,
-    values: Points,
-    order: NDArray[np.int64],
-    starts: NDArray[np.int64],
-    heads: NDArray[np.int64],
-    labels: NDArray[np.int64] | None = None,
-) -> NDArray[np.int64]:
-    """The labels of a sorted column, place by place; as `two_ended`, by whichever code is faster.
-
-    Parameters
-        labels: where to put them, such as a file; a new array if not given.
-    """
-    found = np.empty(order.size, np.int64) if labels is None else labels
-    found[:] = -1
-    state = values, order, starts, heads
-    if order.size >= COMPILED_FROM:
+    found = np.full(column.size, -1, np.int64)  # place by place
+    if column.size >= COMPILED_FROM:
         kernels().two_ended(k, found, *state)
-        return found
-    listed = found.tolist()
-    two_ended(k, listed, *(array.tolist() for array in state))
-    found[:] = listed
-    return found
+    else:
+        listed = found.tolist()
+        two_ended(k, listed, *(array.tolist() for array in state))
+        found[:] = listed
+    labels[order] = found
+    return labels
 
 
 def two_ended(k: int, labels: Any, values: Any, order: Any, starts: Any, heads: Any) -> None:

@@ -17,6 +17,10 @@ from .cells import Cells, Numbers
 if TYPE_CHECKING:
     import pyarrow
 
+MEMORY = 1 << 30
+"""How many bytes of a table may be held, if nothing else is said."""
+LEAST_MEMORY = 128 << 20
+
 _FEWEST, _MOST = 1 << 10, 1 << 18
 """Rows of a batch."""
 _COPIES = 64

@@ -2,9 +2,11 @@ from __future__ import annotations
 
 import datetime
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
+from tenue.evaluate.pair import marginal as module
 from tenue.evaluate.pair.marginal import BINS, MISSING, MOST_WORDS, OTHERS, marginals
 
 
@@ -85,3 +87,14 @@ def test_only_declared_columns_are_shown() -> None:
     assert identifiers
     assert not identifiers & set(names)
     assert set(names) <= set(schema().columns)
+
+
+def test_bins_are_written_only_when_somebody_reads_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The mutant formats every bin of every column as it counts."""
+    written: list[float] = []
+    real = module.shortly
+    monkeypatch.setattr(module, "shortly", lambda *given: written.append(given[0]) or real(*given))
+    (found,) = marginals(None, np.linspace(0, 1, 100)[:, None])
+    assert not written
+    assert len(found.words) == BINS
+    assert len(written) == 2 * BINS
