@@ -11,7 +11,7 @@ from ..schema import Table
 from .contract import Engine, Numbers, Passes, Tallied
 from .duckdb.scratch import Scratch
 from .registry import Load, backend_for
-from .source.location import Database, Files, Source, locate
+from .source.location import Source, locate
 
 if TYPE_CHECKING:
     from .duckdb.describe import Described
