@@ -240,9 +240,12 @@ class Totals(Books):
                     account.table, account.persons, individual
                 )
             return
-        price = sign * fact.loss.under(fact.neighbours, dataset.neighbours)
-        if fact.loss.delta and fact.loss.epsilon > dataset.widest_loss.epsilon:
-            self.datasets[name] = dataset._replace(widest=fact.loss.units)
+        loss = fact.loss
+        price = loss.under(fact.neighbours, dataset.neighbours)
+        if sign < 0:
+            price *= sign
+        if not loss.pure and loss.units > dataset.widest:
+            self.datasets[name] = dataset._replace(widest=loss.units)
         for analyst in (EVERYONE, fact.analyst):
             account = self.account(name, analyst)
             table, most = account.table, account.persons

@@ -249,6 +249,11 @@ class EpsilonDelta(Loss):
         return Fraction(self.atto, ATTO)
 
     @property
+    def pure(self) -> bool:
+        """Whether it has no delta."""
+        return self.atto == 0
+
+    @property
     def units(self) -> int:
         """Its epsilon in whole units, in which integer strategies share a price."""
         return self.nano

@@ -143,10 +143,11 @@ def _afford(journal: Journal, dataset: Dataset, wanted: Purchase) -> int:
         if cap is None:
             continue
         room = _room(journal, wanted, analyst, cap)
+        if price <= room:
+            continue
         if price.epsilon > room.epsilon:
             raise _over(wanted, dataset, analyst, price, room)
-        if price.delta > room.delta:
-            raise _over_limit("delta", wanted.dataset, price.delta, room.delta)
+        raise _over_limit("delta", wanted.dataset, price.delta, room.delta)
     return price.units
 
 
