@@ -379,7 +379,7 @@ given = rows if SOURCE == "list" else pandas.DataFrame(rows)
 with tn.protect(given, schema=schema, ledger=tn.ledger.Memory()) as data:
     answers = [data.ask(sql, epsilon=5000) for sql in ASKED]  # in effect without noise
     shown = [[one.value, one.interval("0.9999999999") if NUMBERS else None] for one in answers]
-print(json.dumps([shown, type(data._dataset.engine).__name__, tn.__file__], default=float))
+print(json.dumps([shown, type(data._dataset._engine).__name__, tn.__file__], default=float))
 """
 
 
