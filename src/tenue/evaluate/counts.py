@@ -121,7 +121,7 @@ class Counted:
 
         parts = [part for part in self._there.tally([name]) if len(part)]
         if not parts:
-            raise refuse("evaluate.table-has-no-rows")
+            raise refuse("evaluate.evaluated-table-empty")
         return pyarrow.concat_tables(parts)
 
     def names_rows(self, name: str) -> bool:

@@ -163,7 +163,7 @@ def evaluate(feeder: Feeder) -> Facts:
 
 def changed() -> Exception:
     """The refusal of counts that do not belong together."""
-    return refuse("engine.changed-while-it-was-read", names="The table")
+    return refuse("engine.table-changed-meanwhile", names="The table")
 
 
 class Fold:

@@ -37,7 +37,7 @@ def given_neighbours(value: object) -> Neighbours:
         return ADD_OR_REMOVE
     given = str(value)[:60]
     near = nearest(given, [REPLACE, ADD_OR_REMOVE])
-    raise refuse("ledger.neighbours", value=given, nearest=near)
+    raise refuse("ledger.ledger-unknown-neighbours", value=given, nearest=near)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ class Charge:
         if self.person is not None:
             object.__setattr__(self, "person", given_text(self.person, "person"))
             if self.neighbours == REPLACE:
-                raise refuse("ledger.price-of-question-about-one-person-was")
+                raise refuse("ledger.person-price-under-replace")
 
     @classmethod
     @checked_call

@@ -243,7 +243,7 @@ class Ledger(abc.ABC):
             if deadline is None:
                 deadline = time.monotonic() + flights.PATIENCE
             if FLIGHTS.is_own(found) or time.monotonic() > deadline:
-                raise refuse("ledger.question-is-still-being-answered")
+                raise refuse("ledger.question-in-flight")
             self._wait(found)
 
     def _reserve(self, wanted: Purchase) -> Reservation | Flight:
@@ -296,9 +296,9 @@ class Ledger(abc.ABC):
         Committing the same bytes again does nothing; any other second settlement is a `Conflict`.
         """
         if not isinstance(answer, bytes):
-            raise refuse("ledger.answer-is-of-type", type=type(answer).__name__)
+            raise refuse("ledger.answer-not-bytes", type=type(answer).__name__)
         if len(answer) > LARGEST_ANSWER:
-            raise refuse("ledger.answer-has-bytes", many=len(answer), largest_answer=LARGEST_ANSWER)
+            raise refuse("ledger.answer-too-large", many=len(answer), largest_answer=LARGEST_ANSWER)
         self._write(lambda journal: settlement.commit(journal, reservation, answer))
         FLIGHTS.ended(_flight(reservation))
 
@@ -403,7 +403,7 @@ class Ledger(abc.ABC):
         if (dataset, release_digest) not in self._drafts and self._read(
             lambda rows: release_digest in standing(rows.releases(dataset))
         ):
-            raise refuse("ledger.release-that-may-have-left-cannot-be")
+            raise refuse("ledger.release-not-withdrawable")
         wanted = ReleaseWithdrawn(
             dataset=given_text(dataset, "dataset"),
             release_digest=given_text(release_digest, "release_digest"),
@@ -567,10 +567,10 @@ def _flight(reservation: Reservation) -> Flight:
 
 def closed() -> Refused:
     """The refusal of a ledger that was closed."""
-    return refuse("ledger.ledger-is-closed")
+    return refuse("ledger.ledger-closed")
 
 
 def _unknown(name: str | None, known: list[str]) -> Refused:
     said = "The data set is not named" if name is None else f"There is no data set `{name}`"
     advice = "Choose one of " + ", ".join(known[:20]) if known else "Call open_dataset first"
-    return refuse("ledger.data-set-is-not-known", said=said, many=len(known), advice=advice)
+    return refuse("ledger.unknown-dataset", said=said, many=len(known), advice=advice)

@@ -182,7 +182,7 @@ def publish_into(
     described, file = _publishable(schema)
     way = chosen_method(described, method, override=override, **options)
     if flag(preview, "preview") and way.price:
-        raise refuse("microdata.preview-of-method-with-price", method=way.name)
+        raise refuse("microdata.preview-with-price", method=way.name)
     if target is not None:
         check_target(target.folder, target.kind, replace=target.replace)
     given = source if source is not None else described.location
@@ -284,7 +284,7 @@ def plan_of(
 def _publishable(schema: object) -> tuple[Schema, Path | None]:
     described, file = given_schema(schema)
     if not described.private:
-        raise refuse("microdata.bounds-were-read-from-rows", name=described.name)
+        raise refuse("microdata.published-bounds-not-private", name=described.name)
     return described, file
 
 

@@ -94,7 +94,7 @@ class Loss(abc.ABC):
             return self
         if kept == "replace":
             return self.under_replace()
-        raise refuse("promise.answer-is-private-under-replace-only")
+        raise refuse("promise.answer-under-replace")
 
     # -- comparison ----------------------------------------------------------------------------
 
@@ -289,9 +289,9 @@ SMALLEST = EpsilonDelta(1)
 def check_price(nano: int, atto: int) -> EpsilonDelta:
     """A price in whole units, refused where it promises nothing."""
     if nano > LARGEST:
-        raise refuse("promise.price-is-above-epsilon-of-million", largest=LARGEST // NANO)
+        raise refuse("promise.price-too-large", largest=LARGEST // NANO)
     if atto >= ATTO:
-        raise refuse("promise.delta-is-1-or-more")
+        raise refuse("promise.price-delta-too-large")
     return EpsilonDelta(nano, atto)
 
 

@@ -140,7 +140,7 @@ class Dataset:
         """What reads the rows; in a forked child one of its own. Refused if it is closed."""
         with self._turn:
             if self._closed:
-                raise refuse("query.data-set-is-closed", name=self.schema.name)
+                raise refuse("query.data-set-closed", name=self.schema.name)
             if self._inherited:
                 self._engine, self._inherited = self._opened_anew(), False
             return self._engine
@@ -154,7 +154,7 @@ class Dataset:
         engine = self.engine
         if analyst is None:
             if self.opening is None:
-                raise refuse("query.data-set-was-opened-for-an-analyst", name=self.schema.name)
+                raise refuse("query.data-set-of-analyst", name=self.schema.name)
             return Session(self, HOLDER, self.opening)
         _refuse_holder(given_text(analyst, "analyst"))
         refuse_excess(engine.excess)
@@ -192,7 +192,7 @@ class Dataset:
         before = self._engine
         if before.files is None or not before.reopens or self._reopen is None:
             # of a data frame or a connection nobody knows whether it still holds the same rows
-            raise refuse("query.data-set-was-opened-before-fork", name=self.schema.name)
+            raise refuse("query.opened-before-fork", name=self.schema.name)
         engine = self._reopen()
         if engine.files is None or engine.files.stamp() != before.files.stamp():
             engine.close()
@@ -209,12 +209,12 @@ class Dataset:
 
 def _changed() -> Refused:
     """All that an analyst hears of a file."""
-    return refuse("query.table-is-not-as-holder-opened-it")
+    return refuse("query.table-changed")
 
 
 def _refuse_holder(analyst: str) -> None:
     if analyst.strip().casefold() == HOLDER:
-        raise refuse("query.analyst-is-holder-asks-with-analyst-none", analyst=analyst)
+        raise refuse("query.analyst-is-holder", analyst=analyst)
 
 
 # -- opening ---------------------------------------------------------------------------------------
@@ -224,9 +224,9 @@ def _open(source: object, schema: object, ledger: object, *, holder: bool) -> Da
     """schema → ledger's place → engine → ledger → validate; what is refused leaves nothing open."""
     described, beside = given_schema(schema)
     if not described.private:
-        raise refuse("query.bounds-of-were-read-from-its-rows", name=described.name)
+        raise refuse("query.asked-bounds-not-private", name=described.name)
     if described.budget is None:
-        raise refuse("query.schema-of-has-no-budget", name=described.name)
+        raise refuse("query.budget-missing", name=described.name)
     place = _place(ledger, source, described, beside, holder=holder)
     rows, folder = source if source is not None else described.location, _here()
     # before the ledger: what is refused here must not leave one behind

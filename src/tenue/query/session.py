@@ -276,7 +276,7 @@ class Session:
 
         allow_without_protocol(self.schema, "suggest_limits")
         if epsilon is None:
-            raise refuse("query.neither-epsilon-nor-accuracy")
+            raise refuse("query.epsilon-missing")
         plan = plan_limits(
             self.schema, epsilon=epsilon, by=by, column=column, quantiles=quantiles, most=most
         )
@@ -332,7 +332,7 @@ class Session:
             return wanted.read(stored, True)
         wanted.check()
         if not _unchanged(engine):
-            raise refuse("query.table-is-not-as-holder-opened-it")
+            raise refuse("query.table-changed")
         proved = wanted.proved or checked_neighbours(self.schema.neighbours)
         with priced_by(self.schema):
             reservation = ledger.reserve(
@@ -374,7 +374,7 @@ class Session:
 
     def _refuse_closed(self) -> None:
         if self._closed:
-            raise refuse("query.session-is-closed")
+            raise refuse("query.session-closed")
 
     def close(self) -> None:
         """Ends the session; one that `protect` gave lets go of the table and the ledger too."""

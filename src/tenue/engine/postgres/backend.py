@@ -58,7 +58,7 @@ def _refuse_without_driver() -> None:
     try:
         import_module(f"{__package__}.session")
     except ImportError:
-        raise refuse("engine.postgresql-needs-psycopg") from None
+        raise refuse("engine.table-needs-psycopg") from None
 
 
 def _drivers() -> Iterator[Finding]:

@@ -65,7 +65,7 @@ def _refuse_without_driver() -> None:
     try:
         import_module(f"{__package__}.session")
     except ImportError:
-        raise refuse("engine.spark-needs-pyspark") from None
+        raise refuse("engine.table-needs-pyspark") from None
 
 
 BACKEND = _Spark()

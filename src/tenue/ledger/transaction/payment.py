@@ -73,14 +73,14 @@ def replay(journal: Journal, wanted: Purchase) -> Reservation | None:
         or before.loss != charge.loss
         or (before.neighbours, before.person) != (charge.neighbours, charge.person)
     ):
-        raise refuse("ledger.key-already-stands-for-another-question", key=wanted.key)
+        raise refuse("ledger.key-conflict", key=wanted.key)
     if ticket.outcome == ANSWERED and ticket.settled is not None:
         return _answered(journal, wanted, ticket, ticket.settled)
     if ticket.outcome == OPEN:
         if journal.alive(ticket.owner):
-            raise refuse("ledger.question-with-key-is-still-being-answered", key=wanted.key)
+            raise refuse("ledger.in-flight", key=wanted.key)
         bury(journal, ticket.owner)
-    raise refuse("ledger.question-key", key=wanted.key, decimal=decimal(before.loss.epsilon))
+    raise refuse("ledger.spent-unanswered", key=wanted.key, decimal=decimal(before.loss.epsilon))
 
 
 def _asked_already(journal: Journal, wanted: Purchase) -> Ticket | None:
@@ -116,7 +116,7 @@ def _answered(journal: Journal, wanted: Purchase, ticket: Ticket, at: int) -> Re
 def known_dataset(journal: Journal, name: str) -> Dataset:
     dataset = journal.totals.dataset(name)
     if dataset is None:
-        raise refuse("ledger.ledger-has-no-data-set", name=name)
+        raise refuse("ledger.dataset-without-budget", name=name)
     return dataset
 
 
@@ -125,14 +125,14 @@ def _asked_before(journal: Journal, dataset: Dataset, wanted: Purchase) -> int:
         asked = journal.totals.times(wanted.dataset, wanted.question_name)
         if asked >= wanted.times:
             name, times = wanted.question_name, wanted.times
-            raise refuse("ledger.asked-times", times=times, asked=asked, question_name=name)
+            raise refuse("ledger.asked-too-often", times=times, asked=asked, question_name=name)
     spent = journal.totals.account(wanted.dataset, EVERYONE).individual_spent
     price, cap = wanted.charge.loss, dataset.individual_budget
     if cap is not None and not price <= (room := cap.room(spent, NOTHING)):
         raise _over_limit("individual", wanted.dataset, price.epsilon, room.epsilon)
     if not spent + price <= _LARGEST_SUM:
         largest = decimal(_LARGEST_SUM.epsilon)
-        raise refuse("ledger.individual-full", dataset=wanted.dataset, decimal=largest)
+        raise refuse("ledger.individual-budget-full", dataset=wanted.dataset, decimal=largest)
     return price.units
 
 
@@ -162,7 +162,7 @@ def _room(journal: Journal, wanted: Purchase, analyst: str, cap: EpsilonDelta) -
 
 def _over_limit(limit: str, dataset: str, cost: Fraction, left: Fraction) -> Refused:
     said = {"decimal": decimal(cost), "decimal2": decimal(left), "dataset": dataset}
-    return refuse(f"ledger.over-{limit}", cost=cost, remaining=left, limit=limit, **said)
+    return refuse(f"ledger.over-{limit}-budget", cost=cost, remaining=left, limit=limit, **said)
 
 
 def _over(

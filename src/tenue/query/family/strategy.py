@@ -163,5 +163,7 @@ def split(price: EpsilonDelta, shares: int) -> EpsilonDelta:
     """The price of one of several equal parts."""
     each = price // shares
     if not each:
-        raise refuse("query.epsilon-shared", fraction=exactly(price.epsilon), shares=shares)
+        raise refuse(
+            "query.epsilon-share-too-small", fraction=exactly(price.epsilon), shares=shares
+        )
     return each

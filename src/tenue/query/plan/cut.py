@@ -128,8 +128,8 @@ def cut_count(
     price: the whole one.
     """
     if not limits or any(limit.measured is None for limit in limits):
-        raise refuse("query.nothing-can-be-cut")
+        raise refuse("query.nothing-truncated")
     paid = price.part(share)
     if not paid or not paid < price:
-        raise refuse("query.epsilon-shared", fraction=exactly(price.epsilon), shares=2)
+        raise refuse("query.epsilon-share-too-small", fraction=exactly(price.epsilon), shares=2)
     return CutCount(limits, request, neighbours, share, paid)

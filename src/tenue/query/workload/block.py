@@ -289,7 +289,9 @@ def make_block(
         scale *= price.units * bottom / top * (1 - 1e-12)
     if min(prices) < 1:
         shares = len(prices)
-        raise refuse("query.epsilon-shared", fraction=exactly(price.epsilon), shares=shares)
+        raise refuse(
+            "query.epsilon-share-too-small", fraction=exactly(price.epsilon), shares=shares
+        )
     swap = swap_of(chosen.strategy, quantity, prices) if replace else Fraction(1)
     return Block(
         quantity,
