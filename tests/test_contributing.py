@@ -242,9 +242,9 @@ def spread(
         ],
         "command/refusals.toml": [
             (
-                "[checked-csv-tsv]",
+                "[not-a-table-file]",
                 '[unknown-law]\nkind = "invalid-argument"\nwhat = "{law} is no law"\n'
-                'allowed = "The one law is optimal"\nfix = "Write optimal"\n\n[checked-csv-tsv]',
+                'allowed = "The one law is optimal"\nfix = "Write optimal"\n\n[not-a-table-file]',
             )
         ],
     },
@@ -433,4 +433,4 @@ def test_a_command_answers_with_json_and_refuses_with_it(run: Run) -> None:
     refused = run(*words, "any", "--epsilon", "1", "--json", exit_code=2)
     assert refused["refused"]["what"] == "any is no law."
     refused = run(*words, "optimal", "--epsilon", "0", "--json", exit_code=2)
-    assert refused["refused"]["code"] == "invalid-argument"
+    assert refused["refused"]["kind"] == "invalid-argument"

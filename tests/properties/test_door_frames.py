@@ -342,7 +342,7 @@ def read_whole(data: Any, wanted: Any) -> Converted:
     """The wrong way, which is that of 0.1.0: Arrow guesses the type of a column from its values."""
     native = narwhals.from_native(data, pass_through=True)
     if isinstance(native, narwhals.LazyFrame):
-        raise tn.errors.refuse("engine.source-is-of-type-and-its-columns", type="LazyFrame")
+        raise tn.errors.refuse("engine.unreadable-source-type", type="LazyFrame")
     table = pa.table(data)
     columns = {}
     for name in table.column_names:
@@ -360,7 +360,7 @@ def read_by_column(data: Any, wanted: Any) -> Converted:
         return read_whole(native.select(*kept).to_native(), wanted)
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
         pass
-    raise tn.errors.refuse("engine.column-of-data-frame-has-no-type", column="x")
+    raise tn.errors.refuse("engine.untyped-frame-column", column="x")
 
 
 def test_a_reader_that_guesses_types_from_values_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -73,7 +73,7 @@ def _requirements(text: str | None) -> dict[str, Any]:
     for part in [] if text is None else text.split(","):
         name, equals, value = (word.strip() for word in part.partition("="))
         if not equals or name not in _REQUIRED or name in required:
-            raise refuse("command.requirement", text=text)
+            raise refuse("command.invalid-requirement", text=text)
         required[name] = value
     return required
 
@@ -96,4 +96,4 @@ def _check_file(table: str) -> None:
     path = Path(table)
     if path.is_dir() or (path.exists() and not path.is_file()):
         word = "a folder" if path.is_dir() else "no file"
-        raise refuse("command.checked-csv-tsv", table=table, word=word)
+        raise refuse("command.not-a-table-file", table=table, word=word)

@@ -45,13 +45,13 @@ def init(
     name, folder = _name(data)
     target = out or folder / f"{_stem(data) or name}.toml"
     if target.exists() and not force:
-        raise refuse("command.schema-is-there", name=target.name)
+        raise refuse("command.schema-exists", name=target.name)
     columns = [_drafted(c) for c in describe_table(data, values=bounds_from_data)]
     text = draft(columns, name=name, source=_source(data, target), purpose=purpose)
     try:
         target.write_text(text, encoding="utf-8")
     except OSError:
-        raise refuse("command.schema-cannot-be-written", target=target) from None
+        raise refuse("command.schema-not-writable", target=target) from None
     blanks = text.partition("[table]")[2].count(f'"{BLANK}"')
     identifiers = [column.name for column in columns if column.type == "identifier"]
     marks = {column.name: list(column.marks) for column in columns if column.marks}

@@ -22,7 +22,7 @@ def _opened(place: str) -> Any:
     from ..schema.address import is_address
 
     if not is_address(place) and not Path(place).is_file():
-        raise refuse("command.there-is-no-ledger", name=Path(place).name)
+        raise refuse("command.ledger-not-found", name=Path(place).name)
     return open_ledger(place, make=False)
 
 

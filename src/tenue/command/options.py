@@ -105,7 +105,7 @@ def prior_of(path: Path | None) -> object:
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
-        raise refuse("command.cannot-be-read", path=path) from None
+        raise refuse("command.unreadable-option-file", path=path) from None
     return from_json(text)
 
 
@@ -115,7 +115,7 @@ def accuracy_of(text: str | None) -> object:
         return None
     level, colon, reach = text.partition(":")
     if not colon:
-        raise refuse("command.accuracy-is-it-is-level-reach", text=text)
+        raise refuse("command.accuracy-not-level-reach", text=text)
     return ("interval", level, reach)
 
 
@@ -127,7 +127,7 @@ def questions_in(path: Path) -> list[str]:
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
-        raise refuse("command.cannot-be-read", path=path) from None
+        raise refuse("command.unreadable-option-file", path=path) from None
     found, quote, comment = [""], "", False
     for place, letter in enumerate(text):
         if comment:
@@ -156,4 +156,4 @@ def one_or_file(sql: str | None, file: Path | None, others: Mapping[str, object]
         raise refuse("command.question-or-file")
     given = [name for name, value in others.items() if value not in (None, False)]
     if file is not None and given:
-        raise refuse("command.option-of-one-question", name=given[0])
+        raise refuse("command.single-question-option", name=given[0])

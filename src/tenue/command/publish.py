@@ -171,20 +171,20 @@ def publish(
         return
     with spoken(), Waiting(steps=4) as waiting:
         if method is None:
-            raise refuse("command.method-is-not-given")
+            raise refuse("command.method-missing")
         if methods is not None or risk is not None:
-            raise refuse("command.advice-needs-sweep")
+            raise refuse("command.sweep-option-alone")
         if preview and out is None:
             _check_useful("--preview", without)
         target = _target(out, ledger, kind, replace=replace, preview=preview, public=public)
         _check_comparison(out, comparison)
         if no_register and ledger is not None:
-            raise refuse("command.ledger-and-no-register", name=Path(ledger).name)
+            raise refuse("command.ledger-with-no-register", name=Path(ledger).name)
         asked |= {"schema": schema, "method": method, "override": tuple(override or ())}
         asked["progress"] = waiting
         planned = plan_of(source, **asked) if preview else None
         if planned is not None and comparison is not None:
-            raise refuse("command.plan-compares-nothing", method=method)
+            raise refuse("command.comparison-without-values", method=method)
         if planned is None:
             release, manifest = publish_into(
                 target, source, ledger=False if no_register else ledger, preview=preview, **asked
@@ -222,14 +222,14 @@ def publish(
 def _check_swept(method: str | None, k: str | None) -> None:
     """A sweep has its own methods and sizes."""
     if method is not None or k is not None:
-        raise refuse("command.sweep-and-one-release")
+        raise refuse("command.sweep-with-method")
 
 
 def _check_useful(other: str, given: dict[str, bool]) -> None:
     """What publishes nothing takes no options of what is published."""
     for option, is_given in given.items():
         if is_given:
-            raise refuse("command.option-changes-nothing", option=option, other=other)
+            raise refuse("command.option-without-effect", option=option, other=other)
 
 
 def _show_plan(plan: ReleasePlan, certificate: Certificate, *, as_json: bool) -> None:
@@ -263,10 +263,10 @@ def _target(
 
     if preview:
         if out is not None:
-            raise refuse("command.preview-has-no-out", out=out)
+            raise refuse("command.preview-with-out", out=out)
         return None
     if out is None:
-        raise refuse("command.out-is-not-given")
+        raise refuse("command.out-missing")
     check_target(out, kind, replace=replace)
     _check_apart(out, ledger)
     return Target(out, kind, replace, public)
@@ -276,7 +276,7 @@ def _check_apart(out: Path, ledger: str | None) -> None:
     """What may leave and what must stay do not lie in one folder."""
     if ledger is not None and Path(ledger).resolve().is_relative_to(out.resolve()):
         name = Path(ledger).name
-        raise refuse("command.ledger-would-lie-in-among-what-leaves", name=name, out=out)
+        raise refuse("command.ledger-inside-release", name=name, out=out)
 
 
 def _check_comparison(out: Path | None, comparison: Path | None) -> None:
@@ -284,9 +284,9 @@ def _check_comparison(out: Path | None, comparison: Path | None) -> None:
     if comparison is None:
         return
     if out is not None and comparison.resolve().is_relative_to(out.resolve()):
-        raise refuse("command.comparison-would-lie-in-among-what-leaves", out=out)
+        raise refuse("command.comparison-inside-release", out=out)
     if not comparison.absolute().parent.is_dir():
-        raise refuse("command.comparison-has-no-folder", name=comparison.name)
+        raise refuse("command.comparison-folder-missing", name=comparison.name)
 
 
 def _sizes(text: str | None) -> object:
@@ -297,7 +297,7 @@ def _sizes(text: str | None) -> object:
     for part in text.split(","):
         name, equals, size = part.partition("=")
         if not equals:
-            raise refuse("command.k-is-it-is-one-number-or", text=text)
+            raise refuse("command.invalid-group-size-option", text=text)
         sizes[name.strip()] = size
     return sizes
 
@@ -310,7 +310,7 @@ def _widths(text: str | None) -> dict[str, list[str]] | None:
     for part in text.split(","):
         name, equals, sizes = part.partition("=")
         if not equals:
-            raise refuse("command.widths-are-by-column", text=text)
+            raise refuse("command.invalid-widths-option", text=text)
         found[name.strip()] = [size.strip() for size in sizes.split("/")]
     return found
 

@@ -238,7 +238,9 @@ class App:
         try:
             self._follow(list(words))
         except Misused as wrong:
-            raise refuse("command.misused", said=str(wrong), of=self._whose(words)) from None
+            raise refuse(
+                "command.command-line-misused", said=str(wrong), of=self._whose(words)
+            ) from None
 
     def _whose(self, words: Sequence[str]) -> str:
         """Whose help lists what can be said: the verb of the words, or the verb of that verb."""

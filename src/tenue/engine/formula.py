@@ -106,7 +106,7 @@ def leaf_ends(column: Column, leaf: Steps | DateField) -> Ends:
         if isinstance(column, Datetime) or (isinstance(column, Date) and leaf.field != "hour"):
             years = [end.year for end in column.bounds if isinstance(end, date)]
             return fixed or (years[0], years[1])
-    raise refuse("engine.request-fits-types", name=column.name, type=column.type, said=said)
+    raise refuse("engine.request-type-mismatch", name=column.name, type=column.type, said=said)
 
 
 def parts_of(formula: Formula) -> tuple[Formula, ...]:

@@ -79,7 +79,7 @@ def _refuse_without_psycopg() -> None:
     try:
         import_module(f"{__package__}.postgres.session")
     except ImportError:
-        raise refuse("engine.postgresql-needs-psycopg") from None
+        raise refuse("engine.table-needs-psycopg") from None
 
 
 def _in_spark(source: InSpark, schema: Table) -> Engine:
@@ -93,7 +93,7 @@ def _refuse_without_pyspark() -> None:
     try:
         import_module(f"{__package__}.spark.session")
     except ImportError:
-        raise refuse("engine.spark-needs-pyspark") from None
+        raise refuse("engine.table-needs-pyspark") from None
 
 
 def open_table(

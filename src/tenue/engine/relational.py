@@ -206,9 +206,9 @@ def held_as(
     """
     found = [one for one in columns if one[0].lower() == column.name.lower()]
     if len(found) > 1:
-        raise refuse("engine.several-columns-of-one-name", column=column.name, many=len(found))
+        raise refuse("engine.ambiguous-column-case", column=column.name, many=len(found))
     if not found:
-        raise refuse("engine.source-has-no-column", column=column.name)
+        raise refuse("engine.source-lacks-column", column=column.name)
     ((name, stored),) = found
     words_of = words(column.categories) if isinstance(column, Category) else ""
     return Held(column, name, read_as(column, stored), words_of)

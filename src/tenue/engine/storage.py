@@ -113,5 +113,5 @@ def read_as(column: Column, stored: Storage) -> Storage:
         allowed = [kind for kind in _READABLE[type(column)] if kind not in (Written, Nothing)]
         readable = ", ".join(_WORDS[one] for one in allowed)
         words = {"words": _WORDS[type(stored)], "readable": readable}
-        raise refuse("engine.stored-otherwise", column=column.name, type=column.type, **words)
+        raise refuse("engine.column-wrongly-stored", column=column.name, type=column.type, **words)
     return Written() if bounded and isinstance(stored, Text) else stored

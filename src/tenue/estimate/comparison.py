@@ -80,7 +80,7 @@ def compare(
         Naldi and D'Acquisto, section 4.
     """
     if estimator not in ("mean", "median"):
-        raise refuse("estimate.estimator-is", estimator=estimator)
+        raise refuse("estimate.unknown-estimator", estimator=estimator)
     found = likelihood(law)
     _require(law, found.exponential or found.mass is not None)
     values, masses = _prior(prior, found)
@@ -147,12 +147,12 @@ def expected_error(law: Any, prior: Any) -> float:
 
 def _require_short(work: float, most: int, fix: str) -> None:
     if work > most:
-        raise refuse("estimate.prior-and-noise-together-have-too-many", most=most, advice=fix)
+        raise refuse("estimate.bayes-too-many-values", most=most, advice=fix)
 
 
 def _require(law: object, told: bool) -> None:
     if not told:
-        raise refuse("estimate.law-is-of-type", type=type(law).__name__)
+        raise refuse("estimate.bayes-law-type", type=type(law).__name__)
 
 
 def _prior(prior: Any, found: Likelihood) -> tuple[Real, Real]:

@@ -26,11 +26,11 @@ def require_free(*, law: object = None, promise: object = None) -> None:
         >>> require_free(promise=Pure(1))
     """
     if scaled_by_rows(law):
-        raise refuse("estimate.noise-was-scaled-to-smooth-sensitivity")
+        raise refuse("estimate.bayes-after-smooth-sensitivity")
     if isinstance(promise, Individual):
-        raise refuse("estimate.answer-has-individual-differential-privacy")
+        raise refuse("estimate.bayes-after-individual")
     if promise is not None and not isinstance(promise, Pure | Approximate):
-        raise refuse("estimate.promise-is-of-type", type=type(promise).__name__)
+        raise refuse("estimate.bayes-promise-type", type=type(promise).__name__)
 
 
 def likelihood(law: object) -> Likelihood:
@@ -46,7 +46,7 @@ def likelihood(law: object) -> Likelihood:
     require_free(law=law)
     found = likelihood_of(law)
     if found is None:
-        raise refuse("estimate.law-is-of-type-2", type=type(law).__name__)
+        raise refuse("estimate.posterior-law-type", type=type(law).__name__)
     return found
 
 
@@ -54,5 +54,5 @@ def noisy_steps(noisy: Fraction, found: Likelihood) -> Fraction:
     """The noisy value in the law's units; refused if a law on a grid could not have made it."""
     steps = noisy / found.unit
     if found.exact and steps.denominator != 1:
-        raise refuse("estimate.noisy-value-not-law-s", noisy=float(noisy), unit=float(found.unit))
+        raise refuse("estimate.noisy-value-off-grid", noisy=float(noisy), unit=float(found.unit))
     return steps

@@ -115,7 +115,7 @@ def refined(
     if isinstance(belief, Density):
         belief = as_points(belief)
     if not isinstance(belief, Finite):
-        raise refuse("estimate.prior-is-of-type", type=type(prior).__name__)
+        raise refuse("estimate.estimate-prior-type", type=type(prior).__name__)
     place = belief.places.get(belief.canonical(sample))
     if place is None and isinstance(belief, Points) and isinstance(prior, Density):
         number = numeric_place(sample)
@@ -125,7 +125,7 @@ def refined(
             place = min(left, right, key=lambda k: abs(belief.values[k] - number))
     if place is None:
         said = f"{sample!r} has mass 0 in the prior"[:80]
-        raise refuse("estimate.sample-has-mass-0-in-prior", said=said)
+        raise refuse("estimate.outside-prior-support", said=said)
     if delta:
         found = _with_delta(belief, place, epsilon, kind, distance, alpha_up, delta)
     else:
@@ -150,7 +150,9 @@ def _with_delta(
     """How likely the sample is for each truth, from the very laws that are drawn from."""
     if len(belief.values) > MOST_WITH_DELTA:
         raise refuse(
-            "estimate.points-delta", many=len(belief.values), most_with_delta=MOST_WITH_DELTA
+            "estimate.too-many-points-delta",
+            many=len(belief.values),
+            most_with_delta=MOST_WITH_DELTA,
         )
     sample = belief.values[place]
     laws = (

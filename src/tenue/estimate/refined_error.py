@@ -84,7 +84,7 @@ def guess_error(prior: Any) -> float:
 def _points(prior: Any) -> Points:
     belief = as_points(prior, _MOST) if isinstance(prior, Density) else with_points(prior)
     if not isinstance(belief, Points):
-        raise refuse("estimate.prior-is-of-type-2", type=type(prior).__name__)
+        raise refuse("estimate.posterior-prior-type", type=type(prior).__name__)
     return belief
 
 

@@ -40,7 +40,7 @@ def count(noisy: Number, law: object, prior: Any) -> Posterior:
         Naldi and D'Acquisto, section 3.
     """
     if isinstance(prior, Points) and prior.unit.denominator != 1:
-        raise refuse("estimate.prior-holds-numbers-that-are-not-whole")
+        raise refuse("estimate.prior-not-whole")
     return _posterior(noisy, law, prior, Fraction(1))
 
 
@@ -68,12 +68,12 @@ def _posterior(noisy: Number, law: object, prior: Any, step: Fraction | None) ->
     found = likelihood(law)
     value = exact(noisy, "noisy")
     if abs(value) > 10**100:
-        raise refuse("estimate.noisy-is-noisy-is-at-most-1e100", noisy=noisy)
+        raise refuse("estimate.noisy-value-too-large", noisy=noisy)
     seen = noisy_steps(value, found)
     steps, logs, unit = possible(prior, value, found, step)
     ratio = unit / found.unit
     if found.exact and ratio.denominator != 1:
-        raise refuse("estimate.prior-s-points-are-not-on-law", unit=float(found.unit))
+        raise refuse("estimate.prior-off-law-grid", unit=float(found.unit))
     return Posterior(steps, logs + found.log(_gaps(steps, ratio, seen)), unit)
 
 
@@ -102,7 +102,7 @@ def out_of_range(true: Number, n: Number, law: Any) -> float:
     rows = whole(n, "n")
     count = whole(true, "true")
     if count > rows:
-        raise refuse("estimate.true-is-and-n-is", true=true, n=n)
+        raise refuse("estimate.count-above-total", true=true, n=n)
     found = likelihood(law)
     # on a grid the noise must be one step further; laws are symmetric, so both tails are lower ones
     beyond = found.unit if found.exact else 0

@@ -55,15 +55,19 @@ def counts(
     """
     size = whole(total, "total")
     if isinstance(noisy, str | bytes) or not hasattr(noisy, "__len__"):
-        raise refuse("estimate.noisy-is-no-list")
+        raise refuse("estimate.noisy-not-a-list")
     cells = len(noisy)
     if not 1 <= cells <= _MOST_CELLS or size > _MOST_TOTAL:
         raise refuse(
-            "estimate.cells", cells=cells, size=size, most_cells=_MOST_CELLS, most_total=_MOST_TOTAL
+            "estimate.too-many-counts",
+            cells=cells,
+            size=size,
+            most_cells=_MOST_CELLS,
+            most_total=_MOST_TOTAL,
         )
     laws = list(law) if isinstance(law, list | tuple) else [law] * cells
     if len(laws) != cells:
-        raise refuse("estimate.there-are-laws-and-counts", many=len(laws), cells=cells)
+        raise refuse("estimate.laws-differ-from-counts", many=len(laws), cells=cells)
     logs = [
         before + _log_likelihood(value, one, size)
         for value, one, before in zip(noisy, laws, _log_priors(prior, cells, size), strict=True)
@@ -75,7 +79,7 @@ def _log_likelihood(noisy: Number, law: object, size: int) -> Real:
     found = likelihood(law)
     seen = noisy_steps(exact(noisy, "noisy"), found)
     if found.exact and (1 / found.unit).denominator != 1:
-        raise refuse("estimate.law-s-grid-is", unit=float(found.unit))
+        raise refuse("estimate.law-grid-not-whole", unit=float(found.unit))
     gaps = np.abs(float(seen) - np.arange(size + 1) * float(1 / found.unit))
     return found.log(gaps)
 
@@ -85,7 +89,7 @@ def _log_priors(prior: Any, cells: int, size: int) -> list[Real]:
         return [np.zeros(size + 1)] * cells
     given = listed(prior, "prior")
     if len(given) != cells:
-        raise refuse("estimate.prior-has-parts-and-there-are-counts", many=len(given), cells=cells)
+        raise refuse("estimate.prior-differs-from-counts", many=len(given), cells=cells)
     k = np.arange(size + 1, dtype=np.float64)
     if all(isinstance(part, Counts | Points) for part in given):
         return [_log_belief(part, size) for part in given]
@@ -112,7 +116,7 @@ def _conditioned(logs: list[Real], size: int) -> tuple[Posterior, ...]:
     reachable = sum(int(np.flatnonzero(np.isfinite(one))[-1]) for one in map(_possible, logs))
     least = sum(int(np.flatnonzero(np.isfinite(one))[0]) for one in logs)
     if not least <= size <= reachable:
-        raise refuse("estimate.beliefs-cannot-add-up", size=size, least=least, reachable=reachable)
+        raise refuse("estimate.beliefs-miss-total", size=size, least=least, reachable=reachable)
     k = np.arange(size + 1, dtype=np.float64)
 
     def tilted(theta: float) -> list[Real]:
@@ -151,7 +155,7 @@ def _conditioned(logs: list[Real], size: int) -> tuple[Posterior, ...]:
 
 def _possible(logs: Real) -> Real:
     if not np.isfinite(logs).any():
-        raise refuse("estimate.belief-leaves-no-possible-count")
+        raise refuse("estimate.no-possible-count")
     return logs
 
 
@@ -160,7 +164,7 @@ def _trimmed(masses: Real, start: int) -> tuple[Real, int]:
     kept = np.flatnonzero(masses > masses.max() * _NOTHING)
     first, last = int(kept[0]), int(kept[-1])
     if last - first >= _WIDEST:
-        raise refuse("estimate.count-may-take-values", last=last - first + 1, widest=_WIDEST)
+        raise refuse("estimate.too-many-count-values", last=last - first + 1, widest=_WIDEST)
     return masses[first : last + 1], start + first
 
 

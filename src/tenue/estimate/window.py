@@ -48,7 +48,7 @@ def prior_points(prior: Any, found: Likelihood, step: Fraction | None = None) ->
 
 def _listed(prior: Points) -> Possible:
     if max(abs(prior.steps[0]), abs(prior.steps[-1])) >= 1 << 53:
-        raise refuse("estimate.prior-s-numbers-are-very-large-multiples")
+        raise refuse("estimate.prior-numbers-too-large")
     logs = np.log(np.array([weight / prior.total for weight in prior.weights]))
     return np.array(prior.steps, dtype=np.int64), logs, prior.unit
 
@@ -66,17 +66,17 @@ def _windowed(
     if isinstance(prior, Counts):
         first, last = worth_counting(prior.lattice, middle, rate, deep)
         if last - first >= _MOST:
-            raise refuse("estimate.there-are-possible-counts", last=last - first + 1, most=_MOST)
+            raise refuse("estimate.too-many-possible-counts", last=last - first + 1, most=_MOST)
         return np.arange(first, last + 1), prior.lattice.log_weights(first, last), Fraction(1)
     if not isinstance(prior, Density):
-        raise refuse("estimate.prior-is-of-type-3", type=type(prior).__name__)
+        raise refuse("estimate.numeric-prior-type", type=type(prior).__name__)
     unit = fine = step or prior.grid or found.unit
     unit *= max(1, math.ceil(max(abs(prior.low), abs(prior.high)) / unit / _LARGEST))
     while True:
         lattice = prior.lattice(unit)
         size = float(unit)
         if unit > fine and rate * size > _COARSEST:
-            raise refuse("estimate.possible-values-are-too-many-for-noise", blocks=_BLOCKS)
+            raise refuse("estimate.noise-too-small", blocks=_BLOCKS)
         first, last = worth_counting(lattice, middle / size, rate * size, deep)
         if last - first < _BLOCKS:
             return np.arange(first, last + 1), lattice.log_weights(first, last), unit

@@ -275,10 +275,10 @@ def quasi_identifiers_of(
 
 def _check_roles(known: list[str], wanted: list[str]) -> None:
     if not known:
-        raise refuse("evaluate.there-are-no-quasi-identifiers-so-there")
+        raise refuse("evaluate.no-quasi-identifiers")
     both = [name for name in known if name in wanted]
     if both:
-        raise refuse("evaluate.is-quasi-identifier-and-confidential-at-once", both=both[0])
+        raise refuse("evaluate.roles-overlap", both=both[0])
 
 
 def _person(rows: Rows, schema: Table | None, unit: str | None) -> str | None:

@@ -122,7 +122,7 @@ class Counted:
 
         parts = [part for part in self._there.tally([name]) if len(part)]
         if not parts:
-            raise refuse("evaluate.table-has-no-rows")
+            raise refuse("evaluate.evaluated-table-empty")
         return pyarrow.concat_tables(parts)
 
     def names_rows(self, name: str) -> bool:
@@ -292,7 +292,7 @@ def _most(every: dict[str, pyarrow.Table], *names: str) -> int:
 
 
 def _changed() -> Refused:
-    return refuse("engine.changed-while-it-was-read", names="The table")
+    return refuse("engine.table-changed-meanwhile", names="The table")
 
 
 class _TwiceError(Exception):

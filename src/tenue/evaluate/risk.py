@@ -193,7 +193,7 @@ def stated(schema: object) -> Table:
     """The schema, refused if there is none."""
     found = schema_of(schema)
     if found is None:
-        raise refuse("evaluate.there-is-no-schema")
+        raise refuse("evaluate.evaluation-without-schema")
     return found
 
 

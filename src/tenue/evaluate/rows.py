@@ -50,14 +50,18 @@ class Rows:
             name = str(name)
         found = self.find(name) if isinstance(name, str) else None
         if found is None:
-            raise refuse("evaluate.no-column", name=name, nearest=nearest(str(name), self.names))
+            raise refuse(
+                "evaluate.evaluated-column-unknown",
+                name=name,
+                nearest=nearest(str(name), self.names),
+            )
         return found
 
     def read(self, names: Sequence[str]) -> dict[str, pyarrow.ChunkedArray]:
         """The columns of these names, as spelled; refused if there is no row."""
         table = self._load(names)
         if table.num_rows == 0:
-            raise refuse("evaluate.table-has-no-rows")
+            raise refuse("evaluate.evaluated-table-empty")
         return {name: table.column(i) for i, name in enumerate(names)}
 
     def held(self, names: Sequence[str]) -> Rows:
@@ -132,7 +136,7 @@ def _written(source: Source) -> bool:
 
 def _refuse_json(source: Source) -> None:
     if isinstance(source, Files) and source.kind in ("json", "jsonl"):
-        raise refuse("evaluate.table-is-json-file")
+        raise refuse("evaluate.json-not-evaluated")
 
 
 def _once(
@@ -142,7 +146,7 @@ def _once(
     for name in names:
         folded = name.lower() if isinstance(name, str) else None
         if folded is None or folded in seen:
-            raise refuse("evaluate.two-columns-of-table-have-same-name")
+            raise refuse("evaluate.duplicate-column-names")
         seen.add(folded)
     return Rows(names, written, load)
 
@@ -156,7 +160,7 @@ def _matrix(source: Any) -> Rows:
     except ValueError:
         matrix = np.empty(0)
     if matrix.ndim != 2 or matrix.dtype.kind not in "biuf":
-        raise refuse("evaluate.matrix-is-not-table-of-numbers")
+        raise refuse("evaluate.malformed-matrix")
     names = tuple(str(j) for j in range(matrix.shape[1]))
     return _once(
         names, lambda chosen: pyarrow.table({name: matrix[:, int(name)] for name in chosen})

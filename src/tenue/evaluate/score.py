@@ -92,7 +92,7 @@ def score(
 def _amount(value: object, name: str) -> float:
     amount = float(exact(value, name))
     if amount < 0:
-        raise refuse("evaluate.is-never-below-0", name=name, value=value)
+        raise refuse("evaluate.negative-measure", name=name, value=value)
     return amount
 
 

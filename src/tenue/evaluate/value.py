@@ -85,7 +85,7 @@ class Values:
         numbers: NDArray[np.float64]
         numbers = pc.cast(array, pyarrow.float64(), safe=False).to_numpy(zero_copy_only=False)
         if (np.abs(numbers) > _LARGEST).any():
-            raise refuse("evaluate.value-infinite-beyond", column=self.name, largest=_LARGEST)
+            raise refuse("evaluate.value-not-finite", column=self.name, largest=_LARGEST)
         return numbers / _DAY if days and self.kind == "time" else numbers
 
     def words(self) -> list[Any]:
@@ -284,7 +284,7 @@ def kind_of(kind: Any, name: str) -> Kind:
         return "time"
     if is_text(kind) or types.is_boolean(kind) or types.is_null(kind):
         return "category"
-    raise refuse("evaluate.holds-neither-numbers-nor-text-nor-dates", column=name)
+    raise refuse("evaluate.unsupported-column-values", column=name)
 
 
 def _finite_or_missing(array: Any) -> Any:
@@ -354,7 +354,7 @@ def _filled(array: Any, declared: Column) -> Any:
     try:
         scalar = pyarrow.scalar(str(value) if is_text(array.type) else value, array.type)
     except (pyarrow.ArrowException, TypeError, ValueError):
-        raise refuse("evaluate.not-stored-schema-declares", column=declared.name) from None
+        raise refuse("evaluate.missing-marker-mismatch", column=declared.name) from None
     return pc.fill_null(array, scalar)
 
 

@@ -253,7 +253,7 @@ def _wrapped(line: str, width: int) -> str:
 def unmet(check: Check, k: object, l: object, t: object) -> tuple[str, ...]:
     """What is required of a file and does not hold."""
     if not check.confidential and (l is not None or t is not None):
-        raise refuse("evaluate.nothing-confidential-to-require", word="l" if t is None else "t")
+        raise refuse("evaluate.nothing-confidential", word="l" if t is None else "t")
     said = []
     if check.identifiers:
         said.append(f"The file names persons: {named(check.identifiers)}.")

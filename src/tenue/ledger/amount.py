@@ -28,7 +28,7 @@ def cap(total: object, name: str) -> int:
     """
     nano = math.floor(exact(total, name) * NANO)
     if not 0 <= nano <= LARGEST:
-        raise refuse("ledger.lie-between-0", name=name, total=total, largest=LARGEST // NANO)
+        raise refuse("ledger.limit-out-of-range", name=name, total=total, largest=LARGEST // NANO)
     return nano
 
 
@@ -50,7 +50,7 @@ def atto(delta: object) -> int:
 def _probability(value: object, name: str) -> Fraction:
     number = exact(value, name)
     if not 0 <= number < 1:
-        raise refuse("ledger.must-be-at-least-0-and-below", name=name, value=value)
+        raise refuse("ledger.delta-out-of-range", name=name, value=value)
     return number
 
 

@@ -40,7 +40,7 @@ def given_neighbours(value: object) -> Neighbours:
         return ADD_OR_REMOVE
     given = str(value)[:60]
     near = nearest(given, [REPLACE, ADD_OR_REMOVE])
-    raise refuse("ledger.neighbours", value=given, nearest=near)
+    raise refuse("ledger.ledger-unknown-neighbours", value=given, nearest=near)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,13 +75,13 @@ class Charge:
         object.__setattr__(self, "atto", whole(self.atto, "atto"))
         given_neighbours(self.neighbours)
         if self.nano > LARGEST:
-            raise refuse("ledger.price-is-above-epsilon-of-million", largest=LARGEST // NANO)
+            raise refuse("ledger.price-too-large", largest=LARGEST // NANO)
         if self.atto >= ATTO:
-            raise refuse("ledger.delta-is-1-or-more")
+            raise refuse("ledger.price-delta-too-large")
         if self.person is not None:
             object.__setattr__(self, "person", given_text(self.person, "person"))
             if self.neighbours == REPLACE:
-                raise refuse("ledger.price-of-question-about-one-person-was")
+                raise refuse("ledger.person-price-under-replace")
 
     @classmethod
     @checked_call
@@ -113,7 +113,7 @@ def charge_in(ledger: Neighbours, answer: Neighbours, nano: int) -> int:
         return nano
     if ledger == REPLACE:
         return 2 * nano
-    raise refuse("ledger.answer-is-private-under-replace-and-ledger")
+    raise refuse("ledger.answer-under-replace")
 
 
 def delta_in(ledger: Neighbours, answer: Neighbours, nano: int, atto: int) -> int:

@@ -225,9 +225,9 @@ class Ledger(abc.ABC):
         Committing the same bytes again does nothing; any other second settlement is a `Conflict`.
         """
         if not isinstance(answer, bytes):
-            raise refuse("ledger.answer-is-of-type", type=type(answer).__name__)
+            raise refuse("ledger.answer-not-bytes", type=type(answer).__name__)
         if len(answer) > LARGEST_ANSWER:
-            raise refuse("ledger.answer-has-bytes", many=len(answer), largest_answer=LARGEST_ANSWER)
+            raise refuse("ledger.answer-too-large", many=len(answer), largest_answer=LARGEST_ANSWER)
         self._write(lambda journal: settlement.commit(journal, reservation, answer))
 
     def release_unread(self, reservation: Reservation, reason: str = "") -> None:
@@ -326,7 +326,7 @@ class Ledger(abc.ABC):
         if (dataset, release_digest) not in self._drafts and self._read(
             lambda rows: release_digest in standing(rows.releases(dataset))
         ):
-            raise refuse("ledger.release-that-may-have-left-cannot-be")
+            raise refuse("ledger.release-not-withdrawable")
         wanted = ReleaseWithdrawn(
             dataset=given_text(dataset, "dataset"),
             release_digest=given_text(release_digest, "release_digest"),
@@ -486,10 +486,10 @@ class Ledger(abc.ABC):
 
 def closed() -> Refused:
     """The refusal of a ledger that was closed."""
-    return refuse("ledger.ledger-is-closed")
+    return refuse("ledger.ledger-closed")
 
 
 def _unknown(name: str | None, known: list[str]) -> Refused:
     said = "The data set is not named" if name is None else f"There is no data set `{name}`"
     advice = "Choose one of " + ", ".join(known[:20]) if known else "Call open_dataset first"
-    return refuse("ledger.data-set-is-not-known", said=said, many=len(known), advice=advice)
+    return refuse("ledger.unknown-dataset", said=said, many=len(known), advice=advice)

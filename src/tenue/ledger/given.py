@@ -50,17 +50,17 @@ class Place:
         if self.named is None or not self.named.exists():
             for path in usual:
                 if path.is_symlink() and not path.exists():
-                    raise refuse("ledger.link-leads-to-no-ledger", link=path)
+                    raise refuse("ledger.lost-ledger", link=path)
         if self.named is not None:
             if there and not self.named.exists():
-                raise refuse("ledger.named-ledger-is-new", named=self.named, found=there[0])
+                raise refuse("ledger.named-ledger-new", named=self.named, found=there[0])
             return self.named.absolute()
         if len(there) > 1:
             raise refuse("ledger.two-ledgers", one=there[0], other=there[1])
         if there or not usual:
             return there[0] if there else None
         if not os.access(usual[0].parent, os.W_OK):
-            raise refuse("ledger.place-cannot-be-written", folder=usual[0].parent)
+            raise refuse("ledger.ledger-folder-not-writable", folder=usual[0].parent)
         return usual[0]
 
     def open(self, where: Where) -> Ledger:
@@ -89,7 +89,7 @@ class Place:
             link.symlink_to(os.path.relpath(path.resolve(), link.parent.resolve()))
         except OSError:  # this disk has no links
             if not os.path.lexists(link):
-                raise refuse("ledger.place-cannot-be-written", folder=link.parent) from None
+                raise refuse("ledger.ledger-folder-not-writable", folder=link.parent) from None
         self.find()  # another ledger may have been made there meanwhile: then there are two
 
 
@@ -103,7 +103,7 @@ def given_ledger(given: object, place: Place) -> Ledger:
         return given
     where = ledger_place(given, place)
     if where is None:
-        raise refuse("ledger.no-ledger-is-given-and-schema-has")
+        raise refuse("ledger.no-ledger-location")
     return place.open(where)
 
 
@@ -116,7 +116,7 @@ def open_ledger(where: Where, *, make: bool = True) -> Ledger:
         try:
             from .postgres.ledger import Postgres
         except ImportError:
-            raise refuse("ledger.postgresql-needs-psycopg") from None
+            raise refuse("ledger.ledger-needs-psycopg") from None
         return Postgres(where, make=make)
     return SQLite(where)
 
@@ -135,11 +135,11 @@ def ledger_place(given: object, place: Place, *, optional: bool = False) -> Wher
     if isinstance(given, str | os.PathLike):
         return Path(given).absolute()
     if not optional:
-        raise refuse("ledger.ledger-is-of-type", type=type(given).__name__)
+        raise refuse("ledger.ledger-wrong-type", type=type(given).__name__)
     if given is False:
         return None
     shown = "True" if given is True else f"a {type(given).__name__}"
-    raise refuse("ledger.ledger-is-neither-ledger-nor-false", given=shown)
+    raise refuse("ledger.ledger-not-given", given=shown)
 
 
 def _once(paths: list[Path]) -> list[Path]:

@@ -47,19 +47,19 @@ def given_text(value: object, name: str, *, empty: bool = False) -> str:
     """
     fix = f"Give `{name}` as a short name or a hexadecimal digest"
     if not isinstance(value, str):
-        raise refuse("ledger.type-text", name=name, type=type(value).__name__, advice=fix)
+        raise refuse("ledger.name-not-text", name=name, type=type(value).__name__, advice=fix)
     if value != value.strip():
-        raise refuse("ledger.neither-begins-nor-ends-space", name=name, value=value, advice=fix)
+        raise refuse("ledger.name-with-spaces", name=name, value=value, advice=fix)
     if value.isascii() and value.isprintable() and 0 < len(value) <= _LONGEST:
         return value
     if len(value) > _LONGEST:
         raise refuse(
-            "ledger.is-characters-long", name=name, many=len(value), longest=_LONGEST, advice=fix
+            "ledger.name-too-long", name=name, many=len(value), longest=_LONGEST, advice=fix
         )
     value = unicodedata.normalize("NFC", value)
     if not value and not empty:
-        raise refuse("ledger.is-empty-must-not-be-empty", name=name, advice=fix)
+        raise refuse("ledger.name-empty", name=name, advice=fix)
     # str.isprintable is false for control characters, line ends and lone surrogates
     if not value.isprintable():
-        raise refuse("ledger.line-printable-text", name=name, value=value, advice=fix)
+        raise refuse("ledger.name-not-printable", name=name, value=value, advice=fix)
     return value

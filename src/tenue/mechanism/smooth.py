@@ -118,13 +118,13 @@ def smooth_mechanism(
     beta = admissible_beta(gamma, price) - ROUNDING
     least, most = (_whole_step(end, name) for end, name in ((low, "low"), (high, "high")))
     if most - least >= LARGEST >> 2:
-        raise refuse("mechanism.low-and-high-are-more-than-2")
+        raise refuse("mechanism.bounds-too-far-apart")
     spread = smooth(
         statistic, steps, bounds=(least, most), beta=beta, k=k, q=q, rows_public=rows_public
     )
     column = exact_column(steps, (least, most))
     if column.step != 1:
-        raise refuse("mechanism.steps-holds-something-that-is-not-whole")
+        raise refuse("mechanism.protected-steps-not-whole")
     ranks = order_statistic(statistic, column.rows, k=k, q=q)
     parts = ranks.count
     return Smooth(
@@ -147,5 +147,5 @@ def _total(column: Column, first: int, count: int) -> int:
 def _whole_step(end: object, name: str) -> int:
     number = exact(end, name)
     if number.denominator != 1:
-        raise refuse("mechanism.bounds-are-whole-steps", name=name, end=end)
+        raise refuse("mechanism.bounds-not-whole-steps", name=name, end=end)
     return int(number)

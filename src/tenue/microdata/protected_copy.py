@@ -102,7 +102,7 @@ class Leaving:
         """Refuses linked tables side by side if persons may have several rows: that would show
         which rows are one person's."""
         if self.frames and self.method.schema.unit != RECORD:
-            raise refuse("microdata.linked-tables-are-not-one")
+            raise refuse("microdata.linked-tables-not-one")
 
     def handed_out(self) -> Any:
         """The table as the caller gets it; one that lies in a file is read."""
@@ -190,7 +190,7 @@ class Release:
             sweep: what `tn.sweep` found, to be shown in the holder's report.
         """
         if not isinstance(folder, str | os.PathLike):
-            raise refuse("microdata.folder-is-of-type", type=type(folder).__name__)
+            raise refuse("microdata.folder-wrong-type", type=type(folder).__name__)
         return leave_for(self, Target(Path(folder), kind, replace, flag(public, "public")), sweep)
 
     def _page(self, public: bool, more: Sequence[Section]) -> Report:

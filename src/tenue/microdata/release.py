@@ -179,7 +179,7 @@ def publish_into(
     described, file = _publishable(schema)
     way = chosen_method(described, method, override=override, **options)
     if flag(preview, "preview") and way.price:
-        raise refuse("microdata.preview-of-method-with-price", method=way.name)
+        raise refuse("microdata.preview-with-price", method=way.name)
     tell = progress or (lambda _: None)
     place = NOWHERE
     if ledger is None and not preview:
@@ -285,7 +285,7 @@ def plan_of(
 def _publishable(schema: object) -> tuple[Schema, Path | None]:
     described, file = given_schema(schema)
     if not described.private:
-        raise refuse("microdata.bounds-were-read-from-rows", name=described.name)
+        raise refuse("microdata.published-bounds-not-private", name=described.name)
     return described, file
 
 

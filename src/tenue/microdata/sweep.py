@@ -199,7 +199,7 @@ def allowed_risk(risk: object) -> Fraction:
     """A share of people whose values an intruder may find; refused if it is none."""
     most = exact(risk, "risk")
     if not 0 <= most <= 1:
-        raise refuse("microdata.risk-is-no-share", risk=risk)
+        raise refuse("microdata.risk-not-a-share", risk=risk)
     return most
 
 
@@ -304,9 +304,9 @@ def _methods(given: Methods) -> list[tuple[str, dict[str, Any]]]:
         name, options = one if isinstance(one, tuple) else (one, {})
         method = METHODS[one_of(name, "methods", METHODS)]
         if "epsilon" in options_of([method]):
-            raise refuse("microdata.method-with-price-is-not-swept", method=name)
+            raise refuse("microdata.priced-method-swept", method=name)
         if "k" not in options_of([method]):
-            raise refuse("microdata.method-without-k-is-not-swept", method=name)
+            raise refuse("microdata.method-without-k", method=name)
         made.append((name, {**TRIED.get(name, {}), **options}))
     return made
 

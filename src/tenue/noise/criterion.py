@@ -42,4 +42,4 @@ def criterion(given: object) -> Criterion:
         and str(given[0]) in ("interval", "volume")
     ):
         return Criterion("interval", fraction_of_one(given[1], "level"))
-    raise refuse("noise.minimise-is-minimise-is-variance-absolute-error", given=given)
+    raise refuse("noise.unknown-minimise", given=given)

@@ -56,7 +56,7 @@ def geometric(x: Fraction, size: int, source: Source) -> Steps:
 def geometric_tables(x: Fraction) -> tuple[tuple[Table, ...], Table]:
     """The tables behind `geometric`: the low digits, lowest first, then the top."""
     if x * LARGEST < 64:
-        raise refuse("noise.noise-would-scale-grid", value=float(1 / x), largest=LARGEST // 64)
+        raise refuse("noise.noise-scale-too-large", value=float(1 / x), largest=LARGEST // 64)
     digits: list[Table] = []
     while x * _LONGEST < _SCALES:
         digits.append(_cut_geometric(x))

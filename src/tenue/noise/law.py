@@ -55,7 +55,7 @@ def real_array(x: object, name: str = "x") -> Real:
     except (TypeError, ValueError, OverflowError):
         values = np.asarray(np.nan)
     if np.isnan(values).any():
-        raise refuse("noise.is-not-number", name=name)
+        raise refuse("noise.noise-argument-not-number", name=name)
     return values
 
 
@@ -100,7 +100,7 @@ def checked_source(source: Source | None) -> Source:
     if source is None:
         return SYSTEM
     if not hasattr(source, "words"):
-        raise refuse("noise.source-is-of-type", type=type(source).__name__)
+        raise refuse("noise.source-wrong-type", type=type(source).__name__)
     return source
 
 
@@ -234,7 +234,7 @@ class GridLaw(ABC):
     def on_grid(self, grid: Number) -> GridLaw:
         """This law already lives on a grid; any other is refused."""
         if moderate(grid, "grid") != self.grid:
-            raise refuse("noise.law-lives-multiples-not", grid=float(self.grid), grid2=grid)
+            raise refuse("noise.integer-law-grid", grid=float(self.grid), grid2=grid)
         return self
 
     # -- draws ---------------------------------------------------------------------------------
@@ -259,7 +259,7 @@ def drawn_in_chunks(draw: Callable[[int, Source], Ints], size: int, source: Sour
     """`size` draws made a cache-full at a time, which is what makes them fast."""
     origin = checked_source(source)
     if size > _MOST_DRAWS:
-        raise refuse("noise.size-is-size-is-at-most", size=size, most_draws=_MOST_DRAWS)
+        raise refuse("noise.too-many-draws", size=size, most_draws=_MOST_DRAWS)
     if size <= _CHUNK:
         return draw(size, origin)
     parts = [draw(min(_CHUNK, size - start), origin) for start in range(0, size, _CHUNK)]
@@ -274,7 +274,7 @@ def _last_true(holds: Callable[[int], bool]) -> int:
     while holds(high):
         low, high = high, high * 2
         if high > 1 << 200:
-            raise refuse("noise.level-is-too-close-to-0-or")
+            raise refuse("noise.level-too-extreme")
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (middle, high) if holds(middle) else (low, middle)
@@ -284,12 +284,12 @@ def _last_true(holds: Callable[[int], bool]) -> int:
 def vector(values: object, name: str, size: int | None = None) -> tuple[Fraction, ...]:
     """One exact number for each component, or a refusal."""
     if isinstance(values, str | bytes | bytearray) or not hasattr(values, "__iter__"):
-        raise refuse("noise.is-list-of-numbers", name=name, values=values)
+        raise refuse("noise.not-a-number-list", name=name, values=values)
     numbers = tuple(exact(v, name) for v in values)
     if not numbers:
-        raise refuse("noise.is-empty-has-at-least-one-number", name=name)
+        raise refuse("noise.number-list-empty", name=name)
     if size is not None and len(numbers) != size:
-        raise refuse("noise.has-components", name=name, many=len(numbers), size=size)
+        raise refuse("noise.number-list-length", name=name, many=len(numbers), size=size)
     return numbers
 
 
@@ -299,6 +299,10 @@ def checked_steps(amount: Fraction, grid: Fraction, name: str) -> int:
     most = LARGEST >> 8
     if steps >= most:
         raise refuse(
-            "noise.steps", name=name, amount=float(amount), steps=float(steps), largest=float(most)
+            "noise.sensitivity-too-large",
+            name=name,
+            amount=float(amount),
+            steps=float(steps),
+            largest=float(most),
         )
     return steps

@@ -57,19 +57,19 @@ class Optimal(Continuous):
         self.sensitivity = moderate(sensitivity, "sensitivity")
         self.epsilon = law_epsilon(epsilon)
         if minimise is not None and d is not None:
-            raise refuse("noise.both-minimise-and-d-are-given")
+            raise refuse("noise.minimise-with-d")
         self.minimise: Criterion | None = None
         self._given: Fraction | None = None
         if d is not None:
             self._given = exact(d, "d")
             if not 0 <= self._given <= self.sensitivity:
-                raise refuse("noise.d-d-lie-between-0", d=d, sensitivity=float(self.sensitivity))
+                raise refuse("noise.d-above-sensitivity", d=d, sensitivity=float(self.sensitivity))
             self.d = float(self._given)
         else:
             self.minimise = criterion("variance" if minimise is None else minimise)
             self.d = _best_core(self.epsilon, self.minimise) * float(self.sensitivity)
         if self.d == 0 and self.epsilon > 700:
-            raise refuse("noise.d-is-0-and-epsilon-is", epsilon=float(self.epsilon))
+            raise refuse("noise.d-zero", epsilon=float(self.epsilon))
         self._delta = float(self.sensitivity)
         self._q = math.exp(-self.epsilon)
         self._rest = self._delta / math.expm1(self.epsilon) if self.epsilon < 700 else 0.0

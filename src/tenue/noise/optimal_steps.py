@@ -58,7 +58,9 @@ class OptimalSteps(GridLaw):
         """The integer law of `Optimal`: d rounded up to steps, or found anew on the integers."""
         delta = checked_steps(sensitivity, grid, "sensitivity")
         if delta * 64 >= LARGEST * epsilon:
-            raise refuse("noise.noise-would", delta=delta / float(epsilon), largest=LARGEST // 64)
+            raise refuse(
+                "noise.optimal-noise-too-large", delta=delta / float(epsilon), largest=LARGEST // 64
+            )
         if minimise is None:
             steps = min(delta, max(1, math.ceil((d or Fraction(0)) / grid)))
         else:

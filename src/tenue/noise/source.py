@@ -89,5 +89,5 @@ SYSTEM = OperatingSystem()
 def require_safe(source: Source) -> Source:
     """Refuses a repeatable source wherever something is about to be released."""
     if not source.safe:
-        raise refuse("noise.source-of-randomness-is-which-can-be", type=type(source).__name__)
+        raise refuse("noise.repeatable-randomness", type=type(source).__name__)
     return source

@@ -55,4 +55,4 @@ def _named(name: str) -> Iterable[Exhibit]:
             return chapter.exhibits
     known = [*exhibits(), *(chapter.id for chapter in CHAPTERS)]
     near = difflib.get_close_matches(name, known, n=1, cutoff=0.3) or ["4.1"]
-    raise refuse("papers.no-such-exhibit", name=name, near=near[0])
+    raise refuse("papers.unknown-exhibit", name=name, near=near[0])

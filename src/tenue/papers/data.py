@@ -37,7 +37,7 @@ class Data:
         self.made_up = made_up
         self._kept: dict[str, Any] = {}
         if self.folder is not None and not self.folder.is_dir():
-            raise refuse("papers.no-folder", folder=self.folder)
+            raise refuse("papers.papers-folder-missing", folder=self.folder)
 
     def kept(self, name: str, make: Callable[[], Any]) -> Any:
         """Something made of the tables, made once."""
@@ -80,7 +80,7 @@ class Data:
             names = tuple(columns or rows[0])
             values = np.array([[float(row[column]) for column in names] for row in rows])
         except (KeyError, ValueError, IndexError, TypeError):
-            raise refuse("papers.not-the-table", file=name) from None
+            raise refuse("papers.not-the-papers-table", file=name) from None
         return Columns(names, values)
 
 

@@ -43,7 +43,7 @@ class Belief(ABC):
             object.__setattr__(self, name, fact)
 
     def __setattr__(self, name: str, value: object) -> None:
-        raise refuse("prior.of-belief-was-to-be-changed", name=name)
+        raise refuse("prior.belief-frozen", name=name)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Belief) and self.to_json() == other.to_json()

@@ -13,9 +13,9 @@ from .mass import listed, paired, whole_weights
 def _labels(given: list[object], name: str) -> list[str | int]:
     for label in given:
         if not isinstance(label, str | int):
-            raise refuse("prior.holds-value-of-type", name=name, type=type(label).__name__)
+            raise refuse("prior.category-wrong-type", name=name, type=type(label).__name__)
     if len(set(given)) < len(given):
-        raise refuse("prior.category-is-given-twice")
+        raise refuse("prior.category-twice")
     return given  # type: ignore[return-value]
 
 
@@ -75,7 +75,7 @@ class Ordinal(_Labelled):
         labels = _labels(listed(order, "order"), "order")
         given = listed(masses, "masses")
         if len(given) != len(labels):
-            raise refuse("prior.categories-masses", many=len(labels), many2=len(given))
+            raise refuse("prior.categories-differ-from-masses", many=len(labels), many2=len(given))
         self._set(order=tuple(labels), _ranks={label: n for n, label in enumerate(labels)})
         self._keep(labels, *whole_weights(given))
 

@@ -67,7 +67,7 @@ class Counts(Belief):
     def points(self) -> Points:
         """The exact rational masses on 0 … n, for n below 4,096."""
         if self.n >= MOST_POINTS:
-            raise refuse("prior.belief-has-points", n=self.n + 1, most_points=MOST_POINTS)
+            raise refuse("prior.too-many-belief-points", n=self.n + 1, most_points=MOST_POINTS)
         logs = self.lattice.log_weights(0, self.n)
         peak = int(np.argmax(logs))
         extra = 0 if self.concave else math.ceil(float(logs.max() - logs.min()) * 1.45) + 8
@@ -165,7 +165,7 @@ class BetaBinomial(Counts):
             above_zero(value, name, refusal=InvalidPrior) for value, name in ((a, "a"), (b, "b"))
         )
         if not all(Fraction(1, 10**6) <= value <= 10**12 for value in (first, second)):
-            raise refuse("prior.or-b-is-out-of-range")
+            raise refuse("prior.beta-out-of-range")
         self._set(n=_rows(n), a=first, b=second)
 
     @property
@@ -206,5 +206,5 @@ class BetaBinomial(Counts):
 def _rows(n: object) -> int:
     rows = whole(n, "n", least=1, refusal=InvalidPrior)
     if rows > _MOST:
-        raise refuse("prior.n-is-n-is-at-most", rows=rows, most=_MOST)
+        raise refuse("prior.prior-count-too-large", rows=rows, most=_MOST)
     return rows

@@ -30,7 +30,7 @@ def grid_steps(low: Fraction, high: Fraction, grid: object) -> tuple[Fraction, i
     step = above_zero(grid, "grid", refusal=InvalidPrior)
     first, last = math.ceil(low / step), math.floor(high / step)
     if first > last:
-        raise refuse("prior.no-multiple-of-grid-lies-in-belief", step=float(step))
+        raise refuse("prior.belief-misses-grid", step=float(step))
     return step, first, last
 
 

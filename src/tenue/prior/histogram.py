@@ -39,10 +39,10 @@ class Histogram(Density):
         numbers = [exact_place(e, "edges") for e in listed(edges, "edges", MOST_POINTS + 1)]
         common_denominator(numbers, "edges")
         if any(a >= b for a, b in pairwise(numbers)):
-            raise refuse("prior.edges-do-not-ascend")
+            raise refuse("prior.edges-not-ascending")
         weights, _ = whole_weights(listed(masses, "masses"))
         if len(numbers) != len(weights) + 1:
-            raise refuse("prior.there-are-edges-and-masses", many=len(numbers), many2=len(weights))
+            raise refuse("prior.edges-differ-from-masses", many=len(numbers), many2=len(weights))
         self._set(_edges=tuple(numbers), _weights=weights)
 
     @classmethod

@@ -61,11 +61,13 @@ class Independent(Joint):
         for component in given:
             if not isinstance(component, Finite) or isinstance(component, Joint):
                 raise refuse(
-                    "prior.component-type", type=type(component).__name__, most_points=MOST_POINTS
+                    "prior.component-wrong-type",
+                    type=type(component).__name__,
+                    most_points=MOST_POINTS,
                 )
         points = math.prod(len(component.values) for component in given)
         if points > MOST_POINTS:
-            raise refuse("prior.components-combinations", points=points, most_points=MOST_POINTS)
+            raise refuse("prior.too-many-combinations", points=points, most_points=MOST_POINTS)
         self._set(components=tuple(given), width=len(given))
         weights = [math.prod(parts) for parts in product(*(c.weights for c in given))]
         values = list(product(*(c.values for c in given)))
@@ -106,12 +108,12 @@ class Table(Joint):
         common_denominator([v for row in rows for v in row if isinstance(v, Fraction)], "values")
         widths = {len(row) for row in rows}
         if len(widths) != 1:
-            raise refuse("prior.combinations-differ-in-length")
+            raise refuse("prior.combination-lengths-differ")
         if len(set(rows)) < len(rows):
-            raise refuse("prior.combination-is-given-twice")
+            raise refuse("prior.combination-twice")
         columns = [[isinstance(v, Fraction) for v in column] for column in zip(*rows, strict=True)]
         if any(any(column) and not all(column) for column in columns):
-            raise refuse("prior.component-is-sometimes-number-and-sometimes-not")
+            raise refuse("prior.component-kind-mixed")
         numeric = tuple(all(column) for column in columns)
         self._set(width=widths.pop(), numeric=numeric)
         self._keep(rows, *whole_weights([mass for _, mass in pairs]))
@@ -138,7 +140,7 @@ class Table(Joint):
 
 def _row(value: object) -> tuple[Any, ...]:
     if not isinstance(value, tuple | list) or not value:
-        raise refuse("prior.combination-is-of-type", type=type(value).__name__)
+        raise refuse("prior.combination-not-a-tuple", type=type(value).__name__)
     parts: Sequence[Any] = value
     return tuple(
         part if isinstance(part, str | bool) else exact_place(part, "value") for part in parts

@@ -21,13 +21,13 @@ _MOST_BITS = 4096
 def listed(given: object, name: str, most: int = MOST_POINTS) -> list[Any]:
     """`given` as a list, refused unless it is a short enough sequence."""
     if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
-        raise refuse("prior.is-of-type-is-list", name=name, type=type(given).__name__)
+        raise refuse("prior.belief-not-a-list", name=name, type=type(given).__name__)
     items = []
     for item in given:
         items.append(item)
         _check_count(len(items), most)
     if not items:
-        raise refuse("prior.is-empty-belief-has-at-least-one", name=name)
+        raise refuse("prior.belief-values-empty", name=name)
     return items
 
 
@@ -38,17 +38,17 @@ def paired(given: object, name: str = "masses") -> list[tuple[Any, Any]]:
     for item in items:
         if not isinstance(item, tuple | list) or len(item) != 2:
             said = f"`{name}` holds {item!r}"[:80]
-            raise refuse("prior.is-no-pair-of-value-and-mass", said=said, name=name)
+            raise refuse("prior.not-a-mass-mapping", said=said, name=name)
         pairs.append((item[0], item[1]))
         _check_count(len(pairs))
     if not pairs:
-        raise refuse("prior.is-empty-belief-has-at-least-one-point", name=name)
+        raise refuse("prior.belief-empty", name=name)
     return pairs
 
 
 def _check_count(count: int, most: int = MOST_POINTS) -> None:
     if count > most:
-        raise refuse("prior.belief-has-more-than-points", most_points=MOST_POINTS)
+        raise refuse("prior.belief-too-many-points", most_points=MOST_POINTS)
 
 
 def common_denominator(numbers: Sequence[Fraction], name: str) -> int:
@@ -57,7 +57,7 @@ def common_denominator(numbers: Sequence[Fraction], name: str) -> int:
     for number in numbers:
         bottom = math.lcm(bottom, number.denominator)
         if bottom.bit_length() > _MOST_BITS:
-            raise refuse("prior.no-common-denominator-reasonable", name=name, most_bits=_MOST_BITS)
+            raise refuse("prior.denominator-too-large", name=name, most_bits=_MOST_BITS)
     return bottom
 
 
@@ -65,7 +65,7 @@ def exact_place(value: object, name: str) -> Fraction:
     """A number somebody believes possible: finite, and at most 1e100 in size."""
     number = exact(value, name, refusal=InvalidPrior)
     if abs(number) > _LARGEST:
-        raise refuse("prior.holds-number-above-1e100", name=name)
+        raise refuse("prior.belief-number-too-large", name=name)
     return number
 
 
@@ -83,14 +83,14 @@ def whole_weights(masses: Sequence[object], name: str = "masses") -> tuple[tuple
     numbers = [exact(mass, name, refusal=InvalidPrior) for mass in masses]
     for number in numbers:
         if number < 0:
-            raise refuse("prior.mass-is-masses-are-at-least-0", short=_short(number))
+            raise refuse("prior.mass-negative", short=_short(number))
         if 0 < number < _LEAST:
-            raise refuse("prior.mass-lies-below-2-1022")
+            raise refuse("prior.mass-too-small")
     bottom = common_denominator(numbers, name)
     weights = tuple(number.numerator * (bottom // number.denominator) for number in numbers)
     total = sum(weights)
     if total != bottom:
-        raise refuse("prior.masses-add-up-to", short=_short(Fraction(total, bottom)))
+        raise refuse("prior.masses-not-one", short=_short(Fraction(total, bottom)))
     return weights, bottom
 
 
@@ -109,7 +109,7 @@ def normalised(weights: Mapping[Any, object] | Iterable[object]) -> Any:
     numbers = [exact(weight, "weights", refusal=InvalidPrior) for _, weight in pairs]
     total = sum(numbers)
     if min(numbers) < 0 or total == 0:
-        raise refuse("prior.weight-is-below-0-or-all-are")
+        raise refuse("prior.weights-not-positive")
     shares = [number / total for number in numbers]
     if not mapped:
         return shares

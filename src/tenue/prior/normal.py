@@ -84,7 +84,7 @@ class Normal(Density):
         middle = exact_place(mean, "mean")
         deviation = above_zero(sd, "sd", refusal=InvalidPrior)
         if not Fraction(1, 10**100) <= deviation <= 10**100:
-            raise refuse("prior.sd-is-too-large-or-too-small")
+            raise refuse("prior.sd-out-of-range")
         self._set(mean=middle, sd=deviation, _ends=ends)
 
     @property

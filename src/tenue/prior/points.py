@@ -47,7 +47,7 @@ class Points(Finite):
         numbers = [exact_place(value, "value") for value, _ in pairs]
         common_denominator(numbers, "values")
         if len(set(numbers)) < len(numbers):
-            raise refuse("prior.number-is-given-twice")
+            raise refuse("prior.number-twice")
         weights, total = whole_weights([mass for _, mass in pairs])
         order = sorted(range(len(numbers)), key=numbers.__getitem__)
         self._keep([numbers[i] for i in order], [weights[i] for i in order], total)
@@ -64,7 +64,7 @@ class Points(Finite):
         """The same belief, refused unless every number is a multiple of `grid`."""
         step = above_zero(grid, "grid", refusal=InvalidPrior)
         if any((value / step).denominator != 1 for value in self.values):
-            raise refuse("prior.belief-holds-numbers-off-grid", step=float(step))
+            raise refuse("prior.belief-off-grid", step=float(step))
         return self
 
     def canonical(self, value: object) -> Fraction | None:

@@ -46,10 +46,10 @@ def _table(masses: Any, numeric: Any = None) -> Belief:
     rows = []
     for value, mass in paired(masses):
         if not isinstance(value, list | tuple):
-            raise refuse("prior.combination-is-not-list")
+            raise refuse("prior.combination-not-a-list")
         flags = numeric if isinstance(numeric, list) else [False] * len(value)
         if len(flags) != len(value):
-            raise refuse("prior.numeric-has-another-length-than-combination")
+            raise refuse("prior.numeric-length")
         parts = (
             exact(part, "value", refusal=InvalidPrior) if flag else part
             for part, flag in zip(value, flags, strict=True)
@@ -60,7 +60,7 @@ def _table(masses: Any, numeric: Any = None) -> Belief:
 
 def _independent(components: Any) -> Belief:
     if not isinstance(components, list):
-        raise refuse("prior.components-is-not-list")
+        raise refuse("prior.components-not-a-list")
     beliefs: list[Any] = [from_dict(component) for component in components]
     return Independent(beliefs)
 
@@ -82,21 +82,26 @@ _MAKERS: dict[str, tuple[Callable[..., Belief], tuple[str, ...], tuple[str, ...]
 def from_dict(facts: object) -> Any:
     """The belief that plain JSON values describe."""
     if not isinstance(facts, Mapping):
-        raise refuse("prior.belief-is-not-json-object")
+        raise refuse("prior.belief-not-an-object")
     kind = facts.get("prior")
     if not isinstance(kind, str) or kind not in _MAKERS:
-        raise refuse("prior.prior-is", named=kind, nearest=nearest(str(kind), _MAKERS))
+        raise refuse("prior.unknown-belief-family", named=kind, nearest=nearest(str(kind), _MAKERS))
     make, needed, optional = _MAKERS[kind]
     given = {str(name): value for name, value in facts.items() if name != "prior"}
     for name in given:
         if name not in needed + optional:
             said, takes = f'"{kind}" has no "{name}"'[:80], needed + optional
             raise refuse(
-                "prior.has-no", said=said, takes=", ".join(takes), nearest=nearest(name, takes)
+                "prior.unknown-belief-parameter",
+                said=said,
+                takes=", ".join(takes),
+                nearest=nearest(name, takes),
             )
     missing = [name for name in needed if name not in given]
     if missing:
-        raise refuse("prior.needs-it-takes", kind=kind, missing=missing[0], names=", ".join(needed))
+        raise refuse(
+            "prior.belief-parameter-missing", kind=kind, missing=missing[0], names=", ".join(needed)
+        )
     return make(**given)
 
 
@@ -113,7 +118,7 @@ def from_json(text: str) -> Any:
         True
     """
     if not isinstance(text, str | bytes | bytearray) or len(text) > _LONGEST:
-        raise refuse("prior.belief-is-not-text-of-reasonable-length", longest=_LONGEST)
+        raise refuse("prior.belief-text-too-long", longest=_LONGEST)
     try:
         facts = json.loads(
             text, parse_float=Decimal, parse_constant=_no_constant, object_pairs_hook=_no_twice
@@ -121,16 +126,16 @@ def from_json(text: str) -> Any:
     except (json.JSONDecodeError, UnicodeDecodeError, RecursionError, ValueError) as error:
         if isinstance(error, InvalidPrior):
             raise
-        raise refuse("prior.belief-is-not-valid-json") from None
+        raise refuse("prior.belief-not-json") from None
     return from_dict(facts)
 
 
 def _no_constant(name: str) -> None:
-    raise refuse("prior.number-is-numbers-are-finite", name=name)
+    raise refuse("prior.belief-number-not-finite", name=name)
 
 
 def _no_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     facts = dict(pairs)
     if len(facts) < len(pairs):
-        raise refuse("prior.name-stands-twice-in-object")
+        raise refuse("prior.belief-name-twice")
     return facts

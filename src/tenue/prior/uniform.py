@@ -20,9 +20,9 @@ def two_ends(low: object, high: object) -> tuple[Fraction, Fraction]:
     """`low` below `high`, both moderate numbers."""
     ends = exact_place(low, "low"), exact_place(high, "high")
     if not ends[0] < ends[1]:
-        raise refuse("prior.low-is-and-high-is", low=low, high=high)
+        raise refuse("prior.empty-range", low=low, high=high)
     if ends[1] - ends[0] < Fraction(1, 10**100):
-        raise refuse("prior.range-is-too-narrow")
+        raise refuse("prior.range-too-narrow")
     return ends
 
 

@@ -114,12 +114,12 @@ class Certificate:
         except (ValueError, TypeError, KeyError) as error:
             if isinstance(error, InvalidArgument):
                 raise
-            raise refuse("promise.text-is-not-certificate") from None
+            raise refuse("promise.not-a-certificate") from None
         told = certificate.to_dict()
         if given["sentence"] in certificate.promise.former_sentences:
             told["sentence"] = given["sentence"]
         if told != given:
-            raise refuse("promise.certificate-was-changed-its-parts-do-not")
+            raise refuse("promise.certificate-changed")
         return certificate
 
     def _lines(self) -> list[tuple[str, str]]:

@@ -33,7 +33,7 @@ def checked_neighbours(given: object) -> Neighbours:
         return "replace"
     if given == "add-or-remove":
         return "add-or-remove"
-    raise refuse("promise.neighbours-is-neighbours-is-replace-number-of", given=given)
+    raise refuse("promise.unknown-neighbours", given=given)
 
 
 @dataclass(frozen=True)
@@ -209,7 +209,7 @@ class TCloseness(Promise):
     def __init__(self, t: Number) -> None:
         value = exact(t, "t")
         if value < 1:
-            raise refuse("promise.t-is-t-is-factor-at-least", t=t)
+            raise refuse("promise.t-factor-below-one", t=t)
         object.__setattr__(self, "t", value)
 
     def sentence(self) -> str:
@@ -238,5 +238,5 @@ def promise_from(given: Mapping[str, Any]) -> Promise:
     values = dict(given)
     kind = str(values.pop("kind", ""))
     if kind not in PROMISES:
-        raise refuse("promise.is-not-promise", kind=kind, nearest=nearest(kind, PROMISES))
+        raise refuse("promise.unknown-promise", kind=kind, nearest=nearest(kind, PROMISES))
     return PROMISES[kind](**values)

@@ -164,9 +164,9 @@ def explain_many(
 
     given = questions.texts(schema) if isinstance(questions, Line | Tables) else questions
     if not isinstance(given, list | tuple) or not all(isinstance(q, str) for q in given):
-        raise refuse("query.questions-is-not-list-of-texts")
+        raise refuse("query.questions-not-a-list")
     if not 1 <= len(given) <= MOST_QUESTIONS:
-        raise refuse("query.questions-asked", many=len(given), most_questions=MOST_QUESTIONS)
+        raise refuse("query.too-many-questions", many=len(given), most_questions=MOST_QUESTIONS)
     parsed = [parse(sql, schema) for sql in given]
     if isinstance(questions, Line | Tables):
         questions.check(parsed)

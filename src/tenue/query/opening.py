@@ -86,7 +86,7 @@ class Opening:
 def refuse_excess(excess: tuple[str, ...]) -> None:
     """Refuses to ask for a named analyst through a role that may do more than read."""
     if excess:
-        raise refuse("query.role-may-do-more-than-read", excess="; it ".join(excess))
+        raise refuse("query.excessive-grant", excess="; it ".join(excess))
 
 
 def refuse_other_rows(schema: Schema, found: int) -> None:
@@ -97,4 +97,4 @@ def refuse_other_rows(schema: Schema, found: int) -> None:
     if schema.rows is None or schema.neighbours != "replace" or schema.unit != RECORD:
         return
     if found != schema.rows:
-        raise refuse("query.schema-states-rows-another-number", rows=schema.rows, name=schema.name)
+        raise refuse("query.row-count-differs", rows=schema.rows, name=schema.name)

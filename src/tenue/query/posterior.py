@@ -53,5 +53,5 @@ def estimate(plan: Plan, cell: Noisy, promise: Promise, prior: Any) -> Posterior
     require_free(promise=promise)
     noise = noise_of(plan)
     if noise is None:
-        raise refuse("query.answer-is-not-one-noisy-count-or")
+        raise refuse("query.answer-not-noisy-number")
     return (count if noise.counted else total)(noise.value(cell), noise.law, prior)

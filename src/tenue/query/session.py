@@ -73,12 +73,12 @@ def protect(
     while a file is not what the holder opened last.
     """
     if isinstance(analyst, str) and analyst.strip().casefold() == HOLDER:
-        raise refuse("query.analyst-is-holder-asks-with-analyst-none", analyst=analyst)
+        raise refuse("query.analyst-is-holder", analyst=analyst)
     described, beside = given_schema(schema)
     if not described.private:
-        raise refuse("query.bounds-of-were-read-from-its-rows", name=described.name)
+        raise refuse("query.asked-bounds-not-private", name=described.name)
     if described.budget is None:
-        raise refuse("query.schema-of-has-no-budget", name=described.name)
+        raise refuse("query.budget-missing", name=described.name)
     holder = analyst is None
     place = _place(ledger, source, described, beside, holder=holder)
     # before the ledger: what is refused here must not leave one behind
@@ -116,7 +116,7 @@ def _place(
     except InvalidTable:
         if holder:
             raise
-    raise refuse("query.table-is-not-as-holder-opened-it")
+    raise refuse("query.table-changed")
 
 
 def _opened(source: object, schema: Schema, *, holder: bool) -> Engine:
@@ -125,7 +125,7 @@ def _opened(source: object, schema: Schema, *, holder: bool) -> Engine:
         return open_engine(source, schema)
     with suppress(InvalidTable):
         return open_engine(source, schema)
-    raise refuse("query.table-is-not-as-holder-opened-it")
+    raise refuse("query.table-changed")
 
 
 def _read_now(engine: Engine, *, holder: bool) -> Validated:
@@ -134,7 +134,7 @@ def _read_now(engine: Engine, *, holder: bool) -> Validated:
         return engine.validate()
     with suppress(InvalidTable):
         return engine.validate()
-    raise refuse("query.table-is-not-as-holder-opened-it")
+    raise refuse("query.table-changed")
 
 
 def _validated(
@@ -155,7 +155,7 @@ def _validated(
     if known is not None and (known.mark, known.reading) == (stamp.mark, stamp.reading):
         return Opening.before(engine.excess) if holder else None
     if not holder:
-        raise refuse("query.table-is-not-as-holder-opened-it")
+        raise refuse("query.table-changed")
     if (
         known is not None
         and known.reading == stamp.reading
@@ -375,7 +375,7 @@ class Session:
 
         allow_without_protocol(self.schema, "suggest_limits")
         if epsilon is None:
-            raise refuse("query.neither-epsilon-nor-accuracy")
+            raise refuse("query.epsilon-missing")
         plan = plan_limits(
             self.schema, epsilon=epsilon, by=by, column=column, quantiles=quantiles, most=most
         )
@@ -430,7 +430,7 @@ class Session:
             return wanted.read(stored, True)
         wanted.rehearse()
         if not self._unchanged():
-            raise refuse("query.table-is-not-as-holder-opened-it")
+            raise refuse("query.table-changed")
         proved = wanted.proved or checked_neighbours(self.schema.neighbours)
         with priced_by(self.schema):
             reservation = ledger.reserve(

@@ -29,12 +29,12 @@ class Terms:
     def __post_init__(self) -> None:
         flag(self.individual, "individual")
         if self.clip not in (None, "auto"):
-            raise refuse("query.clip-is", clip=str(self.clip)[:60])
+            raise refuse("query.unknown-clip", clip=str(self.clip)[:60])
         if self.clip is not None and (self.accuracy is not None or self.believes):
-            raise refuse("query.clip-has-no-accuracy")
+            raise refuse("query.clip-with-accuracy")
         bought = (self.interval, self.mechanism, self.measure_cut, self.clip)
         if self.individual and any(given is not None for given in bought):
-            raise refuse("query.interval-or-mechanism-is-given-together-with")
+            raise refuse("query.individual-with-other-terms")
 
     @property
     def believes(self) -> bool:
@@ -46,7 +46,7 @@ def affordable(epsilon: Number) -> int:
     """Nano-epsilon that a law of noise can be made for; refused here, before anything is paid."""
     price = nano(epsilon)
     if exact(epsilon, "epsilon") * NANO < 1:
-        raise refuse("query.epsilon-is-price-is-counted-in-billionths", epsilon=epsilon)
+        raise refuse("query.epsilon-too-small", epsilon=epsilon)
     law_epsilon(Fraction(price, NANO))
     return price
 
@@ -54,9 +54,9 @@ def affordable(epsilon: Number) -> int:
 def price_for(epsilon: Number | None, accuracy: object, found: Callable[[object], int]) -> int:
     """Nano-epsilon: what was given, or the least that reaches the accuracy; one of the two."""
     if epsilon is not None and accuracy is not None:
-        raise refuse("query.both-epsilon-and-accuracy")
+        raise refuse("query.epsilon-and-accuracy")
     if epsilon is not None:
         return affordable(epsilon)
     if accuracy is None:
-        raise refuse("query.neither-epsilon-nor-accuracy")
+        raise refuse("query.epsilon-missing")
     return found(accuracy)

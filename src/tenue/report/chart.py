@@ -41,7 +41,9 @@ class Chart:
 
     def __post_init__(self) -> None:
         if self.theme not in THEMES:
-            raise refuse("report.theme", theme=self.theme, nearest=nearest(str(self.theme), THEMES))
+            raise refuse(
+                "report.unknown-theme", theme=self.theme, nearest=nearest(str(self.theme), THEMES)
+            )
 
     def specification(self) -> dict[str, Any]:
         """The chart in Vega-Lite, for whoever draws it elsewhere."""
@@ -73,7 +75,7 @@ class Chart:
         try:
             import altair
         except ImportError:
-            raise refuse("report.not-installed", package="altair") from None
+            raise refuse("report.charts-not-installed", package="altair") from None
         return altair.Chart.from_dict(self.specification())
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -81,12 +83,12 @@ class Chart:
         target = Path(path)
         kind = target.suffix.lower()
         if kind not in KINDS:
-            raise refuse("report.kind-of-file", name=target.name)
+            raise refuse("report.unknown-chart-format", name=target.name)
         made = {".png": self.png, ".svg": self._svg_file, ".html": self._html_file}[kind]()
         try:
             target.write_bytes(made)
         except OSError:
-            raise refuse("report.cannot-be-written", name=target.name) from None
+            raise refuse("report.chart-not-writable", name=target.name) from None
 
     def _svg_file(self) -> bytes:
         return (self.svg() + "\n").encode()
@@ -109,7 +111,7 @@ def _converter() -> Any:
     try:
         import vl_convert
     except ImportError:
-        raise refuse("report.not-installed", package="vl-convert-python") from None
+        raise refuse("report.charts-not-installed", package="vl-convert-python") from None
     return vl_convert
 
 

@@ -27,12 +27,12 @@ def write(x: object, path: str | os.PathLike[str], *, public: bool = False) -> N
     """
     target = Path(path)
     if target.suffix.lower() != ".html":
-        raise refuse("report.page-is-no-html", name=target.name)
+        raise refuse("report.report-not-html", name=target.name)
     text = page_of(x, public=flag(public, "public"))
     try:
         target.write_text(text, encoding="utf-8")
     except OSError:
-        raise refuse("report.cannot-be-written", name=target.name) from None
+        raise refuse("report.chart-not-writable", name=target.name) from None
 
 
 def page_of(x: object, *, public: bool = False) -> str:
@@ -48,4 +48,4 @@ def page_of(x: object, *, public: bool = False) -> str:
             home = importlib.import_module(f".subject.{file}", __package__)
             made: Document = getattr(home, function)(x)
             return (made.public() if public else made).html()
-    raise refuse("report.nothing-to-write", type=type(x).__name__)
+    raise refuse("report.nothing-to-report", type=type(x).__name__)

@@ -32,7 +32,7 @@ def without_password(server: str) -> str:
     except ValueError:  # its words may quote what was meant as a password
         parts = None
     if parts is None or not is_address(server):
-        raise refuse("schema.is-no-postgresql-address")
+        raise refuse("schema.invalid-postgresql-address")
     if parts.password is not None or named & _SECRET:
-        raise refuse("schema.address-holds-password")
+        raise refuse("schema.password-in-address")
     return server

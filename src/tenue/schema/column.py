@@ -94,14 +94,22 @@ class Bounded(Column, ABC):
         low, high, grid, fits = map(show, (*self.bounds, self.grid, self.from_steps(near)))
         given, name = show(value), self.name
         raise refuse(
-            "schema.value", value=given, name=name, low=low, high=high, grid=grid, from_steps=fits
+            "schema.value-outside-domain",
+            value=given,
+            name=name,
+            low=low,
+            high=high,
+            grid=grid,
+            from_steps=fits,
         )
 
     def from_steps(self, steps: int) -> Value:
         """The value that many grid steps above the low bound."""
         count = whole(steps, "steps")
         if count > self.steps:
-            raise refuse("schema.steps-lie-above", count=count, name=self.name, steps=self.steps)
+            raise refuse(
+                "schema.steps-outside-domain", count=count, name=self.name, steps=self.steps
+            )
         return self._value(self.low + count * self.grid)
 
     @abstractmethod
@@ -166,7 +174,7 @@ class Date(Bounded):
         except ValueError:
             day = None
         if not isinstance(day, date) or isinstance(day, datetime):
-            raise refuse("schema.is-not-date", value=show(value))
+            raise refuse("schema.not-a-date", value=show(value))
         return Fraction((day - _DAY_ZERO).days)
 
 
@@ -209,10 +217,10 @@ class Datetime(Bounded):
             moment = None  # a day alone
         if not isinstance(moment, datetime):
             said, example = f"{show(value)} is not a datetime", _moment_of(value)
-            raise refuse("schema.is-not-datetime", said=said, example=example)
+            raise refuse("schema.invalid-datetime", said=said, example=example)
         if moment.tzinfo is not None:
             said, example = f"{show(value)} has an offset", moment.replace(tzinfo=None).isoformat()
-            raise refuse("schema.is-not-datetime", said=said, example=example)
+            raise refuse("schema.invalid-datetime", said=said, example=example)
         return Fraction((moment - _SECOND_ZERO) // timedelta(microseconds=1), _MICRO)
 
 

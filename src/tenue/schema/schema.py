@@ -73,7 +73,7 @@ class Schema(Table):
     def parse(cls, text: str, *, folder: str | os.PathLike[str] = _HERE) -> Schema:
         """The schema in a TOML text; the files it names are looked for in `folder`."""
         if not isinstance(text, str):
-            raise refuse("schema.text-is-it-must-be-toml-text", text=show(text))
+            raise refuse("schema.schema-not-toml-text", text=show(text))
         return cls._read(text, _path(folder, "folder"), "The schema")
 
     @classmethod
@@ -90,7 +90,7 @@ class Schema(Table):
             Fraction(1, 10)
         """
         if not isinstance(mapping, Mapping):
-            raise refuse("schema.mapping-is-it-must-be-mapping", mapping=show(mapping))
+            raise refuse("schema.schema-not-a-mapping", mapping=show(mapping))
         return cls._given(mapping, _path(folder, "folder"), None)
 
     @classmethod
@@ -193,7 +193,7 @@ class Schema(Table):
 def _path(given: object, name: str) -> Path:
     if isinstance(given, str | os.PathLike):
         return Path(given)
-    raise refuse("schema.it-must-be-path", name=name, given=show(given))
+    raise refuse("schema.path-wrong-type", name=name, given=show(given))
 
 
 def _merged(old: Any, new: Any, depth: int) -> Any:
@@ -270,4 +270,4 @@ def given_schema(given: object) -> tuple[Schema, Path | None]:
     if isinstance(given, str | os.PathLike):
         path = Path(given)
         return Schema.load(path), path
-    raise refuse("schema.schema-is-of-type", type=type(given).__name__)
+    raise refuse("schema.schema-wrong-type", type=type(given).__name__)

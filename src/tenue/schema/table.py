@@ -115,7 +115,7 @@ class Table:
         if name in self.columns:
             return self.columns[name]
         near = nearest(str(name), self.columns)
-        raise refuse("schema.has-no-column", name=self.name, name2=show(name), nearest=near)
+        raise refuse("schema.column-not-declared", name=self.name, name2=show(name), nearest=near)
 
     def _of_role(self, role: str) -> tuple[Column, ...]:
         return tuple(column for column in self.columns.values() if column.role == role)

@@ -87,5 +87,5 @@ def is_admissible(gamma: object, epsilon: object, *, alpha: object, beta: object
 def _tail(gamma: object) -> int:
     power = whole(gamma, "gamma")
     if power not in GAMMAS:
-        raise refuse("sensitivity.gamma-gamma", power=power, names=", ".join(map(str, GAMMAS)))
+        raise refuse("sensitivity.unknown-gamma", power=power, names=", ".join(map(str, GAMMAS)))
     return power

@@ -54,10 +54,10 @@ def domain(bounds: object, name: str = "bounds") -> tuple[Fraction, Fraction]:
     try:
         low, high = pair
     except (TypeError, ValueError):
-        raise refuse("sensitivity.is-not-pair", name=name) from None
+        raise refuse("sensitivity.not-a-pair", name=name) from None
     ends = exact(low, f"{name}[0]"), exact(high, f"{name}[1]")
     if ends[0] > ends[1]:
-        raise refuse("sensitivity.low-end-comes-first", name=name, low=low, high=high)
+        raise refuse("sensitivity.low-above-high", name=name, low=low, high=high)
     return ends
 
 
@@ -75,7 +75,7 @@ def exact_pair(values: object, bounds: object) -> tuple[Column, Column]:
     except (TypeError, ValueError):
         first = second = None
     if not isinstance(first, Iterable) or not isinstance(second, Iterable):
-        raise refuse("sensitivity.bounds-does-not-state-two-domains")
+        raise refuse("sensitivity.two-domains-needed")
     ends = domain(first, "bounds[0]"), domain(second, "bounds[1]")
     if hasattr(values, "__array__"):
         given = np.asarray(values)
@@ -93,7 +93,7 @@ def exact_pair(values: object, bounds: object) -> tuple[Column, Column]:
 
 
 def _not_pairs() -> Refused:
-    return refuse("sensitivity.values-does-not-hold-pairs")
+    return refuse("sensitivity.values-not-pairs")
 
 
 def as_list(values: object) -> list[Any]:
@@ -105,7 +105,7 @@ def as_list(values: object) -> list[Any]:
             return list(values)  # type: ignore[call-overload, no-any-return]
         except TypeError:
             pass
-    raise refuse("sensitivity.values-is-not-column-of-rows")
+    raise refuse("sensitivity.values-not-a-column")
 
 
 def _array(values: object) -> NDArray[Any]:
@@ -128,9 +128,9 @@ def _array(values: object) -> NDArray[Any]:
 
 def _clamped(given: NDArray[Any], low: Fraction, high: Fraction) -> Column:
     if given.ndim != 1:
-        raise refuse("sensitivity.values-has-more-than-one-dimension")
+        raise refuse("sensitivity.values-too-many-dimensions")
     if not given.size:
-        raise refuse("sensitivity.values-is-empty")
+        raise refuse("sensitivity.values-empty")
     if given.dtype.kind in "iu":
         return _from_integers(given, low, high)
     if given.dtype == np.float64:
@@ -215,8 +215,8 @@ def _meaning(value: object, low: Fraction, high: Fraction) -> Fraction:
         return min(max(exact(value, "values"), low), high)
     except Refused:
         # the refusal of one number quotes it, and a row must not be quoted
-        raise refuse("sensitivity.values-holds-something-that-is-not-number") from None
+        raise refuse("sensitivity.values-not-numbers") from None
 
 
 def _missing() -> Refused:
-    return refuse("sensitivity.values-holds-missing-value")
+    return refuse("sensitivity.values-missing")

@@ -156,10 +156,10 @@ def _mode(values: object, categories: object) -> Fraction:
     names = as_list(categories)
     declared = _counted(names)
     if not declared or max(declared.values()) > 1:
-        raise refuse("sensitivity.categories-is-not-list-of-different-categories")
+        raise refuse("sensitivity.categories-not-distinct")
     counts = _counted(as_list(values))
     if not counts or not counts.keys() <= declared.keys():
-        raise refuse("sensitivity.values-is-empty-or-holds-something-that")
+        raise refuse("sensitivity.values-outside-categories")
     # the most votes win, then the earlier name; the strongest change takes a vote from the winner
     votes = [(counts[name], -place) for place, name in enumerate(names)]
     winner = max(votes)

@@ -65,5 +65,5 @@ def order_statistic(statistic: str, n: int, *, k: object, q: object) -> OrderSta
 def _rank(k: object, n: int) -> int:
     rank = whole(k, "k", least=1)
     if rank > n:
-        raise refuse("sensitivity.rank-was-asked-of-fewer-rows", rank=rank)
+        raise refuse("sensitivity.rank-above-rows", rank=rank)
     return rank

@@ -51,7 +51,7 @@ class _Others(NamedTuple):
 class _Table:
     def __init__(self, x: Column, y: Column) -> None:
         if x.rows < 2:
-            raise refuse("sensitivity.values-holds-one-row")
+            raise refuse("sensitivity.single-row")
         self.x, self.y, self.n = x, y, x.rows
         self.pairs = list(zip(x.steps.tolist(), y.steps.tolist(), strict=True))
         self.sum_x, self.sum_y = x.total(), y.total()
@@ -84,7 +84,7 @@ def slope(x: Column, y: Column, ridge: Fraction) -> Fraction:
     """The local sensitivity of the slope of y on x, rounded up where it is irrational."""
     table = _Table(x, y)
     if ridge < 0:
-        raise refuse("sensitivity.ridge-is-negative")
+        raise refuse("sensitivity.negative-ridge")
     # A + ridge stays whole when multiplied by the denominator of the ridge
     weight = ridge / x.step**2
     extra, parts = weight.numerator, weight.denominator
@@ -93,7 +93,7 @@ def slope(x: Column, y: Column, ridge: Fraction) -> Fraction:
         for others in table.without_each()
     ]
     if any(others.a == 0 for others in tables):
-        raise refuse("sensitivity.slope-has-no-finite-local-sensitivity")
+        raise refuse("sensitivity.slope-sensitivity-infinite")
     xx, xy, _ = table.moments()
     actual = Fraction(parts * xy, parts * xx + table.n * extra)
     bits = 2 * _BITS

@@ -27,7 +27,9 @@ _OPTIONAL = {"ridge"}
 def unknown(kind: Literal["local", "smooth"], statistic: object, known: Iterable[str]) -> Refused:
     """The refusal of a statistic that has no known sensitivity of this kind."""
     names, near = ", ".join(f'"{name}"' for name in known), nearest(str(statistic), known)
-    return refuse(f"sensitivity.no-{kind}", statistic=statistic, names=names, nearest=near)
+    return refuse(
+        f"sensitivity.unknown-{kind}-sensitivity", statistic=statistic, names=names, nearest=near
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,7 +57,17 @@ class Parameters:
         allowed = f'"{statistic}" takes ' + ", ".join(f"`{name}`" for name in takes)
         for name in stated:
             if name not in takes:
-                raise refuse("sensitivity.has-no", statistic=statistic, name=name, rule=allowed)
+                raise refuse(
+                    "sensitivity.statistic-parameter-unused",
+                    statistic=statistic,
+                    name=name,
+                    rule=allowed,
+                )
         for name in takes:
             if name not in stated and name not in _OPTIONAL:
-                raise refuse("sensitivity.needs", statistic=statistic, name=name, rule=allowed)
+                raise refuse(
+                    "sensitivity.statistic-parameter-missing",
+                    statistic=statistic,
+                    name=name,
+                    rule=allowed,
+                )

@@ -100,11 +100,11 @@ def smooth_peak(
     """
     _check_parameters(statistic, k=k, q=q)
     if not rows_public:
-        raise refuse("sensitivity.number-of-rows-is-not-public")
+        raise refuse("sensitivity.smooth-count-secret")
     rate = above_zero(beta, "beta")
     low, high = domain(bounds)
     if high - low > Fraction(sys.float_info.max):
-        raise refuse("sensitivity.bounds-are-farther-apart-than-float-can")
+        raise refuse("sensitivity.bounds-too-wide")
     column = exact_column(values, bounds)
     ranks = order_statistic(statistic, column.rows, k=k, q=q)
     padded = np.empty(column.rows + 2, dtype=column.steps.dtype)
@@ -124,7 +124,13 @@ def _check_parameters(statistic: str, **given: object) -> None:
             verb, word = "needs", f"Add {name}=... to the call"
             if value is not None:
                 verb, word = "has no", f"Leave `{name}` out"
-            raise refuse("sensitivity.takes", statistic=statistic, verb=verb, name=name, word=word)
+            raise refuse(
+                "sensitivity.statistic-parameter-mismatch",
+                statistic=statistic,
+                verb=verb,
+                name=name,
+                word=word,
+            )
 
 
 def _beats(challenger: Opening, champion: Opening, beta: Fraction) -> bool:

@@ -117,7 +117,7 @@ def totals(
     _check(neighbours)
     limit = whole(rows_per_unit, "rows_per_unit", least=1)
     if isinstance(bounds, str) or not isinstance(bounds, Sequence) or not bounds:
-        raise refuse("sensitivity.bounds-does-not-list-one-domain-for")
+        raise refuse("sensitivity.bounds-per-answer")
     domains = [domain(pair, f"bounds[{place}]") for place, pair in enumerate(bounds)]
     alone = [total(bounds=x, neighbours=neighbours) for x in domains]
     if together:
@@ -184,10 +184,12 @@ def order_statistic(*, bounds: object) -> Fraction:
 def _check(neighbours: str, rows_public: bool = False, rows_per_unit: object = 1) -> int:
     if neighbours not in NEIGHBOURS:
         near = nearest(str(neighbours), NEIGHBOURS)
-        raise refuse("sensitivity.neighbours", neighbours=neighbours, nearest=near)
+        raise refuse(
+            "sensitivity.sensitivity-unknown-neighbours", neighbours=neighbours, nearest=near
+        )
     limit = whole(rows_per_unit, "rows_per_unit", least=1)
     if rows_public and (neighbours != "replace" or limit != 1):
-        raise refuse("sensitivity.number-of-rows-was-said-to-be")
+        raise refuse("sensitivity.row-count-not-public")
     return limit
 
 

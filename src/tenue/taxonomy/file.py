@@ -27,9 +27,9 @@ def read(path: str | os.PathLike[str]) -> tuple[Iterable[Edge], Categories | Non
             content = stream.read(LARGEST_FILE + 1)
     except (OSError, TypeError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "it is not a path"
-        raise refuse("taxonomy.taxonomy-file-cannot-be-read", path=path, reason=reason) from None
+        raise refuse("taxonomy.taxonomy-unreadable", path=path, reason=reason) from None
     if len(content) > LARGEST_FILE:
-        raise refuse("taxonomy.taxonomy-file-larger", name=file.name, largest_file=LARGEST_FILE)
+        raise refuse("taxonomy.taxonomy-file-too-large", name=file.name, largest_file=LARGEST_FILE)
     kind = file.suffix.lower()
     if kind not in (".json", ".csv"):
         raise _unreadable(file.name, f"ends in `{kind}`" if kind else "has no ending")
@@ -45,7 +45,7 @@ def read(path: str | os.PathLike[str]) -> tuple[Iterable[Edge], Categories | Non
 
 
 def _unreadable(name: str, reason: str) -> Refused:
-    return refuse("taxonomy.file-taxonomy-file-is-json-list-of", name=name, reason=reason)
+    return refuse("taxonomy.taxonomy-file-invalid", name=name, reason=reason)
 
 
 def _each_once(pairs: list[tuple[str, object]]) -> dict[str, object]:
@@ -104,7 +104,7 @@ def _edge(given: object) -> Edge:
 def _member(given: object, key: str) -> str:
     if isinstance(given, dict):
         if key not in given:
-            raise refuse("taxonomy.entry-of-file-has-no", key=key)
+            raise refuse("taxonomy.taxonomy-entry-incomplete", key=key)
         given = given[key]
     return text(given)
 
@@ -121,5 +121,5 @@ def _categories(given: object) -> Categories | None:
 def _synset(entry: Mapping[str, object]) -> str:
     synsets = entry.get("synsets")
     if not isinstance(synsets, list) or len(synsets) != 1:
-        raise refuse("taxonomy.category-not-exactly-synset", member=_member(entry, "category"))
+        raise refuse("taxonomy.category-synset-count", member=_member(entry, "category"))
     return _member(synsets[0], "synset")

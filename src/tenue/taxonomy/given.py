@@ -34,7 +34,7 @@ def named(names: Iterable[str], link: str = ", ") -> str:
 def sequence(given: object, name: str) -> list[Any]:
     """A list of what was given; refused if it is one text, or nothing to go through."""
     if isinstance(given, str) or not isinstance(given, Iterable):
-        raise refuse("taxonomy.is-list-of-texts", name=name, given=shown(given))
+        raise refuse("taxonomy.labels-not-a-list", name=name, given=shown(given))
     return list(given)
 
 
@@ -47,18 +47,18 @@ def text(given: object) -> str:
             pass
         else:
             return str(given)
-    raise refuse("taxonomy.concept-or-category-is", given=shown(given))
+    raise refuse("taxonomy.invalid-label", given=shown(given))
 
 
 def pair(given: object, kind: str, parts: str) -> tuple[object, object]:
     """The two parts of an edge, or of a category."""
     if isinstance(given, Sequence) and not isinstance(given, str) and len(given) == 2:
         return given[0], given[1]
-    raise refuse("taxonomy.is-pair", kind=kind, given=shown(given), parts=parts)
+    raise refuse("taxonomy.invalid-taxonomy-pair", kind=kind, given=shown(given), parts=parts)
 
 
 def refuse_repeated(names: Iterable[str], allowed: str) -> None:
     """Refuses names that occur more than once."""
     repeated = [name for name, times in Counter(names).items() if times > 1]
     if repeated:
-        raise refuse("taxonomy.declared-more-than-once", named=named(repeated), rule=allowed)
+        raise refuse("taxonomy.declared-twice", named=named(repeated), rule=allowed)

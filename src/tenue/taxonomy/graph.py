@@ -87,11 +87,11 @@ def _children(edges: Iterable[Edge]) -> dict[str, dict[str, None]]:
             children.setdefault(text(parent), {})[below] = None
     own_parents = [concept for concept, below in children.items() if concept in below]
     if own_parents:
-        raise refuse("taxonomy.concept-is-its-own-parent", named=named(own_parents))
+        raise refuse("taxonomy.concept-its-own-parent", named=named(own_parents))
     if len(children) < 2:
-        raise refuse("taxonomy.taxonomy-is-empty")
+        raise refuse("taxonomy.taxonomy-empty")
     if len(children) > MOST_CONCEPTS:
-        raise refuse("taxonomy.taxonomy-concepts", many=len(children), most_concepts=MOST_CONCEPTS)
+        raise refuse("taxonomy.taxonomy-too-large", many=len(children), most_concepts=MOST_CONCEPTS)
     return children
 
 
@@ -99,7 +99,7 @@ def _one_root(children: Mapping[str, Iterable[str]]) -> str:
     below_something = {child for below in children.values() for child in below}
     roots = tuple(concept for concept in children if concept not in below_something)
     if len(roots) > 1:
-        raise refuse("taxonomy.taxonomy-roots", roots=roots, many=len(roots), named=named(roots))
+        raise refuse("taxonomy.several-roots", roots=roots, many=len(roots), named=named(roots))
     return roots[0]
 
 
@@ -124,7 +124,7 @@ def _top_down(children: Mapping[str, Iterable[str]]) -> list[str]:
         path[parent] = None
     members = list(path)
     cycle = (*members[members.index(parent) :], parent)
-    raise refuse("taxonomy.taxonomy-goes-in-circle", cycle=cycle, named=named(cycle, " below "))
+    raise refuse("taxonomy.taxonomy-cycle", cycle=cycle, named=named(cycle, " below "))
 
 
 def _depth_first(children: Mapping[str, Iterable[str]], root: str) -> dict[str, tuple[str, ...]]:

@@ -33,14 +33,14 @@ def attached(
         label, concept = pair(both, "A category", "label, concept")
         labels.append((text(label), text(concept)))
     if not labels:
-        raise refuse("taxonomy.taxonomy-has-no-category")
+        raise refuse("taxonomy.taxonomy-without-category")
     refuse_repeated((label for label, _ in labels), "Each category is declared once")
     for label, concept in labels:
         if concept not in children:
             near = nearest(concept, children)
-            raise refuse("taxonomy.no-such-concept", label=label, concept=concept, nearest=near)
+            raise refuse("taxonomy.unknown-concept", label=label, concept=concept, nearest=near)
         if label != concept and label in children:
-            raise refuse("taxonomy.both-concept-category-attached", label=label, concept=concept)
+            raise refuse("taxonomy.concept-and-category", label=label, concept=concept)
     return tuple(labels)
 
 
@@ -80,7 +80,7 @@ class Names:
         near = nearest(word, {*self.attached, *self.graph.children})
         graph, many = self.graph, len(self.labels)
         raise refuse(
-            "taxonomy.unknown",
+            "taxonomy.unknown-taxonomy-name",
             asked=asked,
             many=many,
             many2=len(graph.concepts),
@@ -92,7 +92,9 @@ class Names:
         """The place in `depth_first` of a label, or of the first label of a concept."""
         self.concept_of(name)
         if name not in self._ranks:
-            raise refuse("taxonomy.concept-no-row", name=name, nearest=nearest(name, self.attached))
+            raise refuse(
+                "taxonomy.concept-not-storable", name=name, nearest=nearest(name, self.attached)
+            )
         return self._ranks[name]
 
     @cached_property

@@ -23,7 +23,7 @@ def nested_edges(nested: object) -> Iterator[Edge]:
         [('animal', None), ('pet', 'animal'), ('cat', 'pet')]
     """
     if not isinstance(nested, Mapping):
-        raise refuse("taxonomy.nested-taxonomy-is", nested=shown(nested))
+        raise refuse("taxonomy.nested-taxonomy-invalid", nested=shown(nested))
     yield from ((root, None) for root in nested)
     read = {id(nested): nested}  # holds the tables, lest a new one gets the identity of an old one
     level = list(nested.items())
@@ -37,11 +37,11 @@ def nested_edges(nested: object) -> Iterator[Edge]:
             elif isinstance(below, list | tuple):
                 refuse_repeated(map(text, below), "Each leaf stands once in a list")
             else:
-                raise refuse("taxonomy.below-stands", parent=parent, below=shown(below))
+                raise refuse("taxonomy.nested-branch-invalid", parent=parent, below=shown(below))
             yield from ((child, parent) for child in below)
         level = deeper
     if level:
-        raise refuse("taxonomy.nested-taxonomy-is-more-than-tables-deep", deepest=DEEPEST)
+        raise refuse("taxonomy.nested-taxonomy-too-deep", deepest=DEEPEST)
 
 
 def drawn(graph: Graph) -> dict[str, object]:

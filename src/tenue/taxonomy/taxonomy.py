@@ -318,7 +318,7 @@ def marginality(ancestry: Ancestry, concept: str, counts: Mapping[str, int]) -> 
 def least_marginal(ancestry: Ancestry, counts: Mapping[str, int]) -> str:
     """The first concept, depth first, with the least marginality."""
     if not any(counts.values()):
-        raise refuse("taxonomy.sample-is-empty")
+        raise refuse("taxonomy.sample-empty")
     return min(ancestry.graph.concepts, key=lambda c: marginality(ancestry, c, counts))
 
 

@@ -100,7 +100,7 @@ def _built(taxonomy: Taxonomy) -> Tree:
     while waiting:
         concept, above = waiting.pop()
         if len(above) * len(held) > _MOST_CELLS:
-            raise refuse("taxonomy.too-deep-to-recode", depth=len(above), categories=len(held))
+            raise refuse("taxonomy.taxonomy-too-deep", depth=len(above), categories=len(held))
         below = children[concept]
         if not below:
             leaf(concept, above)

@@ -5,7 +5,7 @@ from tenue.errors import refuse
 
 
 def test_a_refusal_is_something_that_is_missing() -> None:
-    refusal = refuse("engine.source-has-no-column", column="age")
+    refusal = refuse("engine.source-lacks-column", column="age")
     found = Finding.refused("columns", refusal)
     assert found.verdict == "missing"
     assert found.to_dict() == {

@@ -37,7 +37,7 @@ def swept(
 
     name, equals, sizes = text.partition("=")
     if name.strip() != "k" or not equals:
-        raise refuse("command.sweep-is-not-of-k", text=text)
+        raise refuse("command.invalid-sweep", text=text)
     found = sweep(
         source,
         schema=schema,
@@ -67,7 +67,7 @@ def _asked(text: str, needed: dict[str, Any]) -> list[tuple[str, dict[str, Any]]
         for option in options:
             name, equals, value = option.partition("=")
             if not equals:
-                raise refuse("command.option-of-method", text=part, option=option)
+                raise refuse("command.invalid-method-option", text=part, option=option)
             own[name.strip()] = value.strip()
         known = options_of([METHODS[method]]) if method in METHODS else {}
         lacking = [n for n, how in known.items() if how.default is how.empty and n != "k"]
@@ -75,7 +75,7 @@ def _asked(text: str, needed: dict[str, Any]) -> list[tuple[str, dict[str, Any]]
         asked.append((method, {**{n: needed[n] for n in lacking if n in needed}, **own}))
     for name in needed:
         if name not in taken:
-            raise refuse("command.option-is-not-swept", option=name)
+            raise refuse("command.option-not-swept", option=name)
     return asked
 
 
@@ -115,7 +115,7 @@ def _write(found: Sweep, out: Path, advice: Advice | None) -> list[str]:
         for name, text in texts.items():
             (out / name).write_text(text, encoding="utf-8")
     except OSError:
-        raise refuse("command.sweep-cannot-be-written", name=out.name) from None
+        raise refuse("command.sweep-not-writable", name=out.name) from None
     return [name for name in FILES if name in texts]
 
 
@@ -132,4 +132,4 @@ def check_out(out: Path | None) -> None:
     if out is None:
         return
     if out.exists() and (not out.is_dir() or {p.name for p in out.iterdir()} - {*FILES}):
-        raise refuse("command.sweep-needs-its-own-folder", name=out.name)
+        raise refuse("command.sweep-folder-not-empty", name=out.name)

@@ -35,7 +35,7 @@ def doctor(
         described = None if schema is None else given_schema(schema)[0]
         given = source if source is not None else described and described.location
         if given is None:
-            raise refuse("command.doctor-has-no-source")
+            raise refuse("command.source-missing")
         found = diagnose(given, described)
     verdicts = {finding.verdict for finding in found}
     if as_json:

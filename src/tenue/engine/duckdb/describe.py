@@ -61,7 +61,7 @@ def describe(source: object, *, values: bool = False) -> list[Described]:
 
     found = locate(source, "table")
     if not isinstance(found, Files | Database):
-        raise refuse("engine.only-files-can-be-described")
+        raise refuse("engine.description-needs-files")
     with duckdb.connect() as connection:
         try:
             table = _opened(connection, found)
@@ -73,7 +73,7 @@ def describe(source: object, *, values: bool = False) -> list[Described]:
             pass
     # raised out of reach of the error above, which may quote a row
     file = found.paths[0] if isinstance(found, Files) else found.path
-    raise refuse("engine.could-not-be-read-as-table", name=file.name)
+    raise refuse("engine.unreadable-table", name=file.name)
 
 
 def describe_arrow(looked: pyarrow.Table, every: pyarrow.Table | None) -> list[Described]:
@@ -124,7 +124,9 @@ def _check_names(source: Files, names: list[str] | tuple[str, ...]) -> None:
     """Refuses what could be described but not asked: see `reader.prepare`."""
     if len(names) > MOST_COLUMNS:
         name = source.paths[0].name
-        raise refuse("engine.columns", name=name, many=len(names), most_columns=MOST_COLUMNS)
+        raise refuse(
+            "engine.too-many-columns", name=name, many=len(names), most_columns=MOST_COLUMNS
+        )
     check_once(names)
 
 

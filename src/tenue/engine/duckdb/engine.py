@@ -72,7 +72,7 @@ class DuckDB(Relational[Store]):
             found = validate(self._table, self._readable, store.run)
             if self.files is not None and not self.files.unchanged():
                 names = names_of(self._readable.paths)
-                raise refuse("engine.changed-while-it-was-read", names=names)
+                raise refuse("engine.table-changed-meanwhile", names=names)
             return found
 
         return self._within(read)

@@ -114,7 +114,7 @@ def _parquet(connection: duckdb.DuckDBPyConnection, source: Files) -> Readable:
         check_once(names)
         columns = _described(connection, read_parquet([path]))
         if found is not None and columns != found:
-            raise refuse("engine.has-other-columns-than-files-before-it", name=path.name)
+            raise refuse("engine.files-differ-in-columns", name=path.name)
         found = columns
     texts = tuple(map(Text, source.paths))
     return Readable(read_parquet(source.paths), found or (), source.paths, texts, "parquet")
@@ -167,7 +167,7 @@ def _csv(source: Files, wanted: Mapping[str, str], separator: str | None) -> Rea
 def _whole_csv(source: Files, separator: str | None) -> Readable:
     headers = _headers(source, None, separator)
     if len(set(headers)) > 1:
-        raise refuse("engine.files-have-different-first-lines")
+        raise refuse("engine.files-differ-in-header")
     sql = _read_csv(headers[0], source.paths, source.zipped)
     columns = _written(headers[0].names)
     return Readable(sql, columns, source.paths, *_as_text(source, headers))
@@ -230,7 +230,7 @@ def _layout(path: Path, source: Files) -> str:
     except (OSError, EOFError):
         start = b"?"
     if start not in (b"[", b"{", b""):
-        raise refuse("engine.does-not-hold-json-objects", name=path.name)
+        raise refuse("engine.json-without-objects", name=path.name)
     return "array" if start == b"[" else "unstructured"
 
 
@@ -265,5 +265,5 @@ def check_once(names: Iterable[str]) -> None:
     seen: set[str] = set()
     for name in map(str.lower, names):
         if name in seen:
-            raise refuse("engine.source-has-more-than-one-column-of")
+            raise refuse("engine.duplicate-source-columns")
         seen.add(name)

@@ -70,7 +70,7 @@ def open_whole(source: Files | Database | Relation) -> tuple[tuple[str, ...], Lo
     except duckdb.Error:
         readable = None
     if readable is None:
-        raise refuse("engine.file-could-not-be-opened-as-table")
+        raise refuse("engine.unopenable-file")
     names = tuple(name for name, _ in readable.columns)
     # by place, for the names of a file may be anything
     table = f"{readable.sql} AS whole({', '.join(f'f{i}' for i in range(len(names)))})"
@@ -82,9 +82,9 @@ def open_whole(source: Files | Database | Relation) -> tuple[tuple[str, ...], Lo
         sql = f"SELECT {picked} FROM {table}"  # noqa: S608
         found = _read(lambda: connection.sql(sql).to_arrow_table(), "file")
         if not watched.unchanged():
-            raise refuse("engine.changed-while-it-was-read", names=names_of(readable.paths))
+            raise refuse("engine.table-changed-meanwhile", names=names_of(readable.paths))
         if readable.separated and found.num_rows != many:
-            raise refuse("engine.readers-disagree", names=names_of(readable.paths))
+            raise refuse("engine.ambiguous-csv", names=names_of(readable.paths))
         return found
 
     return names, load
@@ -99,4 +99,4 @@ def _read(run: Callable[[], Made], what: str) -> Made:
     except duckdb.Error:
         pass
     # raised out of reach of the error above, which may quote a row
-    raise refuse(f"engine.{what}-could-not-be-read")
+    raise refuse(f"engine.{what}-not-read")

@@ -130,7 +130,7 @@ class Sandbox:
         # refused out of reach of the error above, which may quote what the file holds
         if readable is None:
             self.close()
-            raise refuse("engine.source-could-not-be-opened-as-table")
+            raise refuse("engine.unopenable-source")
         self.readable = readable
 
     def enumeration(self, words: Sequence[str]) -> str:

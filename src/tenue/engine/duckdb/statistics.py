@@ -52,7 +52,7 @@ def check_statistics(table: Stored, readable: Readable, run: Run) -> None:
             found = _by_arrow(path, [held for held, _ in looked_at])
         # raised out of reach of the error above, which may quote a row
         for column in found:
-            raise refuse("engine.statistics-rule-out-values", column=column, name=path.name)
+            raise refuse("engine.false-parquet-statistics", column=column, name=path.name)
 
 
 def _by_arrow(path: Path, columns: Sequence[Held]) -> list[str]:

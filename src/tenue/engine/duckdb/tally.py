@@ -63,12 +63,12 @@ def open_tally(source: Files | Database | Relation, memory: int) -> Iterator[Tal
             # raised out of reach of the error above, which may quote a row
             if not ended:
                 if not fits:
-                    raise refuse("engine.counts-do-not-fit")
-                raise refuse(f"engine.{'file' if readable.paths else 'rows'}-could-not-be-read")
+                    raise refuse("engine.count-out-of-memory")
+                raise refuse(f"engine.{'file' if readable.paths else 'rows'}-not-read")
             if not alike:
-                raise refuse("engine.readers-disagree", names=names_of(readable.paths))
+                raise refuse("engine.ambiguous-csv", names=names_of(readable.paths))
             if not watched.unchanged():
-                raise refuse("engine.changed-while-it-was-read", names=names_of(readable.paths))
+                raise refuse("engine.table-changed-meanwhile", names=names_of(readable.paths))
 
         cells = {
             name: Cell(place, stored)

@@ -48,7 +48,7 @@ def validate(table: Stored, readable: Readable, run: Run) -> Validated:
     if found is None:
         raise _refusal(table, readable, run, told)
     if readable.separated and rows != found.rows:
-        raise refuse("engine.readers-disagree", names=names_of(readable.paths))
+        raise refuse("engine.ambiguous-csv", names=names_of(readable.paths))
     check_statistics(table, readable, run)
     counts = Counter(found.unreadable) + Counter(readable.unreadable)
     return replace(found, unreadable=dict(counts), digest=digest)
@@ -80,18 +80,18 @@ def _refusal(table: Stored, readable: Readable, run: Run, told: str) -> Refused:
         place = int(json[2]) - (json[1] == "Malformed JSON")
         path = next((path for path in readable.paths if f'"{path}"' in told), readable.paths[0])
         where = _object(path, place, lines=readable.how == "jsonl")
-        return refuse("engine.json-is-not-well-formed", where=where)
+        return refuse("engine.malformed-json", where=where)
     if readable.how == "parquet":
         for text in readable.texts:
             alone = replace(table, sql=read_parquet([text.path]))
             column = _first_unread(alone, run)
             if column is not None:
                 where = f"The column `{column}` of {text.path.name}"
-                return refuse("engine.declared-values-are-unreadable", where=where)
+                return refuse("engine.unreadable-declared-column", where=where)
     column = _first_unread(table, run)
     of = f" of {names}" if names else ""
     where = f"The rows{of}" if column is None else f"The column `{column}`{of}"
-    return refuse("engine.declared-values-are-unreadable", where=where)
+    return refuse("engine.unreadable-declared-column", where=where)
 
 
 def _first_unread(table: Stored, run: Run) -> str | None:

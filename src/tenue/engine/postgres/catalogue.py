@@ -93,21 +93,21 @@ def find_table(state: Snapshot, name: tuple[str, ...]) -> Found:
     schema, table = name if len(name) == 2 else ("public", name[0])
     rows = state.find(_TABLES, (table, schema))
     if not rows:
-        raise refuse("engine.server-has-no-table", schema=schema, table=table)
+        raise refuse("engine.server-lacks-table", schema=schema, table=table)
     ((oid, kind, database, enters, readable, hidden, role),) = rows
     within, to = POSTGRES.quoted(schema), POSTGRES.quoted(role)
     sql = f"{within}.{POSTGRES.quoted(table)}"
     if not enters:
-        raise refuse("engine.grant-on-schema-is-missing", schema=within, role=to)
+        raise refuse("engine.missing-schema-grant", schema=within, role=to)
     if not readable:
-        raise refuse("engine.grant-is-missing", table=sql, role=to)
+        raise refuse("engine.missing-table-grant", table=sql, role=to)
     if hidden:
-        raise refuse("engine.rows-are-hidden", table=sql)
+        raise refuse("engine.hidden-rows", table=sql)
     if kind == _FOREIGN:
-        raise refuse("engine.table-is-foreign", table=sql)
+        raise refuse("engine.foreign-table", table=sql)
     ((views, volatile),) = state.find(_VIEWS, (oid,))
     if volatile:
-        raise refuse("engine.view-is-volatile", table=sql)
+        raise refuse("engine.volatile-view", table=sql)
     columns = state.find(_COLUMNS, (oid,))
     opened = [row[:3] for row in columns if row[3]]
     return Found(
@@ -133,5 +133,5 @@ def find_readable(state: Snapshot, name: tuple[str, ...]) -> Found:
         closed = False
     # raised out of reach of the error above, whose words are the server's
     if closed:
-        raise refuse("engine.view-reads-what-is-closed", table=found.sql)
+        raise refuse("engine.view-beyond-owner", table=found.sql)
     return found

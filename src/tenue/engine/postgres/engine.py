@@ -73,7 +73,7 @@ class Postgres(Relational[Snapshot]):
 
         found = self._within(lambda state: (read(state),))[0]
         if found is None:
-            raise refuse("engine.view-fails", table=self._found.sql)
+            raise refuse("engine.failing-view", table=self._found.sql)
         return found
 
     def read_all(self) -> Rows:
@@ -121,5 +121,5 @@ def _held(column: Column, table: Found) -> Held:
         if name.lower() == column.name.lower():
             own = POSTGRES.quoted(name)
             facts = {"column": own, "table": table.sql, "role": table.role}
-            raise refuse("engine.grant-on-column-is-missing", **facts)
+            raise refuse("engine.missing-column-grant", **facts)
     return held_as(column, table.columns, POSTGRES.words)

@@ -64,10 +64,10 @@ class Session:
         if made is None or not ready:
             if made is not None:
                 made.close()
-            raise refuse("engine.server-cannot-be-reached")
+            raise refuse("engine.postgresql-unreachable")
         if made.info.server_version < OLDEST:
             made.close()
-            raise refuse("engine.server-is-too-old", version=made.info.server_version // 10000)
+            raise refuse("engine.postgresql-too-old", version=made.info.server_version // 10000)
         return made
 
     @property
@@ -92,7 +92,7 @@ class Session:
         """What is found in one state; a server that goes away meanwhile is refused."""
         with suppress(psycopg.Error), self.snapshot() as state:
             return work(state)
-        raise refuse("engine.server-cannot-be-reached")
+        raise refuse("engine.postgresql-unreachable")
 
     def _begun(self) -> psycopg.Connection[tuple[Any, ...]]:
         """The connection, in a transaction; a new one if the server was away meanwhile."""

@@ -35,7 +35,7 @@ def open_tally(source: Server) -> Iterator[Tally]:
             found = find_readable(state, source.table)
         # raised out of reach of the error above, whose words are the server's
         if found is None:
-            raise refuse("engine.server-cannot-be-reached")
+            raise refuse("engine.postgresql-unreachable")
         cells = {name: Cell(POSTGRES.quoted(name), stored) for name, stored in found.columns}
         yield Tally("PostgreSQL", POSTGRES, found.sql, cells, lambda sql: _run(state, sql))
 
@@ -45,4 +45,4 @@ def _run(state: Snapshot, sql: str) -> Iterator[pyarrow.RecordBatch]:
         yield from state.batches(sql, tally.BATCH)
         return
     # raised out of reach of the error above, which may quote a row
-    raise refuse("engine.server-does-not-count")
+    raise refuse("engine.server-statement-timeout")

@@ -66,6 +66,6 @@ def _reader(source: Server, found: Found) -> Callable[[Sequence[str], int | None
         with closing(again), suppress(Exception), again.snapshot() as state:
             return state.arrow(sql)
         # raised out of reach of the error above, of psycopg or of ADBC, which may quote a row
-        raise refuse("engine.server-does-not-count")
+        raise refuse("engine.server-statement-timeout")
 
     return load

@@ -58,7 +58,7 @@ def convert(data: Any, wanted: Collection[str] | None) -> Converted:
     except Exception:  # noqa: S110 - a frame may be anything, and fail at anything
         pass
     # raised out of reach of the error above, which may quote a value
-    raise refuse("engine.source-is-of-type-and-its-columns", type=type(data).__name__)
+    raise refuse("engine.unreadable-source-type", type=type(data).__name__)
 
 
 Column = Callable[[str], "tuple[pyarrow.ChunkedArray, int]"]
@@ -90,7 +90,7 @@ def _chosen(names: Sequence[str], wanted: Collection[str] | None) -> list[str]:
     folded = [name.lower() for name in chosen]
     for name in chosen:
         if folded.count(name.lower()) > 1:
-            raise refuse("engine.data-frame-has-more-than-one-column", name=name)
+            raise refuse("engine.duplicate-frame-columns", name=name)
     return chosen
 
 
@@ -107,7 +107,7 @@ def _column_of(frame: Any) -> Column:
         except Exception:  # noqa: S110
             pass
         # raised out of reach of the error above, which quotes a value
-        raise refuse("engine.column-of-data-frame-has-no-type", column=name)
+        raise refuse("engine.untyped-frame-column", column=name)
 
     return column
 

@@ -59,12 +59,10 @@ def read_header(
     except (OSError, csv.Error, StopIteration):
         found = []
     if broken:
-        raise refuse(
-            "engine.file-is-not-well-formed", where=path.name, why="is not a whole gzip file"
-        )
+        raise refuse("engine.malformed-file", where=path.name, why="is not a whole gzip file")
     headers = [header for header in found if len(header.names) <= MOST_COLUMNS]
     if not headers:
-        raise refuse("engine.no-first-line-names", name=path.name, most_columns=MOST_COLUMNS)
+        raise refuse("engine.header-missing", name=path.name, most_columns=MOST_COLUMNS)
     return max(headers, key=lambda header: _known(header, wanted or ()))
 
 

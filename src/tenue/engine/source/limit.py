@@ -41,7 +41,7 @@ def check_parquet(path: Path, *, rows: int, columns: int, decoded: int) -> None:
 
 def _too_large(path: Path, also: str) -> Refused:
     return refuse(
-        "engine.is-too-large",
+        "engine.file-too-large",
         name=path.name,
         most_rows=MOST_ROWS,
         most_columns=MOST_COLUMNS,

@@ -131,7 +131,7 @@ def locate(source: object, name: str, folder: Path | None = None) -> Source:
     if type(source).__module__.startswith("pyspark.sql."):
         return _of_session(source, name)
     if source is None:
-        raise refuse("engine.has-no-source", name=name)
+        raise refuse("engine.table-without-source", name=name)
     return Frame(source)
 
 
@@ -155,7 +155,7 @@ def names_of(paths: Sequence[Path]) -> str:
 
 def _address(text: str | bytes, name: str, folder: Path) -> Source:
     if not isinstance(text, str) or "\0" in text or not text.strip():
-        raise refuse("engine.source-is-not-name-of-file")
+        raise refuse("engine.source-not-a-file")
     scheme = _SCHEME.match(text)
     if scheme is None:
         return _files(text, folder)
@@ -167,7 +167,7 @@ def _address(text: str | bytes, name: str, folder: Path) -> Source:
         return Server(without_password(server), tuple((unquote(table) or name).split(".", 1)))
     if scheme[0].lower() in _SPARK:
         return _cluster(text, name, folder)
-    raise refuse("engine.source-is-address-on-network")
+    raise refuse("engine.network-source")
 
 
 def _existing(text: str, folder: Path) -> Path:
@@ -179,7 +179,7 @@ def _existing(text: str, folder: Path) -> Path:
     except (OSError, ValueError):
         found = "cannot be looked at"
     fix = "Correct the path; a relative one starts at the schema's folder"
-    raise refuse("engine.source-source-path-pattern", name=path.name, found=found, advice=fix)
+    raise refuse("engine.unsuitable-source", name=path.name, found=found, advice=fix)
 
 
 def _files(text: str, folder: Path) -> Files:
@@ -188,7 +188,7 @@ def _files(text: str, folder: Path) -> Files:
         paths = [Path(found) for found in glob.iglob(str(folder / text), recursive=True)]
         paths = _once(path.resolve() for path in paths if path.is_file() and not _of_ledger(path))
         if not paths:
-            raise refuse("engine.no-file-has-name-like", name=Path(text).name)
+            raise refuse("engine.no-matching-file", name=Path(text).name)
     elif paths[0].is_dir():
         paths = _inside(paths[0])
     else:
@@ -198,7 +198,7 @@ def _files(text: str, folder: Path) -> Files:
         raise refuse("engine.too-many-files", name=name, many=many, most_files=MOST_FILES)
     kinds = {_kind(path) for path in paths}
     if len(kinds) > 1:
-        raise refuse("engine.files-like-are-of-several-kinds", name=Path(text).name)
+        raise refuse("engine.mixed-file-kinds", name=Path(text).name)
     ((kind, zipped),) = kinds
     return Files(kind, tuple(paths), zipped)
 
@@ -218,7 +218,7 @@ def _inside(folder: Path) -> list[Path]:
         and not any(part.startswith((".", "_")) for part in path.relative_to(folder).parts)
     )
     if not found:
-        raise refuse("engine.folder-holds-no-parquet-file", name=folder.name)
+        raise refuse("engine.folder-without-parquet", name=folder.name)
     return found
 
 
@@ -239,7 +239,7 @@ def _kind(path: Path) -> tuple[Kind, bool]:
         fix = "Save the table as Parquet or CSV"
         if Path(name).suffix in (".duckdb", ".db", ".ddb"):
             fix = f"Write duckdb://{path.name}#table, with the table's name"
-        raise refuse("engine.does-not-end-like-table", name=path.name, advice=fix)
+        raise refuse("engine.unknown-file-kind", name=path.name, advice=fix)
     return kind, zipped
 
 
@@ -252,7 +252,7 @@ def _connected(source: Any, name: str) -> Relation:
         with suppress(Exception):
             relation = source.table(f'"{name}"')
     if relation is None:
-        raise refuse("engine.connection-has-no-table-or-view", name=name)
+        raise refuse("engine.connection-lacks-table", name=name)
     return Relation(relation)
 
 
@@ -261,13 +261,13 @@ def _cluster(text: str, name: str, folder: Path) -> Cluster:
     address, _, said = text.partition("#")
     scheme, _, host = address.partition("://")
     if "@" in host or ";" in host:  # where Spark Connect expects a token
-        raise refuse("engine.address-of-spark-holds-secret")
+        raise refuse("engine.secret-in-spark-address")
     address = f"{scheme.lower()}://{host.rstrip('/')}"
     wanted = unquote(said)
     if address == _HERE:
         found = _files(wanted, folder) if wanted else None
         if found is None or found.kind != "parquet":
-            raise refuse("engine.spark-here-reads-files")
+            raise refuse("engine.local-spark-needs-parquet")
         return Cluster(address, (), str((folder / wanted).resolve()), found.paths)
     if "/" in wanted or wanted.endswith((".parquet", ".pq")):
         return Cluster(address, (), wanted)
@@ -283,5 +283,5 @@ def _of_session(source: Any, name: str) -> Distributed:
         with suppress(Exception):
             frame = source.table("`" + name.replace("`", "``") + "`")
     if frame is None:
-        raise refuse("engine.session-has-no-table-or-view", name=name)
+        raise refuse("engine.session-lacks-table", name=name)
     return Distributed(frame)

@@ -78,7 +78,7 @@ def _read(file: Text) -> tuple[str, int]:
     except OSError:
         wrong = "could not be read to its end"
     if wrong:
-        raise refuse("engine.file-is-not-well-formed", where=where, why=wrong)
+        raise refuse("engine.malformed-file", where=where, why=wrong)
     return digest.hexdigest(), 0 if scan is None else scan.rows
 
 

@@ -72,7 +72,7 @@ class Spark(Relational[Session]):
 
         persons = self._unit != RECORD
         if persons and self._session is not None and not chooses(self._session):
-            raise refuse("engine.spark-cannot-choose-rows")
+            raise refuse("engine.spark-workers-lack-numpy")
         digest = "" if self.files is None else self.files.digest()
         return self._within(lambda session: validate(self._table, session, digest))
 
@@ -117,7 +117,7 @@ class Spark(Relational[Session]):
             self._session.of(logical.write()).schema  # noqa: B018 - Spark looks at names and types
             read = True
         if not read:
-            raise refuse("engine.spark-cannot-read-columns")
+            raise refuse("engine.spark-columns-unreadable")
 
     def _people(self, state: Session) -> Place:
         from ..people.crowd import Reader

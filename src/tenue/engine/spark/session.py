@@ -76,7 +76,7 @@ class Session:
             self.version = str(self._spark.version)
             for setting, value in _NEEDED.items():
                 if str(self._spark.conf.get(setting)).lower() != value:
-                    raise refuse("engine.spark-is-set-otherwise", setting=setting, value=value)
+                    raise refuse("engine.spark-setting-differs", setting=setting, value=value)
             self.name = self.named(self.frame)
 
     @property
@@ -168,8 +168,8 @@ def _frame(source: Cluster) -> DataFrame:
         return found
     # raised out of reach of the error above
     if source.path:
-        raise refuse("engine.spark-finds-no-parquet-files")
-    raise refuse("engine.spark-has-no-table", table=".".join(source.table))
+        raise refuse("engine.spark-lacks-parquet")
+    raise refuse("engine.spark-lacks-table", table=".".join(source.table))
 
 
 def _read(spark: SparkSession, source: Cluster) -> DataFrame:
@@ -188,11 +188,11 @@ def _started(source: Cluster) -> SparkSession:
         made = by_connect(source.address) if far else _classic(source)
     # raised out of reach of the error above
     if made is None:
-        raise refuse("engine.spark-cannot-be-reached")
+        raise refuse("engine.spark-unreachable")
     if isinstance(made, Refused):
         raise made
     if not source.is_here and not is_free(made, FREE):
-        raise refuse("engine.spark-has-no-free-processor", seconds=FREE)
+        raise refuse("engine.spark-busy", seconds=FREE)
     return made
 
 
@@ -240,7 +240,7 @@ def _classic(source: Cluster) -> SparkSession | Refused:
     running = SparkSession.getActiveSession()
     if running is not None:
         if running.sparkContext.master != master:
-            return refuse("engine.process-has-other-spark")
+            return refuse("engine.other-spark-in-process")
         return running.newSession()
     if os.environ.get("JAVA_HOME") is None and shutil.which("java") is None:
         return refuse("engine.spark-needs-java")
@@ -276,4 +276,4 @@ def check_reached(address: str) -> None:
         socket.create_connection((parts.hostname or "", port), timeout=_WAIT).close()
         reached = True
     if not reached:
-        raise refuse("engine.spark-cannot-be-reached")
+        raise refuse("engine.spark-unreachable")

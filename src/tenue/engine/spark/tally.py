@@ -39,4 +39,4 @@ def _run(session: Session, sql: str) -> Iterator[pyarrow.RecordBatch]:
             yield from session.arrow(sql).to_batches(tally.BATCH)
             return
     # raised out of reach of the error above, which may quote a row
-    raise refuse("engine.rows-could-not-be-read")
+    raise refuse("engine.rows-not-read")

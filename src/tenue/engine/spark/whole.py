@@ -56,7 +56,7 @@ def _load(source: InSpark, names: Sequence[str], most: int | None) -> pyarrow.Ta
         session.close()
     # raised out of reach of the error above, which may quote a row
     if found is None:
-        raise refuse("engine.rows-could-not-be-read")
+        raise refuse("engine.rows-not-read")
     return found
 
 

@@ -34,7 +34,7 @@ _HUGE = 2**126
 
 def too_wide() -> Refused:
     """The refusal of a column that exact arithmetic cannot hold."""
-    return refuse("engine.column-s-storage-and-its-grid-together")
+    return refuse("engine.grid-too-fine-stored")
 
 
 @dataclass(frozen=True)

@@ -72,7 +72,7 @@ class Stored:
 
 def unfit(column: Column, what: str) -> Refused:
     """The refusal of a request that asks a column for what its type has not."""
-    return refuse("engine.request-fits-types", name=column.name, type=column.type, said=what)
+    return refuse("engine.request-type-mismatch", name=column.name, type=column.type, said=what)
 
 
 @dataclasses.dataclass
@@ -92,7 +92,7 @@ class Logical:
     def column(self, name: str | None) -> Column:
         """The declared column of that name."""
         if name is None or name not in self.table.declared:
-            raise refuse("engine.request-names-column-that-is-not-declared")
+            raise refuse("engine.request-undeclared-column")
         return self.table.declared[name]
 
     def is_computed(self, name: str) -> bool:
@@ -211,7 +211,7 @@ class Logical:
             depth = max(depth for _, depth in inputs.values())
             return self._staged("", depth, with_missing(column, stages))
         if isinstance(column, Identifier):
-            raise refuse("engine.is-identifier-no-question-counts-filters-or", name=column.name)
+            raise refuse("engine.request-names-identifier", name=column.name)
         return self._staged(self.raw(column.name), 0, self._stages(column))
 
     def _stages(self, column: Column) -> list[Stage]:
@@ -254,7 +254,7 @@ def _identity(column: Identifier, stored: Storage, dialect: Dialect) -> list[Sta
     NULL and NaN are nobody.
     """
     if isinstance(stored, Opaque):
-        raise refuse("engine.is-unit-and-source-stores-something-that", column=column.name)
+        raise refuse("engine.unit-wrongly-stored", column=column.name)
     if isinstance(stored, Nothing):
         return [lambda _: f"CAST(NULL AS {dialect.long})"]
     if isinstance(stored, Floating):

@@ -42,7 +42,7 @@ def check_product(factors: Sequence[Factor], declared: Mapping[str, Column]) -> 
         if largest * _MOST_ROWS > _HUGE:
             names = ", ".join(dict.fromkeys(f"`{factor.column}`" for factor in factors))
             most = (_HUGE // _MOST_ROWS).bit_length() - 1
-            raise refuse("engine.sum-products", names=names, bit_length=most)
+            raise refuse("engine.product-sum-too-large", names=names, bit_length=most)
     return largest
 
 

@@ -41,7 +41,7 @@ def check_windows(windows: Iterable[Window]) -> None:
     """Refuses windows that are none: 0 ≤ a ≤ b and 1 ≤ b."""
     for window in windows:
         if not (0 <= window.a <= window.b and window.b >= 1):
-            raise refuse("engine.window-of-ranks-has-no-rank-its")
+            raise refuse("engine.invalid-rank-window")
 
 
 def profiles(request: RankRequest, table: Stored, run: Run) -> Profiles:

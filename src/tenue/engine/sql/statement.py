@@ -160,7 +160,7 @@ def _measure(measure: Measure, logical: Logical, people: People | None) -> str:
     if measure.kind == "rows":
         return "COUNT(*)"
     if measure.kind in ("units", "unit-total") and people is None:
-        raise refuse("engine.request-is-about-units-and-does-not")
+        raise refuse("engine.request-without-units")
     if measure.kind == "units":
         return "COUNT(DISTINCT u)"
     if measure.kind == "moment":

@@ -108,7 +108,7 @@ class Domain:
                 return self._share(self._listed(inside))
         except (Refused, ValueError):
             pass
-        raise refuse("evaluate.is-not-recoded", column=self.column.name, type=self.column.type)
+        raise refuse("evaluate.cell-not-recoded", column=self.column.name, type=self.column.type)
 
     def _interval(self, column: Bounded, text: str) -> Fraction:
         low, high = ends(column, text)

@@ -125,7 +125,9 @@ class Nominal:
 
     def _semantic(self, taxonomy: Taxonomy) -> Real:
         if self.count > _MOST_WORDS:
-            raise refuse("evaluate.different-values", name=self.name, most_words=_MOST_WORDS)
+            raise refuse(
+                "evaluate.taxonomy-column-too-varied", name=self.name, most_words=_MOST_WORDS
+            )
         above = [taxonomy.ancestors(word) for word in self.words]
         place = {concept: i for i, concept in enumerate(sorted(set().union(*above)))}
         member = np.zeros((len(above), len(place)))
@@ -166,7 +168,7 @@ def paired(
     after = second.read([other for _, other in names])
     rows = {len(column) for column in (*before.values(), *after.values())}
     if related and len(rows) > 1:
-        raise refuse("evaluate.two-tables-have-different-numbers-of-rows")
+        raise refuse("evaluate.tables-differ-in-rows")
     made = []
     for one, other in names:
         declared = None if schema is None else schema.columns.get(one)
@@ -192,7 +194,7 @@ def divisors(attributes: list[Attribute], scale: object) -> list[float]:
         except TypeError:
             given = []
     if len(given) != len(attributes):
-        raise refuse("evaluate.scale-does-not-have-one-number-for", many=len(attributes))
+        raise refuse("evaluate.scale-length", many=len(attributes))
     return [
         float(moderate(value, f"scale[{attribute.name}]"))
         for value, attribute in zip(given, attributes, strict=True)
@@ -212,7 +214,7 @@ def _chosen(
         if schema is not None:
             chosen = [(name, other) for name, other in chosen if name in schema.columns]
     if not chosen:
-        raise refuse("evaluate.two-tables-have-no-column-to-compare")
+        raise refuse("evaluate.no-common-columns")
     return list(dict.fromkeys(chosen))
 
 
@@ -241,7 +243,7 @@ def _nominal(name: str, left: list[Any], right: list[Any], taxonomy: Taxonomy | 
 
 def _check_known(name: str, words: list[str], taxonomy: Taxonomy) -> None:
     if not _is_known(words, taxonomy):
-        raise refuse("evaluate.has-value-that-its-taxonomy-does-not", column=name)
+        raise refuse("evaluate.value-outside-taxonomy", column=name)
 
 
 def _is_known(words: Iterable[Any], taxonomy: Taxonomy) -> bool:

@@ -50,7 +50,7 @@ def correlation_difference(
     """
     found = correlation_of(paired(original, masked, columns))
     if found is None:
-        raise refuse("evaluate.there-are-not-two-columns-of-numbers")
+        raise refuse("evaluate.too-few-numeric-columns")
     return found
 
 

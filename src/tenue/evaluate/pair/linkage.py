@@ -86,7 +86,7 @@ def _axes(attributes: list[Attribute], scale: list[float]) -> list[Axis]:
             continue
         for values in (attribute.original, attribute.masked):
             if (np.abs(values) > _LARGEST * min(divisor, 1)).any():
-                raise refuse("evaluate.scale-is-so-small-that-distances-overflow", largest=_LARGEST)
+                raise refuse("evaluate.distance-overflow", largest=_LARGEST)
         axes.append(Line(attribute, divisor))
     return axes
 

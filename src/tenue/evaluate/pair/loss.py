@@ -52,7 +52,7 @@ def within(original: object, masked: object, percent: object, columns: Names = N
     """
     attributes = numbers_among(paired(original, masked, columns))
     if not attributes:
-        raise refuse("evaluate.no-column-holds-numbers-in-both-tables")
+        raise refuse("evaluate.no-common-numbers")
     return within_of(attributes, percent)
 
 
@@ -65,7 +65,7 @@ def within_of(attributes: list[Numeric], percent: object) -> float:
     """The share over all values of these attributes; 0 if there are none."""
     part = exact(percent, "percent")
     if part < 0:
-        raise refuse("evaluate.percent-is-percent-must-be-0-or", percent=percent)
+        raise refuse("evaluate.negative-percent", percent=percent)
     near = total = 0
     for attribute in attributes:
         known = ~np.isnan(attribute.original)

@@ -35,9 +35,9 @@ def given_address(given: object) -> Address:
         'postgresql://ann@db.example/books#tenue_ledger'
     """
     if not isinstance(given, str) or not is_address(given):
-        raise refuse("schema.is-no-postgresql-address")
+        raise refuse("schema.invalid-postgresql-address")
     server, _, fragment = given.partition("#")
     schema = unquote(fragment) or USUAL
     if not schema.isprintable() or len(schema.encode()) > _LONGEST or schema.startswith("pg_"):
-        raise refuse("ledger.is-no-name-of-a-schema", most=_LONGEST)
+        raise refuse("ledger.invalid-ledger-schema", most=_LONGEST)
     return Address(without_password(server), schema)

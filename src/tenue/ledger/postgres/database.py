@@ -73,10 +73,10 @@ class InServer(Database):
         there = session.execute("SELECT 1 FROM pg_namespace WHERE nspname = ?", (name,)).fetchone()
         found = tables_of(session, _quoted(name)) if there else set()
         if found and "about" not in found:
-            raise refuse("ledger.schema-holds-other-tables", schema=name)
+            raise refuse("ledger.foreign-ledger-schema", schema=name)
         if not found:
             if not wanted:
-                raise refuse("ledger.no-ledger-in-schema", schema=name)
+                raise refuse("ledger.no-ledger", schema=name)
             if not there:
                 session.execute(f"CREATE SCHEMA {_quoted(name)}")
             create(session, _quoted(name), new_secret())

@@ -133,7 +133,7 @@ def connected(address: Address) -> psycopg.Connection[tuple[Any, ...]]:
         raise LedgerFault(f"the ledger's server cannot be reached{_named(error)}") from None
     try:
         if made.info.server_version < _OLDEST:
-            raise refuse("ledger.server-is-too-old", version=made.info.server_version // 10000)
+            raise refuse("ledger.ledger-server-too-old", version=made.info.server_version // 10000)
         for setting in _SETTINGS:
             made.execute(setting)
         path = compose.SQL("SET search_path = pg_catalog, {}, pg_temp")
@@ -152,7 +152,7 @@ def _wait_for_the_disk(connection: psycopg.Connection[tuple[Any, ...]]) -> None:
     for setting in ("fsync", "full_page_writes"):
         row = connection.execute(f"SHOW {setting}").fetchone()
         if row is None or row[0] != "on":
-            raise refuse("ledger.server-does-not-wait-for-its-disk", setting=setting)
+            raise refuse("ledger.not-durable", setting=setting)
     row = connection.execute("SHOW synchronous_commit").fetchone()
     if row is None or row[0] not in ("on", "remote_apply"):
         connection.execute("SET synchronous_commit = on")

@@ -72,13 +72,13 @@ def given_certificate(given: object) -> Certificate:
     if isinstance(given, Certificate):
         return given
     if not isinstance(given, str | os.PathLike):
-        raise refuse("ledger.certificate-is-of-type", type=type(given).__name__)
+        raise refuse("ledger.certificate-wrong-type", type=type(given).__name__)
     path = Path(given)
     try:
         text = path.read_text(encoding="utf-8")
         plain = json.loads(text)
     except (OSError, ValueError):
-        raise refuse("ledger.certificate-cannot-be-read", name=path.name) from None
+        raise refuse("ledger.unreadable-certificate", name=path.name) from None
     if isinstance(plain, dict) and isinstance(plain.get("certificate"), dict):
         text = json.dumps(plain["certificate"])
     return Certificate.from_json(text)

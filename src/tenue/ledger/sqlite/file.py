@@ -152,10 +152,10 @@ class File(Database):
 def _given_path(path: str | os.PathLike[str]) -> str:
     text = os.fspath(path) if isinstance(path, str | os.PathLike) else ""
     if not isinstance(text, str) or not text or text == ":memory:" or "\0" in text:
-        raise refuse("ledger.path-is-path-must-name-file", path=path)
+        raise refuse("ledger.ledger-path-invalid", path=path)
     real = os.path.realpath(text)
     if os.path.isdir(real) or not os.path.isdir(os.path.dirname(real)):
-        raise refuse("ledger.is-not-file-in-existing-directory", text=text)
+        raise refuse("ledger.ledger-folder-missing", text=text)
     return real
 
 
@@ -189,7 +189,7 @@ def _recognise(path: str) -> None:
     """Refuses a file that is not a ledger, or not all of one, before anything is written to it."""
     log = f"{path}-wal"
     if os.path.exists(log) and os.path.getsize(log) and not os.path.getsize(path):
-        raise refuse("ledger.is-empty-beside-its-log", path=path, log=log)
+        raise refuse("ledger.ledger-without-file", path=path, log=log)
     try:
         application, version, empty, whole = _looked_at(path)
     except _DAMAGE as error:
@@ -199,12 +199,12 @@ def _recognise(path: str) -> None:
     if application == 0 and version == 0 and empty:
         return
     if application != APPLICATION:
-        raise refuse("ledger.is-not-ledger", path=path)
+        raise refuse("ledger.not-a-ledger", path=path)
     if version not in (*BEFORE, VERSION):
-        raise refuse("ledger.is-ledger-of-layout", path=path, version=version, version2=VERSION)
+        raise refuse("ledger.ledger-version", path=path, version=version, version2=VERSION)
     if not whole:
         finish(path)  # removes the empty log that was made by looking
-        raise refuse("ledger.was-copied-without-its-log", path=path, log=log)
+        raise refuse("ledger.ledger-without-log", path=path, log=log)
 
 
 def _looked_at(path: str) -> tuple[int, int, bool, bool]:

@@ -80,13 +80,15 @@ def _refuse_another_unit(journal: Journal, name: str, before: str, unit: str) ->
     same = before.partition(BY)[0] == unit.partition(BY)[0]
     if account.most or (account.spent and not same):
         spent = decimal(in_epsilon(account.spent))
-        raise refuse("ledger.another-unit", name=name, decimal=spent, before=before, unit=unit)
+        raise refuse("ledger.unit-changed", name=name, decimal=spent, before=before, unit=unit)
 
 
 def _neighbours_changed(journal: Journal, name: str, neighbours: Neighbours) -> Fact:
     account = journal.totals.account(name, EVERYONE)
     if neighbours != REPLACE and account.spent:
-        raise refuse("ledger.spent-epsilon", name=name, decimal=decimal(in_epsilon(account.spent)))
+        raise refuse(
+            "ledger.neighbours-changed", name=name, decimal=decimal(in_epsilon(account.spent))
+        )
     return NeighboursChanged(dataset=name, neighbours=neighbours)
 
 
@@ -112,11 +114,11 @@ def register_release(journal: Journal, wanted: ReleaseRegistered | RowsReleased)
         return earlier[wanted.release_digest]
     if earlier and not wanted.override:
         last = max(earlier.values())
-        raise refuse("ledger.released-before-entry", earlier=last, dataset=wanted.dataset)
+        raise refuse("ledger.dataset-released-before", earlier=last, dataset=wanted.dataset)
     if isinstance(wanted, RowsReleased) and not wanted.override:
         before = overlapped(wanted.marks, journal.totals.releases_of(EVERYONE))
         if before is not None:
-            raise refuse("ledger.rows-released-before", earlier=before, dataset=wanted.dataset)
+            raise refuse("ledger.rows-registered-before", earlier=before, dataset=wanted.dataset)
     return journal.write(wanted)
 
 

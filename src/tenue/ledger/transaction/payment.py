@@ -68,7 +68,7 @@ def replay(journal: Journal, wanted: Purchase) -> Reservation | None:
         or (before.nano, before.atto) != (charge.nano, charge.atto)
         or (before.neighbours, before.person) != (charge.neighbours, charge.person)
     ):
-        raise refuse("ledger.key-already-stands-for-another-question", key=wanted.key)
+        raise refuse("ledger.key-conflict", key=wanted.key)
     if ticket.outcome == ANSWERED and ticket.settled is not None:
         return Reservation(
             wanted.dataset,
@@ -81,15 +81,17 @@ def replay(journal: Journal, wanted: Purchase) -> Reservation | None:
         )
     if ticket.outcome == OPEN:
         if journal.alive(ticket.owner):
-            raise refuse("ledger.question-with-key-is-still-being-answered", key=wanted.key)
+            raise refuse("ledger.in-flight", key=wanted.key)
         bury(journal, ticket.owner)
-    raise refuse("ledger.question-key", key=wanted.key, decimal=decimal(in_epsilon(before.nano)))
+    raise refuse(
+        "ledger.spent-unanswered", key=wanted.key, decimal=decimal(in_epsilon(before.nano))
+    )
 
 
 def known_dataset(journal: Journal, name: str) -> Dataset:
     dataset = journal.totals.dataset(name)
     if dataset is None:
-        raise refuse("ledger.ledger-has-no-data-set", name=name)
+        raise refuse("ledger.dataset-without-budget", name=name)
     return dataset
 
 
@@ -98,14 +100,14 @@ def _asked_before(journal: Journal, dataset: Dataset, wanted: Purchase) -> int:
         asked = journal.totals.times(wanted.dataset, wanted.question_name)
         if asked >= wanted.times:
             name, times = wanted.question_name, wanted.times
-            raise refuse("ledger.asked-times", times=times, asked=asked, question_name=name)
+            raise refuse("ledger.asked-too-often", times=times, asked=asked, question_name=name)
     spent = journal.totals.account(wanted.dataset, EVERYONE).individual
     nano, room = wanted.charge.nano, dataset.individual
     if room is not None and nano > (room := max(0, room - spent)):
         raise _over_limit("individual", wanted.dataset, in_epsilon(nano), in_epsilon(room))
     if spent + wanted.charge.nano > _LARGEST_SUM:
         largest = decimal(in_epsilon(_LARGEST_SUM))
-        raise refuse("ledger.individual-full", dataset=wanted.dataset, decimal=largest)
+        raise refuse("ledger.individual-budget-full", dataset=wanted.dataset, decimal=largest)
     return wanted.charge.nano
 
 
@@ -142,7 +144,7 @@ def _room(
 
 def _over_limit(limit: str, dataset: str, cost: Fraction, left: Fraction) -> Refused:
     said = {"decimal": decimal(cost), "decimal2": decimal(left), "dataset": dataset}
-    return refuse(f"ledger.over-{limit}", cost=cost, remaining=left, limit=limit, **said)
+    return refuse(f"ledger.over-{limit}-budget", cost=cost, remaining=left, limit=limit, **said)
 
 
 def _over(wanted: Purchase, analyst: str, nano: int, room: int) -> Refused:

@@ -26,13 +26,13 @@ class Purchase:
 
     def __post_init__(self) -> None:
         if not isinstance(self.charge, Charge):
-            raise refuse("ledger.charge-is-of-type", type=type(self.charge).__name__)
+            raise refuse("ledger.charge-wrong-type", type=type(self.charge).__name__)
         if self.column not in ("dp", "individual"):
-            raise refuse("ledger.column-is-column-must-be-dp-or", column=str(self.column)[:60])
+            raise refuse("ledger.unknown-charge-column", column=str(self.column)[:60])
         if self.column == "individual" and (self.charge.atto or self.charge.person is not None):
-            raise refuse("ledger.individual-column-was-given-delta-or-person")
+            raise refuse("ledger.individual-charge-extras")
         if self.times is not None and (self.question_name is None or self.column != "individual"):
-            raise refuse("ledger.times-was-given-without-approved-question")
+            raise refuse("ledger.times-without-question")
         for name in ("dataset", "analyst", "key", "question_digest", "cache_key", "question_name"):
             value = getattr(self, name)
             if value is not None or name in ("dataset", "analyst", "question_digest"):

@@ -80,10 +80,10 @@ def bury(journal: Journal, owner: str, *, since: int = 0) -> None:
 def _own(journal: Journal, reservation: Reservation) -> Ticket:
     ticket = journal.totals.ticket(reservation.sequence)
     if ticket is None or ticket.owner != reservation.owner or ticket.owner != journal.owner():
-        raise refuse("ledger.reservation-was-not-made-by-this-ledger")
+        raise refuse("ledger.not-yours")
     return ticket
 
 
 def _settled(ticket: Ticket) -> Refused:
     said = {ANSWERED: "answered", RETURNED: "returned"}.get(ticket.outcome, "ended unanswered")
-    return refuse("ledger.reservation-is-already", sequence=ticket.sequence, said=said)
+    return refuse("ledger.already-settled", sequence=ticket.sequence, said=said)

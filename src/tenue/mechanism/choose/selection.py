@@ -193,7 +193,7 @@ def quantile(
     step = above_zero(grid, "grid")
     low, high = (exact(end, "bounds") / step for end in bounds)
     if low.denominator != 1 or high.denominator != 1 or not low < high or high - low >= LARGEST:
-        raise refuse("mechanism.bounds-is-with-grid-of", tuple=tuple(map(str, bounds)), grid=grid)
+        raise refuse("mechanism.bounds-off-grid", tuple=tuple(map(str, bounds)), grid=grid)
     price = law_epsilon(epsilon)
     score = rank_score.quantile(fraction_of_one(q, "q"), checked_neighbours(neighbours))
     chosen = Selection(score, int(low), int(high), price)
@@ -234,6 +234,6 @@ def _steps(values: Sequence[Number], low: int, high: int, grid: Fraction) -> npt
             found = None
         if found is None:
             # raised out of reach of the error above, which quotes the value
-            raise refuse("mechanism.values-holds-something-that-is-not-finite")
+            raise refuse("mechanism.values-not-finite")
         steps.append(min(max(found, low), high))
     return np.array(steps, dtype=np.int64)

@@ -101,4 +101,4 @@ def _check_size(widest: Fraction, farthest: int, epsilon: Fraction) -> None:
     # more, for roots are rounded up)
     steps = math.ceil(widest) + 1
     if steps >= LARGEST >> 8 or steps / epsilon > LARGEST >> 6 or farthest >= LARGEST:
-        raise refuse("mechanism.grid-is-too-fine-for-these-bounds")
+        raise refuse("mechanism.grid-too-fine-protected")

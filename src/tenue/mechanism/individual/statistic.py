@@ -47,7 +47,7 @@ class Statistic:
     def __post_init__(self) -> None:
         if self.name == "slope":
             if self.ridge is None:
-                raise refuse("mechanism.slope-was-asked-without-ridge")
+                raise refuse("mechanism.slope-without-ridge")
             above_zero(self.ridge, "ridge")
 
     def local(self, columns: Columns) -> Fraction:

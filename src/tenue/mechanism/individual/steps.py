@@ -71,7 +71,7 @@ def individual_steps(
         bounds = tuple(zip(_two(low, "low"), _two(high, "high"), strict=True))
     columns = columns_of(statistic, steps, bounds)
     if any(column.step != 1 for column in columns):
-        raise refuse("mechanism.steps-or-bounds-hold-something-that-is")
+        raise refuse("mechanism.steps-not-whole")
     if statistic == "mode":
         (column,) = columns
         check_width(column.high - column.low + 1)
@@ -95,20 +95,24 @@ def release_mode(votes: Sequence[int], epsilon: Fraction, truncated: bool, sourc
 def check_width(categories: int) -> None:
     """Refuses a mode among more categories than can be listed."""
     if categories > MOST_CATEGORIES:
-        raise refuse("mechanism.mode-asked", categories=categories, most_categories=MOST_CATEGORIES)
+        raise refuse(
+            "mechanism.too-many-mode-categories",
+            categories=categories,
+            most_categories=MOST_CATEGORIES,
+        )
 
 
 def check_options(statistic: str, noise: str, truncated: bool, grid: Fraction) -> None:
     """Refuses options that do not fit the statistic; reads no rows."""
     if noise not in NOISES:
-        raise refuse("mechanism.noise-noise", noise=noise, nearest=nearest(str(noise), NOISES))
+        raise refuse("mechanism.unknown-noise", noise=noise, nearest=nearest(str(noise), NOISES))
     if statistic == "mode" and (noise != "discrete-laplace" or grid != 1):
-        raise refuse("mechanism.mode-has-no-grid-and-no-noise")
+        raise refuse("mechanism.mode-with-noise")
     if truncated and statistic not in TRUNCATABLE:
         names = " and ".join(f'"{name}"' for name in TRUNCATABLE)
-        raise refuse("mechanism.cannot-be-truncated", statistic=statistic, names=names)
+        raise refuse("mechanism.statistic-not-truncatable", statistic=statistic, names=names)
     if statistic == "correlation" and grid >= 1:
-        raise refuse("mechanism.grid-is-correlation-lies-between-1-and", grid=grid)
+        raise refuse("mechanism.correlation-grid-too-large", grid=grid)
 
 
 def _two(ends: object, name: str) -> tuple[object, object]:
@@ -116,5 +120,5 @@ def _two(ends: object, name: str) -> tuple[object, object]:
     try:
         x, y = pair
     except (TypeError, ValueError):
-        raise refuse("mechanism.is-not-pair", name=name) from None
+        raise refuse("mechanism.mechanism-not-a-pair", name=name) from None
     return x, y

@@ -65,7 +65,7 @@ class RefinedDensity:
         """The exact probability that the answer, rounded to the prior's grid, is `value`."""
         grid = self.prior.grid
         if grid is None:
-            raise refuse("mechanism.prior-has-no-grid-so-single-value")
+            raise refuse("mechanism.prior-without-grid")
         place = exact(value, "value") / grid
         first, last = self.prior.limits
         if place.denominator != 1 or not first <= place <= last:

@@ -61,7 +61,7 @@ def expected_error(
         require_absolute(distance)
         return _density_error(belief, found)
     if not isinstance(belief, Finite):
-        raise refuse("mechanism.prior-is-of-type", type=type(prior).__name__)
+        raise refuse("mechanism.refined-prior-type", type=type(prior).__name__)
     masses = _float_masses(belief)
     means, nearest = _near_and_all(metric(belief, distance), masses, float(found.core_mass))
     up, down = float(found.up), float(found.down)

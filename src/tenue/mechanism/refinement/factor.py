@@ -89,7 +89,7 @@ def factors(
     share = given if given == 0 else fraction_of_one(delta, "delta")
     if kind == "individual":
         if alpha_up is not None:
-            raise refuse("mechanism.alpha-up-is-given-for-individual-question")
+            raise refuse("mechanism.factor-not-adjustable")
         up = power_below(level)
         moved = share / power_above(level) if share else Fraction(0)
         return Factors("individual", level, share, up, 1 / up, moved)
@@ -101,6 +101,6 @@ def factors(
         most = power_below(level)
         up = exact(alpha_up, "alpha_up")
         if not 1 <= up <= most:
-            raise refuse("mechanism.alpha-up-is", alpha_up=alpha_up)
+            raise refuse("mechanism.factor-out-of-range", alpha_up=alpha_up)
         return Factors("statistical", level, share, up, up / most, moved)
-    raise refuse("mechanism.kind-is", kind=kind)
+    raise refuse("mechanism.unknown-refinement-kind", kind=kind)

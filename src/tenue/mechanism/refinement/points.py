@@ -111,7 +111,7 @@ class RefinedPoints:
         """P(answer ≤ x), for beliefs about numbers."""
         limit = self.prior.canonical(x)
         if not isinstance(limit, Fraction):
-            raise refuse("mechanism.belief-is-not-about-number")
+            raise refuse("mechanism.cdf-without-numbers")
         end = bisect_right(self.prior.values, limit)
         return Fraction(sum(self._weights[:end]), self._total)
 

@@ -64,6 +64,6 @@ def refine(
     if isinstance(belief, Density):
         require_absolute(distance)
         if found.delta:
-            raise refuse("mechanism.delta-is-given-with-density")
+            raise refuse("mechanism.delta-with-density")
         return RefinedDensity.of(belief, found, truth)
-    raise refuse("mechanism.prior-is-of-type-2", type=type(prior).__name__)
+    raise refuse("mechanism.mechanism-prior-type", type=type(prior).__name__)

@@ -102,4 +102,4 @@ class Preview(Departure):
 
 
 def _refusal() -> Refused:
-    return refuse("microdata.preview-has-no-table")
+    return refuse("microdata.preview-without-table")

@@ -101,7 +101,7 @@ def check_first(ledger: Ledger, method: Method) -> None:
     if name not in ledger.datasets() or SECOND in method.override:
         return
     if ledger.balance(name).releases:
-        raise refuse("microdata.has-been-released-before", name=name)
+        raise refuse("microdata.table-released-before", name=name)
 
 
 def check_rows(ledger: Ledger, method: Method, marks: Sequence[str]) -> None:
@@ -109,7 +109,7 @@ def check_rows(ledger: Ledger, method: Method, marks: Sequence[str]) -> None:
     earlier = ledger.released_before(marks)
     if earlier is None or SECOND in method.override:
         return
-    raise refuse("microdata.rows-persons-released", earlier=earlier, name=method.schema.name)
+    raise refuse("microdata.rows-released-before", earlier=earlier, name=method.schema.name)
 
 
 def check_known(books: Register, method: Method, marks: Sequence[str]) -> None:
@@ -139,7 +139,7 @@ def check_payable(method: Method) -> None:
     """Refuses a price that nothing could be debited for, whatever has been spent."""
     allow_without_protocol(method.schema, "publish")
     if method.schema.budget is None:
-        raise refuse("query.schema-of-has-no-budget", name=method.schema.name)
+        raise refuse("query.budget-missing", name=method.schema.name)
 
 
 @contextmanager
@@ -149,7 +149,7 @@ def paid(books: Register | None, method: Method) -> Iterator[None]:
         yield
         return
     if books is None:
-        raise refuse("microdata.method-has-price-and-there-is-no-ledger", method=method.name)
+        raise refuse("microdata.priced-method-without-ledger", method=method.name)
     check_payable(method)
     ledger = books.made()
     name = _opened_dataset(ledger, method.schema, spending=True)
@@ -176,7 +176,7 @@ def _over_budget(name: str, price: Fraction, over: OverBudget) -> Refused:
     whose = "the holder's own quota, `per_analyst`" if quota else "the table's budget"
     again = "Hand out an earlier release again"
     return refuse(
-        "microdata.release-costs-more-than-remains",
+        "microdata.release-over-budget",
         price=decimal(price),
         left=decimal(left) if left else "nothing",
         name=name,
@@ -247,7 +247,7 @@ class Registration:
         """
         ledger = self.books.known
         if ledger is None or ledger.seal(self.method.schema.digest) != self.seal:
-            raise refuse("microdata.ledger-is-not-the-one-of-the-certificate")
+            raise refuse("microdata.registration-ledger-lost")
         check_first(ledger, self.method)
         check_rows(ledger, self.method, self.marks)
         register(ledger, self.method, digest, self.marks, draft=draft)

@@ -42,16 +42,16 @@ def check_target(folder: Path, kind: str | None, *, replace: bool) -> None:
     kind of file that is none of `KINDS`.
     """
     if kind is not None and kind not in KINDS:
-        raise refuse("microdata.kind-kind-csv", kind=kind, nearest=nearest(str(kind), KINDS))
+        raise refuse("microdata.unknown-file-format", kind=kind, nearest=nearest(str(kind), KINDS))
     name = folder.absolute().name or str(folder)
     if folder.is_symlink():
-        raise refuse("microdata.is-link-to-another-place", name=name)
+        raise refuse("microdata.release-folder-link", name=name)
     if folder.is_dir() and any(folder.iterdir()) and not replace:
-        raise refuse("microdata.is-not-empty", name=name)
+        raise refuse("microdata.release-folder-not-empty", name=name)
     if folder.is_dir() and not _is_release(folder):
-        raise refuse("microdata.holds-something-that-is-no-release", name=name)
+        raise refuse("microdata.not-a-release-folder", name=name)
     if folder.exists() and not folder.is_dir():
-        raise refuse("microdata.is-file-release-is-written-into-folder", name=name)
+        raise refuse("microdata.release-folder-is-file", name=name)
     above = next(parent for parent in folder.absolute().parents if parent.exists())
     if not os.access(above, os.W_OK) or not above.is_dir():
         raise _unwritable(folder)
@@ -274,7 +274,7 @@ def _force(path: Path) -> None:
 
 
 def _unwritable(folder: Path) -> Refused:
-    return refuse("microdata.cannot-be-written", name=folder.name)
+    return refuse("microdata.release-not-writable", name=folder.name)
 
 
 def defused(table: Any) -> tuple[Any, dict[str, int]]:

@@ -107,7 +107,7 @@ class Anatomy(Grouped):
         flat = [name for name in self.confidential if without_order(self.schema.columns[name])]
         if flat:
             names = ", ".join(f"`{name}`" for name in flat)
-            raise refuse("microdata.values-no-order-confidential", columns=tuple(flat), names=names)
+            raise refuse("microdata.homogeneous-anatomy-groups", columns=tuple(flat), names=names)
 
     @property
     def in_order(self) -> bool:

@@ -78,12 +78,18 @@ def takes_options(function: Callable[P, R]) -> Callable[P, R]:
         listed = ", ".join(f"`{one}`" for one in taken) or "no options"
         for option in given:
             if option in known and option not in taken:
-                raise refuse("microdata.foreign-option", option=option, method=name, taken=listed)
+                raise refuse(
+                    "microdata.foreign-method-option", option=option, method=name, taken=listed
+                )
         for option, how in taken.items():
             if how.default is how.empty and option not in given:
                 add = f"{option}={_FOR_INSTANCE.get(option, '...')}"
                 raise refuse(
-                    "microdata.option-is-lacking", option=option, method=name, taken=listed, add=add
+                    "microdata.method-option-missing",
+                    option=option,
+                    method=name,
+                    taken=listed,
+                    add=add,
                 )
         check_call(function, signature(taken), args, given)
         return function(*args, **given)

@@ -151,7 +151,7 @@ class Method(abc.ABC):
             words = [words]
         known = cls.overrides if cls.repeatable else (SECOND, *cls.overrides)
         if words and not known:
-            raise refuse("microdata.nothing-to-insist-on", method=cls.name)
+            raise refuse("microdata.override-without-effect", method=cls.name)
         return frozenset(one_of(word, "override", known) for word in words)
 
     @property
@@ -213,7 +213,7 @@ class Method(abc.ABC):
     def _stored(self, columns: Iterable[Column]) -> tuple[str, ...]:
         for column in columns:
             if _derived(column):
-                raise refuse("microdata.derived-other", column=column.name, role=column.role)
+                raise refuse("microdata.derived-column-role", column=column.name, role=column.role)
         return tuple(column.name for column in columns if not self._names_a_person(column))
 
     def _names_a_person(self, column: Column) -> bool:
@@ -221,7 +221,9 @@ class Method(abc.ABC):
 
     def no_role(self, role: str, why: str) -> Refused:
         """The refusal of a schema that lacks a role which the method needs."""
-        return refuse("microdata.has-no-columns", name=self.schema.name, role=role, why=why)
+        return refuse(
+            "microdata.columns-of-role-missing", name=self.schema.name, role=role, why=why
+        )
 
     # -- the rows ----------------------------------------------------------------------------------
 
@@ -251,19 +253,21 @@ class Method(abc.ABC):
         keep = np.ones(read.size, dtype=bool)
         for name in self.quasi + self.confidential:
             if not cells[name].present.any():
-                raise refuse("microdata.no-value-any", column=name, role=cells[name].column.role)
+                raise refuse(
+                    "microdata.published-column-empty", column=name, role=cells[name].column.role
+                )
         for name in self.compared:
             keep &= cells[name].present
         rows = np.flatnonzero(keep)
         if rows.size == 0:
-            raise refuse("microdata.every-row-has-missing-value")
+            raise refuse("microdata.no-complete-row")
         full = Original(cells, read.persons, read.size)
         full = full.take(rows[shuffled(int(rows.size), source)])
         units = full.size if full.persons is None else int(full.persons.max()) + 1
         if units < self.fewest:
             word = "rows" if full.persons is None else "persons"
             fix = f"Choose k = {units} at most" if units > 1 else "Publish a larger table"
-            raise refuse("microdata.fewer-than-k", largest=self.fewest, word=word, word2=fix)
+            raise refuse("microdata.fewer-units-than-k", largest=self.fewest, word=word, word2=fix)
         for name in self.quasi + self.confidential:
             _check_varies(full.cells[name])
         return full
@@ -388,7 +392,9 @@ def one_of(given: object, name: str, known: Collection[str]) -> str:
         return given
     listed = ", ".join(f'"{word}"' for word in known)
     near = nearest(str(given), known)
-    raise refuse("microdata.is-one-of", name=name, given=given, listed=listed, nearest=near)
+    raise refuse(
+        "microdata.unknown-option-value", name=name, given=given, listed=listed, nearest=near
+    )
 
 
 def check_roles(schema: Schema) -> None:
@@ -397,7 +403,7 @@ def check_roles(schema: Schema) -> None:
     if lacking:
         names, first = ", ".join(f"`{name}`" for name in lacking), key(lacking[0])
         word = " and in the others" if lacking[1:] else ""
-        raise refuse("microdata.no-role", columns=lacking, names=names, key=first, word=word)
+        raise refuse("microdata.roles-missing", columns=lacking, names=names, key=first, word=word)
 
 
 def _derived(column: Column) -> bool:
@@ -407,4 +413,4 @@ def _derived(column: Column) -> bool:
 def _check_varies(column: Cells) -> None:
     values = column.numbers[column.present]
     if values.size and (values == values[0]).all():
-        raise refuse("microdata.same-value-every-row", column=column.name, role=column.column.role)
+        raise refuse("microdata.constant-column", column=column.name, role=column.column.role)

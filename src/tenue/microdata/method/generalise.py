@@ -144,12 +144,12 @@ class Generalise(Grouped):
         made = super().read(schema, override, k=k, by=by, l=l, t=t, memory=memory)
         for option, given in (("minimise", minimise), ("widths", widths)):
             if given is not None and made.by != LEVELS:
-                raise refuse("microdata.only-of-full-domain", option=option)
+                raise refuse("microdata.full-domain-option", option=option)
         share = _share(suppress)
         made = replace(made, suppress=share)
         if memory is not None and not made.passable:
             label = f"{made.label} with l, t or suppress"
-            raise refuse("microdata.memory-and-whole-table", label=label)
+            raise refuse("microdata.memory-with-whole-table", label=label)
         return replace(
             made,
             minimise=made.minimise if minimise is None else one_of(minimise, "minimise", MEASURES),
@@ -164,7 +164,7 @@ class Generalise(Grouped):
     def steps_of(self, widths: object) -> Mapping[str, Sequence[int]]:
         """The stated widths in grid steps; refused if they do not nest, or are of other columns."""
         if not isinstance(widths, Mapping):
-            raise refuse("microdata.widths-are-not-by-column", type=type(widths).__name__)
+            raise refuse("microdata.widths-not-a-mapping", type=type(widths).__name__)
         known = {
             name.lower(): self.schema.columns[name]
             for name in self.quasi
@@ -175,7 +175,7 @@ class Generalise(Grouped):
             column = known.get(str(name).lower())
             if not isinstance(column, Bounded):
                 near = nearest(str(name), [one.name for one in known.values()])
-                raise refuse("microdata.widths-of-another-column", column=name, nearest=near)
+                raise refuse("microdata.widths-column-unknown", column=name, nearest=near)
             found[column.name] = _nested(column, given)
         return found
 
@@ -369,20 +369,20 @@ def _codes(scales: Sequence[Scale], places: Sequence[int]) -> Callable[[Numbers]
 def _share(given: object) -> Fraction:
     value = exact(given, "suppress")
     if not 0 <= value < 1:
-        raise refuse("microdata.suppress-is-a-share", suppress=given)
+        raise refuse("microdata.suppress-out-of-range", suppress=given)
     return value
 
 
 def _nested(column: Bounded, given: object) -> list[int]:
     """Widths in grid steps, each a multiple of the one before."""
     if isinstance(given, str) or not isinstance(given, Sequence) or not given:
-        raise refuse("microdata.widths-are-a-list", column=column.name)
+        raise refuse("microdata.widths-not-a-list", column=column.name)
     steps = []
     before = 1
     for width in given:
         size = above_zero(width, f"widths[{column.name}]") / column.grid
         if size.denominator > 1 or size % before or size == before or size > column.steps:
-            raise refuse("microdata.widths-do-not-nest", column=column.name, width=width)
+            raise refuse("microdata.widths-not-nested", column=column.name, width=width)
         before = int(size)
         steps.append(before)
     return steps

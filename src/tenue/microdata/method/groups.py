@@ -112,11 +112,11 @@ class Grouped(Passable):
         asked = cls(schema=schema, by=way)
         asked.check_needs()
         if gamma is not None and not asked.way.gain:
-            raise refuse("microdata.gamma-is-given")
+            raise refuse("microdata.gamma-without-v-mdav")
         if l is not None or t is not None:
             if not asked.way.similar:
                 word = "l" if l is not None else "t"
-                raise refuse("microdata.is-given-with-by", word=word, way=way)
+                raise refuse("microdata.condition-not-by-groups", word=word, way=way)
             if not asked.confidential:
                 raise asked.no_role("confidential", "l and t speak of confidential columns")
         made = replace(asked, override=cls.insisted(override), k=asked.sizes(k))
@@ -148,17 +148,19 @@ class Grouped(Passable):
             size = whole(k, "k", least=2)
             return {EVERY: size} if self.shared else dict.fromkeys(names, size)
         if self.shared:
-            raise refuse("microdata.k-is-given-for-single-columns")
+            raise refuse("microdata.k-per-column")
         known = {column.lower(): column for column in names}
         given = {str(column).lower(): size for column, size in k.items()}
         if len(given) < len(k):
-            raise refuse("microdata.k-names-column-twice-in-upper-and")
+            raise refuse("microdata.k-column-twice")
         for column in given:
             if column not in known:
-                raise refuse("microdata.k-names", column=column, nearest=nearest(column, known))
+                raise refuse(
+                    "microdata.k-column-unknown", column=column, nearest=nearest(column, known)
+                )
         for column in known:
             if column not in given:
-                raise refuse("microdata.k-does-not-say-size-of-groups", known=known[column])
+                raise refuse("microdata.k-column-missing", known=known[column])
         return {known[name]: whole(size, f"k[{name}]", least=2) for name, size in given.items()}
 
     @property
@@ -231,7 +233,7 @@ class Grouped(Passable):
         """The refusal of groups that tell a sensitive value which all of their members have."""
         alike = next(name for name, way in self.ways.items() if way.similar)
         more = "Add l=2" if self.way.similar else f'Use by="{alike}" with l=2'
-        return refuse("microdata.some-groups-single-value", column=name, way_out=more)
+        return refuse("microdata.sensitive-homogeneous-groups", column=name, way_out=more)
 
     def measure_again(self, table: Any, persons: Numbers | None) -> None:
         """Measures k, l and t, with the persons beside the table."""
@@ -310,7 +312,7 @@ def places(column: Cells) -> Numbers:
 def _distance(t: object) -> Fraction:
     value = exact(t, "t")
     if not 0 <= value <= 1:
-        raise refuse("microdata.t-is-t-is-earth-mover-s", t=t)
+        raise refuse("microdata.t-above-one", t=t)
     return value
 
 

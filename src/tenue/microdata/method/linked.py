@@ -54,7 +54,7 @@ def check_no_group(method: Method) -> None:
     names = (*method.quasi, *method.confidential, *method.unprotected)
     for name in names:
         if name.lower() == GROUP:
-            raise refuse("microdata.column-is-named-group", column=name)
+            raise refuse("microdata.column-named-group", column=name)
 
 
 def numbered(groups: Numbers, source: Source) -> Cells:

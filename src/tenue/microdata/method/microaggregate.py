@@ -212,7 +212,7 @@ def _check_one_each(original: Original, column: Cells) -> None:
     """Refuses persons who have several values of a column: they would count in several groups."""
     own = original.of_rows(original.of_persons(column.numbers))
     if (column.numbers != own).any():
-        raise refuse("microdata.persons-have-several-values-to-group", column=column.name)
+        raise refuse("microdata.person-group-values-vary", column=column.name)
 
 
 def _looked_up(numbers: Numbers, place: int) -> Callable[[Numbers], Sequence[Numbers]]:

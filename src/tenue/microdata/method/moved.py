@@ -298,4 +298,4 @@ def check_one_value_each(original: Original, confidential: tuple[str, ...]) -> N
         column = original.cells[name]
         own = original.of_rows(original.of_persons(column.numbers))
         if (column.numbers != own).any():
-            raise refuse("microdata.some-persons-have-several-values-of", column=name)
+            raise refuse("microdata.person-swap-values-vary", column=name)

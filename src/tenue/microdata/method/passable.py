@@ -41,9 +41,9 @@ class Passable(Method):
         if memory is None:
             return None
         if self.schema.unit != RECORD:
-            raise refuse("microdata.memory-and-persons", unit=self.schema.unit)
+            raise refuse("microdata.memory-with-persons", unit=self.schema.unit)
         if not self.in_order:
-            raise refuse("microdata.memory-and-whole-table", label=self.label)
+            raise refuse("microdata.memory-with-whole-table", label=self.label)
         return whole(memory, "memory", least=LEAST_MEMORY)
 
     @property

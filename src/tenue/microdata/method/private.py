@@ -89,7 +89,7 @@ class Private(Method):
     ) -> Self:
         check_promisable(schema)
         if epsilon is None:
-            raise refuse("microdata.private-release-needs-epsilon")
+            raise refuse("microdata.private-epsilon-missing")
         made = cls(
             schema=schema,
             override=cls.insisted(override),
@@ -105,7 +105,7 @@ class Private(Method):
     def sized(self, rows: int) -> Self:
         if self.schema.rows is not None and rows != self.schema.rows:
             raise refuse(
-                "query.schema-states-rows-another-number",
+                "query.row-count-differs",
                 rows=self.schema.rows,
                 name=self.schema.name,
             )

@@ -85,7 +85,7 @@ def prepared(
         for name in method.quasi + method.confidential:
             column = method.schema.columns[name]
             if column.missing is None and kept.missing[name] == rows:
-                raise refuse("microdata.no-value-any", column=name, role=column.role)
+                raise refuse("microdata.published-column-empty", column=name, role=column.role)
         needed = coding.places(method.compared)
 
         def usable(batch: Numbers) -> Numbers:
@@ -101,14 +101,14 @@ def prepared(
 def _check(method: Method, found: Prepared) -> None:
     units = found.passes.rows
     if units == 0:
-        raise refuse("microdata.every-row-has-missing-value")
+        raise refuse("microdata.no-complete-row")
     if units < method.fewest:
         fix = f"Choose k = {units} at most" if units > 1 else "Publish a larger table"
-        raise refuse("microdata.fewer-than-k", largest=method.fewest, word="rows", word2=fix)
+        raise refuse("microdata.fewer-units-than-k", largest=method.fewest, word="rows", word2=fix)
     for name in method.quasi + method.confidential:
         if not _varies(found.passes.only(found.place(name))):
             role = method.schema.columns[name].role
-            raise refuse("microdata.same-value-every-row", column=name, role=role)
+            raise refuse("microdata.constant-column", column=name, role=role)
 
 
 def _varies(column: Passes) -> bool:

@@ -148,7 +148,7 @@ class Swap(Grouped):
         flat = [name for name in self.confidential if without_order(self.schema.columns[name])]
         if flat:
             names = ", ".join(f"`{name}`" for name in flat)
-            raise refuse("microdata.values-no-order-groups", columns=tuple(flat), names=names)
+            raise refuse("microdata.homogeneous-groups", columns=tuple(flat), names=names)
 
     @property
     def compared(self) -> tuple[str, ...]:

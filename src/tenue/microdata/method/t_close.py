@@ -136,7 +136,7 @@ class TClose(Passable):
         memory: int | None = None,
     ) -> Self:
         if isinstance(k, Mapping):
-            raise refuse("microdata.k-is-given-for-single-columns")
+            raise refuse("microdata.k-per-column")
         made = cls(
             schema=schema,
             override=cls.insisted(override),
@@ -442,5 +442,5 @@ def _bucket_steps(name: str, units: Numbers, far: Fraction | None) -> Iterator[S
 def _ratio(t: object) -> Fraction:
     value = exact(t, "t")
     if value < 1:
-        raise refuse("microdata.t-is-ratio", t=t)
+        raise refuse("microdata.t-below-one", t=t)
     return value

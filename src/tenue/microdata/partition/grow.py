@@ -195,7 +195,7 @@ def grown(
         if not column.holds(everybody):
             if column.persons is None:
                 raise refuse("microdata.fewer-than-l-values", column=column.name, l=column.l)
-            raise refuse("microdata.fewer-than-l-may-be-enough", column=column.name, l=column.l)
+            raise refuse("microdata.fewer-than-l-suffice", column=column.name, l=column.l)
     labels = labels.copy()
     units = _members(labels)
     rows = units if persons is None else _members(labels[persons])

@@ -49,7 +49,7 @@ def individual_ranking(values: ArrayLike, k: int, *, method: str = "mdav") -> Pa
     """
     if method not in METHODS:
         names, near = ", ".join(f"`{name}`" for name in METHODS), nearest(str(method), METHODS)
-        raise refuse("microdata.no-method", method=method, names=names, nearest=near)
+        raise refuse("microdata.unknown-method", method=method, names=names, nearest=near)
     points = points_of(_one_column(values))
     k = enough_rows(points, k)
     column = points[:, 0]
@@ -301,4 +301,4 @@ def _one_column(values: ArrayLike) -> NDArray[Any]:
         return given[:, np.newaxis]
     if given.ndim == 2 and given.shape[1] == 1:
         return given
-    raise refuse("microdata.values-is-not-one-column")
+    raise refuse("microdata.not-one-column")

@@ -113,7 +113,7 @@ def placed(
     if not isinstance(X, Records):
         return points_of(X, scale), ()
     if scale is not None:
-        raise refuse("microdata.scale-is-given-for-records")
+        raise refuse("microdata.scale-with-records")
     if X.semantic:
         return X.coordinates, X.semantic
     return points_of(X.coordinates), ()

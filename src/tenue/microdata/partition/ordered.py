@@ -46,7 +46,7 @@ def ordered(X: ArrayLike, k: int, order: str = "hilbert", *, bounds: Bounds) -> 
         Thesis, chapter 6; the bound: `sensitivity/chain.py`.
     """
     if order not in ORDERS:
-        raise refuse("microdata.no-such-order", order=order, nearest=nearest(order, ORDERS))
+        raise refuse("microdata.unknown-record-order", order=order, nearest=nearest(order, ORDERS))
     points = clamped(numbers_of(X), bounds)
     k = enough_rows(points, k)
     rows, columns = points.shape
@@ -72,7 +72,7 @@ def clamped(points: Points, bounds: Bounds) -> Points:
     """The values as shares of their declared range, from 0 to 1."""
     columns = points.shape[1]
     if columns > MOST_COLUMNS:
-        raise refuse("microdata.too-many-columns-for-an-order", many=columns, most=MOST_COLUMNS)
+        raise refuse("microdata.too-many-ordered-columns", many=columns, most=MOST_COLUMNS)
     try:
         low, high = (
             np.array([float(exact(pair[end], "bounds")) for pair in bounds]) for end in (0, 1)
@@ -82,5 +82,5 @@ def clamped(points: Points, bounds: Bounds) -> Points:
     with np.errstate(over="ignore"):
         width = high - low
     if width.shape != (columns,) or not ((width > 0) & np.isfinite(width)).all():
-        raise refuse("microdata.bounds-of-each-column", columns=columns)
+        raise refuse("microdata.bounds-per-column", columns=columns)
     return np.asarray((np.clip(points, low, high) - low) / width)

@@ -40,13 +40,17 @@ class Partition:
         given = np.asarray(self.labels)
         if given.ndim != 1 or given.size == 0 or given.dtype.kind not in "iu":
             wrong = "is not a list of whole numbers, one for each row"
-            raise refuse("microdata.labels", wrong=wrong)
+            raise refuse("microdata.invalid-group-labels", wrong=wrong)
         labels = given.astype(np.int64)
         if labels.min() < 0 or labels.max() >= labels.size:
-            raise refuse("microdata.labels", wrong="has a number that no group can have")
+            raise refuse(
+                "microdata.invalid-group-labels", wrong="has a number that no group can have"
+            )
         sizes = np.bincount(labels)
         if sizes.min() == 0:
-            raise refuse("microdata.labels", wrong="leaves out a number below its largest one")
+            raise refuse(
+                "microdata.invalid-group-labels", wrong="leaves out a number below its largest one"
+            )
         labels.flags.writeable = False
         sizes.flags.writeable = False
         object.__setattr__(self, "labels", labels)

@@ -50,7 +50,7 @@ def points_of(X: ArrayLike, scale: Sequence[object] | None = None) -> Points:
         with np.errstate(all="ignore"):
             points = points / _divisors(scale, points.shape[1])
         if not np.isfinite(points).all():
-            raise refuse("microdata.scale-is-so-small-that-dividing-by")
+            raise refuse("microdata.scale-overflow")
     exponent = int(np.frexp(max(points.max(), -points.min()))[1])
     return np.ldexp(points, -exponent)
 
@@ -59,7 +59,7 @@ def enough_rows(points: Points, k: object) -> int:
     """The group size `k`, refused unless it is a whole number and the table can fill one group."""
     size = whole(k, "k", least=1)
     if points.shape[0] < size:
-        raise refuse("microdata.table-has-fewer-than-k-rows", size=size)
+        raise refuse("microdata.fewer-rows-than-k", size=size)
     return size
 
 
@@ -106,7 +106,7 @@ def numbers_of(X: ArrayLike) -> Points:
         points = given.astype(np.float64)
     masked = isinstance(X, np.ma.MaskedArray) and bool(np.ma.is_masked(X))
     if masked or not np.isfinite(points).all():
-        raise refuse("microdata.table-has-missing-or-infinite-value")
+        raise refuse("microdata.matrix-value-not-finite")
     return points
 
 
@@ -124,7 +124,7 @@ def _from_the_least(given: NDArray[Any]) -> NDArray[Any]:
 
 
 def _not_a_table(why: str) -> Refused:
-    return refuse("microdata.this-is-not-table-of-numbers", why=why)
+    return refuse("microdata.not-a-numeric-matrix", why=why)
 
 
 def _divisors(scale: Sequence[object], columns: int) -> Points:
@@ -133,7 +133,7 @@ def _divisors(scale: Sequence[object], columns: int) -> Points:
     except TypeError:
         given = []
     if isinstance(scale, str) or len(given) != columns:
-        raise refuse("microdata.scale-does-not-have-one-number-for", columns=columns)
+        raise refuse("microdata.partition-scale-length", columns=columns)
     return np.array([_divisor(value, f"scale[{j}]") for j, value in enumerate(given)])
 
 
@@ -143,5 +143,5 @@ def _divisor(value: object, name: str) -> float:
     except OverflowError:
         divisor = math.inf
     if not 0 < divisor < math.inf:
-        raise refuse("microdata.must-be-number-that-double-can-hold", name=name, value=value)
+        raise refuse("microdata.not-a-double", name=name, value=value)
     return divisor

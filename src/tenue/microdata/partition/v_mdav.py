@@ -60,7 +60,7 @@ def v_mdav(
     k = enough_rows(points, k)
     gain = exact(gamma, "gamma")
     if not 0 < gain <= LARGEST_GAIN:
-        raise refuse("microdata.gamma-gamma-above-0", gamma=gamma, largest_gain=LARGEST_GAIN)
+        raise refuse("microdata.gamma-out-of-range", gamma=gamma, largest_gain=LARGEST_GAIN)
     # Distances are squared throughout.
     squared_gain = float(gain * gain)
     n, columns = points.shape

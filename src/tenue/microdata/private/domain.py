@@ -130,10 +130,10 @@ class Domain:
         """
         axes = tuple(Axis.of(column) for column in schema.columns.values() if _leaves(column))
         if not axes:
-            raise refuse("microdata.no-column-that-can-leave", name=schema.name)
+            raise refuse("microdata.nothing-can-leave", name=schema.name)
         for axis in axes:
             if axis.size >= LARGEST:
-                raise refuse("microdata.too-many-places", column=axis.name)
+                raise refuse("microdata.domain-too-large", column=axis.name)
         return cls(axes)
 
     @property

@@ -176,10 +176,10 @@ def plan_release(
     described, _ = given_schema(schema)
     check_promisable(described)
     if epsilon is None:
-        raise refuse("microdata.private-release-needs-epsilon")
+        raise refuse("microdata.private-epsilon-missing")
     rows = described.rows if n is None else whole(n, "n", least=1)
     if rows is None:
-        raise refuse("microdata.number-of-rows-is-not-known", name=described.name)
+        raise refuse("microdata.row-count-unknown", name=described.name)
     return planned(Domain.of(described), rows, price_of(epsilon), by, k)
 
 
@@ -193,9 +193,9 @@ def price_of(epsilon: object) -> Fraction:
 def check_promisable(schema: Schema) -> None:
     """Refuses a table whose number of rows is secret, or in which a person has several rows."""
     if schema.unit != RECORD:
-        raise refuse("microdata.private-release-protects-records", unit=schema.unit)
+        raise refuse("microdata.private-unit-not-record", unit=schema.unit)
     if schema.neighbours != "replace":
-        raise refuse("microdata.private-release-shows-how-many-rows")
+        raise refuse("microdata.private-row-count-secret")
 
 
 def planned(
@@ -205,10 +205,10 @@ def planned(
     options: dict[str, Any] = {}
     if k != AUTO:
         if by not in (AUTO, "microaggregation"):
-            raise refuse("microdata.k-is-rows-in-a-cluster", by=by)
+            raise refuse("microdata.k-without-clusters", by=by)
         by, reason = "microaggregation", "It was asked for with k, the rows in a cluster."
         if isinstance(k, Mapping):
-            raise refuse("microdata.k-is-one-number-for-all-columns")
+            raise refuse("microdata.one-k-only")
         options["k"] = whole(k, "k", least=1)
     elif by == AUTO:
         by, reason = chosen_way(domain, rows, epsilon)
@@ -216,7 +216,9 @@ def planned(
         if by not in WAYS:
             listed = ", ".join(f'"{name}"' for name in (AUTO, *WAYS))
             near = nearest(str(by), (AUTO, *WAYS))
-            raise refuse("microdata.is-one-of", name="by", given=by, listed=listed, nearest=near)
+            raise refuse(
+                "microdata.unknown-option-value", name="by", given=by, listed=listed, nearest=near
+            )
         usual, _ = chosen_way(domain, rows, epsilon)
         also = "and is what suits the table" if usual == by else f"instead of {usual}"
         reason = f"It was asked for, {also}."
@@ -224,7 +226,7 @@ def planned(
     if way.least_epsilon < LEAST_EPSILON:
         needed = epsilon * LEAST_EPSILON / way.least_epsilon
         raise refuse(
-            "microdata.epsilon-is-shared-by-too-many",
+            "microdata.epsilon-split-too-thin",
             epsilon=exactly(epsilon),
             by=by,
             columns=len(domain.axes),

@@ -83,7 +83,7 @@ class SplitLaw:
         """Refuses a law whose decisions tell more than the budget."""
         if self.loss > budget:
             raise refuse(
-                "microdata.decisions-cost-more", loss=float(self.loss), budget=float(budget)
+                "microdata.tree-decisions-over-budget", loss=float(self.loss), budget=float(budget)
             )
         return self
 

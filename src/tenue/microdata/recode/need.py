@@ -67,7 +67,7 @@ class Need:
         for secret in self.confidential if self.l is not None else ():
             together = np.zeros(secret.codes.size, np.int64)
             if not self._diverse(secret, Groups(together, 1))[0]:
-                word = "values" if self.persons is None else "may-be-enough"
+                word = "values" if self.persons is None else "suffice"
                 raise refuse(f"microdata.fewer-than-l-{word}", column=secret.name, l=self.l)
 
     def units(self, labels: Numbers, count: int) -> Numbers:

@@ -121,14 +121,14 @@ class Validated:
             for name in kept.missing if not all_values else ():
                 _check_values(schema.columns[name], kept.told)
             for name in kept.told.repeated:
-                raise refuse("microdata.names-somebody-more-than-once", column=name)
+                raise refuse("microdata.identifier-not-unique", column=name)
             yield kept
 
     def _check_unchanged(self) -> None:
         files = self._engine.files
         if files is not None and not files.unchanged():
             there = [path for path in files.paths if path.suffix != ".wal"]
-            raise refuse("engine.changed-while-it-was-read", names=names_of(there))
+            raise refuse("engine.table-changed-meanwhile", names=names_of(there))
 
 
 @contextmanager
@@ -141,7 +141,7 @@ def open_original(source: object, schema: Schema, memory: int | None = None) -> 
     try:
         rows = engine.validate().rows
         if rows == 0:
-            raise refuse("microdata.has-no-rows", name=schema.name)
+            raise refuse("microdata.published-table-empty", name=schema.name)
         yield Validated(rows, engine, schema)
     finally:
         engine.close()
@@ -156,13 +156,13 @@ def read_original(source: object, schema: Schema) -> Original:
 def _check_values(column: Column, rows: Rows | HandedOver) -> None:
     if rows.infinite[column.name]:
         where = _where(rows.infinite, column, rows)
-        raise refuse("microdata.infinite-value", column=column.name, where=where)
+        raise refuse("microdata.published-value-infinite", column=column.name, where=where)
     if rows.unreadable[column.name]:
         word = f"Every value of a {column.type} column can be read as such"
         if isinstance(column, Category):
             word = "Every value is one of the declared categories"
         where = _where(rows.unreadable, column, rows)
-        raise refuse("microdata.unknown-value", column=column.name, where=where, word=word)
+        raise refuse("microdata.value-outside-schema", column=column.name, where=where, word=word)
 
 
 def _where(counts: Mapping[str, int], column: Column, rows: Rows | HandedOver) -> str:
@@ -175,17 +175,17 @@ def _persons(schema: Schema, rows: Rows) -> Numbers | None:
         for name in rows.identifiers.column_names:
             values = _names(rows.identifiers.column(name)).drop_null()
             if len(values) != len(values.unique()):
-                raise refuse("microdata.names-somebody-more-than-once", column=name)
+                raise refuse("microdata.identifier-not-unique", column=name)
         return None
     name = schema.column(schema.unit).name
     held = rows.identifiers if name in rows.identifiers.column_names else rows.logical
     values = _names(held.column(name))
     if values.null_count:
-        raise refuse("microdata.some-rows-have-no", column=name)
+        raise refuse("microdata.unit-missing-in-rows", column=name)
     persons = _numbered(values.dictionary_encode().indices.to_numpy())
     limit = schema.rows_per_unit
     if limit is not None and int(np.bincount(persons).max()) > limit:
-        raise refuse("microdata.somebody-has-more-than-rows", limit=limit)
+        raise refuse("microdata.too-many-person-rows", limit=limit)
     return persons
 
 

@@ -59,7 +59,7 @@ def records(table: object, schema: Schema, columns: Sequence[str] | None = None)
     cells = [original.cells[name].filled() for name in names]
     for column in cells:
         if not column.complete:
-            raise refuse("microdata.has-missing-values", column=column.name)
+            raise refuse("microdata.published-values-missing", column=column.name)
     return records_of(cells, original.persons)
 
 

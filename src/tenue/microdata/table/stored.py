@@ -109,12 +109,12 @@ def _passed(
     if not isinstance(found, Files | Database) or (
         isinstance(found, Files) and found.kind != "parquet"
     ):
-        raise refuse("microdata.table-is-neither-parquet-nor-in-duckdb")
+        raise refuse("microdata.unsupported-stored-column")
     try:
         with open_ordered(found, memory=room, batch=BATCH) as ordered:
             name, rows, largest = _taken(ordered, column)
             if rows < size:
-                raise refuse("microdata.table-has-fewer-than-k-rows-2", k=size)
+                raise refuse("microdata.stored-rows-below-k", k=size)
             places, labels = _grouped(ordered, rows, largest, size, whole=source is not None)
             batches = _batches(places, labels)
             if source is None:
@@ -124,7 +124,7 @@ def _passed(
             return int(labels.max()) + 1
     except EngineFault:
         pass
-    raise refuse("microdata.column-could-not-be-read-sorted-or")
+    raise refuse("microdata.stored-column-unreadable")
 
 
 def _batches(*columns: Numbers) -> Iterator[tuple[Numbers, ...]]:
@@ -161,14 +161,14 @@ def _taken(ordered: Ordered, column: object) -> tuple[str, int, float]:
     names = {name.lower(): name for name in ordered.names}
     if not isinstance(column, str) or column.lower() not in names:
         near = nearest(str(column), names.values())
-        raise refuse("microdata.table-no-column", column=column, nearest=near)
+        raise refuse("microdata.stored-column-unknown", column=column, nearest=near)
     name = names[column.lower()]
     found = ordered.take(name, lambda rows: rows)
     if found is None:
-        raise refuse("microdata.does-not-hold-numbers", column=name)
+        raise refuse("microdata.stored-column-not-numeric", column=name)
     rows, unfit, largest = found
     if unfit:
-        raise refuse("microdata.has-missing-or-infinite-value", column=name)
+        raise refuse("microdata.stored-value-not-finite", column=name)
     return name, rows, largest
 
 
@@ -232,8 +232,8 @@ class _Arrays:
 
 def _new_file(out: object) -> Path:
     if not isinstance(out, str | os.PathLike):
-        raise refuse("microdata.out-is-of-type", type=type(out).__name__)
+        raise refuse("microdata.output-wrong-type", type=type(out).__name__)
     target = Path(out)
     if target.exists() or not target.absolute().parent.is_dir():
-        raise refuse("microdata.is-there-already-or-its-folder-is", name=target.name)
+        raise refuse("microdata.output-not-new", name=target.name)
     return target

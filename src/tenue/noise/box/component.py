@@ -46,10 +46,12 @@ class Margin:
     @checked_call
     def __init__(self, law: OptimalBoxSteps, component: Number) -> None:
         if not isinstance(law, OptimalBoxSteps):
-            raise refuse("noise.law-is-of-type", type=type(law).__name__)
+            raise refuse("noise.vector-law-type", type=type(law).__name__)
         self.component = whole(component, "component")
         if self.component >= law.dimension:
-            raise refuse("noise.component-law", component=component, dimension=law.dimension - 1)
+            raise refuse(
+                "noise.unknown-law-component", component=component, dimension=law.dimension - 1
+            )
         self.law = law
         self.epsilon = law.epsilon
         self.grid = law.grids[self.component]

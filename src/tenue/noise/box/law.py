@@ -75,12 +75,12 @@ class OptimalBox:
             moderate(s, "sensitivities")
         self.epsilon = law_epsilon(epsilon)
         if signs not in ("any", "same"):
-            raise refuse("noise.signs-is-signs-is-any-or-same", signs=signs)
+            raise refuse("noise.unknown-signs", signs=signs)
         self.signs: Signs = signs
         self.dimension = len(self.sensitivities)
         self.minimise: Criterion | None = None
         if core is not None and minimise is not None:
-            raise refuse("noise.both-minimise-and-core-are-given")
+            raise refuse("noise.minimise-with-core")
         if core is not None:
             self._ratios = self._given_core(core)
         else:
@@ -94,10 +94,10 @@ class OptimalBox:
     def _given_core(self, core: Sequence[Number]) -> tuple[Fraction, ...]:
         widths = vector(core, "core")
         if len(widths) != self.dimension or min(widths) < 0:
-            raise refuse("noise.core-core-half-widths", list=list(core), dimension=self.dimension)
+            raise refuse("noise.core-half-widths", list=list(core), dimension=self.dimension)
         ratios = tuple(z / s for z, s in zip(widths, self.sensitivities, strict=True))
         if self.signs == "same" and len(set(ratios)) > 1:
-            raise refuse("noise.core-is-not-proportional-to-sensitivities", list=list(core))
+            raise refuse("noise.core-not-proportional", list=list(core))
         return ratios
 
     # -- error of each component ---------------------------------------------------------------
@@ -139,7 +139,7 @@ class OptimalBox:
     def _scaled(self, x: Any) -> npt.NDArray[np.float64]:
         values = real_array(x)
         if values.shape[-1:] != (self.dimension,):
-            raise refuse("noise.point-shape-given", shape=values.shape, dimension=self.dimension)
+            raise refuse("noise.point-shape", shape=values.shape, dimension=self.dimension)
         return np.asarray(values / np.asarray([float(s) for s in self.sensitivities]))
 
     def pdf(self, x: Any) -> Any:
@@ -163,14 +163,14 @@ class OptimalBox:
         """P(every component ≤ the component of x)."""
         scaled = self._scaled(x)
         if scaled.ndim != 1:
-            raise refuse("noise.several-points-were-given")
+            raise refuse("noise.several-points")
         return self._levels.joint(self.signs, scaled)
 
     def marginal(self, j: int) -> AnyMargin | SameMargin:
         """The law of one component, in units of its sensitivity times `sensitivities[j]`."""
         place = whole(j, "j")
         if place >= self.dimension:
-            raise refuse("noise.j-is-law-has-components-0-to", j=j, dimension=self.dimension - 1)
+            raise refuse("noise.component-out-of-range", j=j, dimension=self.dimension - 1)
         kind = AnyMargin if self.signs == "any" else SameMargin
         return kind(self._levels, place, float(self.sensitivities[place]))
 

@@ -57,7 +57,7 @@ class OptimalBoxSteps:
     def _check_room(self) -> None:
         levels = (40 + 4 * self.dimension) / self.epsilon
         if max(self.ball.sensitivities) * levels >= LARGEST >> 4:
-            raise refuse("noise.noise-would-not-fit-into-62-bits")
+            raise refuse("noise.noise-too-wide")
 
     @cached_property
     def _coefficients(self) -> tuple[int, ...]:

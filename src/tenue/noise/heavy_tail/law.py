@@ -47,7 +47,7 @@ class HeavyTail(Continuous):
     def __init__(self, *, gamma: Number, smooth_sensitivity: Number, epsilon: Number) -> None:
         self.gamma = whole(gamma, "gamma")
         if self.gamma not in GAMMAS:
-            raise refuse("noise.gamma-is-gamma-is-whole-number-from", gamma=gamma)
+            raise refuse("noise.tail-exponent-invalid", gamma=gamma)
         self.smooth_sensitivity = moderate(smooth_sensitivity, "smooth_sensitivity")
         self.epsilon = law_epsilon(epsilon)
         self._scale = self.smooth_sensitivity * 4 * self.gamma / self.epsilon

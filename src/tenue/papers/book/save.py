@@ -20,7 +20,7 @@ def save(book: Outcome, folder: Path) -> list[str]:
         folder.mkdir(parents=True, exist_ok=True)
         return list(_written(book, folder))
     except OSError:
-        raise refuse("papers.cannot-be-written", folder=folder) from None
+        raise refuse("papers.papers-not-writable", folder=folder) from None
 
 
 def _written(book: Outcome, folder: Path) -> list[str]:

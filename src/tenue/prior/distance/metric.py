@@ -49,7 +49,9 @@ def metric(belief: Finite, distance: Distance | None) -> Metric:
         names = ", ".join(f'"{name}"' for name in allowed)
         more = ", or a Taxonomy" if isinstance(belief, Categorical) else ""
         kind, usual = type(belief).__name__, allowed[0]
-        raise refuse("prior.distance", distance=wanted, type=kind, names=names + more, usual=usual)
+        raise refuse(
+            "prior.unknown-distance", distance=wanted, type=kind, names=names + more, usual=usual
+        )
     if wanted == "equal":
         return Equal(belief)
     if isinstance(belief, Joint):
@@ -61,4 +63,4 @@ def require_absolute(distance: object) -> None:
     """Refuses any distance but |x − y|, the only one for a density."""
     if distance is None or (isinstance(distance, str) and distance == "absolute"):
         return
-    raise refuse("prior.distance-of-density-is", distance=distance)
+    raise refuse("prior.density-distance", distance=distance)

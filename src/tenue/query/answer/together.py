@@ -80,7 +80,7 @@ class Answers(list[Answer]):
     def _bins(self, low: Given | None, high: Given) -> list[tuple[int, Any]]:
         keys = self[0].plan.question.keys if len(self) == 1 else ()
         if len(keys) != 1 or not isinstance(self[0].schema.column(keys[0].column), NumberColumn):
-            raise refuse("query.declared-only")
+            raise refuse("query.not-a-declared-histogram")
         first = None if low is None else exact(low, "low")
         last = exact(high, "high")
         labels: list[Any] = [x for (x,) in cell_labels(self[0].plan.question, self[0].schema)]
@@ -88,7 +88,7 @@ class Answers(list[Answer]):
         within = [(0, plain(x)) for x in labels if (first is None or first <= x) and x <= last]
         if not within:
             name = keys[0].column
-            raise refuse("query.declared-is-not-a-range", low=low, high=high, name=name)
+            raise refuse("query.workload-not-a-range", low=low, high=high, name=name)
         return within
 
     def consistent(self) -> list[Consistent]:

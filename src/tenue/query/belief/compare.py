@@ -105,7 +105,7 @@ def _asked(question: Question) -> list[Aggregate]:
     computes = question.computed or question.persons is not None
     if plain and not after and not computes and len(set(asked)) == len(asked):
         return asked
-    raise refuse("query.prior-is-given-for-question-that-is")
+    raise refuse("query.prior-for-other-question")
 
 
 def _grid(aggregate: Aggregate, schema: Schema) -> Fraction | None:
@@ -128,7 +128,7 @@ def _noises(
     """A plan for every admissible noise."""
     base = make_plan(question, schema, nano, minimise, sql)
     if not base.nano:
-        raise refuse("query.prior-is-about-number-of-rows-which")
+        raise refuse("query.prior-about-public-count")
     wanted = criterion(minimise)
     people = base.request.people
     setting = setting_of(question, schema, people)
@@ -247,4 +247,4 @@ def _reason(chosen: Way, ways: list[Way], belief: Any, refinement_only: bool) ->
 
 
 def _too_many() -> Refused:
-    return refuse("query.prior-has-more-than-points", most_points=MOST_POINTS)
+    return refuse("query.prior-too-many-points", most_points=MOST_POINTS)

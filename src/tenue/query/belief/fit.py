@@ -24,7 +24,7 @@ def fit_columns(prior: object, columns: Sequence[Column]) -> Any:
     belief = _belief(prior)
     for column in columns:
         if not isinstance(column, Number | Category | Boolean):
-            raise refuse("query.type-beliefs-refined", name=column.name, type=column.type)
+            raise refuse("query.column-not-refinable", name=column.name, type=column.type)
     if len(columns) == 1:
         return _on_column(belief, columns[0])
     joint = _joint(belief, [column.name for column in columns])
@@ -51,13 +51,13 @@ def fit_statistics(prior: object, names: Sequence[str], grids: Sequence[Fraction
 def _belief(prior: object) -> Belief:
     if isinstance(prior, Belief):
         return prior
-    raise refuse("query.prior-is-of-type", type=type(prior).__name__)
+    raise refuse("query.prior-wrong-type", type=type(prior).__name__)
 
 
 def _joint(belief: Belief, names: Sequence[str]) -> Joint:
     if isinstance(belief, Joint) and belief.width == len(names):
         return belief
-    raise refuse("query.prior-no-belief-about-values", many=len(names), names=", ".join(names))
+    raise refuse("query.prior-not-joint", many=len(names), names=", ".join(names))
 
 
 # -- values of a column ----------------------------------------------------------------------------
@@ -92,7 +92,7 @@ def _check_values(values: set[Any], column: Column) -> None:
         allowed = (False, True)
         strange = not all(isinstance(value, bool) for value in values)
     if strange:
-        raise refuse("query.prior-holds-values-cannot", name=column.name, many=len(allowed))
+        raise refuse("query.prior-foreign-values", name=column.name, many=len(allowed))
 
 
 # -- statistics ------------------------------------------------------------------------------------
@@ -111,14 +111,17 @@ def _on_grid(belief: Belief, name: str, grid: Fraction | None) -> Any:
 
 
 def _no_number(name: str) -> Refused:
-    return refuse("query.prior-is-no-belief-about-number", name=name)
+    return refuse("query.prior-not-numeric", name=name)
 
 
 def _out_of_bounds(column: Bounded) -> Refused:
     return refuse(
-        "query.prior-does-not-fit", name=column.name, low=float(column.low), high=float(column.high)
+        "query.prior-outside-bounds",
+        name=column.name,
+        low=float(column.low),
+        high=float(column.high),
     )
 
 
 def _off_grid(name: str, grid: Fraction) -> Refused:
-    return refuse("query.prior-holds-numbers-that-cannot-be", name=name, grid=float(grid))
+    return refuse("query.prior-off-grid", name=name, grid=float(grid))

@@ -113,4 +113,4 @@ def _names_people(column: Column, schema: Schema) -> bool:
 
 
 def _unfit(what: str) -> Refused:
-    return refuse("query.not-about-one-person", said=what)
+    return refuse("query.not-a-personal-question", said=what)

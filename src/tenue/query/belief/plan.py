@@ -61,13 +61,13 @@ def plan_belief(
 def believe_for(sql: str, schema: Schema, terms: Terms) -> BeliefPlan:
     """The plan for what a caller of `ask` or `explain` stated, from the schema alone."""
     if terms.prior is None:
-        raise refuse("query.delta-is-given-without-prior")
+        raise refuse("query.delta-without-prior")
     others = (terms.accuracy, terms.interval, terms.mechanism, terms.measure_cut)
     if terms.individual or any(given is not None for given in others):
-        raise refuse("query.prior-is-given-together-with-individual-accuracy")
+        raise refuse("query.prior-with-other-terms")
     refinement_only = allow_prior(schema)
     if terms.epsilon is None:
-        raise refuse("query.epsilon-is-not-given")
+        raise refuse("query.epsilon-for-prior-missing")
     return plan_belief(
         sql,
         schema,

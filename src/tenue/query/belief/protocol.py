@@ -41,7 +41,7 @@ def allow_without_protocol(schema: Schema, what: str) -> None:
     """Refuses what no protocol has a rule for."""
     if schema.protocol is not None:
         raise refuse(
-            "query.is-asked-under-protocol-without",
+            "query.protocol-without-terms",
             name=schema.name,
             protocol=schema.protocol,
             said=what,
@@ -54,7 +54,7 @@ def allow_prior(schema: Schema) -> bool:
     if schema.protocol is None:
         return False
     if schema.protocol.kind == FIXED_NOISE:
-        raise refuse("query.asked-under-protocol", name=schema.name, protocol=schema.protocol)
+        raise refuse("query.fixed-noise-with-prior", name=schema.name, protocol=schema.protocol)
     return True
 
 
@@ -87,10 +87,10 @@ def plan_fixed_noise(question: Question, sql: str, schema: Schema, terms: Terms)
     protocol = schema.protocol
     assert protocol is not None  # noqa: S101 - narrows the type
     if protocol.kind == REFINEMENT or protocol.scale is None:
-        raise refuse("query.asked-under-protocol-no-prior", name=schema.name, protocol=protocol)
+        raise refuse("query.protocol-needs-prior", name=schema.name, protocol=protocol)
     stated = terms.epsilon is not None or terms.accuracy is not None
     if stated or terms.minimise != "variance":
-        raise refuse("query.epsilon-accuracy-minimise-given-under", scale=exactly(protocol.scale))
+        raise refuse("query.fixed-noise-terms", scale=exactly(protocol.scale))
     check_limited(schema)
     people = people_of(question, schema)
     strategy = _strategy(question, setting_of(question, schema, people), protocol.scale)
@@ -119,7 +119,7 @@ def _moved(aggregate: Aggregate, setting: Setting) -> tuple[int, Component, Frac
     if aggregate.kind == "units":
         return setting.units_moved, Component("units"), Fraction(1)
     if aggregate.kind not in ("count", "sum"):
-        raise refuse("query.is-asked-under-fixed-noise", name=aggregate.name)
+        raise refuse("query.fixed-noise-unsupported", name=aggregate.name)
     found = atom_sensitivity(aggregate, setting, signs="any", native=native)
     assert found is not None  # noqa: S101 - None is for signs="same" only
     moved, component, _, grid = found

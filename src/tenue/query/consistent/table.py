@@ -259,9 +259,9 @@ def _counted(output: Output, schema: Schema) -> Aggregate:
     asked = output.expression
     if isinstance(asked, Aggregate):
         if asked.kind == "units":
-            raise refuse("query.persons-do-not-add-up", alias=output.alias)
+            raise refuse("query.persons-not-additive", alias=output.alias)
         column = schema.columns.get(asked.column or "")
         never_negative = isinstance(column, NumberColumn) and column.low >= 0
         if asked.kind == "count" or (asked.kind == "sum" and never_negative):
             return asked
-    raise refuse("query.only-counts-and-sums-are-made-consistent", alias=output.alias)
+    raise refuse("query.consistency-needs-counts", alias=output.alias)

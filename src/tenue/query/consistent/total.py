@@ -35,7 +35,7 @@ def totals_of(plans: Sequence[Plan], schema: Schema) -> dict[int, int]:
         nearest = max(above, key=lambda other: (len(plans[other].question.keys), other))
         keys = set(plans[nearest].question.keys)
         if any(not set(plans[other].question.keys) <= keys for other in above):
-            raise refuse("query.answers-add-up-in-two-ways", sql=plan.sql)
+            raise refuse("query.totals-disagree", sql=plan.sql)
         found[number] = nearest
     return found
 

@@ -154,7 +154,7 @@ class ClipReading(Reading):
     grid: Fraction
 
     def refuse_accuracy(self) -> Refused:
-        return refuse("query.clip-has-no-accuracy")
+        return refuse("query.clip-with-accuracy")
 
     def cut(self, noisy: Noisy) -> Fraction:
         """Where values were cut."""
@@ -229,7 +229,7 @@ class ClipFamily(Family):
     def refuse_name(self, mechanism: str, names: Sequence[str]) -> Refused | None:
         if NAME not in mechanism and mechanism != UNASKED_NAME:
             return None
-        return refuse("query.clip-by-name")
+        return refuse("query.clip-mechanism-without-clip")
 
     def blocks(self, asked: Asked, setting: Setting, levels: Levels) -> list[Block]:
         """The choice sees all groups as one table: a row moves its score by 1 at most, replaced or

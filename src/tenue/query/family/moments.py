@@ -434,7 +434,7 @@ def refuse_too_fine(
     have = " and ".join(f"`{name}` (grid {exactly(r.grid)})" for name, r in ranges.items())
     would = " and ".join(f"grid = {exactly(g)} for `{name}`" for name, g in wanted.items())
     raise refuse(
-        "query.squares-and-products-of-are-too-large",
+        "query.moments-too-large",
         have=have,
         epsilon=exactly(epsilon),
         powers=powers,

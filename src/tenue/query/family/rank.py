@@ -115,7 +115,7 @@ class RankReading(Reading):
     bought: RankInterval | None = None
 
     def refuse_accuracy(self) -> Refused:
-        return refuse("query.error-of-ranked-value-depends-on")
+        return refuse("query.no-accuracy-for-rank")
 
     def value(self, noisy: Noisy, rows: int | None) -> Fraction:
         return noisy[-1][self.place] * self.grid
@@ -222,7 +222,9 @@ def choices_for(
     """
     points = span.high - span.low + 1
     if points > LARGEST:
-        raise refuse("query.grid-points", column=aggregate.column, points=points, largest=LARGEST)
+        raise refuse(
+            "query.too-many-grid-points", column=aggregate.column, points=points, largest=LARGEST
+        )
 
     def choice(score: RankScore, name: str, share: Fraction) -> Choice:
         selection = Selection(score, span.low, span.high, paid(share))

@@ -97,7 +97,7 @@ class Reading(abc.ABC):
 
     def refuse_accuracy(self) -> Refused:
         """Why no accuracy can be promised where `promised` says nothing."""
-        return refuse("query.error-of-statistic-depends-on")
+        return refuse("query.no-accuracy-for-statistic")
 
     def rank_error(self, level: Fraction) -> float | None:
         """By how many ranks a value with a rank is off at most, with probability `level`."""
@@ -150,7 +150,7 @@ class Additive(Reading):
     """An error whose law is known, but for the number of rows."""
 
     def refuse_accuracy(self) -> Refused:
-        return refuse("query.error-of-mean-or-ratio-depends-on")
+        return refuse("query.no-accuracy-for-mean")
 
     @abc.abstractmethod
     def error(self, parts: Parts) -> Error:
@@ -267,7 +267,7 @@ class Combined(Reading):
     right: Reading
 
     def refuse_accuracy(self) -> Refused:
-        return refuse("query.error-of-mean-or-ratio-depends-on")
+        return refuse("query.no-accuracy-for-mean")
 
     @property
     def untold(self) -> str:  # type: ignore[override]
@@ -318,7 +318,7 @@ class AppliedReading(Reading):
         return self.of.needs_row_count
 
     def refuse_accuracy(self) -> Refused:
-        return refuse("query.error-of-function-depends-on")
+        return refuse("query.no-accuracy-for-function")
 
     def remark(self, alias: str, noisy: Noisy) -> str:
         return self.of.remark(alias, noisy)

@@ -114,7 +114,7 @@ class Smooth(Family):
         offered = any(name.startswith(_NAME) for name in names)
         if offered or not mechanism.startswith(_NAME):
             return None
-        return refuse("query.smooth-sensitivity-does-not-answer-this-question")
+        return refuse("query.not-smooth-question")
 
 
 def smoothed_for(aggregate: Aggregate, span: Span, epsilon: Fraction) -> list[SmoothNoise]:

@@ -162,5 +162,7 @@ def merged(name: str, several: Sequence[Strategy]) -> Strategy:
 def split(nano: int, shares: int) -> Fraction:
     """The price of one of several equal parts."""
     if nano < shares:
-        raise refuse("query.epsilon-shared", fraction=exactly(Fraction(nano, NANO)), shares=shares)
+        raise refuse(
+            "query.epsilon-share-too-small", fraction=exactly(Fraction(nano, NANO)), shares=shares
+        )
     return Fraction(nano // shares, NANO)

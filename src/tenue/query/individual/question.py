@@ -91,15 +91,17 @@ def inquire_individually(
 ) -> Inquiry[Answer]:
     """A question as the holder may ask it, or an analyst whom the holder allows to."""
     if terms.epsilon is None or terms.accuracy is not None:
-        raise refuse("query.individual-differential-privacy-is-asked-without-epsilon")
+        raise refuse("query.individual-epsilon-missing")
     question = parse(sql, schema)
     plan = plan_individual(question, render(question, schema), schema, affordable(terms.epsilon))
     approved = approval(question, schema)
     if not holder and (approved is None or not approved.limited):
-        raise refuse("query.holder-has-not-approved-question-for-individual")
+        raise refuse("query.question-not-approved")
     least = None if approved is None else approved.epsilon
     if least is not None and plan.epsilon < least:
-        raise refuse("query.epsilon-holder", epsilon=exactly(plan.epsilon), least=exactly(least))
+        raise refuse(
+            "query.below-approved-epsilon", epsilon=exactly(plan.epsilon), least=exactly(least)
+        )
     asked = inquire(plan, schema, seal)
 
     def read(stored: bytes, replayed: bool) -> Answer:
@@ -199,11 +201,11 @@ def _asked(question: Question, schema: Schema) -> tuple[Aggregate, list[Column]]
     known = isinstance(asked, Aggregate) and asked.kind in (*_STATISTICS, "quantile")
     computes = question.computed or question.persons is not None
     if not isinstance(asked, Aggregate) or not known or computes:
-        raise refuse("query.question-is-not-one-that-individual-differential")
+        raise refuse("query.not-individual-question")
     names = (asked.other, asked.column)
     columns = [schema.column(name) for name in names if name is not None]
     public = schema.unit == RECORD and schema.neighbours == "replace" and question.where is None
     unfit = [c for c in columns if c.missing is None or not isinstance(c, Number | Category)]
     if not public or unfit:
-        raise refuse("query.number-of-rows-that-question-is-about", name=(unfit or columns)[0].name)
+        raise refuse("query.individual-count-secret", name=(unfit or columns)[0].name)
     return asked, columns

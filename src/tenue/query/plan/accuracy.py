@@ -66,7 +66,7 @@ def least_price(accuracy: object, schema: Schema, plans: Callable[[int], Iterabl
     while not reached(high):
         high *= 2
         if high > LARGEST:
-            raise refuse("query.would-need-epsilon", reach=float(reach), largest=LARGEST // NANO)
+            raise refuse("query.accuracy-out-of-reach", reach=float(reach), largest=LARGEST // NANO)
     while high > 1 and still_reached(high // 2):
         high //= 2
     low = high // 2
@@ -89,4 +89,4 @@ def _widest(plan: Plan, schema: Schema, level: Fraction) -> float:
 def _wanted(accuracy: object) -> tuple[Fraction, Fraction]:
     if isinstance(accuracy, tuple | list) and len(accuracy) == 3 and accuracy[0] == "interval":
         return fraction_of_one(accuracy[1], "level"), above_zero(accuracy[2], "reach")
-    raise refuse("query.accuracy-is-accuracy-is-interval-level-reach", accuracy=accuracy)
+    raise refuse("query.invalid-accuracy", accuracy=accuracy)

@@ -124,8 +124,10 @@ def cut_count(
     nano: the whole price.
     """
     if not limits or any(limit.measured is None for limit in limits):
-        raise refuse("query.nothing-can-be-cut")
+        raise refuse("query.nothing-truncated")
     paid = int(nano * share)
     if not 0 < paid < nano:
-        raise refuse("query.epsilon-shared", fraction=exactly(Fraction(nano, NANO)), shares=2)
+        raise refuse(
+            "query.epsilon-share-too-small", fraction=exactly(Fraction(nano, NANO)), shares=2
+        )
     return CutCount(limits, request, neighbours, share, paid)

@@ -229,7 +229,7 @@ def _unknown(mechanism: object, candidates: Sequence[Candidate]) -> Refused:
         if refusal is not None:
             return refusal
     return refuse(
-        "query.mechanism-is-which-does-not-answer-this",
+        "query.mechanism-not-applicable",
         mechanism=str(mechanism)[:60],
         names=", ".join(f'"{name}"' for name in names),
         nearest=nearest(str(mechanism)[:60], names),

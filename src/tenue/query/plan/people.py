@@ -20,7 +20,7 @@ _HALF = Fraction(1, 2)
 def check_limited(schema: Schema) -> None:
     """Refuses questions about people who may have any number of rows."""
     if schema.unit != RECORD and schema.rows_per_unit is None:
-        raise refuse("query.unit-of-is-who-may-have-any-number", name=schema.name, unit=schema.unit)
+        raise refuse("query.rows-per-unit-missing", name=schema.name, unit=schema.unit)
 
 
 def kept_rows(schema: Schema) -> People | None:

@@ -73,9 +73,9 @@ def levels_for(question: Question, interval: Number) -> Mapping[Aggregate, Fract
         if isinstance(output, Output):
             walk(output.expression, 1 - level)
     if not found:
-        raise refuse("query.interval-is-given-and-question-asks-for")
+        raise refuse("query.interval-without-rank")
     if max(found.values()) > _SUREST:
-        raise refuse("query.interval-is-interval-may-miss-with-billionth", interval=interval)
+        raise refuse("query.interval-out-of-range", interval=interval)
     return found
 
 

@@ -101,9 +101,9 @@ def _applied(tree: Tree, node: exp.Expr, scope: Scope, depth: int) -> Expression
         this, given = tree.read(node, "this", "expression")
     number = Fraction(0) if given is None else read_constant(tree, given)
     if type(number) is not Fraction:
-        raise refuse("query.function-of-answer", name=function.upper())
+        raise refuse("query.answer-function-arguments", name=function.upper())
     if function == "round" and (number.denominator != 1 or abs(number) > _MOST_DECIMALS):
-        raise refuse("query.round-to", most=_MOST_DECIMALS)
+        raise refuse("query.round-digits", most=_MOST_DECIMALS)
     return _made(function, _read(tree, this, scope, depth + 1), number, scope)
 
 
@@ -122,7 +122,7 @@ def _cast(tree: Tree, node: exp.Expr, scope: Scope, depth: int) -> Expression:
     elif kind not in (exp.DType.INT, exp.DType.BIGINT):
         raise refuse_word("CAST")
     if type(digits) is not Fraction or digits.denominator != 1 or abs(digits) > _MOST_DECIMALS:
-        raise refuse("query.round-to", most=_MOST_DECIMALS)
+        raise refuse("query.round-digits", most=_MOST_DECIMALS)
     return _made("round", inner, digits, scope)
 
 
@@ -134,7 +134,7 @@ def _made(
 ) -> Expression:
     _refuse_moment(of, scope)
     if not has_aggregate(of):
-        raise refuse("query.function-of-answer", name=function.upper())
+        raise refuse("query.answer-function-arguments", name=function.upper())
     return Applied(function, of, number)
 
 
@@ -163,7 +163,9 @@ def _refuse_moment(side: Expression, scope: Scope) -> None:
         return  # computed, and so a number
     column = scope.schema.column(side.column or "")
     if not isinstance(column, Number):
-        raise refuse("query.nothing-can-added", name=side.name, name2=column.name, type=column.type)
+        raise refuse(
+            "query.arithmetic-needs-numbers", name=side.name, name2=column.name, type=column.type
+        )
 
 
 def refuse_function(tree: Tree, node: exp.Func) -> Refused:
@@ -172,7 +174,7 @@ def refuse_function(tree: Tree, node: exp.Func) -> Refused:
         (word for word in tree.called if word not in FUNCTIONS), node.sql_name()
     )
     return refuse(
-        "query.function-cannot-be-asked",
+        "query.unknown-aggregate",
         name=show(name),
         names=list_words(_NAMES),
         nearest=INSTEAD.get(name) or nearest(name[:100], FUNCTIONS),
@@ -226,12 +228,12 @@ def _within_group(tree: Tree, node: exp.Expr, scope: Scope, only: Rows | None) -
     function = replace(AGGREGATES[exp.Quantile], name="PERCENTILE_CONT")
     this, order = tree.parts(node, "this", "expression")
     if type(this) is not exp.PercentileCont or type(order) is not exp.Order:
-        raise refuse("query.within-group-does-not-follow-percentile-cont")
+        raise refuse("query.within-group-misplaced")
     (given,) = tree.read(this, "this")
     (ordered, *others) = tree.listed(order)
     column_node, descending, _ = tree.read(ordered, "this", "desc", "nulls_first")
     if others:
-        raise refuse("query.within-group-orders-by-several-columns")
+        raise refuse("query.within-group-columns")
     column = taken(tree, column_node, scope, function, only)
     q = _share(tree, given, function)
     return Aggregate(function.kind, column.name, q=1 - q if descending else q)
@@ -249,7 +251,7 @@ def _share(tree: Tree, node: exp.Expr | None, function: Function) -> Fraction:
     value = None if node is None else read_constant(tree, tree.unwrap(node))
     if isinstance(value, Fraction) and 0 < value < 1 and value.denominator <= _FINEST:
         return value
-    raise refuse("query.not-given-number-between-0", name=function.name, many=len(str(_FINEST)) - 1)
+    raise refuse("query.quantile-not-a-share", name=function.name, many=len(str(_FINEST)) - 1)
 
 
 def _distinct(
@@ -266,12 +268,12 @@ def _distinct(
         if known is not None and known.name.lower() == unit.lower():
             return Aggregate("units")
     if only is not None:
-        raise refuse("query.filter-beside", name=function.name, of="DISTINCT")
+        raise refuse("query.filter-not-applicable", name=function.name, of="DISTINCT")
     if not (is_column(counted) or is_computed(counted)):
         raise refuse_word("DISTINCT")
     column = taken(tree, counted, scope, function)
     if isinstance(column, Bounded) and column.steps >= MOST_VALUES:
-        raise refuse("query.too-many-values", name=column.name, most=MOST_VALUES)
+        raise refuse("query.too-many-distinct-values", name=column.name, most=MOST_VALUES)
     return Aggregate("distinct", column.name)
 
 
@@ -286,5 +288,5 @@ def _not_an_aggregate(tree: Tree, node: exp.Expr, scope: Scope) -> Refused:
         return refuse_word("EXISTS")
     if type(node) is exp.Column and type(node.this) is exp.Identifier:
         column = find_column(tree, node, scope)
-        return refuse("query.asked-stands-rows", name=column.name, names=list_words(_NAMES))
-    return refuse("query.question-asks-for-something-that-is-not", names=list_words(_NAMES))
+        return refuse("query.bare-column-selected", name=column.name, names=list_words(_NAMES))
+    return refuse("query.bare-expression-selected", names=list_words(_NAMES))

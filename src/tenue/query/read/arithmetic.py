@@ -23,7 +23,7 @@ _OPERATIONS: dict[str, Callable[[Fraction, Fraction], Fraction]] = {
 def computed(operator: Operator, left: Expression, right: Expression) -> Expression:
     """An operation on two expressions: constants are computed, the sides of + and * ordered."""
     if operator == "/" and right == ZERO:
-        raise refuse("query.question-divides-by-0")
+        raise refuse("query.division-by-zero")
     if isinstance(left, Constant) and isinstance(right, Constant):
         return Constant(limited(_OPERATIONS[operator](left.value, right.value)))
     if operator in ("+", "*") and not isinstance(left, Arithmetic):

@@ -38,7 +38,7 @@ def read_constant(tree: Tree, node: exp.Expr) -> Constant | None:
     if type(node) is exp.Cast:
         return _moment(tree, node)
     if type(node) is exp.Null:
-        raise refuse("query.question-compares-with-null")
+        raise refuse("query.compared-with-null")
     return None
 
 
@@ -55,14 +55,14 @@ def limited(value: Fraction) -> Fraction:
     """The number, refused if its numerator or denominator has more than 300 digits."""
     if abs(value.numerator) < _LARGEST and value.denominator < _LARGEST:
         return value
-    raise refuse("query.number-is-too-long")
+    raise refuse("query.number-too-long")
 
 
 def in_reach(size: Fraction | int) -> None:
     """Refuses a factor with which sums, and the squares of their errors, would leave the range of
     floats: the answer is told in these, and that must not fail after it was paid."""
     if max(abs(size.numerator), size.denominator) >= LARGEST_FACTOR:
-        raise refuse("query.number-is-beyond-arithmetic")
+        raise refuse("query.number-beyond-arithmetic")
 
 
 def instant(column: Bounded, value: Constant) -> Fraction:
@@ -82,7 +82,7 @@ def instant(column: Bounded, value: Constant) -> Fraction:
 def refuse_value(column: Column, value: Constant) -> Refused:
     """The refusal of a constant that is not of the column's type."""
     return refuse(
-        "query.is-compared-with",
+        "query.constant-type-mismatch",
         name=column.name,
         value=show(value),
         type=column.type,
@@ -115,7 +115,7 @@ def _moment(tree: Tree, node: exp.Expr) -> date | datetime:
                 return moment
     except ValueError:
         pass
-    raise refuse("query.is-not-date-or-local-time", text=show(text))
+    raise refuse("query.invalid-date", text=show(text))
 
 
 def _example(column: Column) -> str:

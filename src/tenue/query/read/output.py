@@ -69,10 +69,10 @@ class Selected:
 def read_selected(tree: Tree, nodes: list[exp.Expr], scope: Scope) -> tuple[Selected, ...]:
     """The entries of SELECT, in order."""
     if len(nodes) > _MOST_OUTPUTS:
-        raise refuse("query.question-asks-for-columns", many=len(nodes), most_outputs=_MOST_OUTPUTS)
+        raise refuse("query.too-many-outputs", many=len(nodes), most_outputs=_MOST_OUTPUTS)
     selected = tuple(_selected(tree, node, scope) for node in nodes)
     if not any(entry.expression for entry in selected):
-        raise refuse("query.question-asks-for-no-aggregate")
+        raise refuse("query.no-aggregate")
     return selected
 
 
@@ -97,7 +97,7 @@ def read_key_sets(
     chosen = _chosen(selected, grouped)
     for key in (key for entry in selected for key in entry.grouping):
         if key not in chosen:
-            raise refuse("query.is-selected-and-not-grouped", column=key.column)
+            raise refuse("query.not-grouped", column=key.column)
     refuse_cells(chosen)
     return chosen, tuple(tuple(sorted(chosen.index(key) for key in keys)) for keys in sets)
 
@@ -106,10 +106,10 @@ def _chosen(selected: tuple[Selected, ...], grouped: tuple[Key, ...]) -> tuple[K
     chosen = tuple(dict.fromkeys(entry.key for entry in selected if entry.key is not None))
     for key in chosen:
         if key not in grouped:
-            raise refuse("query.is-selected-and-not-grouped", column=key.column)
+            raise refuse("query.not-grouped", column=key.column)
     for key in grouped:
         if key not in chosen:
-            raise refuse("query.is-grouped-and-not-selected", column=key.column)
+            raise refuse("query.key-not-selected", column=key.column)
     return chosen
 
 
@@ -121,7 +121,7 @@ def name_outputs(
     for entry in selected:
         if entry.alias is not None:
             if entry.alias.lower() in taken:
-                raise refuse("query.two-columns-of-answer-are-called", alias=show(entry.alias))
+                raise refuse("query.output-named-twice", alias=show(entry.alias))
             taken.add(entry.alias.lower())
     outputs: list[KeyOutput | Output | GroupingOutput] = []
     for entry in selected:
@@ -142,7 +142,7 @@ def place(tree: Tree, node: exp.Expr, count: int) -> int | None:
     value = read_constant(tree, node)
     if isinstance(value, Fraction) and value.denominator == 1 and 1 <= value <= count:
         return int(value) - 1
-    raise refuse("query.is-not-place-of-selected-column", value=show(value), count=count)
+    raise refuse("query.position-out-of-range", value=show(value), count=count)
 
 
 def _selected(tree: Tree, node: exp.Expr, scope: Scope) -> Selected:
@@ -161,7 +161,7 @@ def _selected(tree: Tree, node: exp.Expr, scope: Scope) -> Selected:
         return Selected(alias, spelled, plain, read_key(tree, node, scope))
     expression = read_expression(tree, node, scope)
     if not has_aggregate(expression):
-        raise refuse("query.column-of-answer-is-constant")
+        raise refuse("query.constant-output")
     return Selected(alias, spelled, expression=expression)
 
 
@@ -186,7 +186,7 @@ def _named(tree: Tree, node: exp.Expr, selected: tuple[Selected, ...], scope: Sc
         return read_key(tree, node, scope)
     key = selected[at].key
     if key is None:
-        raise refuse("query.group-by-names-aggregate")
+        raise refuse("query.group-by-aggregate")
     return key
 
 

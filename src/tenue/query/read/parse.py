@@ -30,7 +30,7 @@ def parse(sql: str, schema: Schema) -> Question:
     """The question that a SQL text asks of the table, if that is one table; see `parse_select`."""
     found = parse_select(sql, schema)
     if isinstance(found, GroupingSets):
-        raise refuse("query.grouping-sets-here")
+        raise refuse("query.grouping-sets-not-here")
     return found
 
 

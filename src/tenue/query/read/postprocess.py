@@ -58,7 +58,9 @@ class Afterwards:
         found = set(self._comparisons(condition))
         if len(found) > _MOST_COMPARISONS:
             raise refuse(
-                "query.having-has-comparisons", many=len(found), most_comparisons=_MOST_COMPARISONS
+                "query.too-many-having-comparisons",
+                many=len(found),
+                most_comparisons=_MOST_COMPARISONS,
             )
         return tuple(sorted(found, key=repr))
 
@@ -67,11 +69,11 @@ class Afterwards:
         if order is None:
             return ()
         if not self.keys:
-            raise refuse("query.order-by-stands-in-question-without-group")
+            raise refuse("query.order-of-one-row")
         orders: dict[str, Order] = {}
         for entry in self.tree.listed(order):
             if type(entry) is not exp.Ordered:
-                raise refuse("query.order-by-has-something-else")
+                raise refuse("query.order-not-allowed")
             this, descending = self.tree.read(entry, "this", "desc")
             this = self.tree.unwrap(this)
             at = place(self.tree, this, len(self.outputs))
@@ -90,7 +92,7 @@ class Afterwards:
             value = read_constant(self.tree, expression)
         least = 0 if self.keys else 1
         if type(value) is not Fraction or value.denominator != 1 or value < least:
-            raise refuse("query.limit-is-not-followed-by-number-of", least=least)
+            raise refuse("query.limit-not-a-number", least=least)
         return int(value) if value < cells else None
 
     def _comparisons(self, condition: exp.Expr) -> Iterator[Comparison]:
@@ -132,7 +134,7 @@ class Afterwards:
         if named is not None:
             column = self.scope.schema.columns[named]
             if operator not in ("=", "<>"):
-                raise refuse("query.is-compared-by-order", name=column.name, type=column.type)
+                raise refuse("query.output-without-order", name=column.name, type=column.type)
             if isinstance(column, Category):
                 find_categories(column, [value])
             elif not isinstance(value, bool):
@@ -140,7 +142,7 @@ class Afterwards:
             if isinstance(value, str | bool):
                 return value
         if type(value) is not Fraction:
-            raise refuse("query.is-compared-with-2", alias=output.alias, value=show(value))
+            raise refuse("query.output-compared-with-text", alias=output.alias, value=show(value))
         return value
 
     def _labels(self, key: Key) -> tuple[Label, ...]:
@@ -216,7 +218,7 @@ class Afterwards:
             if found:
                 return found[0]
         raise refuse(
-            "query.is-not-column-of-answer",
+            "query.not-an-output",
             name=show(name),
             nearest=nearest(name[:100], (output.alias for output in self.outputs)),
         )
@@ -228,7 +230,7 @@ def _labelled(
     """A constant that is compared with a label of a computed key."""
     same_kind = type(value) is type(labels[0])
     if not same_kind or (operator not in ("=", "<>") and not isinstance(value, Fraction)):
-        raise refuse("query.is-compared-with-2", alias=output.alias, value=show(value))
+        raise refuse("query.output-compared-with-text", alias=output.alias, value=show(value))
     return value  # type: ignore[return-value]
 
 
@@ -239,8 +241,8 @@ def _category(output: Column) -> str | None:
 
 
 def _not_a_comparison() -> Refused:
-    return refuse("query.having-has-something-that-is-not-comparison")
+    return refuse("query.having-not-a-comparison")
 
 
 def _not_selected(what: str) -> Refused:
-    return refuse("query.stands-in-having-or-order-by-and", said=what)
+    return refuse("query.having-not-selected", said=what)

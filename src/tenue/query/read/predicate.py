@@ -84,13 +84,13 @@ class Conditions:
             return self._is(node, scope)
         column = self._column(node, scope)
         if not isinstance(column, Boolean):
-            raise refuse("query.stands-alone-as-condition", name=column.name)
+            raise refuse("query.condition-not-boolean", name=column.name)
         return held(column, (1, 1))
 
     def _count(self, parts: int) -> None:
         self._tree.conditions += parts
         if self._tree.conditions > _MOST_PARTS:
-            raise refuse("query.conditions-have-more-than-parts", most_parts=_MOST_PARTS)
+            raise refuse("query.too-many-conditions", most_parts=_MOST_PARTS)
 
     def _column(self, node: exp.Expr, scope: Scope) -> Column:
         node = self._tree.unwrap(node)
@@ -114,7 +114,7 @@ class Conditions:
         if type(node) is exp.Column and type(node.this) is exp.Identifier:
             name = read_name(self._tree, read_reference(self._tree, node, scope))
             if name in scope.columns:
-                raise refuse("query.condition-compares-two-columns")
+                raise refuse("query.two-columns-compared")
             refuse_unquoted(node, scope)
             raise refuse("query.text-needs-quotes", name=name[:100])
         refuse_unquoted(node, scope)
@@ -144,7 +144,7 @@ class Conditions:
         this, listed = self._tree.read(node, "this", "expressions")
         column = self._column(this, scope)
         if not listed:
-            raise refuse("query.list-has-no-value")
+            raise refuse("query.empty-list")
         if isinstance(column, Bounded):  # a list of categories can only become shorter
             self._count(len(listed) - 1)
         values = [self._constant(value, scope) for value in listed]
@@ -156,7 +156,7 @@ class Conditions:
         this, expression, negate = self._tree.read(node, "this", "expression", "negate")
         column, pattern = self._column(this, scope), self._constant(expression, scope)
         if not isinstance(column, Category) or not isinstance(pattern, str):
-            raise refuse("query.is-compared-by-like", name=column.name, type=column.type)
+            raise refuse("query.like-needs-category", name=column.name, type=column.type)
         found = (
             (place, place)
             for place, category in enumerate(column.categories)
@@ -177,7 +177,7 @@ class Conditions:
     def _is_truth(self, column: Column, value: Constant | None) -> Rows:
         """IS TRUE and IS FALSE, which a missing value does not make unknown."""
         if not isinstance(column, Boolean):
-            raise refuse("query.stands-alone-as-condition", name=column.name)
+            raise refuse("query.condition-not-boolean", name=column.name)
         there = held(column, (int(value is True), int(value is True)))
         return several(True, [there, Absent(column.name, absent=False)])
 
@@ -205,7 +205,7 @@ def find_categories(column: Category, values: Iterable[Constant]) -> list[Span]:
             raise refuse_value(column, value)
         if value not in places:
             raise refuse(
-                "query.is-not-category-of",
+                "query.unknown-category",
                 value=show(value),
                 name=column.name,
                 nearest=nearest(value[:100], places),
@@ -253,7 +253,7 @@ def _compared(column: Column, operator: Operator, value: Constant) -> Held:
     else:
         raise refuse_value(column, value)
     if operator != "=":
-        raise refuse("query.is-compared-by-order-2", name=column.name, type=column.type)
+        raise refuse("query.column-without-order", name=column.name, type=column.type)
     return held(column, *spans)
 
 

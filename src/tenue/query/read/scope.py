@@ -61,7 +61,7 @@ def read_alias(tree: Tree, node: exp.Expr) -> str:
     name = read_name(tree, node)
     if is_column_name(name):
         return name
-    raise refuse("query.cannot-be-name", name=show(name))
+    raise refuse("query.invalid-name", name=show(name))
 
 
 def read_reference(tree: Tree, node: exp.Expr, scope: Scope) -> exp.Expr:
@@ -72,7 +72,9 @@ def read_reference(tree: Tree, node: exp.Expr, scope: Scope) -> exp.Expr:
         own = scope.title is not None and title.lower() == scope.title.lower()
         if not own and title.lower() not in scope.others:
             raise refuse(
-                "query.not-table", title=show(title), detail=scope.title or scope.schema.name
+                "query.table-not-in-scope",
+                title=show(title),
+                detail=scope.title or scope.schema.name,
             )
     named: exp.Expr = this
     return named
@@ -90,11 +92,13 @@ def find_column(tree: Tree, node: exp.Expr, scope: Scope) -> Column:
     column = scope.columns.get(name)
     if column is None:
         refuse_unquoted(node, scope)
-        raise refuse("query.no-column", name=show(name), nearest=nearest(name[:100], scope.columns))
+        raise refuse(
+            "query.unknown-column", name=show(name), nearest=nearest(name[:100], scope.columns)
+        )
     is_unit = column.name.lower() == scope.schema.unit.lower()
     if is_unit or isinstance(column, Identifier) or column.role == "identifier":
         raise refuse(
-            "query.questions-are-about-groups-of-people-and",
+            "query.identifier-in-question",
             name=column.name,
             word="the unit that is protected" if is_unit else "an identifier",
         )
@@ -104,7 +108,7 @@ def find_column(tree: Tree, node: exp.Expr, scope: Scope) -> Column:
 def _of_lookup(name: str, columns: Named[Column]) -> Column:
     if name in columns:
         return columns[name]
-    raise refuse("query.no-column", name=show(name), nearest=nearest(name[:100], columns))
+    raise refuse("query.unknown-column", name=show(name), nearest=nearest(name[:100], columns))
 
 
 def refuse_unquoted(node: exp.Expr | None, scope: Scope) -> None:

@@ -40,7 +40,7 @@ def read_source(
         select, alias = tree.parts(cte, "this", "alias")
         name = _title(tree, alias) or ""
         if name.lower() in defined:
-            raise refuse("query.is-defined-twice", name=show(name))
+            raise refuse("query.name-defined-twice", name=show(name))
         defined.add(name.lower())
         known[name.lower()] = _folded(tree, conditions, known, select).named(name)
     return join(tree, _from(tree, conditions, known, from_), joins or [])
@@ -57,13 +57,13 @@ def _from(tree: Tree, conditions: Conditions, known: _Known, from_: exp.Expr | N
         select, alias = tree.read(source, "this", "alias")
         return _folded(tree, conditions, known, select).named(_title(tree, alias))
     if type(source) is not exp.Table or type(source.this) is not exp.Identifier:
-        raise refuse("query.question-does-not-read-table")
+        raise refuse("query.no-table")
     name, alias = tree.read(source, "this", "alias")
     title = read_name(tree, name)
     scope = known.get(title.lower())
     if scope is None:
         raise refuse(
-            "query.there-is-no-table",
+            "query.unknown-table",
             title=show(title),
             nearest=nearest(title[:100], (found.title or "" for found in known.values())),
         )
@@ -73,7 +73,7 @@ def _from(tree: Tree, conditions: Conditions, known: _Known, from_: exp.Expr | N
 def _folded(tree: Tree, conditions: Conditions, known: _Known, select: exp.Expr) -> Scope:
     """The scope that a CTE or a derived table offers."""
     if type(select) is not exp.Select:
-        raise refuse("query.derived-table-is-not-select")
+        raise refuse("query.derived-not-a-select")
     chosen, from_, where, group, joins = tree.read(
         select, "expressions", "from_", "where", "group", "joins"
     )
@@ -85,10 +85,10 @@ def _folded(tree: Tree, conditions: Conditions, known: _Known, select: exp.Expr)
     for expression in chosen:
         for name, column in _projected(tree, expression, inner):
             if name.lower() in columns:
-                raise refuse("query.derived-table-has-two-columns", name=show(name))
+                raise refuse("query.derived-duplicate-column", name=show(name))
             columns[name.lower()] = name, column
     if not columns:
-        raise refuse("query.derived-table-has-no-columns")
+        raise refuse("query.derived-without-columns")
     return Scope(inner.schema, None, Named(columns.values()), left.rows, inner.persons)
 
 
@@ -111,6 +111,6 @@ def _projected(tree: Tree, node: exp.Expr, scope: Scope) -> Iterator[tuple[str, 
     if type(node) is exp.Column and type(node.this) is exp.Star:
         node = read_reference(tree, node, scope)
     if type(node) is not exp.Star or alias is not None:
-        raise refuse("query.derived-table-computes-something")
+        raise refuse("query.derived-unnamed-expression")
     tree.read(node)
     yield from scope.columns.items()

@@ -58,11 +58,11 @@ _NUMBER = re.compile(r"\d+(_\d+)*\.?\d*([eE][+-]?\d+)?", re.ASCII)
 def read_tokens(sql: str, schema: Table) -> list[Token]:
     """The words, signs and values of a text; refused if no question has them, or so many."""
     if not isinstance(sql, str):
-        raise refuse("query.question-is-not-text")
+        raise refuse("query.question-not-text")
     if len(sql) > _MOST_CHARACTERS:
-        raise refuse("query.question-characters", many=len(sql), most_characters=_MOST_CHARACTERS)
+        raise refuse("query.question-too-long", many=len(sql), most_characters=_MOST_CHARACTERS)
     if any("\ud800" <= sign <= "\udfff" for sign in sql):
-        raise refuse("query.question-holds-half-of-surrogate-pair")
+        raise refuse("query.question-invalid-character")
     try:
         tokens = DIALECT.tokenize(sql)
     except Exception:  # whatever a tokenizer may raise: its message is not ours
@@ -121,16 +121,16 @@ def called_in(tokens: list[Token]) -> list[str]:
 
 def _refuse_hints(tokens: list[Token]) -> None:
     if any(comment.startswith("+") for token in tokens for comment in token.comments):
-        raise refuse("query.comment-is-hint-to-database")
+        raise refuse("query.question-with-hint")
 
 
 def _refuse_other_statements(tokens: list[Token]) -> None:
     if not tokens:
-        raise refuse("query.question-is-empty")
+        raise refuse("query.question-empty")
     if tokens[0].token_type not in (T.SELECT, T.WITH):
-        raise refuse("query.question-does-not-begin-with-select")
+        raise refuse("query.question-not-a-select")
     if any(token.token_type is T.SEMICOLON for token in tokens):
-        raise refuse("query.text-has-several-statements")
+        raise refuse("query.several-statements")
 
 
 def _refuse_unknown(tokens: list[Token], declared: set[str], *, joins: bool) -> None:
@@ -184,7 +184,7 @@ def _refuse_size(tokens: list[Token]) -> None:
     if max(kinds[T.SELECT], kinds[T.FROM], kinds[T.WITH]) > _MOST_SELECTS:
         raise too_deep()
     if len(tokens) - sum(kinds[kind] for kind in (*_NAMES, *_VALUES, T.COMMA)) > _MOST_SIGNS:
-        raise refuse("query.question-has-too-many-parts", most_signs=_MOST_SIGNS)
+        raise refuse("query.question-too-many-parts", most_signs=_MOST_SIGNS)
 
 
 def _refuse_odd_numbers(tokens: list[Token], sql: str) -> None:
@@ -195,5 +195,6 @@ def _refuse_odd_numbers(tokens: list[Token], sql: str) -> None:
         joined = after and after.start == token.end + 1 and after.token_type not in _ENDS_NUMBER
         if joined or not _NUMBER.fullmatch(written):
             raise refuse(
-                "query.not-number", written=show(written + (after.text if after and joined else ""))
+                "query.malformed-number",
+                written=show(written + (after.text if after and joined else "")),
             )

@@ -137,13 +137,13 @@ def refuse_part(part: str) -> Refused:
 
 def too_deep() -> Refused:
     """The refusal of parentheses in parentheses in parentheses."""
-    return refuse("query.question-is-nested-too-deeply", most_nested=MOST_NESTED)
+    return refuse("query.question-too-deep", most_nested=MOST_NESTED)
 
 
 def unreadable(near: str | None = None) -> Refused:
     """The refusal of a text that is not SQL."""
     where = f" near {show(near)}" if near else ""
-    return refuse("query.question-cannot-be-read", where=where)
+    return refuse("query.syntax-error", where=where)
 
 
 def list_words(words: tuple[str, ...]) -> str:

@@ -54,7 +54,7 @@ def question_of(schema: Schema, name: str) -> str:
     """The question whose answer is needed."""
     column = schema.column(name)
     if not isinstance(column, Number):
-        raise refuse("query.bounds-of-what-is-no-number", name=column.name, type=column.type)
+        raise refuse("query.bounds-of-non-number", name=column.name, type=column.type)
     asked = [
         f"QUANTILE({sql_name(column.name)}, {float(share)}) AS q{place}"
         for place, share in enumerate(_SHARES)

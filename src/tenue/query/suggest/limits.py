@@ -42,7 +42,7 @@ def plan_limits(
 ) -> Quantiles:
     """What is drawn, at which price; from the schema alone."""
     if schema.unit == RECORD:
-        raise refuse("query.records-have-no-limits", name=schema.name)
+        raise refuse("query.limits-of-records", name=schema.name)
     named = None if column is None else number_column(schema, column)
     keys = _keys(schema, by)
     return Quantiles(
@@ -115,7 +115,7 @@ def _asked(plan: Quantiles) -> str:
 def _keys(schema: Schema, by: Sequence[str]) -> tuple[Key, ...]:
     """The groups, read as the GROUP BY of a question."""
     if isinstance(by, str) or not all(isinstance(text, str) for text in by):
-        raise refuse("query.by-is-not-list-of-texts")
+        raise refuse("query.groups-not-a-list")
     if not by:
         return ()
     texts = ", ".join(sql_name(text) if text in schema.columns else text for text in by)
@@ -123,7 +123,7 @@ def _keys(schema: Schema, by: Sequence[str]) -> tuple[Key, ...]:
     sql = f"SELECT {texts}, COUNT(*) FROM {table} GROUP BY {texts}"  # noqa: S608 - `parse` reads it
     question = parse(sql, schema)
     if question.computed:
-        raise refuse("query.by-is-not-list-of-texts")
+        raise refuse("query.groups-not-a-list")
     return question.keys
 
 
@@ -131,5 +131,5 @@ def _shares(quantiles: Sequence[Number]) -> tuple[Fraction, ...]:
     given = quantiles if isinstance(quantiles, list | tuple) else [quantiles]
     found = sorted({fraction_of_one(share, "quantiles") for share in given})
     if not 1 <= len(found) <= _MOST_SHARES:
-        raise refuse("query.quantiles-are-too-many", many=len(found), most=_MOST_SHARES)
+        raise refuse("query.too-many-quantiles", many=len(found), most=_MOST_SHARES)
     return tuple(found)

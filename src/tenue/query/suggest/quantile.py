@@ -124,7 +124,7 @@ def sought_for(keys: Sequence[Key], column: Number | None, most: int) -> tuple[S
         low, high = int(column.low / column.grid), int(column.high / column.grid)
         ends = most * min(low, 0), most * max(high, 0)
         if ends[1] - ends[0] >= LARGEST:
-            raise refuse("query.sums-have-too-many-steps", name=column.name, most=most)
+            raise refuse("query.person-sum-too-large", name=column.name, most=most)
         if high > 0:
             found.append(Sought(Contribution("largest", column.name), *ends))
         if low < 0:
@@ -136,5 +136,5 @@ def number_column(schema: Schema, name: str) -> Number:
     """The column whose sums are asked about; refused if it has none."""
     column = schema.column(name)
     if not isinstance(column, Number):
-        raise refuse("query.limits-need-a-number", name=column.name, type=column.type)
+        raise refuse("query.limits-of-non-number", name=column.name, type=column.type)
     return column

@@ -284,7 +284,9 @@ def make_block(
         scale *= nano * bottom / top * (1 - 1e-12)
     if min(prices) < 1:
         shares = len(prices)
-        raise refuse("query.epsilon-shared", fraction=exactly(Fraction(nano, NANO)), shares=shares)
+        raise refuse(
+            "query.epsilon-share-too-small", fraction=exactly(Fraction(nano, NANO)), shares=shares
+        )
     swap = swap_of(chosen.strategy, quantity, prices) if replace else Fraction(1)
     return Block(
         quantity,

@@ -113,7 +113,7 @@ class _Cell:
 def combine(answers: Sequence[Answer], coefficients: Mapping[Key, Number]) -> Combination:
     """The weighted sum of some answers."""
     if not isinstance(coefficients, Mapping) or not coefficients:
-        raise refuse("query.combine-takes-coefficients")
+        raise refuse("query.combine-without-coefficients")
     total, slack = Fraction(0), Fraction(0)
     rows: list[tuple[tuple[int, int, int], float]] = []
     blocks: Any = ()
@@ -132,9 +132,9 @@ def covariance(answers: Sequence[Answer]) -> Reals:
     outputs, in the order in which they are asked for."""
     cells = [one for answer in answers for one in _cells(answer)]
     if not cells:
-        raise refuse("query.answers-share-no-strategy")
+        raise refuse("query.answers-not-joint")
     if len(cells) > MOST_IN_COVARIANCE:
-        raise refuse("query.covariance-is-large", many=len(cells), most=MOST_IN_COVARIANCE)
+        raise refuse("query.covariance-too-large", many=len(cells), most=MOST_IN_COVARIANCE)
     blocks = cells[0].reading.found.blocks
     places = sorted({(block, side) for one in cells for (block, side, _), _ in one.rows})
     found = np.zeros((len(cells), len(cells)))
@@ -163,7 +163,7 @@ def _cells(answer: Answer) -> list[_Cell]:
 def _found(answers: Sequence[Answer], key: object) -> _Cell:
     number, *rest = key if isinstance(key, tuple) else (key,)
     if type(number) is not int or not 0 <= number < len(answers):
-        raise refuse("query.combine-names-no-answer", key=str(key)[:60], many=len(answers))
+        raise refuse("query.combine-unknown-answer", key=str(key)[:60], many=len(answers))
     answer = answers[number]
     outputs = [o.alias for o in answer.plan.question.outputs if isinstance(o, Output)]
     labels = [tuple(map(plain, one)) for one in cell_labels(answer.plan.question, answer.schema)]
@@ -171,10 +171,10 @@ def _found(answers: Sequence[Answer], key: object) -> _Cell:
     alias = rest[keys] if len(rest) == keys + 1 else outputs[0] if len(outputs) == 1 else None
     place = tuple(rest[:keys])
     if alias not in outputs or place not in labels or len(rest) > keys + 1:
-        raise refuse("query.combine-names-no-cell", key=str(key)[:60], names=", ".join(outputs))
+        raise refuse("query.combine-unknown-cell", key=str(key)[:60], names=", ".join(outputs))
     reading = answer.plan.readings[outputs.index(str(alias))]
     if not isinstance(reading, Estimated):
         if isinstance(reading, EstimatedMean):
-            raise refuse("query.combine-needs-linear")
-        raise refuse("query.answers-share-no-strategy")
+            raise refuse("query.combine-not-linear")
+        raise refuse("query.answers-not-joint")
     return _Cell(answer, reading, labels.index(place))

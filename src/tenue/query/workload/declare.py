@@ -35,7 +35,7 @@ class Line:
         """The histogram, as SQL."""
         column = schema.column(self.column)
         if not isinstance(column, Bounded) or column.type != "number":
-            raise refuse("query.declared-needs-number", name=column.name, type=column.type)
+            raise refuse("query.workload-of-non-number", name=column.name, type=column.type)
         width = show(column.grid if self.width is None else exact(self.width, "width"))
         name = _quoted(column.name, schema)
         where = "" if self.where is None else f" WHERE {self.where}"
@@ -48,7 +48,7 @@ class Line:
         """Refuses texts that became anything but the one histogram."""
         _check_counts(questions)
         if len(questions[0].keys) != 1:
-            raise refuse("query.declared-where")
+            raise refuse("query.workload-unknown-parts")
 
     def rows(self, atoms: int) -> Runs:
         """What is added up, over the cells of the histogram."""
@@ -98,7 +98,7 @@ def _check_counts(questions: Sequence[Question]) -> None:
     for question in questions:
         after = question.having or question.order or question.limit is not None
         if after or question.persons is not None or question.aggregates() != (Aggregate("count"),):
-            raise refuse("query.declared-where")
+            raise refuse("query.workload-unknown-parts")
 
 
 @checked_call
@@ -130,8 +130,8 @@ def marginals(columns: Sequence[str], *, ways: int = 2, where: str | None = None
     """
     names = tuple(columns) if isinstance(columns, list | tuple) else ()
     if not names or not all(isinstance(name, str) for name in names):
-        raise refuse("query.declared-columns-are-not-a-list")
+        raise refuse("query.workload-columns-not-list")
     many = whole(ways, "ways", least=1)
     if many > len(names):
-        raise refuse("query.declared-ways", ways=many, columns=len(names))
+        raise refuse("query.workload-dimension", ways=many, columns=len(names))
     return Tables(names, many, where)

@@ -112,7 +112,7 @@ class WorkloadPlan:
         line = self.workload.line
         if line is not None:
             if len(line) > _MOST_RANGES:
-                raise refuse("query.accuracy-of-ranges", many=len(line), most=_MOST_RANGES)
+                raise refuse("query.too-many-ranges", many=len(line), most=_MOST_RANGES)
             (block,) = self.workload.blocks
             sizes = np.sqrt(np.maximum(block.estimator.variances(line), 0))
             return sizes, lambda place: row_law(block, line, place)
@@ -236,7 +236,7 @@ def least_price_of_many(accuracy: object, planned: Callable[[int], WorkloadPlan]
     kinds = {"interval": max, "mean-interval": lambda widths: sum(widths) / len(widths)}
     given = tuple(accuracy) if isinstance(accuracy, tuple | list) else ()
     if len(given) != 3 or not isinstance(given[0], str) or given[0] not in kinds:
-        raise refuse("query.accuracy-of-many", accuracy=accuracy)
+        raise refuse("query.accuracy-of-many-invalid", accuracy=accuracy)
     level, asked = fraction_of_one(given[1], "level"), float(above_zero(given[2], "reach"))
     reach = asked * _SPARE
     price, low, high = NANO, 0, LARGEST + 1
@@ -255,4 +255,4 @@ def least_price_of_many(accuracy: object, planned: Callable[[int], WorkloadPlan]
         price = max(wanted, 1) if low < wanted < high else math.isqrt(max(low, 1) * high)
     if high <= LARGEST:
         return high
-    raise refuse("query.would-need-epsilon", reach=asked, largest=LARGEST // NANO)
+    raise refuse("query.accuracy-out-of-reach", reach=asked, largest=LARGEST // NANO)

@@ -139,7 +139,7 @@ def plan_workload(
     consistent: whether totals shall be the sums of their parts wherever some strategy is found.
     """
     if not 1 <= len(questions) <= MOST_QUESTIONS:
-        raise refuse("query.questions-asked", many=len(questions), most_questions=MOST_QUESTIONS)
+        raise refuse("query.too-many-questions", many=len(questions), most_questions=MOST_QUESTIONS)
     if any(question.persons is None for question in questions):
         check_limited(schema)
     fair = minimise != MEAN
@@ -162,7 +162,7 @@ def plan_line(declared: Line, question: Question, text: str, schema: Schema, nan
     if question.cells > MOST_VALUES:
         name = declared.column
         raise refuse(
-            "query.declared-has-many-cells", name=name, many=question.cells, most=MOST_VALUES
+            "query.workload-too-many-values", name=name, many=question.cells, most=MOST_VALUES
         )
     check_limited(schema)
     alone = Alone([question], [text], schema, nano, VARIANCE)

@@ -88,11 +88,13 @@ def draft(
         <BLANKLINE>
     """
     if purpose not in PURPOSES:
-        raise refuse("schema.purpose", purpose=literal(str(purpose)), names=", ".join(PURPOSES))
+        raise refuse(
+            "schema.unknown-purpose", purpose=literal(str(purpose)), names=", ".join(PURPOSES)
+        )
     given = list(columns)
     kept, left_out = _sorted_out(given)
     if not kept:
-        raise refuse("schema.no-column-can-be-declared")
+        raise refuse("schema.no-usable-column")
     legend = _LEGEND if purpose == "ask" else f"{_LEGEND}#\n{_ROLES}"
     parts = [_HEAD, _table(name if is_identifier(name) else BLANK, source, kept), legend]
     parts += [_column(column, purpose) for column in kept]
@@ -113,7 +115,9 @@ def _sorted_out(columns: list[DraftColumn]) -> tuple[list[DraftColumn], list[str
     for column in columns:
         if column.type not in KEYS:
             name, kind = literal(column.name), literal(column.type)
-            raise refuse("schema.type", literal=name, literal2=kind, names=", ".join(KEYS))
+            raise refuse(
+                "schema.unknown-column-type", literal=name, literal2=kind, names=", ".join(KEYS)
+            )
         if not is_column_name(column.name):
             left_out.append(f"{literal(column.name)}, a name to change in a view")
         elif column.name.lower() in kept:

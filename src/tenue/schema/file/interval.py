@@ -195,7 +195,7 @@ def _days(value: object) -> Fraction:
 def _seconds(value: object) -> Fraction:
     grid = above_zero(value, "grid")
     if (grid / _MICROSECOND).denominator != 1:
-        raise refuse("schema.grid-is-seconds-have-at-most-six", value=show(value))
+        raise refuse("schema.too-many-second-decimals", value=show(value))
     return grid
 
 

@@ -71,6 +71,7 @@ def refusal(mistakes: Sequence[Mistake], file: str) -> Refused:
             f"{', '.join(filter(None, (file, only.place)))}: {only.what}",
             only.allowed,
             only.fix,
+            code="schema-mistakes",
             mistakes=ordered,
             file=file,
         )
@@ -84,7 +85,7 @@ def refusal(mistakes: Sequence[Mistake], file: str) -> Refused:
         lines.append(f"and {len(ordered) - _LISTED} more, which are told when these are corrected.")
     listed = "".join("\n" + hanging(line, "  * ") for line in lines)
     return refuse(
-        "schema.has-mistakes",
+        "schema.schema-mistakes",
         mistakes=ordered,
         file=file,
         many=len(ordered),

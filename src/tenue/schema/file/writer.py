@@ -51,7 +51,7 @@ def edited(text: str, values: Mapping[str, Any]) -> str:
     except (TOMLKitError, ValueError, KeyError):
         sound = False
     if not sound:
-        raise refuse("schema.layout-of-this-schema-cannot-be-edited")
+        raise refuse("schema.schema-layout-not-editable")
     return result
 
 
@@ -76,7 +76,7 @@ def write_whole(path: Path, text: str) -> None:
     except (OSError, ValueError):
         if draft is not None:
             draft.unlink(missing_ok=True)
-        raise refuse("schema.file-cannot-be-written", name=path.name) from None
+        raise refuse("schema.file-not-writable", name=path.name) from None
 
 
 def _section(title: str, values: Mapping[str, Any]) -> str:

@@ -49,7 +49,7 @@ class Nowhere(Database):
 
 
 def refuses(_: Journal) -> None:
-    raise refuse("ledger.ledger-is-closed")
+    raise refuse("ledger.ledger-closed")
 
 
 def test_a_refusal_is_its_requests_own_and_the_batch_is_written() -> None:

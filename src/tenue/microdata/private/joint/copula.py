@@ -59,10 +59,10 @@ class Copula(Synthesis):
     @classmethod
     def planned(cls, domain: Domain, rows: int, epsilon: Fraction, **options: Any) -> Self:
         if len(domain.axes) < 2:
-            raise refuse("microdata.way-needs-more-columns", by=cls.name, least=2)
+            raise refuse("microdata.too-few-columns", by=cls.name, least=2)
         flat = [axis.name for axis in domain.axes if not axis.ordered]
         if flat:
-            raise refuse("microdata.way-needs-numbers", by=cls.name, column=flat[0])
+            raise refuse("microdata.column-not-numeric", by=cls.name, column=flat[0])
         return cls(domain=domain, rows=rows, epsilon=epsilon, **options)
 
     @property

@@ -60,7 +60,7 @@ class Network(Synthesis):
     @classmethod
     def planned(cls, domain: Domain, rows: int, epsilon: Fraction, **options: Any) -> Self:
         if len(domain.axes) < 2:
-            raise refuse("microdata.way-needs-more-columns", by=cls.name, least=2)
+            raise refuse("microdata.too-few-columns", by=cls.name, least=2)
         return cls(domain=domain, rows=rows, epsilon=epsilon, **options)
 
     @property

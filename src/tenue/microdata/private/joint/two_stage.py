@@ -101,7 +101,7 @@ class TwoStage(Synthesis):
         order, of every two of few columns among many rows, but a grid of the numbers among few
         rows."""
         if len(domain.axes) < 2:
-            raise refuse("microdata.one-column-in-two-stages", column=domain.axes[0].name)
+            raise refuse("microdata.two-stages-one-column", column=domain.axes[0].name)
         lines = sum(axis.ordered for axis in domain.axes)
         if lines == len(domain.axes):
             usual = "grid" if lines == 2 else "tree"
@@ -116,7 +116,7 @@ class TwoStage(Synthesis):
         chosen = {"joint": usual} | options
         too_many = chosen["joint"] == "all-pairs" and len(domain.axes) > _MOST_GRIDDED
         if chosen["joint"] not in get_args(Joint) or too_many:
-            raise refuse("microdata.joint-is", joint=chosen["joint"])
+            raise refuse("microdata.unknown-joint", joint=chosen["joint"])
         return cls(domain=domain, rows=rows, epsilon=epsilon, **chosen)
 
     @property

@@ -123,7 +123,7 @@ def lines_of(domain: Domain) -> tuple[Line, ...]:
     for axis in domain.axes:
         if not axis.ordered and axis.size > MOST_CATEGORIES:
             raise refuse(
-                "microdata.too-many-categories-for-an-order",
+                "microdata.too-many-ordered-categories",
                 column=axis.name,
                 many=axis.size,
                 most=MOST_CATEGORIES,

@@ -98,12 +98,12 @@ class Microaggregation(Synthesis):
         given = _options(**options)
         columns = len(varying(lines_of(domain)))
         if columns > MOST_COLUMNS:
-            raise refuse("microdata.too-many-columns-to-order", many=columns, most=MOST_COLUMNS)
+            raise refuse("microdata.too-many-cluster-columns", many=columns, most=MOST_COLUMNS)
         k = given.k
         if k is None:
             k = math.ceil(rows / best_groups(max(columns, 1), rows, epsilon))
         if k > rows:
-            raise refuse("microdata.table-has-fewer-than-k-rows", size=k)
+            raise refuse("microdata.fewer-rows-than-k", size=k)
         return cls(
             domain=domain,
             rows=rows,

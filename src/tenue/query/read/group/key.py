@@ -47,7 +47,7 @@ def read_key(tree: Tree, node: exp.Expr, scope: Scope) -> Key:
     if not is_key(node):
         if isinstance(node, exp.Func):
             raise refuse_function(tree, node)
-        raise refuse("query.group-by-has-something-that-is-not")
+        raise refuse("query.key-not-allowed")
     if type(node) is exp.Column:
         return key_of_column(find_column(tree, node, scope), tree)
     if is_computed_key(node):
@@ -58,7 +58,7 @@ def read_key(tree: Tree, node: exp.Expr, scope: Scope) -> Key:
         return _calendar(_argument(tree, this, scope), str(part).lower())
     (_, arguments) = tree.read(node, "this", "expressions")
     if not arguments or len(arguments) != 2:
-        raise refuse("query.bin-does-not-have-two-arguments")
+        raise refuse("query.bin-arguments")
     return _bin(_argument(tree, arguments[0], scope), read_constant(tree, arguments[1]))
 
 
@@ -82,7 +82,7 @@ def key_of_column(column: Column, tree: Tree | None = None) -> Group | Bin:
         )
     elif isinstance(column, Bounded):
         fix = f"Write DATE_TRUNC('month', {column.name})"
-    raise refuse("query.key-category-boolean-bin", name=column.name, type=column.type, advice=fix)
+    raise refuse("query.key-type-not-groupable", name=column.name, type=column.type, advice=fix)
 
 
 def refuse_cells(keys: Iterable[Key]) -> None:
@@ -90,14 +90,14 @@ def refuse_cells(keys: Iterable[Key]) -> None:
     cells = math.prod(key.cells for key in keys)
     if cells > _MOST_CELLS:
         count = f"{cells:,}" if cells < 10**18 else "more than 10^18"
-        raise refuse("query.question-has-cells", count=count, most_cells=_MOST_CELLS)
+        raise refuse("query.too-many-cells", count=count, most_cells=_MOST_CELLS)
 
 
 def _argument(tree: Tree, node: exp.Expr, scope: Scope) -> Column:
     node = tree.unwrap(node)
     if type(node) is exp.Column and type(node.this) is exp.Identifier:
         return find_column(tree, node, scope)
-    raise refuse("query.key-is-computed-from-something-that-is")
+    raise refuse("query.computed-key")
 
 
 def _bin(column: Column, width: object) -> Bin:
@@ -105,13 +105,17 @@ def _bin(column: Column, width: object) -> Bin:
         fix = f"Write DATE_TRUNC('month', {column.name})"
         if not isinstance(column, Bounded):
             fix = f"Write GROUP BY {column.name}"
-        raise refuse("query.bin-is-asked-of", name=column.name, type=column.type, advice=fix)
+        raise refuse("query.bin-of-non-number", name=column.name, type=column.type, advice=fix)
     steps = width / column.grid if type(width) is Fraction else Fraction(0)
     if steps <= 0 or steps.denominator != 1:
         said = f"The width of BIN is {show(width)}" if width is not None else "BIN has no width"
         wider = show(max(1, math.ceil(steps)) * column.grid)
         raise refuse(
-            "query.width-of-bin", said=said, grid=show(column.grid), name=column.name, wider=wider
+            "query.invalid-bin-width",
+            said=said,
+            grid=show(column.grid),
+            name=column.name,
+            wider=wider,
         )
     low, high = domain(column)
     first = low // int(steps)
@@ -121,14 +125,14 @@ def _bin(column: Column, width: object) -> Bin:
 def _calendar(column: Column, part: str) -> Calendar:
     if not isinstance(column, Date | Datetime):
         fix = f"Write BIN({column.name}, 10)" if isinstance(column, Bounded) else "Group by it"
-        raise refuse("query.date-trunc-is-asked-of", name=column.name, type=column.type, advice=fix)
+        raise refuse("query.truncated-non-date", name=column.name, type=column.type, advice=fix)
     known: tuple[Part, ...] = PARTS if isinstance(column, Datetime) else PARTS[:-1]
     for each in known:
         if part == each:
             first, last = (_index(column, each, end) for end in (column.low, column.high))
             return Calendar(column.name, each, first, last - first + 1)
     raise refuse(
-        "query.cannot-be-truncated-to",
+        "query.unknown-date-part",
         name=column.name,
         part=show(part),
         type=column.type,

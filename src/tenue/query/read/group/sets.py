@@ -76,4 +76,4 @@ def _joined(*several: Sequence[Key]) -> KeySet:
 
 def _refuse_many(many: int) -> None:
     if many > MOST_SETS:
-        raise refuse("query.grouping-sets-many", most=MOST_SETS)
+        raise refuse("query.too-many-grouping-sets", most=MOST_SETS)

@@ -54,7 +54,7 @@ def _joined(tree: Tree, scope: Scope, node: exp.Expr) -> Scope:
         (name,) = tree.parts(alias, "this")
         title = read_alias(tree, name)
     if title.lower() in {(scope.title or "").lower(), *scope.others}:
-        raise refuse("query.is-defined-twice", name=show(title))
+        raise refuse("query.name-defined-twice", name=show(title))
     column = _key(tree, scope, lookup, title, using, on)
     columns = _columns(tree, scope, column, lookup)
     free = [(name, one) for name, one in columns.items() if name not in scope.columns]
@@ -85,7 +85,7 @@ def _key(
     if isinstance(found, Category) and found.name in scope.schema.columns:
         _refuse_names(found, scope)
         return found
-    raise refuse("query.lookup-is-joined-by", name=lookup.name, key=lookup.key)
+    raise refuse("query.lookup-key-missing", name=lookup.name, key=lookup.key)
 
 
 def _refuse_names(column: Column, scope: Scope) -> None:
@@ -93,7 +93,7 @@ def _refuse_names(column: Column, scope: Scope) -> None:
     is_unit = column.name.lower() == scope.schema.unit.lower()
     if is_unit or column.role == "identifier":
         raise refuse(
-            "query.questions-are-about-groups-of-people-and",
+            "query.identifier-in-question",
             name=column.name,
             word="the unit that is protected" if is_unit else "an identifier",
         )
@@ -146,4 +146,4 @@ def _refused(scope: Scope) -> Refused:
     if not lookups:
         return refuse_word("JOIN")
     joins = [f"LEFT JOIN {lookup.name} USING ({lookup.key})" for lookup in lookups][:_SHOWN]
-    return refuse("query.join-of-private", joins=" or ".join(joins))
+    return refuse("query.join-not-a-lookup", joins=" or ".join(joins))

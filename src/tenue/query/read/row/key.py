@@ -39,7 +39,7 @@ def read_computed_key(tree: Tree, node: exp.Expr, scope: Scope) -> Bin | Group:
     column = computed_column(tree, amount, scope)
     if column.name not in tree.computed:
         raise refuse(
-            "query.key-category-boolean-bin",
+            "query.key-type-not-groupable",
             name=column.name,
             type=column.type,
             advice=f"Write BIN({column.name}, 10) in SELECT and GROUP BY",

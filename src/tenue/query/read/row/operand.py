@@ -40,12 +40,12 @@ def taken(
     if type(node) is not exp.Column or type(node.this) is not exp.Identifier:
         refuse_unquoted(node, scope)
         if isinstance(node, exp.Predicate | exp.And | exp.Or | exp.Not):
-            raise refuse("query.condition-in-aggregate", name=function.name)
+            raise refuse("query.aggregate-of-condition", name=function.name)
         if isinstance(node, exp.Func | exp.Mod):
             raise not_a_value(tree, node)
         takes = "one column, or *" if function.rows else "one column"
         takes = "two columns" if function.columns == 2 else takes
-        raise refuse("query.is-not-followed-by", name=function.name, takes=takes)
+        raise refuse("query.aggregate-arguments", name=function.name, takes=takes)
     column = find_column(tree, node, scope)
     as_number = isinstance(column, Boolean) and Number in function.takes.types
     if not as_number:
@@ -54,7 +54,7 @@ def taken(
         there = several(True, [only, Absent(column.name, absent=False)])
         return computed_column(tree, where_true(written(there, known_columns(tree, scope))), scope)
     if only is not None and not as_number and not isinstance(column, Number):
-        raise refuse("query.filter-beside", name=function.name, of=f"a {column.type}")
+        raise refuse("query.filter-not-applicable", name=function.name, of=f"a {column.type}")
     if as_number or only is not None:
         return _valued(tree, amount_of(tree, column), scope, function, only)
     return column
@@ -76,7 +76,7 @@ def _fitting(column: Column, function: Function) -> Column:
     if isinstance(column, function.takes.types):
         return column
     raise refuse(
-        "query.is-asked-of-which-is",
+        "query.aggregate-column-type",
         name=function.name,
         name2=column.name,
         type=column.type,

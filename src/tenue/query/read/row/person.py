@@ -46,13 +46,13 @@ def persons_scope(tree: Tree, chosen: list[exp.Expr], group: exp.Expr, scope: Sc
             continue
         expression = read_expression(tree, node, scope)
         if not isinstance(expression, Aggregate) or expression.kind not in (*_KINDS, "count"):
-            raise refuse("query.value-of-person")
+            raise refuse("query.derived-value-not-number")
         name = alias or f"{expression.kind}_{len(asked)}"
         if name.lower() in [known.lower() for known, _ in asked]:
-            raise refuse("query.derived-table-has-two-columns", name=show(name))
+            raise refuse("query.derived-duplicate-column", name=show(name))
         asked.append((name, expression))
     if not asked:
-        raise refuse("query.value-of-person")
+        raise refuse("query.derived-value-not-number")
     values, grids = zip(*(_value(tree, n, a, schema) for n, a in asked), strict=True)
     where = None if scope.rows is None else written(scope.rows, known_columns(tree, scope))
     inner = Question("", tuple(Output(n, a) for n, a in asked), where=where)
@@ -86,8 +86,8 @@ def _is_unit(tree: Tree, node: exp.Expr, scope: Scope) -> bool:
 
 def _not_by_unit(schema: Table) -> Refused:
     if schema.unit == RECORD:
-        return refuse("query.records-are-no-persons")
-    return refuse("query.persons-are-grouped-by-unit", unit=schema.unit)
+        return refuse("query.derived-group-of-records")
+    return refuse("query.derived-group-not-unit", unit=schema.unit)
 
 
 def _value(tree: Tree, name: str, asked: Aggregate, schema: Table) -> tuple[UnitValue, Fraction]:
@@ -105,7 +105,7 @@ def _value(tree: Tree, name: str, asked: Aggregate, schema: Table) -> tuple[Unit
             low, high = column.bounds_per_unit
             ends = int(low / column.grid), int(high / column.grid)
         elif schema.rows_per_unit is None:
-            raise refuse("query.no-bounds-of-a-person", name=column.name)
+            raise refuse("query.person-bounds-missing", name=column.name)
     if max(map(abs, ends)) > MOST_STEPS:
         raise refuse("engine.computed-value-too-large", bits=MOST_STEPS.bit_length() - 1)
     return UnitValue(name, _KINDS[asked.kind], asked.column, *ends), column.grid  # type: ignore[arg-type]
@@ -118,4 +118,4 @@ def _number(tree: Tree, name: str, schema: Table) -> Number:
     column: Column = schema.column(name) if known is None else column_of(known, schema)
     if isinstance(column, Number):
         return column
-    raise refuse("query.value-of-person")
+    raise refuse("query.derived-value-not-number")

@@ -36,7 +36,7 @@ def check_parts(tree: Tree, formula: Formula) -> None:
         names = (name for condition, _ in conditions for name in columns_in(condition))
         found += 1 + sum(1 + len(name) // _LONG for name in names)
         if found > most:
-            raise refuse("query.computed-of-too-many-parts", most=most)
+            raise refuse("query.expression-too-large", most=most)
 
 
 def name_of(amount: Amount, schema: Table) -> str:

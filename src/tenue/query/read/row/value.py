@@ -118,7 +118,7 @@ def amount_of(tree: Tree, column: Column) -> Amount:
     if isinstance(column, Boolean):
         values = {True: constant(Fraction(1)), False: constant(Fraction(0))}
         return chosen([(Among(column.name, (value,)), amount) for value, amount in values.items()])
-    raise refuse("query.not-a-number-to-compute-with", name=column.name, type=column.type)
+    raise refuse("query.not-a-computable-column", name=column.name, type=column.type)
 
 
 def _computed(tree: Tree, node: exp.Expr, scope: Scope, depth: int) -> Amount | None:
@@ -155,7 +155,7 @@ def _divided(left: Amount, right: Amount) -> Amount:
     if right.number is None:
         raise refuse("query.division-by-column")
     if not right.number:
-        raise refuse("query.question-divides-by-0")
+        raise refuse("query.division-by-zero")
     return scaled(left, 1 / right.number)
 
 
@@ -195,13 +195,13 @@ def _coalesce(tree: Tree, node: exp.Expr, scope: Scope, depth: int) -> Amount:
     this, others = tree.read(node, "this", "expressions")
     this = tree.unwrap(this)
     if not is_column(this) or not others or len(others) != 1:
-        raise refuse("query.coalesce-of-row")
+        raise refuse("query.row-coalesce-arguments")
     column = find_column(tree, this, scope)
     if column.name in tree.computed:
-        raise refuse("query.coalesce-of-row")
+        raise refuse("query.row-coalesce-arguments")
     instead = read_value(tree, others[0], scope, depth)
     if instead.number is None:
-        raise refuse("query.coalesce-of-row")
+        raise refuse("query.row-coalesce-arguments")
     return filled(column.name, amount_of(tree, column), instead)
 
 
@@ -212,13 +212,13 @@ def _bucket(tree: Tree, node: exp.Expr, scope: Scope, depth: int) -> Amount:
     node = tree.unwrap(this)
     numbers = all(isinstance(value, Fraction) for value in (low, high, many))
     if not is_column(node) or not numbers:
-        raise refuse("query.width-bucket-takes")
+        raise refuse("query.width-bucket-arguments")
     column = find_column(tree, node, scope)
     assert isinstance(low, Fraction) and isinstance(high, Fraction) and isinstance(many, Fraction)  # noqa: S101, PT018
     if not isinstance(column, Number) or column.name in tree.computed or not low < high:
-        raise refuse("query.width-bucket-takes")
+        raise refuse("query.width-bucket-arguments")
     if many.denominator != 1 or not 1 <= many <= 10_000:
-        raise refuse("query.width-bucket-takes")
+        raise refuse("query.width-bucket-arguments")
     x = amount_of(tree, column)
     from_low = added([x, constant(-low)])
     inside = added([rounded_down(scaled(from_low, many / (high - low))), _ONE])
@@ -245,13 +245,13 @@ def _date_field(tree: Tree, node: exp.Expr, scope: Scope) -> Amount | None:
 def _field(tree: Tree, node: exp.Expr, name: str, scope: Scope) -> Amount:
     node = tree.unwrap(node)
     if not is_column(node):
-        raise refuse("query.key-is-computed-from-something-that-is")
+        raise refuse("query.computed-key")
     column = find_column(tree, node, scope)
     names = tuple(FIELDS)
     timed = isinstance(column, Datetime) or (isinstance(column, Date) and name != "hour")
     if name not in FIELDS or not timed:
         raise refuse(
-            "query.no-such-date-field",
+            "query.unknown-date-field",
             name=column.name,
             type=column.type,
             field=show(name),
@@ -277,4 +277,4 @@ def not_a_value(tree: Tree, node: exp.Expr) -> Refused:
         said = "a condition"
     these = "Write it with these, or ask the holder for a derived column"
     instead = INSTEAD.get(name_called(node, tree.called), these)
-    return refuse("query.not-computed-of-a-row", said=said, instead=instead)
+    return refuse("query.not-computable-per-row", said=said, instead=instead)

@@ -107,7 +107,7 @@ def _bounded(name: str, schema: Table) -> Bounded:
     column = schema.column(name)
     if isinstance(column, Bounded):
         return column
-    raise refuse("query.question-compares-by-order", name=name, type=column.type)
+    raise refuse("query.question-without-order", name=name, type=column.type)
 
 
 def _among(among: Among, schema: Table) -> str:
