@@ -10,7 +10,7 @@ from .words import Argument, Option, say
 
 def ask(
     schema: options.Schema,
-    sql: Annotated[str | None, Argument(help="The question, in SQL.")] = None,
+    sql: Annotated[str | None, Argument(help="The question, in SQL.", files=False)] = None,
     file: options.File = None,
     epsilon: options.Epsilon = None,
     accuracy: options.Accuracy = None,
@@ -20,20 +20,30 @@ def ask(
     measure_cut: options.MeasureCut = None,
     clip: options.Clip = None,
     ledger: options.Ledger = None,
-    analyst: Annotated[str | None, Option(help="Who asks.")] = None,
-    source: Annotated[str | None, Option(help="The table, instead of the schema's.")] = None,
-    key: Annotated[str | None, Option(help="A retry with this key costs nothing.")] = None,
-    fresh: Annotated[bool, Option("--fresh", help="Draw anew; costs again.")] = False,
+    analyst: options.Analyst = None,
+    source: options.Source = None,
+    key: options.Key = None,
+    fresh: options.Fresh = False,
     prior: options.Prior = None,
     delta: options.Delta = None,
     individual: Annotated[
         bool,
-        Option("--individual", help="Individual DP, which is not DP: own ledger column."),
+        Option(
+            "--individual",
+            help="Answer with individual differential privacy, which is weaker than differential "
+            "privacy and has a ledger column of its own.",
+            group=options.PRICE,
+        ),
     ] = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Ask a question, in SQL. The answer is private; the ledger is debited before a row is read.
-    With --file, many questions are asked together, at one price."""
+    With --file, many questions are asked together, at one price.
+
+    Example
+        tenue ask "SELECT AVG(age) FROM people WHERE income > 50000" \\
+            --schema people.toml --epsilon 0.5
+    """
     others: dict[str, object] = {
         "prior": prior,
         "interval": interval,

@@ -10,7 +10,7 @@ from .words import Argument, say
 
 def explain(
     schema: options.Schema,
-    sql: Annotated[str | None, Argument(help="The question, in SQL.")] = None,
+    sql: Annotated[str | None, Argument(help="The question, in SQL.", files=False)] = None,
     file: options.File = None,
     epsilon: options.Epsilon = None,
     accuracy: options.Accuracy = None,
@@ -24,7 +24,12 @@ def explain(
     as_json: options.AsJson = False,
 ) -> None:
     """Explain what an answer would cost and how far off it would be. Shows every admissible
-    mechanism with its expected error; opens no table, costs nothing."""
+    mechanism with its expected error; opens no table, costs nothing.
+
+    Example
+        tenue explain "SELECT COUNT(*) FROM people" --schema people.toml \\
+            --accuracy 0.95:10
+    """
     from ..query.explain import explain as explained
     from ..query.explain import explain_many
     from ..query.terms import Terms
