@@ -237,7 +237,7 @@ def spread(
     },
     changed={
         "command/main.py": [
-            ("check, demo, explain", "check, demo, spread, explain"),
+            ("demo, explain, init", "demo, explain, init, spread"),
             ("app.add(", 'app.command("spread")(spread.spread)\napp.add('),
         ],
         "command/refusals.toml": [

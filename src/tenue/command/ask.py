@@ -44,44 +44,18 @@ def ask(
         tenue ask "SELECT AVG(age) FROM people WHERE income > 50000" \\
             --schema people.toml --epsilon 0.5
     """
-    others: dict[str, object] = {
-        "prior": prior,
-        "interval": interval,
-        "mechanism": mechanism,
-        "delta": delta,
-    }
-    others |= {"measure_cut": measure_cut, "clip": clip, "individual": individual}
-    options.one_or_file(sql, file, others)
+    stated = locals()
+    options.one_or_file(sql, file, stated)
+    terms = options.terms_of(stated, many=file is not None)
     if file is not None:
         questions = options.questions_in(file)
         with options.opened(schema, ledger, analyst, source) as data:
-            answers = data.ask_many(
-                questions,
-                epsilon=epsilon,
-                accuracy=options.accuracy_of(accuracy),
-                minimise=options.minimise_of(minimise),
-                key=key,
-                fresh=fresh,
-            )
+            answers = data.ask_many(questions, key=key, fresh=fresh, **terms)
             say(answers.to_json() if as_json else f"{answers}\n{options.left(data)}")
         return
     assert sql is not None  # noqa: S101 - one of the two is given
     with options.opened(schema, ledger, analyst, source) as data:
-        answer = data.ask(
-            sql,
-            epsilon=epsilon,
-            accuracy=options.accuracy_of(accuracy),
-            minimise=options.minimise_of(minimise),
-            interval=interval,
-            mechanism=mechanism,
-            measure_cut=measure_cut,
-            clip=clip,
-            key=key,
-            fresh=fresh,
-            prior=options.prior_of(prior),
-            delta=delta,
-            individual=individual,
-        )
+        answer = data.ask(sql, key=key, fresh=fresh, **terms)
         if as_json:
             say(answer.to_json())
             return

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
+from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from ..errors import refuse
 from .words import Option
@@ -236,13 +237,35 @@ def questions_in(path: Path) -> list[str]:
     return [one.strip() for one in found if one.strip()]
 
 
-def one_or_file(sql: str | None, file: Path | None, others: Mapping[str, object]) -> None:
-    """Refuses both a question and a file, neither, or a file with options of single questions.
+def terms_of(call: Mapping[str, Any], *, many: bool) -> dict[str, Any]:
+    """The terms that a verb was given, which are among its `locals()`, as the library reads them.
 
-    others: those options, by name.
+    many: only those on which several questions are asked together.
+    """
+    from ..query.terms import OF_MANY, Terms
+
+    stated = {term.name: call[term.name] for term in fields(Terms) if term.name in call}
+    if many:
+        stated = {name: stated[name] for name in OF_MANY}
+    stated["accuracy"] = accuracy_of(stated["accuracy"])
+    stated["minimise"] = minimise_of(stated["minimise"])
+    if "prior" in stated:
+        stated["prior"] = prior_of(stated["prior"])
+    return stated
+
+
+def one_or_file(sql: str | None, file: Path | None, call: Mapping[str, Any]) -> None:
+    """Refuses both a question and a file, neither, or a file with terms of single questions.
+
+    call: what the verb was given, which are its `locals()`.
     """
     if (sql is None) == (file is None):
         raise refuse("command.question-or-file")
-    given = [name for name, value in others.items() if value not in (None, False)]
-    if file is not None and given:
+    if file is None:
+        return
+    from ..query.terms import OF_MANY, Terms
+
+    single = [term.name for term in fields(Terms) if term.name not in OF_MANY]
+    given = [name for name in single if call.get(name) not in (None, False)]
+    if given:
         raise refuse("command.single-question-option", name=given[0])

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
 from ..engine.source.beside import ledger_places
 from ..errors import refuse
@@ -38,7 +38,7 @@ from .leave.leave import (
     paid,
 )
 from .leave.mark import Marking, marks_of
-from .method.catalogue import chosen_method, takes_options
+from .method.catalogue import Options, chosen_method, takes_options
 from .permute import shuffled
 from .private.plan import ReleasePlan
 from .protected_copy import Leaving, Release, leave_for
@@ -59,7 +59,7 @@ def publish(
     override: str | tuple[str, ...] = (),
     progress: Progress | None = None,
     preview: bool = False,
-    **options: Any,
+    **options: Unpack[Options],
 ) -> Release:
     """A protected copy of a table, with its certificate.
 
@@ -167,7 +167,7 @@ def publish_into(
     override: str | tuple[str, ...] = (),
     progress: Progress | None = None,
     preview: bool = False,
-    **options: Any,
+    **options: Unpack[Options],
 ) -> tuple[Release, dict[str, Any]]:
     """The same, saved at once where there is a target; returns the manifest too.
 
@@ -257,7 +257,7 @@ def plan_of(
     method: str,
     override: str | tuple[str, ...] = (),
     progress: Progress | None = None,
-    **options: Any,
+    **options: Unpack[Options],
 ) -> tuple[ReleasePlan, Certificate] | None:
     """What `publish` would do, and the certificate it would give; None of a method that has no
     price, which a preview measures.

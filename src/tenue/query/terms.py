@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import fields
 from fractions import Fraction
-from typing import Any
+from typing import Any, Self
 
 from ..errors import refuse
 from ..frozen import dataclass
 from ..number import NANO, Number, exact, flag, law_epsilon, nano
 
+OF_MANY = ("epsilon", "minimise", "accuracy")
+"""The terms on which several questions are asked together."""
+ONLY_ASKED = ("individual",)
+"""The terms that `explain` does not take."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Terms:
-    """What a caller of `ask` or `explain` states beside the question; see `Session.ask`."""
+    """What a caller of `ask` or `explain` states beside the question; see `Session.ask`.
+
+    Each term is declared here with its type and its default. The signatures of `Session` and of
+    the command line, which state them so that editors show them, and the pages of the reference
+    are compared with it by `tests/test_options.py`.
+    """
 
     epsilon: Number | None = None
     minimise: object = "variance"
@@ -23,7 +34,7 @@ class Terms:
     interval: Number | None = None
     mechanism: str | None = None
     measure_cut: Number | None = None
-    clip: object = None
+    clip: str | None = None
     individual: bool = False
 
     def __post_init__(self) -> None:
@@ -35,6 +46,11 @@ class Terms:
         bought = (self.interval, self.mechanism, self.measure_cut, self.clip)
         if self.individual and any(given is not None for given in bought):
             raise refuse("query.individual-with-other-terms")
+
+    @classmethod
+    def of(cls, call: Mapping[str, Any]) -> Self:
+        """The terms among the arguments of a call, which are its `locals()`."""
+        return cls(**{term.name: call[term.name] for term in fields(cls) if term.name in call})
 
     @property
     def believes(self) -> bool:
