@@ -46,16 +46,17 @@ def ask(
     """
     stated = locals()
     options.one_or_file(sql, file, stated)
-    terms = options.terms_of(stated, many=file is not None)
     if file is not None:
         questions = options.questions_in(file)
         with options.opened(schema, ledger, analyst, source) as data:
-            answers = data.ask_many(questions, key=key, fresh=fresh, **terms)
+            answers = data.ask_many(
+                questions, key=key, fresh=fresh, **options.terms_of(stated, many=True)
+            )
             say(answers.to_json() if as_json else f"{answers}\n{options.left(data)}")
         return
     assert sql is not None  # noqa: S101 - one of the two is given
     with options.opened(schema, ledger, analyst, source) as data:
-        answer = data.ask(sql, key=key, fresh=fresh, **terms)
+        answer = data.ask(sql, key=key, fresh=fresh, **options.terms_of(stated, many=False))
         if as_json:
             say(answer.to_json())
             return
