@@ -8,7 +8,6 @@ one.
 from __future__ import annotations
 
 import contextlib
-import gc
 import io
 import sys
 from collections.abc import Sequence
@@ -60,7 +59,6 @@ class Ended:
 def tenue(*words: str, cwd: Path) -> Ended:
     """The command with these words, begun in a folder: `main`, which ends with an exit code."""
     out, err = io.StringIO(), io.StringIO()
-    collecting = gc.get_threshold()
     with (
         contextlib.chdir(cwd),
         contextlib.redirect_stdout(out),
@@ -71,7 +69,5 @@ def tenue(*words: str, cwd: Path) -> Ended:
             main()
         except SystemExit as end:
             code = end.code
-        finally:
-            gc.set_threshold(*collecting)
     assert isinstance(code, int)
     return Ended(out.getvalue(), err.getvalue(), code)

@@ -43,7 +43,7 @@ FILES = sorted(SOURCE.rglob("*.py"))
 
 _INSIDE = {
     "command": (
-        "help words options ask wording check example_table demo explain init ledger limits "
+        "words options completion ask wording check example_table demo explain init ledger limits "
         "measure papers publish source main process"
     ),
     "engine": (

@@ -267,14 +267,14 @@ def spread(
     },
     changed={
         "command/main.py": [
-            ("check, demo, explain", "check, demo, spread, explain"),
+            ("demo, explain, init", "demo, explain, init, spread"),
             ("app.add(", 'app.command("spread")(spread.spread)\napp.add('),
         ],
         "command/refusals.toml": [
             (
-                "[checked-csv-tsv]",
+                "[not-a-table-file]",
                 '[unknown-law]\nkind = "invalid-argument"\nwhat = "{law} is no law"\n'
-                'allowed = "The one law is optimal"\nfix = "Write optimal"\n\n[checked-csv-tsv]',
+                'allowed = "The one law is optimal"\nfix = "Write optimal"\n\n[not-a-table-file]',
             )
         ],
     },
@@ -463,4 +463,4 @@ def test_a_command_answers_with_json_and_refuses_with_it(run: Run) -> None:
     refused = run(*words, "any", "--epsilon", "1", "--json", exit_code=2)
     assert refused["refused"]["what"] == "any is no law."
     refused = run(*words, "optimal", "--epsilon", "0", "--json", exit_code=2)
-    assert refused["refused"]["code"] == "invalid-argument"
+    assert refused["refused"]["kind"] == "invalid-argument"

@@ -57,8 +57,9 @@ def _sentence(text: str) -> str:
 class Refused(Exception):
     """A refusal: what was wrong, what is allowed, how to fix it.
 
-    `code` is stable and meant for programs; the three sentences are meant for people. Further facts
-    are given by keyword and become attributes.
+    `code` is stable and meant for programs; the three sentences are meant for people. Its class
+    says which kind of refusal it is, and has the kind's own code. Further facts are given by
+    keyword and become attributes.
 
     Example
         >>> str(InvalidArgument("epsilon is 0", "It must be above 0", "Try epsilon=1"))
@@ -90,7 +91,8 @@ class Refused(Exception):
 
     def to_dict(self) -> dict[str, str]:
         """The refusal as the command line and the gateway send it."""
-        return {"code": self.code, "what": self.what, "allowed": self.allowed, "fix": self.fix}
+        said = {"what": self.what, "allowed": self.allowed, "fix": self.fix}
+        return {"code": self.code, "kind": type(self).code, **said}
 
 
 class InvalidArgument(Refused, ValueError):
@@ -188,17 +190,18 @@ def refuse(key: str, /, **facts: object) -> Refused:
     """The refusal that a room's `refusals.toml` has under a key, ready to be raised.
 
     Every entry has three sentences, `what`, `allowed` and `fix`, in which `{name}` stands for the
-    fact of that name, and the `kind` of refusal. Whatever else it has becomes a fact too.
+    fact of that name, and the `kind` of refusal. Its key is its public code, unless it is one of
+    several entries with one `code`. Whatever else it has becomes a fact too.
 
     Parameters
-        key: the room, a dot and the entry: "ledger.is-not-open".
+        key: the room, a dot and the entry: "ledger.ledger-closed".
         facts: what the sentences name, and what a caller may want to read off the refusal.
     """
     room, _, entry = key.partition(".")
     found = dict(catalogue(room)[entry])
     kind = KINDS[found.pop("kind")]
     what, allowed, fix = (found.pop(part).format(**facts) for part in ("what", "allowed", "fix"))
-    code = found.pop("code", None)
+    code = found.pop("code", entry)
     return kind(what, allowed, fix, code=code, **{**found, **facts})
 
 

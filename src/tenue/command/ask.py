@@ -10,7 +10,7 @@ from .words import Argument, Option, say
 
 def ask(
     schema: options.Schema,
-    sql: Annotated[str | None, Argument(help="The question, in SQL.")] = None,
+    sql: Annotated[str | None, Argument(help="The question, in SQL.", files=False)] = None,
     file: options.File = None,
     epsilon: options.Epsilon = None,
     accuracy: options.Accuracy = None,
@@ -20,58 +20,43 @@ def ask(
     measure_cut: options.MeasureCut = None,
     clip: options.Clip = None,
     ledger: options.Ledger = None,
-    analyst: Annotated[str | None, Option(help="Who asks.")] = None,
-    source: Annotated[str | None, Option(help="The table, instead of the schema's.")] = None,
-    key: Annotated[str | None, Option(help="A retry with this key costs nothing.")] = None,
-    fresh: Annotated[bool, Option("--fresh", help="Draw anew; costs again.")] = False,
+    analyst: options.Analyst = None,
+    source: options.Source = None,
+    key: options.Key = None,
+    fresh: options.Fresh = False,
     prior: options.Prior = None,
     delta: options.Delta = None,
     individual: Annotated[
         bool,
-        Option("--individual", help="Individual DP, which is not DP: own ledger column."),
+        Option(
+            "--individual",
+            help="Answer with individual differential privacy, which is weaker than differential "
+            "privacy and has a ledger column of its own.",
+            group=options.PRICE,
+        ),
     ] = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Ask a question, in SQL. The answer is private; the ledger is debited before a row is read.
-    With --file, many questions are asked together, at one price."""
-    others: dict[str, object] = {
-        "prior": prior,
-        "interval": interval,
-        "mechanism": mechanism,
-        "delta": delta,
-    }
-    others |= {"measure_cut": measure_cut, "clip": clip, "individual": individual}
-    options.one_or_file(sql, file, others)
+    With --file, many questions are asked together, at one price.
+
+    Example
+        tenue ask "SELECT AVG(age) FROM people WHERE income > 50000" \\
+            --schema people.toml --epsilon 0.5
+    """
+    stated = locals()
+    options.one_or_file(sql, file, stated)
     if file is not None:
         questions = options.questions_in(file)
         with options.opened(schema, ledger, analyst, source) as data:
             answers = data.ask_many(
-                questions,
-                epsilon=epsilon,
-                accuracy=options.accuracy_of(accuracy),
-                minimise=options.minimise_of(minimise),
-                key=key,
-                fresh=fresh,
+                questions, key=key, fresh=fresh, **options.terms_of(stated, many=True)
             )
             say(answers.to_json() if as_json else f"{answers}\n{options.left(data)}")
         return
     assert sql is not None  # noqa: S101 - one of the two is given
     with options.opened(schema, ledger, analyst, source) as data:
-        answer = data.ask(
-            sql,
-            epsilon=epsilon,
-            accuracy=options.accuracy_of(accuracy),
-            minimise=options.minimise_of(minimise),
-            interval=interval,
-            mechanism=mechanism,
-            measure_cut=measure_cut,
-            clip=clip,
-            key=key,
-            fresh=fresh,
-            prior=options.prior_of(prior),
-            delta=delta,
-            individual=individual,
-        )
+        answer = data.ask(sql, key=key, fresh=fresh, **options.terms_of(stated, many=False))
         if as_json:
             say(answer.to_json())
             return

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from ..errors import refuse
 from ..screen.page import hanging
-from .options import AsJson
+from .options import AsJson, Confidential, QuasiIdentifiers
 from .wording import spoken
 from .words import Argument, Option, say
 
@@ -27,21 +27,34 @@ def check(
     table: Annotated[
         str, Argument(help="A CSV or Parquet file, made by anyone, or the address of a table.")
     ],
-    schema: Annotated[Path | None, Option(help="Roles, types and unit.")] = None,
-    quasi_identifiers: Annotated[
-        str | None, Option(help="What an intruder may know, instead of the schema's: age,zip")
+    schema: Annotated[
+        Path | None, Option(help="The schema that states roles, types and unit.")
     ] = None,
-    confidential: Annotated[
-        str | None, Option(help="What he wants to know, instead of the schema's: illness")
+    quasi_identifiers: QuasiIdentifiers = None,
+    confidential: Confidential = None,
+    unit: Annotated[
+        str | None,
+        Option(
+            help="The column that identifies a person, or record.",
+            value="COLUMN",
+            suggest=("record",),
+        ),
     ] = None,
-    unit: Annotated[str | None, Option(help="The column that names a person, or: record")] = None,
     require: Annotated[
         str | None,
-        Option(help="Exit with 3 unless the file is so: k=5,l=2,t=0.3 (k, l at least, t at most)."),
+        Option(
+            help="Exit with 3 unless k and l are at least, and t is at most: k=5,l=2,t=0.3",
+            value="LIMITS",
+        ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Measure a file: how many look alike, what groups give away. The file may be anybody's."""
+    """Measure k-anonymity, l-diversity and t-closeness. Of any file, whoever made it.
+
+    Example
+        tenue check out/table.csv --quasi-identifiers age,zip \\
+            --confidential illness --require k=5,l=2
+    """
     from ..evaluate import check as measured
 
     required = _requirements(require)  # k=5 is how it is typed: no option of that name

@@ -24,11 +24,17 @@ Rows = list[dict[str, Any]]
 
 
 def demo(
-    epsilon: Annotated[str, Option(help="What each question may cost.")] = "0.5",
-    out: Annotated[Path, Option(help="Where the made-up table goes.")] = Path("demo-out"),
+    epsilon: Annotated[str, Option(help="What each question may cost.", value="NUMBER")] = "0.5",
+    out: Annotated[Path, Option(help="Where the made-up table goes.", value="FOLDER")] = Path(
+        "demo-out"
+    ),
     as_json: AsJson = False,
 ) -> None:
-    """Ask and publish a made-up table. First it shows the laws of noise side by side."""
+    """Ask and publish a made-up table. First it shows the laws of noise side by side.
+
+    Example
+        tenue demo --epsilon 1
+    """
     from ..number import above_zero
 
     level = float(above_zero(epsilon, "epsilon"))

@@ -10,7 +10,7 @@ from .words import Argument, say
 
 def explain(
     schema: options.Schema,
-    sql: Annotated[str | None, Argument(help="The question, in SQL.")] = None,
+    sql: Annotated[str | None, Argument(help="The question, in SQL.", files=False)] = None,
     file: options.File = None,
     epsilon: options.Epsilon = None,
     accuracy: options.Accuracy = None,
@@ -24,35 +24,24 @@ def explain(
     as_json: options.AsJson = False,
 ) -> None:
     """Explain what an answer would cost and how far off it would be. Shows every admissible
-    mechanism with its expected error; opens no table, costs nothing."""
+    mechanism with its expected error; opens no table, costs nothing.
+
+    Example
+        tenue explain "SELECT COUNT(*) FROM people" --schema people.toml \\
+            --accuracy 0.95:10
+    """
+    stated = locals()
     from ..query.explain import explain as explained
     from ..query.explain import explain_many
     from ..query.terms import Terms
     from ..schema import Schema
 
-    others: dict[str, object] = {
-        "prior": prior,
-        "interval": interval,
-        "mechanism": mechanism,
-        "delta": delta,
-    }
-    options.one_or_file(sql, file, others | {"measure_cut": measure_cut, "clip": clip})
+    options.one_or_file(sql, file, stated)
+    terms = options.terms_of(stated, many=file is not None)
     if file is not None:
-        given = (options.minimise_of(minimise), options.accuracy_of(accuracy))
-        many = explain_many(options.questions_in(file), Schema.load(schema), epsilon, *given)
+        many = explain_many(options.questions_in(file), Schema.load(schema), **terms)
         say(many.to_json() if as_json else str(many))
         return
     assert sql is not None  # noqa: S101 - one of the two is given
-    terms = Terms(
-        epsilon=epsilon,
-        accuracy=options.accuracy_of(accuracy),
-        minimise=options.minimise_of(minimise),
-        interval=interval,
-        mechanism=mechanism,
-        measure_cut=measure_cut,
-        clip=clip,
-        prior=options.prior_of(prior),
-        delta=delta,
-    )
-    plan = explained(sql, Schema.load(schema), terms)
+    plan = explained(sql, Schema.load(schema), Terms(**terms))
     say(plan.to_json() if as_json else str(plan))

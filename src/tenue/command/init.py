@@ -22,7 +22,9 @@ def init(
             "spark://host:7077#db.table, sc://host:15002#db.table or spark://local#folder."
         ),
     ],
-    out: Annotated[Path | None, Option(help="Where to; beside the data if not given.")] = None,
+    out: Annotated[
+        Path | None, Option(help="Where the schema goes; beside the data if not given.")
+    ] = None,
     purpose: Annotated[
         Literal["ask", "publish", "both"],
         Option("--for", help="What the table is for: only asking needs a budget."),
@@ -34,11 +36,15 @@ def init(
             help="Fill bounds and categories from the rows. The schema is then not private.",
         ),
     ] = False,
-    force: Annotated[bool, Option("--force", help="Write over a file.")] = False,
+    force: Annotated[bool, Option("--force", help="Overwrite a schema that is there.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Draft a schema for a table. Types come from the file; what only you can decide is a marked
-    blank."""
+    blank.
+
+    Example
+        tenue init census.csv --for publish
+    """
     from ..engine.open import describe_table
     from ..schema import BLANK, draft
 

@@ -29,10 +29,14 @@ def _opened(place: str) -> Any:
 @app.command("show")
 def show(
     path: LedgerPlace,
-    last: Annotated[int, Option(help="So many of the latest questions.", least=0)] = 10,
+    last: Annotated[int, Option(help="How many of the latest questions to show.", least=0)] = 10,
     as_json: AsJson = False,
 ) -> None:
-    """What was spent and what remains. Of every data set, with the latest questions."""
+    """Show what was spent and what remains. Of every data set, with the latest questions.
+
+    Example
+        tenue ledger show census.ledger --last 20
+    """
     from ..ledger.statement import debits
     from ..screen.page import hanging
 
@@ -69,7 +73,11 @@ def verify(
     as_json: AsJson = False,
 ) -> None:
     """Recount everything. Exit code 1 if something was changed, or a certificate is not from
-    it."""
+    it.
+
+    Example
+        tenue ledger verify census.ledger --anchor census.anchor.json
+    """
     with _opened(path) as ledger:
         found = ledger.verify(anchor=anchor)
         told = None if certificate is None else ledger.verify_certificate(certificate)
@@ -89,10 +97,16 @@ def verify(
 @app.command("export")
 def export(
     path: LedgerPlace,
-    out: Annotated[Path | None, Option(help="Where to; the screen if not given.")] = None,
+    out: Annotated[
+        Path | None, Option(help="Where the entries go; the screen if not given.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Write every entry as one line of JSON."""
+    """Write every entry as one line of JSON.
+
+    Example
+        tenue ledger export census.ledger --out entries.jsonl
+    """
     with _opened(path) as ledger:
         if as_json:
             entries = [json.loads(entry.to_json()) for entry in ledger.entries()]
@@ -110,7 +124,11 @@ def anchor(
     out: Annotated[Path, Option(help="A file that belongs on another machine.")],
     as_json: AsJson = False,
 ) -> None:
-    """Write down how far the ledger has come. A later cut or rollback is then seen."""
+    """Write down how far the ledger has come. A later truncation or rollback is then detected.
+
+    Example
+        tenue ledger anchor census.ledger --out census.anchor.json
+    """
     with _opened(path) as ledger:
         made = ledger.anchor(out)
     if as_json:

@@ -13,24 +13,36 @@ def limits(
     schema: options.Schema,
     epsilon: options.Epsilon = None,
     by: Annotated[
-        list[str] | None, Option("--by", help="Groups of a typical question; may be repeated.")
+        list[str] | None,
+        Option("--by", help="A group of a typical question, as in GROUP BY.", value="GROUP"),
     ] = None,
-    column: Annotated[str | None, Option(help="Whose sums of a person shall be limited.")] = None,
+    column: Annotated[
+        str | None,
+        Option(help="The column whose sums of one person shall be limited.", value="COLUMN"),
+    ] = None,
     quantiles: Annotated[
-        str | None, Option(help="Which shares of persons shall not be cut: 0.5,0.8,0.95")
+        str | None,
+        Option(
+            help="The shares of persons that a limit leaves whole: 0.5,0.8,0.95 if not given.",
+            value="SHARES",
+        ),
     ] = None,
     most: Annotated[
         int | None, Option(help="The most rows and groups that a limit may be.", least=2)
     ] = None,
     ledger: options.Ledger = None,
-    analyst: Annotated[str | None, Option(help="Who asks.")] = None,
-    source: Annotated[str | None, Option(help="The table, instead of the schema's.")] = None,
-    key: Annotated[str | None, Option(help="A retry with this key costs nothing.")] = None,
-    fresh: Annotated[bool, Option("--fresh", help="Draw anew; costs again.")] = False,
+    analyst: options.Analyst = None,
+    source: options.Source = None,
+    key: options.Key = None,
+    fresh: options.Fresh = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Suggest limits of what one person may add. Shows private quantiles of the rows, groups and
-    sums of a person, and the noise at each; it is paid like a question."""
+    sums of a person, and the noise at each; it is paid like a question.
+
+    Example
+        tenue limits --schema visits.toml --epsilon 1 --by ward --column cost
+    """
     from ..query.suggest.limits import MOST, SHARES
 
     shares = SHARES if quantiles is None else [text.strip() for text in quantiles.split(",")]

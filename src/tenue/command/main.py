@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import json
 import os
 import sys
@@ -11,7 +10,7 @@ from typing import NoReturn
 
 from ..errors import Fault, Refused
 from ..version import VERSION
-from . import ask, check, demo, explain, init, ledger, limits, publish
+from . import ask, check, completion, demo, explain, init, ledger, limits, publish
 from .measure import compare
 from .papers import verb as papers
 from .source import doctor
@@ -35,6 +34,7 @@ app.command("check")(check.check)
 app.command("compare")(compare.compare)
 app.command("papers")(papers.papers)
 app.add("ledger", ledger.app)
+app.command("completion")(completion.completion_of(app))
 
 
 def main() -> None:
@@ -42,7 +42,6 @@ def main() -> None:
     wanted. Nobody sees a traceback for a mistake, nor the words of an error that we did not
     foresee: they may quote a row. `TENUE_TRACEBACK=1` shows both to whoever holds the table."""
     as_json = "--json" in sys.argv
-    gc.set_threshold(100_000)  # what is loaded stays: looking through it took a tenth of a question
     try:
         app(sys.argv[1:])
     except Refused as refusal:

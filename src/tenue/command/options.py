@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
+from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from ..errors import refuse
 from .words import Option
@@ -15,48 +16,137 @@ if TYPE_CHECKING:
     from ..query.session import Session
 
 
-Schema = Annotated[Path, Option("--schema", help="The schema's file.")]
+TABLE = "Table and ledger"
+PRICE = "Price and accuracy"
+BELIEF = "Prior belief"
+AGAIN = "Asking again"
+
+Schema = Annotated[Path, Option("--schema", help="The file with the table's schema.", group=TABLE)]
+Source = Annotated[
+    str | None,
+    Option(
+        "--source", help="The table, instead of the schema's source.", value="FILE", group=TABLE
+    ),
+]
+Ledger = Annotated[
+    str | None,
+    Option(
+        "--ledger",
+        help="The ledger's file or address; beside the table if not given.",
+        value="FILE",
+        group=TABLE,
+    ),
+]
+Analyst = Annotated[
+    str | None,
+    Option("--analyst", help="Who asks; the holder if not given.", value="NAME", group=TABLE),
+]
 File = Annotated[
     Path | None,
     Option("--file", help="A file of questions that end with semicolons, asked together."),
 ]
-Epsilon = Annotated[str | None, Option("--epsilon", help="What it may cost.")]
+Epsilon = Annotated[
+    str | None,
+    Option("--epsilon", help="What the answer may cost.", value="NUMBER", group=PRICE),
+]
 Minimise = Annotated[
-    str, Option("--minimise", help="variance, absolute-error, interval:0.95; mean with --file")
+    str,
+    Option(
+        "--minimise",
+        help="Which error is made small: variance, absolute-error or interval:0.95; with --file "
+        "also mean.",
+        value="ERROR",
+        suggest=("variance", "absolute-error", "mean"),
+        group=PRICE,
+    ),
 ]
 Accuracy = Annotated[
     str | None,
-    Option("--accuracy", help="0.95:10 means within ±10 with 95 %, instead of --epsilon."),
-]
-Prior = Annotated[
-    Path | None, Option("--prior", help="A JSON file with what you believe before asking.")
-]
-Delta = Annotated[
-    str | None, Option("--delta", help="What refinement of the prior may cost besides.")
+    Option(
+        "--accuracy",
+        help="Instead of --epsilon: 0.95:10 asks for a margin of error of 10 at 95 % confidence.",
+        value="LEVEL:REACH",
+        group=PRICE,
+    ),
 ]
 Interval = Annotated[
     str | None,
-    Option("--interval", help="0.95 buys value intervals of MEDIAN, MIN … with part of it."),
+    Option(
+        "--interval",
+        help="Spend part of epsilon on a confidence interval for MEDIAN, MIN …, at this level, "
+        "such as 0.95.",
+        value="LEVEL",
+        group=PRICE,
+    ),
 ]
 Mechanism = Annotated[
     str | None,
-    Option("--mechanism", help="A mechanism that explain lists, instead of the best."),
+    Option(
+        "--mechanism",
+        help="A mechanism that explain lists, instead of the best one.",
+        value="NAME",
+        group=PRICE,
+    ),
 ]
 MeasureCut = Annotated[
     str | None,
-    Option("--measure-cut", help="0.1 buys how many persons are above a limit, with part of it."),
+    Option(
+        "--measure-cut",
+        help="Spend this share of epsilon, such as 0.1, on the number of persons above a "
+        "contribution limit.",
+        value="SHARE",
+        group=PRICE,
+    ),
 ]
 Clip = Annotated[
     str | None,
-    Option("--clip", help="auto: cut SUM and AVG above at a value chosen in private; may bias."),
+    Option(
+        "--clip",
+        help="auto: clip SUM and AVG at a value that part of epsilon chooses; may bias them.",
+        value="auto",
+        suggest=("auto",),
+        group=PRICE,
+    ),
 ]
-_QUOTES = ("'", '"')
-NEW_LEDGER = "A new ledger was made: {path}. Keep it; never start another for the same people."
-Ledger = Annotated[
+Prior = Annotated[
+    Path | None,
+    Option("--prior", help="A JSON file with what you believe before asking.", group=BELIEF),
+]
+Delta = Annotated[
     str | None,
-    Option("--ledger", help="The ledger's file or address; beside the table if not given."),
+    Option(
+        "--delta",
+        help="What refinement of the prior may cost besides epsilon.",
+        value="NUMBER",
+        group=BELIEF,
+    ),
+]
+Key = Annotated[
+    str | None,
+    Option("--key", help="A retry with the same key costs nothing.", value="TEXT", group=AGAIN),
+]
+Fresh = Annotated[
+    bool, Option("--fresh", help="Draw new noise; the answer is paid for again.", group=AGAIN)
+]
+QuasiIdentifiers = Annotated[
+    str | None,
+    Option(
+        "--quasi-identifiers",
+        help="The columns that an intruder may know, instead of the schema's: age,zip",
+        value="COLUMNS",
+    ),
+]
+Confidential = Annotated[
+    str | None,
+    Option(
+        "--confidential",
+        help="The columns that an intruder wants to know, instead of the schema's: illness",
+        value="COLUMNS",
+    ),
 ]
 AsJson = Annotated[bool, Option("--json", help="Print one JSON object and nothing else.")]
+_QUOTES = ("'", '"')
+NEW_LEDGER = "A new ledger was made: {path}. Keep it; never start another for the same people."
 
 
 def opened(schema: Path, ledger: str | None, analyst: str | None, source: str | None) -> Session:
@@ -147,13 +237,35 @@ def questions_in(path: Path) -> list[str]:
     return [one.strip() for one in found if one.strip()]
 
 
-def one_or_file(sql: str | None, file: Path | None, others: Mapping[str, object]) -> None:
-    """Refuses both a question and a file, neither, or a file with options of single questions.
+def terms_of(call: Mapping[str, Any], *, many: bool) -> dict[str, Any]:
+    """The terms that a verb was given, which are among its `locals()`, as the library reads them.
 
-    others: those options, by name.
+    many: only those on which several questions are asked together.
+    """
+    from ..query.terms import OF_MANY, Terms
+
+    stated = {term.name: call[term.name] for term in fields(Terms) if term.name in call}
+    if many:
+        stated = {name: stated[name] for name in OF_MANY}
+    stated["accuracy"] = accuracy_of(stated["accuracy"])
+    stated["minimise"] = minimise_of(stated["minimise"])
+    if "prior" in stated:
+        stated["prior"] = prior_of(stated["prior"])
+    return stated
+
+
+def one_or_file(sql: str | None, file: Path | None, call: Mapping[str, Any]) -> None:
+    """Refuses both a question and a file, neither, or a file with terms of single questions.
+
+    call: what the verb was given, which are its `locals()`.
     """
     if (sql is None) == (file is None):
         raise refuse("command.question-or-file")
-    given = [name for name, value in others.items() if value not in (None, False)]
-    if file is not None and given:
+    if file is None:
+        return
+    from ..query.terms import OF_MANY, Terms
+
+    single = [term.name for term in fields(Terms) if term.name not in OF_MANY]
+    given = [name for name in single if call.get(name) not in (None, False)]
+    if given:
         raise refuse("command.single-question-option", name=given[0])

@@ -1,8 +1,7 @@
-"""The command line as a process of its own, which is over when its last word is written."""
+"""The command line as a process of its own: its streams, and its exit code."""
 
 from __future__ import annotations
 
-import atexit
 import os
 import sys
 from contextlib import suppress
@@ -17,10 +16,8 @@ def run() -> NoReturn:
     """Runs the verb that was typed, and ends the process with its exit code.
 
     Guarantee
-        Whatever was to be done at the exit is done, and whatever was written has left, before the
-        process ends. Only Python's taking apart of all that was loaded is left out, which takes
-        longer than the question; memory is the system's to take back. What could not be written is
-        no success: the exit code is then 1, unless the verb has one that says more.
+        What could not be written is no success: the exit code is then 1, unless the verb has one
+        that says more.
     """
     if sys.stdout is None:  # it was closed; a file that cannot be written fails when it is used
         sys.stdout = open(os.devnull, encoding="utf-8")  # noqa: SIM115 - until the end
@@ -29,15 +26,13 @@ def run() -> NoReturn:
     try:
         main()
     except SystemExit as end:
-        code = end.code
-    atexit._run_exitfuncs()
-    status = code if isinstance(code, int) else 1
+        status = end.code if isinstance(end.code, int) else 1
     try:
         sys.stdout.flush()
     except (OSError, ValueError):
         if status != 1:  # else it was said
             sys.stderr.write(f"Something failed on our side ({Fault.code}): {UNWRITTEN}\n")
         status = status or 1
-    with suppress(OSError, ValueError):
-        sys.stderr.flush()
-    os._exit(status)
+        with suppress(OSError, ValueError):  # what Python flushes at its exit must go somewhere
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    raise SystemExit(status)

@@ -18,6 +18,15 @@ if TYPE_CHECKING:
     from ..microdata.private.plan import ReleasePlan
     from ..promise import Certificate
 
+METHOD, OUTPUT, REGISTER = "Method and its options", "What is written", "Registration"
+SWEEP = "Comparing several releases"
+METHODS = ("microaggregate", "generalise", "swap", "anatomy", "t-close", "private")
+"""What the shell offers after --method; the methods themselves are not loaded for that."""
+BY = (
+    *("mdav", "v-mdav", "each-quasi-identifier", "multidimensional", "full-domain"),
+    *("quasi-identifiers", "each-confidential", "other-attributes", "confidential"),
+    *("tree", "two-stage", "columns", "copula", "network", "microaggregation"),
+)
 _KEEP = "Keep this screen to yourself: only the files may leave."
 _KEEP_BOTH = (
     "Keep this screen and report.html to yourself: only the other files may leave. With --public "
@@ -30,119 +39,217 @@ PATIENCE = 2.0
 
 def publish(
     schema: options.Schema,
+    source: options.Source = None,
     method: Annotated[
         str | None,
-        Option(help="microaggregate, generalise, swap, anatomy, t-close or private."),
+        Option(
+            help="How the table is protected: microaggregate, generalise, swap, anatomy, t-close "
+            "or private.",
+            value="NAME",
+            suggest=METHODS,
+            group=METHOD,
+        ),
     ] = None,
     k: Annotated[
         str | None,
         Option(
             "-k",
             "--k",
-            help="Least units in a group, 5 to start with; or income=12,tax=12. private: rows in "
-            "a cluster, if it is to be microaggregation.",
+            help="The least number of units in a group, such as 5; swap: also one for each column, "
+            "income=12,tax=12. private: rows in a cluster, which asks for microaggregation.",
+            value="N",
+            group=METHOD,
         ),
     ] = None,
-    epsilon: Annotated[str | None, Option(help="What a private table may cost.")] = None,
-    out: Annotated[
-        Path | None, Option(help="A new or empty folder for the release; not with --preview.")
+    epsilon: Annotated[
+        str | None,
+        Option(help="What a private table may cost.", value="NUMBER", group=METHOD),
     ] = None,
     by: Annotated[
         str | None,
         Option(
             help="How groups are formed. microaggregate: mdav; v-mdav if people form clusters; "
             "each-quasi-identifier, by itself, which promises less. "
-            "generalise: multidimensional, or full-domain: one level for each column. "
+            "generalise: multidimensional (Mondrian), or full-domain: one level for each column. "
             "swap: quasi-identifiers; each-confidential, which moves numbers and dates least; "
             "other-attributes, which fits values to all other columns. anatomy: quasi-identifiers "
             "or confidential. private: tree, two-stage, columns, copula, network or "
-            "microaggregation; if not given, what suits the table."
-        ),
-    ] = None,
-    memory: Annotated[
-        str | None,
-        Option(
-            help="Bytes that may be held of a table; a file that would need more is read in "
-            "passes. private: 1 GiB if not given. Also for microaggregate by "
-            "each-quasi-identifier, swap by each-confidential, anatomy by confidential, t-close, "
-            "and generalise without l, t and suppress."
+            "microaggregation; if not given, what suits the table.",
+            value="NAME",
+            suggest=BY,
+            group=METHOD,
         ),
     ] = None,
     diversity: Annotated[
         str | None,
-        Option("-l", "--l", help="Different values in each group, at least; groups grow for it."),
+        Option(
+            "-l",
+            "--l",
+            help="l-diversity: the least number of different values in each group; groups grow "
+            "for it.",
+            value="N",
+            group=METHOD,
+        ),
     ] = None,
     closeness: Annotated[
         str | None,
         Option(
             "-t",
             "--t",
-            help="How far a group may be from the table. t-close: a ratio of shares, from 1 up. "
-            "Others: an earth mover's distance, 0 to 1.",
+            help="t-closeness: how far a group may be from the table. t-close: a ratio of shares, "
+            "from 1 up. Others: an earth mover's distance, 0 to 1.",
+            value="NUMBER",
+            group=METHOD,
         ),
     ] = None,
     groups: Annotated[
         str | None,
-        Option(help="t-close: shown, as two linked tables, or hidden, as one; shown if not given."),
+        Option(
+            help="t-close: shown, as two linked tables, or hidden, as one; shown if not given.",
+            value="shown|hidden",
+            suggest=("shown", "hidden"),
+            group=METHOD,
+        ),
     ] = None,
-    gamma: Annotated[str | None, Option(help="The gain factor of v-mdav.")] = None,
+    gamma: Annotated[
+        str | None,
+        Option(help="The gain factor of v-mdav.", value="NUMBER", group=METHOD),
+    ] = None,
     suppress: Annotated[
-        str | None, Option(help="generalise: the share of rows that may be left out, such as 0.02.")
+        str | None,
+        Option(
+            help="generalise: the share of rows that may be left out, such as 0.02.",
+            value="SHARE",
+            group=METHOD,
+        ),
     ] = None,
     minimise: Annotated[
         str | None,
-        Option(help="full-domain: ncp, discernibility or average-class-size; which loss is least."),
+        Option(
+            help="full-domain: the loss that is made least: ncp, discernibility or "
+            "average-class-size.",
+            value="LOSS",
+            suggest=("ncp", "discernibility", "average-class-size"),
+            group=METHOD,
+        ),
     ] = None,
     widths: Annotated[
         str | None,
-        Option(help="full-domain: widths of intervals, as age=5/10/20,born=365/3650."),
+        Option(
+            help="full-domain: the widths of intervals, as age=5/10/20,born=365/3650.",
+            value="WIDTHS",
+            group=METHOD,
+        ),
     ] = None,
-    source: Annotated[str | None, Option(help="The table, instead of the schema's.")] = None,
-    ledger: Annotated[
+    memory: Annotated[
         str | None,
-        Option(help="Where the release is registered; beside the table if not given."),
+        Option(
+            help="How many bytes of a table may be held; a file that would need more is read in "
+            "passes. private: 1 GiB if not given. Also for microaggregate by "
+            "each-quasi-identifier, swap by each-confidential, anatomy by confidential, t-close, "
+            "and generalise without l, t and suppress.",
+            value="BYTES",
+            group=METHOD,
+        ),
     ] = None,
-    no_register: Annotated[
-        bool, Option("--no-register", help="Register it nowhere; the certificate says so.")
-    ] = False,
-    override: Annotated[
-        list[str] | None, Option(help="second-release or homogeneous-groups; is recorded.")
+    out: Annotated[
+        Path | None,
+        Option(
+            help="A new or empty folder for the release; not with --preview.",
+            value="FOLDER",
+            group=OUTPUT,
+        ),
     ] = None,
-    kind: Annotated[str | None, Option(help="csv or parquet.")] = None,
+    kind: Annotated[
+        str | None,
+        Option(
+            help="The format of the table's files, csv or parquet.",
+            value="csv|parquet",
+            suggest=("csv", "parquet"),
+            group=OUTPUT,
+        ),
+    ] = None,
     replace: Annotated[
-        bool, Option("--replace", help="Replace a folder that holds something.")
+        bool, Option("--replace", help="Replace a folder that holds a release.", group=OUTPUT)
     ] = False,
     preview: Annotated[
         bool,
         Option(
             "--preview",
             help="Only measure; private: only plan. Nothing is paid, registered or written.",
+            group=OUTPUT,
         ),
     ] = False,
     public: Annotated[
         bool,
-        Option("--public", help="Leave out of report.html what was computed from the original."),
+        Option(
+            "--public",
+            help="Leave out of report.html what was computed from the original.",
+            group=OUTPUT,
+        ),
     ] = False,
+    comparison: Annotated[
+        Path | None,
+        Option(
+            help="Where to write, as JSON and for you alone, how it compares to the original.",
+            group=OUTPUT,
+        ),
+    ] = None,
+    ledger: Annotated[
+        str | None,
+        Option(
+            help="Where the release is registered; beside the table if not given.",
+            value="FILE",
+            group=REGISTER,
+        ),
+    ] = None,
+    no_register: Annotated[
+        bool,
+        Option(
+            "--no-register", help="Register it nowhere; the certificate says so.", group=REGISTER
+        ),
+    ] = False,
+    override: Annotated[
+        list[str] | None,
+        Option(
+            help="Insist on a second-release or on homogeneous-groups; the certificate says so.",
+            value="REASON",
+            suggest=("second-release", "homogeneous-groups"),
+            group=REGISTER,
+        ),
+    ] = None,
     sweep: Annotated[
         str | None,
-        Option(help="Instead of --method and -k: try several sizes of groups, k=3,5,10,25,50."),
+        Option(
+            help="Instead of --method and -k: preview several sizes of groups, k=3,5,10,25,50.",
+            value="SIZES",
+            group=SWEEP,
+        ),
     ] = None,
     methods: Annotated[
         str | None,
-        Option(help="What --sweep tries: microaggregate,swap:by=each-confidential"),
+        Option(
+            help="The methods that are previewed, such as microaggregate,swap:by=each-confidential",
+            value="NAMES",
+            group=SWEEP,
+        ),
     ] = None,
     risk: Annotated[
         str | None,
-        Option(help="With --sweep: advise what to take if an intruder may link this share."),
-    ] = None,
-    comparison: Annotated[
-        Path | None,
-        Option(help="Where to write, as JSON and for you alone, how it compares to the original."),
+        Option(
+            help="Advise which release to take if an intruder may link this share of records.",
+            value="SHARE",
+            group=SWEEP,
+        ),
     ] = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Publish a protected copy of a table. Its certificate leaves with it; risk and utility are
-    shown to you alone."""
+    shown to you alone.
+
+    Example
+        tenue publish --schema census.toml --method swap -k 12 --out published
+    """
     from ..microdata.protected_copy import warnings_of
     from ..microdata.release import plan_of, publish_into
 

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
 from ..engine.source.beside import ledger_places
 from ..errors import refuse
@@ -43,7 +43,7 @@ from .leave.leave import (
 )
 from .leave.mark import Marking
 from .leave.save import check_target
-from .method.catalogue import chosen_method, takes_options
+from .method.catalogue import Options, chosen_method, takes_options
 from .method.contract import Made, Method
 from .private.plan import ReleasePlan
 from .protected_copy import Leaving, Release, leave_for
@@ -62,7 +62,7 @@ def publish(
     override: str | tuple[str, ...] = (),
     progress: Progress | None = None,
     preview: bool = False,
-    **options: Any,
+    **options: Unpack[Options],
 ) -> Release:
     """A protected copy of a table, with its certificate.
 
@@ -170,7 +170,7 @@ def publish_into(
     override: str | tuple[str, ...] = (),
     progress: Progress | None = None,
     preview: bool = False,
-    **options: Any,
+    **options: Unpack[Options],
 ) -> tuple[Release, dict[str, Any]]:
     """The same, saved at once where there is a target; returns the manifest too.
 
@@ -256,7 +256,7 @@ def plan_of(
     method: str,
     override: str | tuple[str, ...] = (),
     progress: Progress | None = None,
-    **options: Any,
+    **options: Unpack[Options],
 ) -> tuple[ReleasePlan, Certificate] | None:
     """What `publish` would do, and the certificate it would give; None of a method that has no
     price, which a preview measures.

@@ -117,18 +117,7 @@ class Session:
     ) -> Plan | BeliefPlan | WorkloadPlan:
         """Every admissible mechanism with its expected error and price. Reads no rows, costs
         nothing. With a prior, the errors are averaged over it."""
-        terms = Terms(
-            epsilon=epsilon,
-            minimise=minimise,
-            accuracy=accuracy,
-            prior=prior,
-            interval=interval,
-            mechanism=mechanism,
-            measure_cut=measure_cut,
-            clip=clip,
-            delta=delta,
-        )
-        return explain(sql, self.schema, terms)
+        return explain(sql, self.schema, Terms.of(locals()))
 
     @checked_call
     def ask(
@@ -173,18 +162,7 @@ class Session:
                 the cut. What is cut off may bias it, and no interval covers that.
             delta: lets refinement move a little more mass; paid from the budget's delta.
         """
-        terms = Terms(
-            epsilon=epsilon,
-            minimise=minimise,
-            accuracy=accuracy,
-            prior=prior,
-            interval=interval,
-            mechanism=mechanism,
-            measure_cut=measure_cut,
-            clip=clip,
-            delta=delta,
-            individual=individual,
-        )
+        terms = Terms.of(locals())
         if terms.believes:
             from .belief.plan import believe_for, inquire_believing
 

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
+from dataclasses import fields
+from typing import Any, Self
 
 from ..errors import refuse
 from ..frozen import dataclass
 from ..number import Number, exact, flag, law_epsilon
 from ..promise.loss import SMALLEST, EpsilonDelta
+
+OF_MANY = ("epsilon", "minimise", "accuracy")
+"""The terms on which several questions are asked together."""
+ONLY_ASKED = ("individual",)
+"""The terms that `explain` does not take."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,7 +29,7 @@ class Terms:
     interval: Number | None = None
     mechanism: str | None = None
     measure_cut: Number | None = None
-    clip: object = None
+    clip: str | None = None
     individual: bool = False
 
     def __post_init__(self) -> None:
@@ -35,6 +41,11 @@ class Terms:
         bought = (self.interval, self.mechanism, self.measure_cut, self.clip)
         if self.individual and any(given is not None for given in bought):
             raise refuse("query.individual-with-other-terms")
+
+    @classmethod
+    def of(cls, call: Mapping[str, Any]) -> Self:
+        """The terms among the arguments of a call, which are its `locals()`."""
+        return cls(**{term.name: call[term.name] for term in fields(cls) if term.name in call})
 
     @property
     def believes(self) -> bool:

@@ -61,7 +61,7 @@ def test_a_mechanism_is_named(schema: str) -> None:
 
 def test_the_individual_column_has_its_cap(schema: str) -> None:
     assert ask(schema, "--individual")["price"] == "1"
-    assert ask(schema, "--individual", "--fresh")["refused"]["code"] == "over-budget"
+    assert ask(schema, "--individual", "--fresh")["refused"]["code"] == "over-individual-budget"
     ledger = schema.replace(".toml", ".ledger")
     shown = json.loads(invoke(app, ["ledger", "show", ledger, "--json"]).stdout)
     (balance,) = shown["datasets"]

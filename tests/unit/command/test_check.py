@@ -71,7 +71,7 @@ def test_columns_can_be_named_without_a_schema(files: dict[str, str]) -> None:
 def test_a_refusal_is_one_object_and_exit_code_two(words: list[str], files: dict[str, str]) -> None:
     done = tenue("check", files["table"], *words, "--json", cwd=Path())
     assert done.returncode == 2
-    assert set(json.loads(done.stdout)["refused"]) == {"code", "what", "allowed", "fix"}
+    assert set(json.loads(done.stdout)["refused"]) == {"code", "kind", "what", "allowed", "fix"}
     assert "Traceback" not in done.stderr
 
 

@@ -42,7 +42,7 @@ def test_a_refusal_in_json_is_one_object() -> None:
     result = tenue("demo", "--epsilon", "nan", "--json")
     assert result.returncode == 2
     refused = json.loads(result.stdout)["refused"]
-    assert set(refused) == {"code", "what", "allowed", "fix"}
+    assert set(refused) == {"code", "kind", "what", "allowed", "fix"}
 
 
 @pytest.mark.parametrize("words", [["nothing"], ["demo", "--epsilon", "much"], ["demo", "--no"]])
@@ -53,7 +53,7 @@ def test_wrong_words_are_not_tracebacks(words: list[str]) -> None:
     assert len(result.stderr.strip().splitlines()) == 3
     as_json = tenue(*words, "--json")
     assert as_json.returncode == 2
-    assert set(json.loads(as_json.stdout)["refused"]) == {"code", "what", "allowed", "fix"}
+    assert set(json.loads(as_json.stdout)["refused"]) == {"code", "kind", "what", "allowed", "fix"}
 
 
 def test_an_error_that_nobody_foresaw_names_its_place_and_quotes_nothing(
@@ -114,7 +114,7 @@ def test_what_each_command_does_fits_on_its_line(
 ) -> None:
     app(words)
     _, commands = capsys.readouterr().out.split("Commands:\n")
-    lines = commands.splitlines()
+    lines = commands.partition("\n\n")[0].splitlines()
     verbs = ledger.app.verbs if words[0] == "ledger" else app.verbs
     assert len(lines) == len(verbs)
     assert [line for line in lines if line.endswith("...") or len(line) > 80] == []

@@ -91,7 +91,7 @@ def test_a_refusal_is_exit_code_2_and_leaves_the_old_output(folder: Path, case: 
     assert done.returncode == 2, done.stderr
     told: dict[str, Any] = json.loads(done.stdout)
     assert set(told) == {"refused"}
-    assert set(told["refused"]) == {"code", "what", "allowed", "fix"}
+    assert set(told["refused"]) == {"code", "kind", "what", "allowed", "fix"}
     assert "Traceback" not in done.stderr
     assert files(folder) == before
 

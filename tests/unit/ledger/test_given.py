@@ -137,7 +137,7 @@ def test_where_no_link_can_be_left_the_ledger_is_not_used(
     SQLite(old).close()
     with pytest.raises(Conflict if made else InvalidArgument) as refused:
         Place(data=(usual,), schema=tmp_path / "a.toml").open(old)
-    assert refused.value.code == ("two-ledgers" if made else "invalid-argument")
+    assert refused.value.code == ("two-ledgers" if made else "ledger-folder-not-writable")
 
 
 @pytest.mark.parametrize("may", [False, True])

@@ -30,7 +30,7 @@ def refused(sql: str, reason: str) -> InvalidQuestion:
         ask(sql)
     refusal = caught.value
     assert refusal.reason == reason, refusal
-    assert refusal.code == "invalid-question"
+    assert refusal.to_dict()["kind"] == "invalid-question"
     assert len(refusal.what) > 5
     assert len(refusal.allowed) > 5
     assert len(refusal.fix) > 5

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Annotated
 
-from ..options import AsJson
+from ..options import AsJson, Confidential, QuasiIdentifiers
 from ..wording import spoken
 from ..words import Argument, Option, say
 
@@ -14,15 +14,14 @@ from ..words import Argument, Option, say
 def compare(
     original: Annotated[str, Argument(help="The table as it was: a CSV or Parquet file.")],
     released: Annotated[str, Argument(help="What was made of it, by anyone.")],
-    schema: Annotated[Path | None, Option(help="Roles, domains and taxonomies.")] = None,
-    quasi_identifiers: Annotated[
-        str | None, Option(help="What an intruder may know, instead of the schema's: age,zip")
+    schema: Annotated[
+        Path | None, Option(help="The schema: roles, domains and taxonomies.")
     ] = None,
-    confidential: Annotated[
-        str | None, Option(help="What he wants to know, instead of the schema's: illness")
-    ] = None,
+    quasi_identifiers: QuasiIdentifiers = None,
+    confidential: Confidential = None,
     unrelated: Annotated[
-        bool, Option("--unrelated", help="Rows do not belong together: compare as wholes.")
+        bool,
+        Option("--unrelated", help="Row i is not the same record in both: compare whole tables."),
     ] = False,
     report: Annotated[
         Path | None, Option(help="Where to write report.html, for you alone.")
@@ -31,7 +30,11 @@ def compare(
 ) -> None:
     """Measure a release made by anyone beside its original. It says what the release risks and what
     it is worth. Row i of both is held to be the same record, unless they have different numbers of
-    rows or a certificate of Tenue lies beside the release: then they are compared as wholes."""
+    rows or a certificate of Tenue lies beside the release: then they are compared as wholes.
+
+    Example
+        tenue compare census.csv released.csv --schema census.toml --report risk.html
+    """
     from ...evaluate.compare import compare as compared
     from ...report.write import write
 

@@ -21,21 +21,30 @@ def papers(
         bool, Option("--list", help="Name all tables and figures, and stop.")
     ] = False,
     only: Annotated[
-        list[str] | None, Option(help="One of them, or a chapter; may be repeated: 4.1, fig4.2.")
+        list[str] | None,
+        Option(help="A table, a figure or a chapter: 4.1, fig4.2", value="NAME"),
     ] = None,
     out: Annotated[
-        Path | None, Option(help="Where the book goes: pages, pictures, numbers.")
+        Path | None,
+        Option(help="Where the book goes: pages, pictures, numbers.", value="FOLDER"),
     ] = None,
     data: Annotated[
         Path | None,
-        Option(help="The folder with census.csv, eia.csv, adult.csv; else that of TENUE_DATA."),
+        Option(
+            help="The folder with census.csv, eia.csv, adult.csv; else that of TENUE_DATA.",
+            value="FOLDER",
+        ),
     ] = None,
     stand_in: Annotated[
         bool, Option(help="Compute on made-up tables of the same shape instead.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Reproduce the papers, beside the printed numbers. Every table and figure, computed again."""
+    """Reproduce the papers, beside the printed numbers. Every table and figure, computed again.
+
+    Example
+        tenue papers --only 4.1 --stand-in
+    """
     from ...papers.catalogue import chosen
 
     if listed:

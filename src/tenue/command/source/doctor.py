@@ -27,7 +27,11 @@ def doctor(
     as_json: AsJson = False,
 ) -> None:
     """Say what a table lacks before it can be asked. Looks at driver, server, grants and columns;
-    asks nothing and costs nothing; exits with 3 unless all is well."""
+    asks nothing and costs nothing; exits with 3 unless all is well.
+
+    Example
+        tenue doctor postgresql://tenue@db/hospital#public.stays --schema stays.toml
+    """
     from ...engine.doctor import diagnose
     from ...schema.schema import given_schema
 

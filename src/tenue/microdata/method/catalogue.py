@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Collection
-from typing import Any, ParamSpec, TypeVar
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any, ParamSpec, TypedDict, TypeVar
 
 from ...errors import refuse
 from ...number import check_call
@@ -23,7 +23,28 @@ METHODS: dict[str, type[Method]] = {
 }
 """Whoever adds a method adds it here."""
 
-Options = dict[str, inspect.Parameter]
+Parameters = dict[str, inspect.Parameter]
+
+
+class Options(TypedDict, total=False):
+    """The options of all methods, as editors and type checkers know them.
+
+    A method declares its options in `read`, with their defaults; `tests/test_options.py` compares.
+    """
+
+    k: int | Mapping[str, int]
+    by: str | None
+    l: int | None
+    t: object
+    gamma: object
+    memory: int | None
+    suppress: object
+    minimise: str | None
+    widths: Mapping[str, Sequence[object]] | None
+    groups: str
+    epsilon: Any
+
+
 _FOR_INSTANCE = {"k": 5, "epsilon": 1, "t": 2}
 _OPTIONAL = inspect.Parameter("optional", inspect.Parameter.KEYWORD_ONLY, default=None)
 P = ParamSpec("P")
@@ -40,9 +61,9 @@ def chosen_method(
     return kind.read(schema, override, **options)
 
 
-def options_of(kinds: Collection[type[Method]]) -> Options:
+def options_of(kinds: Collection[type[Method]]) -> Parameters:
     """The options of these methods; one that not every method needs need not be given."""
-    found: Options = {}
+    found: Parameters = {}
     each = [inspect.signature(kind.read).parameters for kind in kinds]
     for name, option in (pair for parameters in each for pair in parameters.items()):
         if option.kind is option.KEYWORD_ONLY:
@@ -61,7 +82,7 @@ def takes_options(function: Callable[P, R]) -> Callable[P, R]:
     """
     plain = inspect.signature(function)
 
-    def signature(options: Options) -> inspect.Signature:
+    def signature(options: Parameters) -> inspect.Signature:
         parameters = []
         for parameter in plain.parameters.values():
             if parameter.kind is not parameter.VAR_KEYWORD:

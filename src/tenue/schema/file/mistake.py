@@ -71,6 +71,7 @@ def refusal(mistakes: Sequence[Mistake], file: str) -> Refused:
             f"{', '.join(filter(None, (file, only.place)))}: {only.what}",
             only.allowed,
             only.fix,
+            code="schema-mistakes",
             mistakes=ordered,
             file=file,
         )

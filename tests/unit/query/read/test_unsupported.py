@@ -23,7 +23,7 @@ from unit.query.workload.small import schema
 
 def test_a_refusal_has_a_reason_beside_its_code() -> None:
     refusal = refuse("query.too-many-cells", count="7", most_cells=3)
-    assert (refusal.code, refusal.reason) == ("invalid-question", "cells")
+    assert (refusal.code, refusal.reason) == ("too-many-cells", "cells")
     assert str(refusal) == f"{refusal.what} {refusal.allowed} {refusal.fix}"
 
 

@@ -22,7 +22,7 @@ def test_one_mistake_is_the_whole_refusal() -> None:
     assert isinstance(found, InvalidSchema)
     assert found.what == "s.toml, line 4, table.rows: It is 0."
     assert (found.allowed, found.fix) == ("At least 1.", "Write 1.")
-    assert found.to_dict()["code"] == "invalid-schema"
+    assert found.to_dict()["code"] == "schema-mistakes"
 
 
 def test_several_are_sorted_by_line_and_keep_their_order_within_one() -> None:
