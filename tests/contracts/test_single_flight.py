@@ -223,7 +223,7 @@ def test_a_key_in_flight_is_refused_as_ever(ledger: Ledger) -> None:
     ask(ledger, key="k")
     refusal = Waiter(ledger, "ann", key="k").done().refusal
     assert isinstance(refusal, Conflict)
-    assert refusal.code == "in-flight"
+    assert refusal.code == "question-in-flight"
     assert "with key `k`" in refusal.what
 
 
@@ -236,7 +236,7 @@ def test_a_thread_does_not_wait_for_itself(
         for one in (ledger, again()):
             with pytest.raises(Conflict, match="same question") as refusal:
                 ask(one, "bob")
-            assert refusal.value.code == "in-flight"
+            assert refusal.value.code == "question-in-flight"
     ledger.commit(paid, b"value")
     assert ask(ledger, "bob").answer == b"value"
     assert spent(ledger) == Fraction(1, 2)
@@ -258,7 +258,7 @@ def test_nobody_waits_for_ever(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) 
     before = [entry.hash for entry in ledger.entries()]
     refusal = Waiter(ledger).done().refusal
     assert isinstance(refusal, Conflict)
-    assert refusal.code == "in-flight"
+    assert refusal.code == "question-in-flight"
     assert "waited for its answer for too long" in refusal.allowed
     assert [entry.hash for entry in ledger.entries()] == before
 
