@@ -28,8 +28,8 @@ from rich.console import Console
 from rich.table import Table
 
 import tenue as tn
-from tenue.query.explain import plan_for
-from tenue.query.terms import Terms
+from tenue.ask.explain import plan_for
+from tenue.ask.paid_request import Terms
 from tenue.schema import Schema
 
 GROUPS = 100

@@ -33,7 +33,7 @@ from rich.console import Console
 from rich.table import Table
 
 import tenue as tn
-from tenue.query.session import Session
+from tenue.ask.session import Session
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from postgres_server import Server

@@ -33,13 +33,11 @@ import pyarrow as pa
 from record import record
 
 import tenue as tn
-from tenue.microdata.recode.full_domain import full_domain
-from tenue.microdata.recode.lattice import Lattice
-from tenue.microdata.recode.loss import MEASURES, Classes
-from tenue.microdata.recode.multidimensional import multidimensional, runs_of
-from tenue.microdata.recode.need import Need
-from tenue.microdata.recode.scale import Scale, scale_of
-from tenue.microdata.table.original import Original, read_original
+from tenue.publish.generalise.full_domain import MEASURES, Lattice, PublishedClasses, full_domain
+from tenue.publish.generalise.hierarchy import Scale, scale_of
+from tenue.publish.generalise.mondrian import multidimensional, runs_of
+from tenue.publish.generalise.privacy_condition import Need
+from tenue.publish.table.input_table import Original, read_original
 
 HERE = Path(__file__).parent
 DATA = HERE.parents[1] / "shared" / "data"
@@ -76,11 +74,11 @@ def lattice_of(scales: list[Scale]) -> Lattice:
     return Lattice.of(scales, [()] * len(scales))
 
 
-def split(scales: list[Scale], k: int) -> Classes:
+def split(scales: list[Scale], k: int) -> PublishedClasses:
     """The classes of the multidimensional form."""
     labels = multidimensional(scales, Need(k))
     penalties = [(scale.penalty(*runs_of(scale, labels)), scale.whole) for scale in scales]
-    return Classes(np.bincount(labels), penalties)
+    return PublishedClasses(np.bincount(labels), penalties)
 
 
 def exhaustive(lattice: Lattice, sizes: tuple[int, ...]) -> dict[tuple[int, str], Fraction]:

@@ -23,10 +23,10 @@ from fractions import Fraction
 from pathlib import Path
 
 from tenue.ledger import Charge, Reservation, SQLite, digest
-from tenue.ledger.transaction import payment as cashier
-from tenue.ledger.transaction import settlement
-from tenue.ledger.transaction.journal import Journal
-from tenue.ledger.transaction.purchase import Purchase
+from tenue.ledger.transactions import reserve
+from tenue.ledger.transactions import reserve as cashier
+from tenue.ledger.transactions.journal import Journal
+from tenue.ledger.transactions.reserve import Purchase
 
 CHARGE = Charge.of(epsilon="0.000001", neighbours="replace")
 QUESTION = digest("SELECT COUNT(*) FROM census")
@@ -162,7 +162,7 @@ def audit(folder: Path, entries: int) -> Figures:
             )
             paid = cashier.reserve(journal, wanted)
             assert isinstance(paid, Reservation)
-            settlement.commit(journal, paid, ANSWER)
+            reserve.commit(journal, paid, ANSWER)
 
     with opened(folder / f"audit-{entries}.ledger") as ledger:
         for first in range(0, entries // 2, 5000):

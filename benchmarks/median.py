@@ -47,7 +47,7 @@ from rich.table import Table
 
 import tenue as tn
 from tenue.mechanism import individual_steps, smooth_release
-from tenue.mechanism.choose.selection import quantile
+from tenue.mechanism.exponential_mechanism import quantile
 from tenue.noise import DiscreteLaplace
 
 Values = NDArray[np.int64]

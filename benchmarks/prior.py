@@ -17,14 +17,14 @@ from record import record
 from rich.console import Console
 from rich.table import Table
 
+from tenue.ask.belief.plan import plan_belief
 from tenue.estimate import count, counts, expected_error
 from tenue.estimate import refined_error as guessed_error
 from tenue.mechanism import expected_error as refined_error
 from tenue.mechanism import refine
 from tenue.noise import DiscreteLaplace, Optimal
 from tenue.prior import Binomial, Categorical, Normal, Points, Uniform, normalised
-from tenue.promise.loss import EpsilonDelta
-from tenue.query.belief.plan import plan_belief
+from tenue.privacy.loss import EpsilonDelta
 from tenue.schema import Schema
 
 ROUNDS = 31

@@ -43,14 +43,12 @@ from rich.console import Console
 from rich.table import Table
 
 import tenue as tn
-from tenue.evaluate.pair.likeness import likeness
-from tenue.microdata.private.domain import Domain, Places
-from tenue.microdata.private.plan import planned
-from tenue.microdata.private.ways import WAYS
-from tenue.microdata.table.kept import LEAST_MEMORY
-from tenue.microdata.table.original import read_original
+from tenue.evaluate.two_tables.distribution_similarity import likeness
 from tenue.noise import DiscreteLaplace
 from tenue.noise.source import SYSTEM
+from tenue.publish.synthetic.domain import Domain, Places
+from tenue.publish.synthetic.plan import WAYS, planned
+from tenue.publish.table.input_table import LEAST_MEMORY, read_original
 
 DATA = Path(__file__).parent.parent.parent / "shared" / "data"
 RIVALS = {"MST": 5, "AIM": 2}

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 import tenue as tn
-from tenue.microdata.private.domain import Domain
+from tenue.publish.synthetic.domain import Domain
 
 __all__ = ["TABLES", "Made", "clouds", "large", "made", "number"]
 

@@ -28,10 +28,10 @@ from record import record
 
 import tenue as tn
 from tenue.microdata import individual_ranking, mdav, records, v_mdav
-from tenue.microdata.partition import plain
-from tenue.microdata.partition.points import points_of
-from tenue.microdata.permute import permuted
 from tenue.noise.source import SYSTEM
+from tenue.publish.partition import mdav_reference
+from tenue.publish.partition.exact_means import points_of
+from tenue.publish.permute import permuted
 from tenue.report import Axis, Curve, Dots, Panel, Picture, Words, plot
 from tenue.report.picture import Mark
 
@@ -61,11 +61,11 @@ def whole(n: int, columns: int) -> Table:
 
 
 def plainly(table: Table, k: int) -> None:
-    plain.mdav(plain.Euclidean(points_of(table)), k)
+    mdav_reference.mdav(mdav_reference.Euclidean(points_of(table)), k)
 
 
 def compiled(table: Table, k: int) -> None:
-    importlib.import_module("tenue.microdata.partition.fast").mdav(points_of(table), k)
+    importlib.import_module("tenue.publish.partition.mdav_numba").mdav(points_of(table), k)
 
 
 def ir_swap(column: Table, k: int) -> Table:

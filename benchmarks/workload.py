@@ -33,11 +33,11 @@ from rich.table import Table
 from workload_chart import chart
 
 import tenue as tn
-from tenue.promise.loss import EpsilonDelta
-from tenue.query.explain import explain_many
-from tenue.query.read.parse import parse
-from tenue.query.workload.declare import Declared, Line, marginals, prefixes, ranges
-from tenue.query.workload.plan import plan_workload
+from tenue.ask.explain import explain_many
+from tenue.ask.sql.parse import parse
+from tenue.ask.workload.plan import plan_workload
+from tenue.ask.workload.workloads import Declared, Line, marginals, prefixes, ranges
+from tenue.privacy.loss import EpsilonDelta
 from tenue.schema import Schema
 
 OTHERS = Path(__file__).with_name("workload_others.py")

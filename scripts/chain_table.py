@@ -16,7 +16,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from tenue.order.hilbert import cells
+from tenue.taxonomy.total_order import digits_to_cells
 
 Cells = NDArray[np.int64]
 
@@ -36,7 +36,9 @@ def curve(columns: int, bits: int) -> Cells:
     places = np.arange(1 << (columns * bits), dtype=np.int64)
     base = (1 << columns) - 1
     shifts = [columns * level for level in reversed(range(bits))]
-    return cells(np.stack([(places >> s) & base for s in shifts], 1).astype(np.uint16), columns)
+    return digits_to_cells(
+        np.stack([(places >> s) & base for s in shifts], 1).astype(np.uint16), columns
+    )
 
 
 def slopes(columns: int, bits: int) -> Iterator[int]:

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from unittest import mock
 
-from tenue.command import main
-from tenue.command.words import App
+from tenue.cli import main
+from tenue.cli.parser import App
 from tenue.errors import Fault, Refused
 
 

@@ -13,23 +13,18 @@ from typing import Any
 import pyarrow as pa
 from hypothesis import strategies as st
 
+from tenue.engine.computed_column import All, Among, Any_, Missing, Not, Within
 from tenue.engine.request import (
-    All,
-    Among,
-    Any_,
     Bin,
     Calendar,
     Factor,
     Group,
     Measure,
-    Missing,
-    Not,
     People,
     Pieces,
     RankRequest,
     Request,
     Window,
-    Within,
 )
 from tenue.schema import (
     Boolean,

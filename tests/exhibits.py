@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from tenue.papers.catalogue import exhibits
-from tenue.papers.cell import Cell, Verdict
-from tenue.papers.data import FOLDER, Data
-from tenue.papers.exhibit import Exhibit, Shown
+from tenue_papers.catalogue import exhibits
+from tenue_papers.cell import Cell, Verdict
+from tenue_papers.data import FOLDER, Data
+from tenue_papers.exhibit import Exhibit, Shown
 
 _BESIDE = Path(__file__).parents[1].parent / "shared" / "data"
 FOUND = _BESIDE if _BESIDE.is_dir() else Path(os.environ.get(FOLDER, "."))
@@ -49,14 +49,14 @@ def cell(name: str, row: str, column: str) -> Cell:
 
 def anew(name: str) -> Verdict:
     """The verdict as it is now, whatever was computed before; for mutants."""
-    from tenue.papers.bayes import measure
+    from tenue_papers import bayes
 
-    for kept in (measure.exact, measure.simulated):
+    for kept in (bayes.exact, bayes.simulated):
         kept.cache_clear()
     try:
         return exhibits()[name].shown(Data(FOUND) if HAS_DATA else Data(_nowhere())).verdict
     finally:
-        for kept in (measure.exact, measure.simulated):
+        for kept in (bayes.exact, bayes.simulated):
             kept.cache_clear()
 
 

@@ -12,26 +12,30 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
-from tenue.engine.contract import Engine
-from tenue.engine.formula import (
+from tenue.engine.computed_column import (
     FIELDS,
     MOST_STEPS,
+    All,
+    Among,
+    Any_,
     Choice,
     Computed,
     DateField,
     Formula,
+    Missing,
+    Not,
+    Predicate,
     Product,
     Quotient,
     Steps,
     Sum,
+    Within,
     leaf_ends,
     range_of,
     sized,
 )
+from tenue.engine.contract import Engine
 from tenue.engine.request import (
-    All,
-    Among,
-    Any_,
     Bin,
     Calendar,
     CellKey,
@@ -40,17 +44,13 @@ from tenue.engine.request import (
     Factor,
     Group,
     Measure,
-    Missing,
-    Not,
     People,
     Pieces,
-    Predicate,
     RankRequest,
     Request,
     Units,
     UnitValue,
     Window,
-    Within,
 )
 from tenue.errors import Refused
 from tenue.schema import (

@@ -32,10 +32,10 @@ from hypothesis import settings
 
 import tenue as tn
 from chance import SYSTEM
+from tenue.ask.paid_request import Inquiry
+from tenue.ask.session import HOLDER, Session
+from tenue.ask.sql.parse import parse
 from tenue.engine.contract import Engine
-from tenue.query.inquiry import Inquiry
-from tenue.query.read.parse import parse
-from tenue.query.session import HOLDER, Session
 from tenue.schema import Schema
 
 Row = dict[str, str | None]

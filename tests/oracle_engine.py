@@ -18,28 +18,35 @@ from typing import Any
 
 import numpy as np
 
-from tenue.engine.contract import Cells, Profile, Profiles, Validated
-from tenue.engine.formula import Choice, DateField, Formula, Product, Quotient, Steps
-from tenue.engine.request import (
+from tenue.engine.computed_column import (
     All,
     Among,
     Any_,
+    Choice,
+    DateField,
+    Formula,
+    Missing,
+    Not,
+    Predicate,
+    Product,
+    Quotient,
+    Steps,
+    Within,
+)
+from tenue.engine.contract import Cells, Profile, Profiles, Validated
+from tenue.engine.request import (
     Bin,
     Calendar,
     CellKey,
     ContributionRequest,
     Group,
     Measure,
-    Missing,
-    Not,
     People,
     Pieces,
-    Predicate,
     RankRequest,
     Request,
     Units,
     UnitValue,
-    Within,
 )
 from tenue.schema import Boolean, Category, Column, Date, Datetime, Identifier, Named, Number, Table
 from tenue.schema.expression import Constant, Name, Negative, Operation, Tree

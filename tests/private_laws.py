@@ -24,14 +24,21 @@ import numpy as np
 import pytest
 
 from tenue.engine.contract import Passes
-from tenue.engine.held import Held
-from tenue.mechanism.choose.exponential import Exponential
-from tenue.microdata.private import column, counts, tree
-from tenue.microdata.private.domain import Domain
-from tenue.microdata.private.joint import all_pairs, copula, grid, network, pair_tables
-from tenue.microdata.private.tree_loss import SplitLaw
+from tenue.engine.passes.in_memory import InMemory
+from tenue.mechanism.exponential_mechanism import Exponential
 from tenue.noise.discrete_laplace import DiscreteLaplace
 from tenue.noise.source import Seeded
+from tenue.publish.synthetic import (
+    bayes_network,
+    copula,
+    counts,
+    grid,
+    independent_columns,
+    pair_tables,
+    privtree,
+)
+from tenue.publish.synthetic.domain import Domain
+from tenue.publish.synthetic.privtree import SplitLaw
 from tenue.schema import Schema
 
 DIGITS = Context(prec=40)
@@ -86,7 +93,7 @@ class Forced:
 @contextmanager
 def in_memory(rows: Rows) -> Iterator[Passes]:
     """The rows as one array."""
-    yield Held(np.array(rows, np.int64))
+    yield InMemory(np.array(rows, np.int64))
 
 
 def outcomes(
@@ -171,7 +178,15 @@ def _force(forced: Forced, patch: pytest.MonkeyPatch) -> None:
     patch.setattr(DiscreteLaplace, "steps", steps)
     patch.setattr(SplitLaw, "decide", decided)
     patch.setattr(Exponential, "choose", chosen)
-    for module in (tree, column, grid, pair_tables, all_pairs, network, copula):
+    for module in (
+        privtree,
+        independent_columns,
+        grid,
+        pair_tables,
+        pair_tables,
+        bayes_network,
+        copula,
+    ):
         patch.setattr(module, "noisy", noised(module.noisy))
 
 

@@ -15,7 +15,7 @@ import pandas as pd
 
 import tenue as tn
 from tenue.engine.open import open_engine
-from tenue.mechanism.refinement.factor import power_above
+from tenue.mechanism.refinement.update_factors import power_above
 
 Row = tuple[int, int | None, str]
 """A person, a number that may be missing, and a group."""
@@ -77,7 +77,7 @@ def session(rows: Rows, neighbours: str, **sections: Any) -> Any:
             _engines[rows] = _Kept(open_engine(source, described))
         return _engines[rows]
 
-    with mock.patch("tenue.query.dataset.open_engine", opened):
+    with mock.patch("tenue.ask.dataset.open_engine", opened):
         return tn.protect(frame, schema={**schema, **sections}, ledger=tn.ledger.Memory())
 
 

@@ -17,9 +17,9 @@ from typing import Any
 import tenue as tn
 from tenue.engine.source.location import Cluster
 from tenue.engine.spark import session
-from tenue.engine.spark.session import Session
+from tenue.engine.spark.session import ClusterSession
 from tenue.errors import EngineFault, Refused
-from tenue.microdata.method import passable, private
+from tenue.publish.methods import contract, private
 
 PERSONS, EACH, PARTS = 60, 6, 24
 STATED: dict[str, Any] = {
@@ -96,7 +96,7 @@ def ask(data: Any, epsilon: float, key: str) -> object:
 
 
 def main(address: str, folder: str, kind: str, stage: int) -> None:
-    opened = Session(Cluster(address, (), f"{folder}/small.parquet"))
+    opened = ClusterSession(Cluster(address, (), f"{folder}/small.parquet"))
     spark = opened.frame.sparkSession
     with tn.protect(
         slow(spark), schema=stated(kind), ledger=f"{folder}/{kind}{stage}.ledger"
@@ -112,7 +112,7 @@ def main(address: str, folder: str, kind: str, stage: int) -> None:
 
 def fail(address: str, folder: str) -> None:
     """Asks a table whose view fails on a row, and one whose rows hold what must not be told."""
-    opened = Session(Cluster(address, (), f"{folder}/small.parquet"))
+    opened = ClusterSession(Cluster(address, (), f"{folder}/small.parquet"))
     spark = opened.frame.sparkSession
     spark.read.parquet(f"{folder}/small.parquet").createOrReplaceTempView("small")
     failing = spark.sql("SELECT who, CAST(concat(who, '-text') AS INT) AS x FROM small")
@@ -128,7 +128,7 @@ def fail(address: str, folder: str) -> None:
 
 def ask_soon(address: str, folder: str) -> None:
     """Asks a cluster that may do nothing for five seconds."""
-    opened = Session(Cluster(address, (), f"{folder}/small.parquet"))
+    opened = ClusterSession(Cluster(address, (), f"{folder}/small.parquet"))
     spark = opened.frame.sparkSession
     session.FREE = 5
     with tn.protect(slow(spark), schema=stated("record"), ledger=tn.ledger.Memory()) as data:
@@ -154,8 +154,8 @@ def release(
 
     free: for how long the cluster may do nothing once it is open.
     """
-    passable.VALUE = private.VALUE = 1 << 40  # too large to be held
-    opened = Session(Cluster(address, (), f"{folder}/small.parquet"))
+    contract.VALUE = private.VALUE = 1 << 40  # too large to be held
+    opened = ClusterSession(Cluster(address, (), f"{folder}/small.parquet"))
     spark = opened.frame.sparkSession
     session.FREE = free
     described = STATED | {"table": STATED["table"] | {"neighbours": "replace"}}
@@ -196,7 +196,7 @@ def open_soon(address: str, folder: str) -> None:
     """Opens a table of a cluster that has five seconds to begin."""
     session.FREE = 5
     try:
-        Session(Cluster(address, (), f"{folder}/small.parquet"))
+        ClusterSession(Cluster(address, (), f"{folder}/small.parquet"))
     except Refused as error:
         said(outcome=str(error))
 

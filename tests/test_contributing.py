@@ -21,8 +21,8 @@ import pytest
 
 from alarm import claim
 from documents import ROOT, SOURCE, found, paths_in, sections, steps_in
+from tenue.ask.sql.parse import parse
 from tenue.errors import InvalidQuestion
-from tenue.query.read.parse import parse
 from tenue.schema import Schema
 
 TESTS = ROOT / "tests"
@@ -90,7 +90,7 @@ STATISTIC = Toy(
     "Add an aggregate",
     "moments",
     changed={
-        "query/family/moments.py": [
+        "ask/aggregates/moments.py": [
             (
                 "STATISTICS = {\n",
                 """def _mean_over(moments: Moments) -> Fraction:
@@ -122,7 +122,7 @@ FAMILY = Toy(
     "Add an aggregate",
     "last",
     new={
-        "query/family/last.py": '''"""The last category, in the order of frequency."""
+        "ask/aggregates/last.py": '''"""The last category, in the order of frequency."""
 
 from .contract import CATEGORY, Function
 from .mode import Mode
@@ -136,7 +136,7 @@ LAST = Last()
 '''
     },
     changed={
-        "query/family/registry.py": [
+        "ask/aggregates/registry.py": [
             ("from .contract", "from .last import LAST\nfrom .contract"),
             ("MODE, SMOOTH)", "MODE, SMOOTH, LAST)"),
             ("MOMENTS, MODE)", "MOMENTS, MODE, LAST)"),
@@ -165,14 +165,14 @@ METHOD = Toy(
     "Add a method",
     "blank",
     new={
-        "microdata/method/blank.py": pieces("journeys/test_toy_method.py", "Blank", "LINKED"),
+        "publish/methods/blank.py": pieces("journeys/test_toy_method.py", "Blank", "LINKED"),
     },
     changed={
-        "microdata/method/catalogue.py": [
+        "publish/methods/catalogue.py": [
             ("from .contract", "from .blank import Blank\nfrom .contract"),
             (", Private)", ", Private, Blank)"),
         ],
-        "microdata/release.py": [
+        "publish/publish.py": [
             ("        k: the least", "        crowd: how many look alike.\n        k: the least"),
         ],
     },
@@ -239,15 +239,15 @@ COMMAND = Toy(
     "Add a command",
     "spread",
     new={
-        "command/spread.py": '''"""How far noise is off."""
+        "cli/spread.py": '''"""How far noise is off."""
 
 import json
 from typing import Annotated
 
 from ..errors import refuse
 from .options import AsJson
-from .wording import spoken
-from .words import Argument, Option, say
+from .messages import spoken
+from .parser import Argument, Option, say
 
 
 def spread(
@@ -259,18 +259,18 @@ def spread(
     from ..noise import Optimal
 
     if law != "optimal":
-        raise refuse("command.unknown-law", law=law)
+        raise refuse("cli.unknown-law", law=law)
     with spoken():
         found = Optimal(sensitivity=1, epsilon=epsilon).variance
     say(json.dumps({"variance": found}) if as_json else f"variance {found:.4g}")
 '''
     },
     changed={
-        "command/main.py": [
+        "cli/main.py": [
             ("demo, explain, init", "demo, explain, init, spread"),
             ("app.add(", 'app.command("spread")(spread.spread)\napp.add('),
         ],
-        "command/refusals.toml": [
+        "cli/refusals.toml": [
             (
                 "[not-a-table-file]",
                 '[unknown-law]\nkind = "invalid-argument"\nwhat = "{law} is no law"\n'
@@ -418,7 +418,7 @@ def test_a_law_is_used_by_mechanisms_and_estimates(run: Run) -> None:
 import json
 from fractions import Fraction
 import tenue as tn
-from tenue.mechanism.part import Atoms, Component, Part
+from tenue.mechanism.additive_noise import Atoms, Component, Part
 coin = tn.noise.Coin()
 part = Part("p", (Component("rows"),), coin, Fraction(1))
 released = part.release([Atoms(rows=10, present={}, total={})] * 500)
@@ -436,7 +436,7 @@ def test_a_method_is_published(run: Run) -> None:
     code = """
 import json
 import tenue as tn
-from unit.microdata.census import people, schema
+from unit.publish.census import people, schema
 release = tn.publish(people(), schema=schema(), method="blank", crowd=20)
 print(json.dumps([release.certificate.to_dict(), release.table.num_rows, list(release.tables)]))
 """

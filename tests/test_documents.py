@@ -9,10 +9,10 @@ import pytest
 
 import tenue
 from documents import ROOT, SOURCE, found, paths_in, sections, steps_in
-from tenue.command.main import app
-from tenue.command.words import App, Option, parameters
+from tenue.cli.main import app
+from tenue.cli.parser import App, Option, parameters
 from tenue.schema import Schema
-from tenue.schema.file.declaration import KEYS
+from tenue.schema.file.columns import KEYS
 from tenue.schema.file.section import Section
 from test_arrows import ORDER
 

@@ -30,7 +30,7 @@ total = 10
 """
 RUN = """
 import sys
-from tenue.command import main
+from tenue.cli import main
 sys.argv = ["tenue", *{words!r}]
 try:
     main()
@@ -53,23 +53,25 @@ NEVER = (
 """What no verb but `publish` and `init` may load."""
 ROWS = "cryptography narwhals pyarrow"
 ENGINE = "duckdb tenue.engine.duckdb.sandbox"
-QUESTIONS = "sqlglot tenue.query"
+QUESTIONS = "sqlglot tenue.ask"
 OTHERS = (
-    "tenue.engine.source.frame tenue.engine.source.text "
-    "tenue.engine.people tenue.evaluate tenue.estimate tenue.mechanism.individual "
-    "tenue.mechanism.refinement tenue.microdata tenue.query.belief.plan tenue.query.individual "
-    "tenue.query.workload"
+    "tenue.engine.source.frame tenue.engine.source.objects_to_text "
+    "tenue.engine.contribution_bounds tenue.evaluate tenue.estimate tenue.mechanism.individual_dp "
+    "tenue.mechanism.refinement tenue.publish tenue.ask.belief.plan tenue.ask.individual "
+    "tenue.ask.workload"
 )
 COMPILED = {
-    "engine.sql.logical": "Logical",
+    "engine.sql.logical_table": "Logical",
     "ledger.composition": "Charge",
-    "ledger.fact": "Entry",
-    "ledger.proof.anchor": "Anchor",
-    "ledger.record": "Balance Quota Reservation Verification",
-    "ledger.row": "Books",
+    "ledger.facts": "Entry",
+    "ledger.verify": "Anchor",
+    "ledger.results": "Balance Debit Quota Reservation Verification",
+    "ledger.totals": "Books",
+    "mechanism.exponential_mechanism": "Exponential",
     "noise.enclosure": "Enclosure",
-    "promise.loss": "EpsilonDelta",
-    "schema.file.mistake": "Mistakes",
+    "privacy.loss": "EpsilonDelta",
+    "prior.belief": "Lattice",
+    "schema.file.text": "Mistakes",
 }
 """Classes of `dataclasses`, for which Python compiles code at every start: those that change, have
 slots, or are made by the million. Others are of `tenue.frozen`."""
@@ -92,7 +94,7 @@ CASES = {
     ),
     "explain": (
         ["explain", COUNT, "--schema", "csv.toml", "--epsilon", "1"],
-        f"{NEVER} {ROWS} {ENGINE} {OTHERS} html tenue.ledger.sqlite",
+        f"{NEVER} {ROWS} {ENGINE} {OTHERS} html tenue.ledger.store.sqlite",
     ),
     "ledger": (
         ["ledger", "verify", "people.ledger"],
@@ -101,7 +103,7 @@ CASES = {
     "check": (
         ["check", "people.csv", "--schema", "csv.toml"],
         # pyarrow loads pandas where that is installed
-        f"{NEVER.replace('pandas ', '')} cryptography {QUESTIONS} tenue.ledger tenue.microdata",
+        f"{NEVER.replace('pandas ', '')} cryptography {QUESTIONS} tenue.ledger tenue.publish",
     ),
 }
 
@@ -157,9 +159,9 @@ def test_a_verb_loads_what_it_needs(case: str, folder: Path) -> None:
 def test_what_is_loaded_is_seen(folder: Path) -> None:
     words, _ = CASES["ask csv"]
     found = loaded(words, folder)
-    assert {"duckdb", "sqlglot", "numpy", "tenue.query.session"} <= found
-    assert "numpy.linalg" in unwanted(found, "numpy.linalg tenue.query.sess")
-    assert not unwanted(found, "tenue.query.sess")
+    assert {"duckdb", "sqlglot", "numpy", "tenue.ask.session"} <= found
+    assert "numpy.linalg" in unwanted(found, "numpy.linalg tenue.ask.sess")
+    assert not unwanted(found, "tenue.ask.sess")
 
 
 def test_a_question_compiles_few_classes(folder: Path) -> None:

@@ -1,8 +1,8 @@
 """The terms of a question and the options of a release are declared once; all else follows them.
 
-`query/terms.py` declares what a question is asked with, each method of publishing its own options.
-Signatures, the command line, docstrings and the reference state them again for whoever reads
-these; what is forgotten there, or has another type or default, is found here.
+`ask/paid_request.py` declares what a question is asked with, each method of publishing its own
+options. Signatures, the command line, docstrings and the reference state them again for whoever
+reads these; what is forgotten there, or has another type or default, is found here.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ import pytest
 
 import tenue as tn
 from documents import ROOT
-from tenue.command.main import app
-from tenue.command.words import Option, parameters
-from tenue.microdata.method.catalogue import METHODS, Options, options_of
-from tenue.microdata.release import plan_of, publish_into
-from tenue.query.explain import explain_many
-from tenue.query.session import Session
-from tenue.query.terms import OF_MANY, ONLY_ASKED, Terms
+from tenue.ask.explain import explain_many
+from tenue.ask.paid_request import OF_MANY, ONLY_ASKED, Terms
+from tenue.ask.session import Session
+from tenue.cli.main import app
+from tenue.cli.parser import Option, parameters
+from tenue.publish.methods.catalogue import METHODS, Options, options_of
+from tenue.publish.publish import plan_of, publish_into
 
 TERMS = {term.name: (term.type, term.default) for term in fields(Terms)}
 EXPLAINED = {name: TERMS[name] for name in TERMS if name not in ONLY_ASKED}

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from tenue.errors import KINDS, Refused, catalogue, refuse
 
-SOURCE = Path(__file__).parent.parent / "src" / "tenue"
+SOURCE = Path(__file__).parent.parent / "src"
 FILES = sorted(SOURCE.rglob("*.py"))
 CATALOGUES = sorted(SOURCE.rglob("refusals.toml"))
 SENTENCES = ("what", "allowed", "fix")
@@ -53,7 +53,7 @@ def calls(text: str) -> list[tuple[str, set[str] | None]]:
 def entries() -> dict[str, dict[str, str]]:
     found: dict[str, dict[str, str]] = {}
     for path in CATALOGUES:
-        room = path.parent.name
+        room = path.parent.name.removeprefix("tenue_")
         found |= {f"{room}.{key}": dict(entry) for key, entry in catalogue(room).items()}
     return found
 
@@ -107,12 +107,12 @@ def test_a_key_that_is_used_wrongly_is_seen() -> None:
     assert calls('raise refuse("x.y", name=1)') == [("x.y", {"name"})]
     assert calls('raise refuse(f"x.y-{word}")') == [("x.y-*", set())]
     assert calls('raise refuse("x.y", **facts)') == [("x.y", None)]
-    assert matching("query.no-such-refusal") == set()
+    assert matching("ask.no-such-refusal") == set()
     assert named({"what": "{a} is {b:.3g}", "allowed": "{{c}}", "fix": "{a!r}"}) == {"a", "b"}
 
 
 def test_facts_become_attributes_and_other_keys_too() -> None:
-    refused = refuse("query.unknown-word", word="'x'")
+    refused = refuse("ask.unknown-word", word="'x'")
     assert isinstance(refused, Refused)
     assert (refused.word, refused.reason, refused.code) == ("'x'", "word", "unknown-word")
     assert refused.to_dict()["kind"] == "invalid-question"
@@ -141,7 +141,7 @@ def test_a_code_that_is_given_twice_or_reads_like_a_sentence_is_seen() -> None:
 
 
 def test_a_refusal_has_the_code_of_its_entry() -> None:
-    assert refuse("query.unknown-word", word="x").code == "unknown-word"
+    assert refuse("ask.unknown-word", word="x").code == "unknown-word"
     assert refuse("engine.spark-unreachable").code == "server-away"
 
 

@@ -21,18 +21,17 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tenue.ask.aggregates.contract import Family
+from tenue.ask.aggregates.reading import Reading
+from tenue.ask.aggregates.strategy import Draw
 from tenue.engine.sql.dialect import Dialect
 from tenue.estimate import count
-from tenue.mechanism.error import Term, linear_error
-from tenue.mechanism.part import Atoms, Component, Part
-from tenue.microdata.method.contract import Method
+from tenue.mechanism.additive_noise import Atoms, Component, Part, Term, linear_error
 from tenue.noise import DiscreteLaplace, GridLaw
 from tenue.noise.likelihood import Likelihood, likelihood_of
 from tenue.noise.source import Source
 from tenue.prior import Points
-from tenue.query.family.contract import Family
-from tenue.query.family.draw import Draw
-from tenue.query.family.reading import Reading
+from tenue.publish.methods.contract import Method
 
 SOURCE = Path(__file__).parent.parent / "src" / "tenue"
 FILES = sorted(SOURCE.rglob("*.py"))
@@ -72,8 +71,8 @@ def _is_law(thing: type) -> bool:
 
 KINDS = {
     "law": Kind("noise", _is_law),
-    "family": Kind("query.family", lambda thing: issubclass(thing, Reading | Draw | Family)),
-    "method": Kind("microdata.method", lambda thing: issubclass(thing, Method)),
+    "family": Kind("ask.aggregates", lambda thing: issubclass(thing, Reading | Draw | Family)),
+    "method": Kind("publish.methods", lambda thing: issubclass(thing, Method)),
     "dialect": Kind("engine", lambda thing: issubclass(thing, Dialect)),
 }
 
@@ -164,9 +163,9 @@ def test_the_classes_of_a_kind_are_found() -> None:
         "noise.Laplace",
         "noise.laplace.Laplace",
         "noise.law.GridLaw",
-        "noise.heavy_tail.steps.HeavyTailSteps",
+        "noise.heavy_tail.HeavyTailSteps",
         "noise.box.law.OptimalBox",
-        "noise.box.component.Margin",
+        "noise.box.steps.Margin",
     } <= laws
     assert not laws & {"noise.Seeded", "noise.source.Source", "noise.criterion.Criterion"}
 
@@ -206,12 +205,12 @@ def test_what_is_not_of_the_kind_is_let_be(text: str) -> None:
 
 UNITS_OF_LOSS = re.compile(r"(?i)(^|_)(nano|atto)s?$")
 KNOW_THE_UNITS = {
-    "promise.loss": "what a loss is",
+    "privacy.loss": "what a loss is",
     "ledger.composition": "Charge, charge_in and delta_in: public since 0.1.0",
-    "ledger.fact": "facts as they are stored",
-    "ledger.row": "running totals as they are stored",
-    "ledger.record": "Reservation: public since 0.1.0",
-    "ledger.transaction.payment": "writes the fact of a reservation",
+    "ledger.facts": "facts as they are stored",
+    "ledger.totals": "running totals as they are stored",
+    "ledger.results": "Reservation: public since 0.1.0",
+    "ledger.transactions.reserve": "writes the fact of a reservation",
 }
 """Who may speak of nano-epsilon and atto-delta; everybody else speaks of losses."""
 

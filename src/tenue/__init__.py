@@ -6,6 +6,8 @@ The rooms are loaded when first used.
 from __future__ import annotations
 
 import importlib
+import sys
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from .version import VERSION as __version__
@@ -28,12 +30,11 @@ if TYPE_CHECKING:
         sensitivity,
         taxonomy,
     )
+    from .ask import workload
+    from .ask.dataset import open_dataset, protect
     from .errors import Fault, Refused
     from .evaluate.compare import compare
-    from .microdata.private.plan import plan_release
-    from .microdata.release import publish
-    from .microdata.sweep import sweep
-    from .promise import (
+    from .privacy import (
         Approximate,
         Certificate,
         ColumnKAnonymity,
@@ -43,8 +44,9 @@ if TYPE_CHECKING:
         Pure,
         TCloseness,
     )
-    from .query import workload
-    from .query.dataset import open_dataset, protect
+    from .publish.publish import publish
+    from .publish.sweep import sweep
+    from .publish.synthetic.plan import plan_release
     from .schema import Schema
     from .taxonomy import Taxonomy
 
@@ -62,11 +64,11 @@ _HOME = {
     "TCloseness": "promise",
     "Taxonomy": "taxonomy",
     "compare": "evaluate.compare",
-    "open_dataset": "query.dataset",
-    "plan_release": "microdata.private.plan",
-    "protect": "query.dataset",
-    "publish": "microdata.release",
-    "sweep": "microdata.sweep",
+    "open_dataset": "ask.dataset",
+    "plan_release": "publish.synthetic.plan",
+    "protect": "ask.dataset",
+    "publish": "publish.publish",
+    "sweep": "publish.sweep",
     "workload": "query",
 }
 
@@ -109,6 +111,17 @@ __all__ = [
 ]
 
 _ROOMS = [name for name in __all__ if name not in _HOME and name != "__version__"]
+
+
+class _Names(ModuleType):
+    """`tn.publish` stays the function when the room `tenue.publish` is loaded."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if not (isinstance(value, ModuleType) and name in _HOME):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Names
 
 
 def __getattr__(name: str) -> Any:

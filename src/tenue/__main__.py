@@ -1,5 +1,5 @@
 """`python -m tenue` is the command line."""
 
-from .command.process import run
+from .cli.entry_point import run
 
 run()

@@ -208,7 +208,8 @@ def refuse(key: str, /, **facts: object) -> Refused:
 @cache
 def catalogue(room: str) -> Mapping[str, Mapping[str, str]]:
     """The sentences with which a room refuses, by their keys."""
-    return tomllib.loads((_HOUSE / room / "refusals.toml").read_text(encoding="utf-8"))
+    folder = _HOUSE.parent / "tenue_papers" if room == "papers" else _HOUSE / room
+    return tomllib.loads((folder / "refusals.toml").read_text(encoding="utf-8"))
 
 
 def nearest(word: str, known: Iterable[str]) -> str:

@@ -14,7 +14,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from tenue.microdata.method.anatomy import from_both_ends
+from tenue.publish.methods.anatomy import from_both_ends
 
 Release = frozenset[tuple[frozenset[int], tuple[int, ...]]]
 

@@ -14,7 +14,7 @@ import pytest
 
 import tenue as tn
 from tenue.errors import Conflict, InvalidArgument, OverBudget
-from unit.microdata.census import people, schema
+from unit.publish.census import people, schema
 
 QUESTION = "SELECT COUNT(*) FROM people WHERE age > 40"
 
@@ -49,7 +49,7 @@ def copied(folder: Path) -> list[Path]:
 
 def beside_the_schema_only(patch: pytest.MonkeyPatch) -> None:
     """The old rule: a ledger lies beside the schema, wherever the rows are."""
-    for name in ("tenue.query.dataset", "tenue.microdata.release"):
+    for name in ("tenue.ask.dataset", "tenue.publish.publish"):
         patch.setattr(importlib.import_module(name), "ledger_places", lambda *given: ())
 
 
@@ -144,7 +144,7 @@ def test_a_ledger_beside_the_schema_is_found_by_copies_of_the_schema(
 ) -> None:
     """The mutant leaves no link beside the data: the copy has a budget of its own."""
     if not linked:
-        monkeypatch.setattr("tenue.ledger.given.Place._leave_link", lambda *given: None)
+        monkeypatch.setattr("tenue.ledger.locate.Place._leave_link", lambda *given: None)
     single.write_text(TABLE + 'source = "data/x.parquet"\n' + STATED)
     tn.ledger.SQLite(single.with_suffix(".ledger")).close()
     copy = single.with_name("copy.toml")
@@ -172,7 +172,7 @@ def test_by_the_name_that_was_given_they_had_three(
     def by_name(source: Path, name: str) -> tuple[Path, ...]:
         return (source.parent / f"{source.name.strip('*')}.ledger",)
 
-    monkeypatch.setattr("tenue.engine.source.beside._places", by_name)
+    monkeypatch.setattr("tenue.engine.source.location._places", by_name)
     data = single.parent / "data"
     assert answered(single, [data / "x.parquet", data, data / "*.parquet"]) == 3
 
@@ -220,5 +220,5 @@ def test_a_ledger_without_its_log_pays_for_nothing(folder: Path) -> None:
 
 def test_unannounced_it_paid_once_more(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The mutant does not make the file say that it is in use."""
-    monkeypatch.setattr("tenue.ledger.sqlite.file.announce", lambda connection: None)
+    monkeypatch.setattr("tenue.ledger.store.sqlite.ledger.announce", lambda connection: None)
     ask_again(moved(folder, with_log=False))

@@ -13,9 +13,9 @@ import pyarrow as pa
 import pytest
 
 import tenue as tn
-from tenue.evaluate.pair.propensity import _fitted
-from tenue.microdata.protected_copy import warnings_of
+from tenue.evaluate.two_tables.distribution_similarity import _fitted
 from tenue.noise import Seeded
+from tenue.publish.release import warnings_of
 
 N, K = 200, 5
 KNOWN = {"type": "number", "bounds": [0, 100_000], "role": "quasi-identifier"}

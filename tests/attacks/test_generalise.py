@@ -17,14 +17,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tenue.microdata.certify import certify
-from tenue.microdata.method.catalogue import chosen_method
-from tenue.microdata.method.generalise import SURVIVORS, Generalise
-from tenue.microdata.table.cells import Cells
-from tenue.microdata.table.original import Original
 from tenue.noise import Seeded
+from tenue.publish.methods.catalogue import chosen_method
+from tenue.publish.methods.generalise import SURVIVORS, Generalise
+from tenue.publish.publish import certify
+from tenue.publish.table.cells import Cells
+from tenue.publish.table.input_table import Original
 from tenue.schema import Schema
-from tenue.screen.number import percent
+from tenue.text import percent
 
 N, VALUES, K = 12, 6, 3
 AGES = (

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 import tenue as tn
-from tenue.query.workload import block
+from tenue.ask.workload import measured_quantity
 
 ROWS = [
     {"who": i // 3, "x": x, "c": c, "p": p}
@@ -59,7 +59,7 @@ def test_counts_are_told_and_inside_their_intervals(epsilon: int) -> None:
 
 def test_weights_forty_digits_apart_lose_the_count(monkeypatch: pytest.MonkeyPatch) -> None:
     """The cap as it was: what this attack found."""
-    monkeypatch.setattr(block, "MOST_RATE", 100.0)
-    monkeypatch.setattr(block, "_LEAST_VARIANCE", 1 / (2 * np.sinh(50.0) ** 2))
+    monkeypatch.setattr(measured_quantity, "MOST_RATE", 100.0)
+    monkeypatch.setattr(measured_quantity, "_LEAST_VARIANCE", 1 / (2 * np.sinh(50.0) ** 2))
     far = [abs(value - true) for (value, _), true in zip(told(9_000), truth(), strict=True)]
     assert max(far) > 1

@@ -24,15 +24,14 @@ import pyarrow as pa
 import pytest
 
 import tenue as tn
+from tenue.ask.explain import explain_many, plan_select
+from tenue.ask.paid_request import Inquiry, Terms, inquire, inquire_many
+from tenue.ask.plan.plan import Plan
+from tenue.ask.workload import measured_quantity, select_strategy
 from tenue.engine.open import open_engine
 from tenue.errors import Refused
 from tenue.noise.box.steps import OptimalBoxSteps
 from tenue.noise.law import GridLaw
-from tenue.query.explain import explain_many, plan_select
-from tenue.query.inquiry import Inquiry, inquire, inquire_many
-from tenue.query.plan.plan import Plan
-from tenue.query.terms import Terms
-from tenue.query.workload import block, choose
 from tenue.schema import Schema
 
 Row = dict[str, Any]
@@ -280,11 +279,13 @@ def _sums(given: Schema) -> Inquiry[Any]:
 
 
 def _alone(given: Schema) -> Any:
-    return mock.patch.object(choose, "make_block", _with(block.make_block, rows_per_unit=1))
+    return mock.patch.object(
+        select_strategy, "make_block", _with(measured_quantity.make_block, rows_per_unit=1)
+    )
 
 
 def _unswapped(given: Schema) -> Any:
-    return mock.patch.object(block, "swap_of", return_value=Fraction(1))
+    return mock.patch.object(measured_quantity, "swap_of", return_value=Fraction(1))
 
 
 def _with(made: Callable[..., Any], **changed: Any) -> Callable[..., Any]:

@@ -43,14 +43,14 @@ from neighbours import (
     select,
 )
 from postgres_server import Server
-from tenue.engine import formula
+from tenue.ask.sql import from_clause, value
+from tenue.engine import computed_column
 from tenue.engine.contract import Engine
+from tenue.engine.contribution_bounds import rows_by_unit
 from tenue.engine.open import open_engine
-from tenue.engine.people import crowd
 from tenue.engine.request import CellKey, Group
-from tenue.engine.sql import cell, rank
-from tenue.engine.sql.logical import Logical
-from tenue.query.read.row import joined, key
+from tenue.engine.sql import order_statistics, statement
+from tenue.engine.sql.logical_table import Logical
 from tenue.schema import Bounded, Schema
 
 if TYPE_CHECKING:
@@ -425,15 +425,15 @@ def test_another_refusal_is_seen(pairs: list[Pair], monkeypatch: pytest.MonkeyPa
 
 # -- wrong versions of the code --------------------------------------------------------------------
 
-_sized = formula.sized
-_cell = cell.cell
-_labelled_name = key.labelled_name
+_sized = computed_column.sized
+_cell = statement.cell
+_labelled_name = value.labelled_name
 
 
-def without_weight_0(tree: formula.Formula, ends: Any) -> formula.Sized:
+def without_weight_0(tree: computed_column.Formula, ends: Any) -> computed_column.Sized:
     """What is multiplied by 0 does not count for the type of the sum."""
     found = _sized(tree, ends)
-    if not isinstance(tree, formula.Sum):
+    if not isinstance(tree, computed_column.Sum):
         return found
     sizes = [max(map(abs, part.ends)) for part in found.parts]
     terms = zip(tree.terms, sizes, strict=True)
@@ -441,7 +441,7 @@ def without_weight_0(tree: formula.Formula, ends: Any) -> formula.Sized:
     return replace(found, reach=reach)
 
 
-def a_bit_too_narrow(tree: formula.Formula, ends: Any) -> formula.Sized:
+def a_bit_too_narrow(tree: computed_column.Formula, ends: Any) -> computed_column.Sized:
     """What is computed on the way is held by a type of one bit less."""
     found = _sized(tree, ends)
     return replace(found, reach=found.reach >> 1) if found.parts else found
@@ -462,14 +462,14 @@ def unchecked(given: CellKey, logical: Logical) -> str:
 
 def patched(monkeypatch: pytest.MonkeyPatch, mutant: str) -> None:
     if mutant == "weight 0 forgotten":
-        monkeypatch.setattr(formula, "sized", without_weight_0)
+        monkeypatch.setattr(computed_column, "sized", without_weight_0)
     if mutant == "one bit too narrow":
-        monkeypatch.setattr(formula, "sized", a_bit_too_narrow)
+        monkeypatch.setattr(computed_column, "sized", a_bit_too_narrow)
     if mutant in ("one name", "unchecked cast"):
-        monkeypatch.setattr(key, "labelled_name", one_name)
-        monkeypatch.setattr(joined, "labelled_name", one_name)
+        monkeypatch.setattr(value, "labelled_name", one_name)
+        monkeypatch.setattr(from_clause, "labelled_name", one_name)
     if mutant == "unchecked cast":
-        for module in (cell, crowd, rank):
+        for module in (statement, rows_by_unit, order_statistics):
             monkeypatch.setattr(module, "cell", unchecked)
 
 

@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 import pytest
 
-import tenue.engine.formula as formulas
-import tenue.engine.sql.cell as cells
-import tenue.engine.sql.formula as writing
 from hostile_requests import Writer, ask
 from neighbours import WORLDS, Row, Tables, World, seed_now, select
 from postgres_server import Server
+from tenue.engine import computed_column as formulas
+from tenue.engine.computed_column import Sized, Sum
 from tenue.engine.contract import Engine
-from tenue.engine.formula import Sized, Sum
 from tenue.engine.open import open_engine
+from tenue.engine.sql import logical_table as writing
+from tenue.engine.sql import statement as cells
 from tenue.errors import EngineFault
 
 if TYPE_CHECKING:

@@ -15,13 +15,12 @@ import pandas as pd
 import pytest
 
 import tenue as tn
+from tenue.ask.aggregates.moments import Moments
+from tenue.ask.plan.planner import epsilon_for, make_plan
+from tenue.ask.sql.parse import parse
 from tenue.noise import DiscreteLaplace
 from tenue.noise.joint import joint
-from tenue.promise.loss import EpsilonDelta
-from tenue.query.family.moments import Moments
-from tenue.query.plan.accuracy import epsilon_for
-from tenue.query.plan.make import make_plan
-from tenue.query.read.parse import parse
+from tenue.privacy.loss import EpsilonDelta
 from tenue.schema import Schema
 
 LEVEL = Fraction(19, 20)

@@ -18,15 +18,14 @@ import pytest
 
 import tenue as tn
 from private_laws import Exposed, categories, domain, worst_loss
-from tenue.engine.held import Held
+from tenue.engine.passes.in_memory import InMemory
 from tenue.ledger import Memory
-from tenue.microdata.private import counts
-from tenue.microdata.private.column import Margin
-from tenue.microdata.private.joint import network
-from tenue.microdata.private.means.microaggregation import Microaggregation
-from tenue.microdata.private.ways import WAYS
-from tenue.microdata.table.cells import Cells
 from tenue.noise import Seeded
+from tenue.publish.synthetic import bayes_network, counts
+from tenue.publish.synthetic.independent_columns import Margin
+from tenue.publish.synthetic.microaggregation import Microaggregation
+from tenue.publish.synthetic.plan import WAYS
+from tenue.publish.table.cells import Cells
 
 NUMBER = {"type": "number", "bounds": [0, 1000]}
 BLANK = {**NUMBER, "missing": ["NA"]}
@@ -66,7 +65,7 @@ def neighbours(sizes: tuple[int, ...], rows: int) -> Iterator[tuple[Any, Any]]:
 def loss_of_sums(way: Microaggregation, one: Any, other: Any) -> Fraction:
     """What the noisy sums of both tables tell, exactly."""
     total = Fraction(0)
-    pairs = zip(way.tallies(Held(one)).sums, way.tallies(Held(other)).sums, strict=True)
+    pairs = zip(way.tallies(InMemory(one)).sums, way.tallies(InMemory(other)).sums, strict=True)
     for line, (first, second) in zip(way._numbers, pairs, strict=True):
         moved = Fraction(int(np.abs(first - second).sum()))
         total += moved * way.epsilon / (line.length * way.length)
@@ -86,7 +85,7 @@ def test_labels_of_one_concept_do_not_lead_the_order(synonyms: dict[str, Any]) -
 
 def test_labels_of_one_concept_alone_are_drawn_evenly(synonyms: dict[str, Any]) -> None:
     way = Microaggregation.planned(domain(c=synonyms), 3, Fraction(1), k=1)
-    same, other = (way.tallies(Held(np.full((3, 1), label))) for label in (0, 2))
+    same, other = (way.tallies(InMemory(np.full((3, 1), label))) for label in (0, 2))
     assert not any(scores.any() for scores in (*same.scores, *other.scores))
 
 
@@ -176,7 +175,7 @@ def test_noise_in_doubles_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
 
     way = WAYS["network"].planned(categories(2, 2), 2, Fraction(1))
     assert worst_loss(way, (2, 2), monkeypatch) <= 1
-    monkeypatch.setattr(network, "noisy", in_doubles)
+    monkeypatch.setattr(bayes_network, "noisy", in_doubles)
     with pytest.raises(Exposed):
         worst_loss(way, (2, 2), monkeypatch)
 
@@ -215,5 +214,5 @@ def test_a_column_that_was_not_split_has_no_group_of_blanks() -> None:
     """Its one cell holds blanks and values alike."""
     held = domain(x=BLANK, y=BLANK)
     whole = Margin(np.array([0, held.sizes[0]]), np.array([1.0]))
-    made = network._Groupings(held, [whole, whole]).of((0, 1), 100)
+    made = bayes_network._Groupings(held, [whole, whole]).of((0, 1), 100)
     assert [groups.many for groups in made] == [1, 1]

@@ -7,6 +7,7 @@ of whole releases that is compared, for every two neighbours, and not one draw.
 
 from __future__ import annotations
 
+import importlib
 import itertools
 import json
 import os
@@ -42,21 +43,19 @@ from private_laws import (
 )
 from tenue.engine.contract import FAULT, Numbers, Passes
 from tenue.engine.duckdb.passes import OnDisk
-from tenue.engine.held import Held
 from tenue.engine.open import keep_rows
+from tenue.engine.passes.in_memory import InMemory
 from tenue.errors import EngineFault
 from tenue.ledger import Memory
-from tenue.microdata import release
-from tenue.microdata.private import domain as places_of
-from tenue.microdata.private import growth, streamed, synthesis
-from tenue.microdata.private.domain import Domain
-from tenue.microdata.private.joint import two_stage
-from tenue.microdata.private.means import microaggregation
-from tenue.microdata.private.means.microaggregation import Microaggregation
-from tenue.microdata.private.ways import WAYS
-from tenue.microdata.table import kept as kept_rows
-from tenue.microdata.table.original import open_original
 from tenue.noise.source import SYSTEM
+from tenue.publish import publish
+from tenue.publish.synthetic import domain as places_of
+from tenue.publish.synthetic import microaggregation, privtree, synthesis, two_stage
+from tenue.publish.synthetic.domain import Domain
+from tenue.publish.synthetic.microaggregation import Microaggregation
+from tenue.publish.synthetic.plan import WAYS
+from tenue.publish.table import input_table as kept_rows
+from tenue.publish.table.input_table import open_original
 
 MEMORY = 128 << 20
 
@@ -64,7 +63,7 @@ MEMORY = 128 << 20
 @pytest.fixture(autouse=True)
 def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     """One depth of a tree in each pass, few rows in each block, few ranks."""
-    monkeypatch.setattr(growth, "_AHEAD", 1)
+    monkeypatch.setattr(privtree, "_AHEAD", 1)
     monkeypatch.setattr(synthesis, "CELLS", 3)
     monkeypatch.setattr(two_stage, "_RANKS", 4)
 
@@ -115,13 +114,13 @@ def test_a_whole_release_in_passes_and_blocks_keeps_within_epsilon(
     assert least < told <= 10 + ROUNDING
 
 
-class Anew(Held):
+class Anew(InMemory):
     """The mutant: whatever is drawn for a row is drawn in each pass."""
 
     def map(self, make: Any, sizes: Any) -> Any:
         rows = self
 
-        class Mapped(Held):
+        class Mapped(InMemory):
             def sum(self, measure: Callable[[Numbers], Numbers]) -> Numbers:
                 return measure(make(rows.take(np.arange(rows.rows))))
 
@@ -144,7 +143,7 @@ def test_a_pass_over_fewer_rows_is_seen(monkeypatch: pytest.MonkeyPatch) -> None
 
     def without_the_last_place(rows: Rows) -> AbstractContextManager[Passes]:
         table = np.array(rows, np.int64)
-        return nullcontext(Held(table[table[:, 0] < 4]))
+        return nullcontext(InMemory(table[table[:, 0] < 4]))
 
     with pytest.raises(Exposed):
         worst_loss(way, (5,), monkeypatch, kept=without_the_last_place)
@@ -253,7 +252,7 @@ def test_a_missing_value_drawn_in_each_pass_is_seen(monkeypatch: pytest.MonkeyPa
     """The mutant's releases are of no table: a record is in one box, and then in another."""
     way = WAYS["tree"].planned(numbers(4), 2, Fraction(10))
 
-    class Anew(Held):
+    class Anew(InMemory):
         def sum(self, measure: Callable[[Numbers], Numbers]) -> Numbers:
             drawn = next(places)
             return measure(np.where(self._rows < 0, drawn, self._rows))
@@ -312,15 +311,15 @@ def test_groups_in_passes_tell_no_more_than_epsilon_in_any_order_of_rows(
     assert told == largest_told(way, sizes, in_memory)
 
 
-class ByBatch(Held):
+class ByBatch(InMemory):
     """The mutant: each batch, of two rows, is sorted by itself."""
 
     def sort(self, key: Callable[[Numbers], Sequence[Numbers]]) -> Iterator[Any]:
         for begin in range(0, self.rows, 2):
-            yield from Held(self._rows[begin : begin + 2]).sort(key)
+            yield from InMemory(self._rows[begin : begin + 2]).sort(key)
 
 
-class AsTheyCame(Held):
+class AsTheyCame(InMemory):
     """The mutant: what has one place on the curve stays in the order of batches."""
 
     def sort(self, key: Callable[[Numbers], Sequence[Numbers]]) -> Iterator[Any]:
@@ -333,7 +332,7 @@ class AsTheyCame(Held):
     ("mutant", "sizes", "rows"), [(ByBatch, (2, 2), 3), (AsTheyCame, (3, 3), 3)]
 )
 def test_rows_in_the_order_of_batches_are_seen(
-    mutant: type[Held], sizes: tuple[int, ...], rows: int, monkeypatch: pytest.MonkeyPatch
+    mutant: type[InMemory], sizes: tuple[int, ...], rows: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if mutant is AsTheyCame:  # a curve of one cell, so that all are ties
         monkeypatch.setattr(microaggregation, "index", lambda at, bits: np.zeros(len(at), int))
@@ -399,7 +398,7 @@ def always(monkeypatch: pytest.MonkeyPatch) -> None:
     """All noise is as it happens to be, and the order of rows too."""
     for way in WAYS.values():
         monkeypatch.setattr(way, "release", lambda *given: Always())
-    for module in (release, streamed):
+    for module in (publish, synthesis):
         monkeypatch.setattr(module, "shuffled", lambda size, source: np.arange(size))
 
 
@@ -407,7 +406,9 @@ def always(monkeypatch: pytest.MonkeyPatch) -> None:
 def in_passes(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
     found = bool(request.param == "in passes")
     if found:
-        monkeypatch.setattr("tenue.microdata.method.private.VALUE", 1 << 30)
+        monkeypatch.setattr(
+            importlib.import_module("tenue.publish.methods.private"), "VALUE", 1 << 30
+        )
     monkeypatch.setattr(synthesis, "CELLS", 3 * 7)
     return found
 
@@ -458,7 +459,7 @@ def _without(value: Any, key: bytes) -> Any:
 KILLED = """
 import os, signal, sys
 import tenue as tn
-from tenue.microdata.method import private
+from tenue.publish.methods import private
 
 private.VALUE = 1 << 30
 

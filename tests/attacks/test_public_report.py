@@ -12,10 +12,10 @@ import pytest
 import tenue as tn
 from chance import BITS
 from tenue.evaluate.check import check_groups
-from tenue.evaluate.pair.correlation import correlation_difference
-from tenue.evaluate.pair.marginal import marginals
-from tenue.microdata.report import Shown, report_of
-from unit.microdata.census import people, schema
+from tenue.evaluate.two_tables.distribution import marginals
+from tenue.evaluate.two_tables.information_loss import correlation_difference
+from tenue.publish.release import Shown, report_of
+from unit.publish.census import people, schema
 
 METHODS: list[dict[str, Any]] = [
     {"method": "microaggregate", "k": 4},

@@ -21,10 +21,10 @@ import pytest
 import tenue as tn
 from tenue.errors import Refused
 from tenue.microdata import individual_ranking
-from tenue.microdata.method.catalogue import chosen_method
-from tenue.microdata.partition.whole_values import Classes, whole_values
-from tenue.microdata.table.original import read_original
 from tenue.noise import Seeded
+from tenue.publish.methods.catalogue import chosen_method
+from tenue.publish.partition.individual_ranking import Classes, whole_values
+from tenue.publish.table.input_table import read_original
 from tenue.schema import Schema
 
 Column = tuple[int, ...]

@@ -17,8 +17,8 @@ import tenue as tn
 from tenue.ledger import Memory
 from tenue.promise import Certificate
 from tenue.schema import Number, Schema
-from tenue.schema.named import Named
-from unit.microdata.census import people, schema
+from tenue.schema.case_insensitive import Named
+from unit.publish.census import people, schema
 
 SECRET = 137_000
 CONCEIVABLE = range(100_000, 200_000, 1000)

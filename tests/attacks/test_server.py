@@ -19,10 +19,10 @@ from psycopg import sql as compose
 import tenue as tn
 from postgres_server import Server
 from tenue.engine.postgres.dialect import POSTGRES
-from tenue.engine.source.tally import Tally
+from tenue.engine.source.count_queries import Tally
 from tenue.errors import Refused
 from tenue.schema import Schema
-from unit.query.hostile import statements
+from unit.ask.hostile import statements
 
 pytestmark = pytest.mark.needs("postgres")
 CANARIES = ("canary", "73573", "73572", "73574", "987654321")

@@ -19,7 +19,7 @@ from tenue.engine.contract import FAULT, Engine
 from tenue.engine.open import open_engine
 from tenue.engine.postgres import session as sessions
 from tenue.engine.postgres.dialect import POSTGRES
-from tenue.engine.postgres.session import Session, Snapshot
+from tenue.engine.postgres.session import ServerSession, Snapshot
 from tenue.engine.request import Group, Measure, People, Request
 from tenue.errors import EngineFault, InvalidTable, Refused
 from tenue.schema import Schema
@@ -328,7 +328,7 @@ def test_a_function_of_a_view_cannot_speak_to_us(
     heard: list[str | None] = []
 
     def listen() -> None:
-        session = Session(postgres_server.address(), 5)
+        session = ServerSession(postgres_server.address(), 5)
         session._connection.add_notice_handler(lambda said: heard.append(said.message_primary))
         with session.snapshot() as state:
             assert state.run('SELECT x FROM "attacked"."t"') == [(3,)]

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 import tenue as tn
-from tenue.evaluate.group.recoded import Domain, one_of
+from tenue.evaluate.one_table.interval_values import Domain, one_of
 
 NAMES = ["Bern", "Genf", "{Bern, Genf}", "{{Bern, Genf}}", "*"]
 

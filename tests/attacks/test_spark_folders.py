@@ -64,7 +64,7 @@ def test_only_the_owner_reads_what_was_sorted(tmp_path: Path) -> None:
         _, said = asking.communicate()
     assert said == b"", "Spark writes nothing on the screen of whoever asks"
     assert folder.exists(), "what a killed process leaves"
-    sweep = "from tenue.engine.duckdb.scratch import Scratch; Scratch().close()"
+    sweep = "from tenue.engine.scratch import Scratch; Scratch().close()"
     end = time.monotonic() + 60
     while folder.exists() and time.monotonic() < end:
         subprocess.run(

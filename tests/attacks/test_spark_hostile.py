@@ -10,7 +10,7 @@ import pytest
 import tenue as tn
 from attacks.test_server import STATED
 from tenue.errors import Refused
-from unit.query.hostile import statements
+from unit.ask.hostile import statements
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -12,14 +12,14 @@ import pytest
 
 import tenue as tn
 from tenue.microdata import mdav
-from tenue.microdata.certify import certify
-from tenue.microdata.method.catalogue import chosen_method
-from tenue.microdata.method.contract import Method, Published
-from tenue.microdata.method.groups import GROWN
-from tenue.microdata.method.swap import CROSSED, INFORMED, RELATED
-from tenue.microdata.protected_copy import warnings_of
-from tenue.microdata.table.original import read_original
 from tenue.noise import Seeded
+from tenue.publish.methods.catalogue import chosen_method
+from tenue.publish.methods.contract import Method, Published
+from tenue.publish.methods.groups import GROWN
+from tenue.publish.methods.swap import CROSSED, INFORMED, RELATED
+from tenue.publish.publish import certify
+from tenue.publish.release import warnings_of
+from tenue.publish.table.input_table import read_original
 from tenue.schema import Schema
 
 NUMBER = {"type": "number", "role": "confidential"}

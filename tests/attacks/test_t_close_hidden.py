@@ -18,10 +18,10 @@ import numpy as np
 import pytest
 
 import tenue as tn
-from tenue.microdata.bucket.fill import filled
-from tenue.microdata.bucket.joint import counts_for
-from tenue.microdata.method.t_close import FORMED_HIDDEN
-from unit.microdata.census import people, schema
+from tenue.publish.buckets.assign_groups import filled
+from tenue.publish.buckets.bucket_counts import counts_for
+from tenue.publish.methods.t_close import FORMED_HIDDEN
+from unit.publish.census import people, schema
 
 Table = tuple[int, ...]
 Orders = Callable[[list[int]], Iterator[tuple[int, ...]]]

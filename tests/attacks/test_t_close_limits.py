@@ -9,11 +9,11 @@ from fractions import Fraction
 import numpy as np
 
 import tenue as tn
-from tenue.microdata.bucket.fill import filled
-from tenue.microdata.bucket.intruder import farthest_group, right_guess
-from tenue.microdata.bucket.joint import counts_for
-from tenue.microdata.method.t_close import ENDS, FORMED
-from unit.microdata.census import people, schema
+from tenue.publish.buckets.assign_groups import filled
+from tenue.publish.buckets.bucket_counts import counts_for
+from tenue.publish.buckets.closeness_ratio import farthest_group, right_guess
+from tenue.publish.methods.t_close import ENDS, FORMED
+from unit.publish.census import people, schema
 
 
 def test_whoever_knows_all_members_but_one_knows_the_last() -> None:

@@ -21,18 +21,17 @@ import pytest
 
 import tenue as tn
 from alarm import SHARE, budget, claim
+from tenue.ask.aggregates.clip import Clip, ClipReading
+from tenue.ask.answers import Answers
+from tenue.ask.explain import explain_many, plan_for
+from tenue.ask.paid_request import Terms, inquire_many
+from tenue.ask.release import ReleasedMany, measured_cells
+from tenue.ask.workload import explain as explaining
+from tenue.ask.workload.combine import _found, combine
+from tenue.ask.workload.plan import Workload
+from tenue.ask.workload.workloads import prefixes
 from tenue.engine.request import Measure
 from tenue.noise.source import SYSTEM
-from tenue.query.answer.together import Answers
-from tenue.query.explain import explain_many, plan_for
-from tenue.query.family.clip import Clip, ClipReading
-from tenue.query.inquiry import inquire_many
-from tenue.query.release import ReleasedMany, measured_cells
-from tenue.query.terms import Terms
-from tenue.query.workload import explain as explaining
-from tenue.query.workload.combine import _found, combine
-from tenue.query.workload.declare import prefixes
-from tenue.query.workload.plan import Workload
 from tenue.schema import Schema
 
 FILE = "attacks/test_workload_coverage.py"

@@ -10,13 +10,23 @@ from datetime import date, datetime
 from typing import Any, Protocol
 
 from oracle_engine import OracleEngine
-from tenue.engine.contract import Engine, Profile
-from tenue.engine.formula import Choice, Computed, DateField, Product, Quotient, Sum
-from tenue.engine.formula import Steps as Steps_
-from tenue.engine.request import (
+from tenue.engine.computed_column import (
     All,
     Among,
     Any_,
+    Choice,
+    Computed,
+    DateField,
+    Missing,
+    Not,
+    Product,
+    Quotient,
+    Sum,
+    Within,
+)
+from tenue.engine.computed_column import Steps as Steps_
+from tenue.engine.contract import Engine, Profile
+from tenue.engine.request import (
     Bin,
     Calendar,
     Contribution,
@@ -24,14 +34,11 @@ from tenue.engine.request import (
     Factor,
     Group,
     Measure,
-    Missing,
-    Not,
     People,
     Pieces,
     RankRequest,
     Request,
     Window,
-    Within,
 )
 from tenue.schema import Schema
 

@@ -19,13 +19,13 @@ import pyarrow as pa
 import pytest
 
 from tenue.engine.open import open_tally
-from tenue.engine.source import tally as statements
+from tenue.engine.source import count_queries as statements
+from tenue.engine.source.count_queries import Cell, Tally
 from tenue.engine.source.location import Frame, locate
-from tenue.engine.source.tally import Cell, Tally
 from tenue.errors import InvalidTable
-from tenue.evaluate import counts, rows
+from tenue.evaluate import klt_by_counts, rows
 from tenue.evaluate.check import check
-from tenue.evaluate.verdict import Check, Reading
+from tenue.evaluate.check_result import Check, Reading
 
 NAN, INF, NONE = math.nan, math.inf, None
 POOLS: dict[str, tuple[pa.DataType, list[Any]]] = {
@@ -104,7 +104,7 @@ class TallySuite:
     def in_small_parts(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """A few combinations are handed over, and looked at, together."""
         monkeypatch.setattr(statements, "BATCH", 2048)
-        monkeypatch.setattr(counts, "_MANY", 3)
+        monkeypatch.setattr(klt_by_counts, "_MANY", 3)
         monkeypatch.setattr(rows, "LARGE", 0)
 
     def opened(self, table: pa.Table) -> AbstractContextManager[Tally]:
@@ -229,13 +229,13 @@ class TallySuite:
         how: dict[str, Any] = {"quasi_identifiers": ["age"], "confidential": ["ill"]}
         assert check(source, **how).l == 6
 
-        def cut(self: counts.Counted, others: list[str], most: int) -> Iterator[Any]:
+        def cut(self: klt_by_counts.Counted, others: list[str], most: int) -> Iterator[Any]:
             for whole in self._there.tally([*self._asked.known, *others]):
                 for begin in range(0, len(whole), 3):
                     piece = whole.slice(begin, 3)
-                    yield counts._combinations(self._groups(piece), piece)
+                    yield klt_by_counts._combinations(self._groups(piece), piece)
 
-        monkeypatch.setattr(counts.Counted, "_parts", cut)
+        monkeypatch.setattr(klt_by_counts.Counted, "_parts", cut)
         with pytest.raises(InvalidTable, match="changed while it was read"):
             check(source, **how)
 

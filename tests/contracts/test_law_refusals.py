@@ -15,14 +15,7 @@ import numpy as np
 import pytest
 
 from tenue.errors import Refused
-from tenue.noise import (
-    DiscreteLaplace,
-    HeavyTail,
-    IndependentLaplace,
-    Laplace,
-    Optimal,
-    OptimalBox,
-)
+from tenue.noise import DiscreteLaplace, HeavyTail, IndependentLaplace, Laplace, Optimal, OptimalBox
 
 GOOD: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "Laplace": (Laplace, {"sensitivity": 1, "epsilon": 1}),

@@ -23,7 +23,7 @@ import pytest
 
 import tenue
 from postgres_server import Server
-from tenue.engine.watch import Stamp
+from tenue.engine.fingerprint import Stamp
 from tenue.errors import Conflict, InvalidArgument, LedgerFault, NotPromised, OverBudget, Refused
 from tenue.ledger import (
     LARGEST_ANSWER,
@@ -35,9 +35,8 @@ from tenue.ledger import (
     SQLite,
     digest,
 )
-from tenue.ledger.chain import GENESIS
-from tenue.ledger.fact import SourceValidated
-from tenue.ledger.given import open_ledger
+from tenue.ledger.facts import GENESIS, SourceValidated
+from tenue.ledger.locate import open_ledger
 
 QUESTION = digest("SELECT COUNT(*) FROM census")
 OTHER = digest("SELECT SUM(income) FROM census")
@@ -593,7 +592,7 @@ def test_order_is_by_number_whatever_the_clock_says(
             cls.step += 1
             return datetime(2030, 1, 1) - timedelta(days=cls.step)
 
-    monkeypatch.setattr("tenue.ledger.transaction.journal.datetime", Backwards)
+    monkeypatch.setattr("tenue.ledger.transactions.journal.datetime", Backwards)
     for key in "abc":
         ask(ledger, price("0.1"), key)
     entries = list(ledger.entries())[1:]
@@ -708,7 +707,7 @@ class Paying:
 
     def __init__(self, path: str, total: int) -> None:
         from tenue.ledger import Charge
-        from tenue.ledger.given import open_ledger
+        from tenue.ledger.locate import open_ledger
 
         self.ledger = open_ledger(path)
         self.ledger.open_dataset("census", total=f"{total}/100", neighbours="replace")
@@ -727,9 +726,9 @@ class Paying:
 # one process imports, then forks them all before any ledger is open; they start together
 RACE = """
 import os, sys
-import tenue.errors, tenue.ledger.given
+import tenue.errors, tenue.ledger.locate
 if sys.argv[1].startswith("postgresql:"):
-    import tenue.ledger.postgres.ledger
+    import tenue.ledger.store.postgres.ledger
 path, total, processes, attempts = sys.argv[1], *map(int, sys.argv[2:5])
 start, go = os.pipe()
 counts, tell = os.pipe()

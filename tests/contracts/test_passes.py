@@ -8,18 +8,18 @@ from contextlib import contextmanager
 import pytest
 
 from contracts.passes_suite import SIZES, WordsSuite
-from tenue.engine import held
 from tenue.engine.contract import Numbers, Passes
-from tenue.engine.held import Held
 from tenue.engine.open import keep_rows
+from tenue.engine.passes import in_memory
+from tenue.engine.passes.in_memory import InMemory
 
 
 class TestHeld(WordsSuite):
     @contextmanager
     def kept(self, rows: Numbers, batch: int) -> Iterator[Passes]:
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(held, "BATCH", batch)
-            yield Held(rows)
+            patch.setattr(in_memory, "BATCH", batch)
+            yield InMemory(rows)
 
 
 class TestOnDisk(WordsSuite):

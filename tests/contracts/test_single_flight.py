@@ -20,9 +20,10 @@ import pytest
 from postgres_server import Server
 from tenue.errors import Conflict, LedgerFault, OverBudget, Refused
 from tenue.ledger import Charge, Ledger, Memory, Postgres, Reservation, SQLite
-from tenue.ledger.fact import Reserved
-from tenue.ledger.row import OPEN
-from tenue.ledger.transaction import flight, payment, settlement
+from tenue.ledger.facts import Reserved
+from tenue.ledger.totals import OPEN
+from tenue.ledger.transactions import flight, reserve
+from tenue.ledger.transactions import reserve as payment
 
 PRICE = Charge.of(epsilon="0.5", neighbours="replace")
 POSTGRES = pytest.param("postgres", marks=pytest.mark.needs("postgres"))
@@ -356,11 +357,11 @@ def test_requests_that_share_a_transaction_see_each_other(ledger: Ledger) -> Non
         assert isinstance(first, Reservation)
         second = payment.reserve(journal, wanted)
         assert second == flight.Flight(first.owner, first.sequence)
-        settlement.release_unread(journal, first, "")
+        reserve.release_unread(journal, first, "")
         third = payment.reserve(journal, wanted)
         assert isinstance(third, Reservation)
         assert third.answer is None
-        settlement.commit(journal, third, b"value")
+        reserve.commit(journal, third, b"value")
         fourth = payment.reserve(journal, wanted)
         assert isinstance(fourth, Reservation)
         return [fourth.answer, fourth.nano]
@@ -378,9 +379,9 @@ def test_a_request_sees_what_its_transaction_settles(ledger: Ledger, how: str) -
 
     def several(journal: Any) -> object:
         if how == "answered":
-            settlement.commit(journal, paid, b"value")
+            reserve.commit(journal, paid, b"value")
         else:
-            end = settlement.release_unread if how == "returned" else settlement.abandon
+            end = reserve.release_unread if how == "returned" else reserve.abandon
             end(journal, paid, "")
         return payment.reserve(journal, wanted)
 

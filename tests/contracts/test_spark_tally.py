@@ -49,9 +49,9 @@ class TestWithoutPython(TestSpark):
         """Else the tests above would not have tried the other way."""
         with open_tally(Distributed(self.spark.range(3)), 0) as there:
             assert there.different("id") == 3
-        from tenue.engine.spark.session import Session
+        from tenue.engine.spark.session import ClusterSession
 
-        session = Session(Distributed(self.spark.range(3)))
+        session = ClusterSession(Distributed(self.spark.range(3)))
         with pytest.raises(Exception, match="nowhere"):
             list(session.batches("SELECT 1 AS a", 9))
         session.close()

@@ -34,9 +34,9 @@ from tenue.engine.contract import FAULT, Cells, Engine, Validated
 from tenue.engine.contract import Rows as EveryRow
 from tenue.engine.request import ContributionRequest, RankRequest, Request
 from tenue.engine.sql.dialect import Counted, Dialect
-from tenue.engine.sql.logical import Held, Stored
+from tenue.engine.sql.grid_values import between
+from tenue.engine.sql.logical_table import Held, Stored
 from tenue.engine.sql.statement import write, write_counts, write_lookup
-from tenue.engine.sql.steps import between
 from tenue.engine.storage import Day, Floating, Integer, Moment, Storage, Text, Truth
 from tenue.errors import EngineFault, InvalidTable
 from tenue.schema import Boolean, Category, Column, Date, Datetime, Number, Schema

@@ -76,7 +76,7 @@ def _screen() -> Iterator[None]:
 
 def run(place: Path, *words: str) -> dict[str, Any]:
     """What one command prints, without what may vary."""
-    main = importlib.import_module("tenue.command").main
+    main = importlib.import_module("tenue.cli").main
     out, err, code = io.StringIO(), io.StringIO(), 0
     with (
         _screen(),

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from command_line import invoke
-from tenue.command.main import app
+from tenue.cli.main import app
 from tenue.errors import InvalidArgument, OverBudget
 
 SCHEMA = """

@@ -83,7 +83,7 @@ def test_the_holder_validates_once_and_later_openings_read_no_row(path: Path) ->
     with (
         mock.patch.object(DuckDB, "validate", side_effect=AssertionError),
         mock.patch.object(DuckDB, "_run", side_effect=AssertionError),
-        mock.patch("tenue.engine.watch.Watched.digest", side_effect=AssertionError),
+        mock.patch("tenue.engine.fingerprint.Watched.digest", side_effect=AssertionError),
     ):
         assert not opened(path, books).opening.read
         assert opened(path, books, "ann").opening is None
@@ -232,7 +232,7 @@ def test_a_session_that_does_not_look_would_answer_from_another_file(tmp_path: P
     write(path, [20] * 300)
     with opened(path, books) as data:
         write(path, [20] * 9)
-        with mock.patch("tenue.engine.watch.Watched.unchanged", return_value=True):
+        with mock.patch("tenue.engine.fingerprint.Watched.unchanged", return_value=True):
             assert abs(data.ask(COUNT, epsilon=100).value - 9) < 5
         with pytest.raises(InvalidTable):
             data.ask(COUNT, epsilon=100, fresh=True)

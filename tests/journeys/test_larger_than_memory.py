@@ -89,7 +89,7 @@ def test_memory_does_not_follow_the_rows(by: str, tmp_path: Path) -> None:
 
 CHECK = """
 import re, sys
-from tenue.evaluate import check, rows
+from tenue.evaluate import rows; from tenue.evaluate import check
 
 path, memory = sys.argv[1:]
 rows._MEMORY = rows.LARGE = int(memory)

@@ -33,9 +33,9 @@ NURSERY = """
 import json, os, signal, sys, threading
 from tenue.errors import Conflict
 from tenue.ledger import Charge, SQLite, digest
-from tenue.ledger.sql import ledger as tabled
-from tenue.ledger.transaction import settlement
-from tenue.ledger.fact import Returned
+from tenue.ledger.store import sql_database as tabled
+from tenue.ledger.transactions import reserve
+from tenue.ledger.facts import Returned
 
 CHARGE = Charge.of(epsilon="0.01", neighbours="replace")
 

@@ -34,7 +34,7 @@ WORKER = """
 import sys, threading, time
 from tenue.errors import Conflict, Fault
 from tenue.ledger import Charge, Postgres
-from tenue.ledger.postgres import session
+from tenue.ledger.store.postgres import session
 
 address, folder, name, how = sys.argv[1:]
 if how == "hasty":  # the wrong session does not wait for the disk

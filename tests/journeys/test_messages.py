@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 
 import tenue as tn
+from tenue.ask.session import Session
 from tenue.errors import Refused
 from tenue.ledger import Memory
-from tenue.query.session import Session
 
 SCHEMA: dict[str, Any] = {
     "table": {"name": "t", "unit": "record", "neighbours": "add-or-remove"},

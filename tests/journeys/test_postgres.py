@@ -19,7 +19,7 @@ import pytest
 import tenue as tn
 from command_line import invoke
 from postgres_server import Server
-from tenue.command.main import app
+from tenue.cli.main import app
 
 pytestmark = pytest.mark.needs("postgres")
 HUGE = 10_000

@@ -11,7 +11,7 @@ import pytest
 
 import tenue as tn
 from browser import Browser, chromium
-from unit.microdata.census import people, schema
+from unit.publish.census import people, schema
 
 pytestmark = [pytest.mark.needs("chromium"), pytest.mark.any_draw("looks at a page")]
 

@@ -18,7 +18,7 @@ import pytest
 
 import tenue
 from postgres_server import Server
-from tenue.ledger.given import open_ledger
+from tenue.ledger.locate import open_ledger
 
 pytestmark = pytest.mark.any_draw("draws nothing; processes compete in any order")
 _schemas = count(1)
@@ -28,13 +28,13 @@ POSTGRES = pytest.param("postgres", marks=pytest.mark.needs("postgres"))
 CROWD = """
 import json, multiprocessing, os, signal, sys, time
 from tenue.ledger import Charge
-from tenue.ledger.given import open_ledger
-from tenue.ledger.transaction import payment
+from tenue.ledger.locate import open_ledger
+from tenue.ledger.transactions import reserve
 
 where, rounds, processes, kills, how = json.loads(sys.argv[1])
 PRICE = Charge.of(epsilon="0.5", neighbours="replace")
 if how == "outside":  # the wrong ledger looks for an answer before the transaction that pays
-    payment._asked_already = lambda journal, wanted: None
+    reserve._asked_already = lambda journal, wanted: None
 context = multiprocessing.get_context("fork")
 gate, drawn = context.Barrier(processes + 1), context.Value("i", 0)
 looked = context.Barrier(processes)

@@ -24,7 +24,7 @@ import json, sys
 hidden, commands = json.loads(sys.argv[1])
 if hidden:
     sys.modules["pyspark"] = None
-from tenue.command.main import main
+from tenue.cli.main import main
 for words in commands:
     sys.argv[1:] = words
     sys.stdout.write("== ")

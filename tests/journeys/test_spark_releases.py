@@ -10,9 +10,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import tenue as tn
-from tenue.microdata.leave import save
-from tenue.microdata.method import passable, private
-from unit.microdata.method.stored import people, rows_of, schema, stored
+from tenue.publish import save
+from tenue.publish.methods import contract, private
+from unit.publish.stored import people, rows_of, schema, stored
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -23,7 +23,7 @@ pytestmark = [pytest.mark.needs("spark"), pytest.mark.slow]
 @pytest.fixture(autouse=True)
 def large(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every table in Spark or in a file is too large to be held."""
-    monkeypatch.setattr(passable, "VALUE", 1 << 40)
+    monkeypatch.setattr(contract, "VALUE", 1 << 40)
     monkeypatch.setattr(private, "VALUE", 1 << 40)
 
 

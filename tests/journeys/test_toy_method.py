@@ -1,6 +1,6 @@
 """A method of publishing that no file of `src` knows: published, certified, registered and saved.
 
-Whoever adds a real one writes such a class into `microdata/method/` and names it in `catalogue`.
+Whoever adds a real one writes such a class into `publish/methods/` and names it in `catalogue`.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ import pyarrow.csv
 import pytest
 
 import tenue as tn
+from tenue.arguments import whole
 from tenue.errors import Fault, InvalidArgument, InvalidSchema
-from tenue.microdata.method.catalogue import METHODS
-from tenue.microdata.method.contract import Method, Published, Way
-from tenue.microdata.table.cells import Numbers
-from tenue.microdata.table.original import Original
 from tenue.noise.source import Source
-from tenue.number import whole
+from tenue.publish.methods.catalogue import METHODS
+from tenue.publish.methods.contract import Method, Published, Way
+from tenue.publish.table.cells import Numbers
+from tenue.publish.table.input_table import Original
 from tenue.schema import Schema
-from unit.microdata.census import people, schema
+from unit.publish.census import people, schema
 
 SIGNATURE = inspect.signature(tn.publish)  # before the toy is known
 LINKED = "Rows of the two tables that are linked are one person's."
@@ -229,7 +229,7 @@ def test_its_price_is_debited_before_a_row_is_read(monkeypatch: pytest.MonkeyPat
         tn.publish(people().slice(0, 3), ledger=ledger, **again)
     assert ledger.balance("people").spent == 1
     # a file is validated first, as whenever its holder opens it; its rows are not read
-    original = importlib.import_module("tenue.microdata.table.original")
+    original = importlib.import_module("tenue.publish.table.input_table")
     monkeypatch.setattr(original.Validated, "read", lambda *given, **_: pytest.fail("rows read"))
     with pytest.raises(tn.errors.OverBudget):
         tn.publish(people(), ledger=ledger, **again)

@@ -13,9 +13,8 @@ from typing import Any
 
 import pytest
 
-from tenue.microdata.recode.full_domain import full_domain
-from tenue.microdata.recode.loss import MEASURES
-from tenue.microdata.recode.need import Need
+from tenue.publish.generalise.full_domain import MEASURES, full_domain
+from tenue.publish.generalise.privacy_condition import Need
 
 ROOT = Path(__file__).parents[2]
 DATA = ROOT.parent / "shared" / "data"

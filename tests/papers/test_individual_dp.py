@@ -12,13 +12,7 @@ from fractions import Fraction
 import mpmath
 import pytest
 
-from tenue.sensitivity import (
-    admissible_alpha,
-    admissible_beta,
-    dilation_loss,
-    local,
-    smooth,
-)
+from tenue.sensitivity import admissible_alpha, admissible_beta, dilation_loss, local, smooth
 from unit.sensitivity import oracle
 
 BOUNDS = (0, 10)

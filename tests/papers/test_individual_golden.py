@@ -11,8 +11,8 @@ from fractions import Fraction
 import pytest
 
 from papers.test_individual_dp import BOUNDS, LOCAL, SMOOTH
-from tenue.mechanism.individual.calibration import FINER, calibrate
-from tenue.mechanism.individual.statistic import Statistic, columns_of
+from tenue.mechanism.individual_calibration import FINER, calibrate
+from tenue.mechanism.individual_statistic import Statistic, columns_of
 from tenue.mechanism.smooth import smooth_mechanism
 
 LN2 = Fraction("0.6931471805599453094172321214581765680755")

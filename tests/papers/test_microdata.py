@@ -15,15 +15,11 @@ from alarm import SHARE, budget, claim
 from exhibits import data, needs_data
 from tenue.evaluate import record_linkage
 from tenue.noise import Laplace
-from tenue.papers.cell import Cell, Verdict
-from tenue.papers.chance import Spread
-from tenue.papers.data import Columns
-from tenue.papers.printed import printed
-from tenue.papers.private_data import calibration
-from tenue.papers.private_data import tables as private
-from tenue.papers.swapping import method
-from tenue.papers.swapping import tables as swapping
-from tenue.papers.swapping.method import SWAPS, change, seeded
+from tenue_papers import private_data_tables, swapping
+from tenue_papers import private_data_tables as private
+from tenue_papers.cell import Cell, Spread, Verdict
+from tenue_papers.data import Columns, printed
+from tenue_papers.swapping import SWAPS, change, seeded
 
 FILE = "elsewhere"
 RUNS = 30
@@ -102,17 +98,17 @@ def test_table_3_11_after_microaggregation() -> None:
 @needs_data
 def test_table_3_9_of_sixty_runs() -> None:
     claim(FILE, "table 3.9")
-    found = red(swapping.swapped("3.9", method.ir_swap, 60, 200)(data()))
+    found = red(swapping.swapped("3.9", swapping.ir_swap, 60, 200)(data()))
     assert not found, budget(table="3.9", runs=60, cells=found[:3])
 
 
 @needs_data
 def test_smaller_groups_are_told_apart_from_table_3_8(monkeypatch: pytest.MonkeyPatch) -> None:
     """Power: groups of 11 instead of 12. Those of 13 are seen where nothing is drawn, in 3.7."""
-    right = method.mdav
-    monkeypatch.setattr(method, "mdav", lambda values, k: right(values, k - 1))
-    assert red(swapping.swapped("3.8", method.mdav_swap, 25, 60)(data()))
-    monkeypatch.setattr(method, "mdav", lambda values, k: right(values, k + 1))
+    right = swapping.mdav
+    monkeypatch.setattr(swapping, "mdav", lambda values, k: right(values, k - 1))
+    assert red(swapping.swapped("3.8", swapping.mdav_swap, 25, 60)(data()))
+    monkeypatch.setattr(swapping, "mdav", lambda values, k: right(values, k + 1))
     assert red(swapping.microaggregated(data()))
 
 
@@ -121,15 +117,15 @@ def test_smaller_groups_are_told_apart_from_table_3_8(monkeypatch: pytest.Monkey
 
 def of_noise(k: int, epsilon: str) -> list[Cell]:
     """SSE_f, RL_f and Score of one row."""
-    columns, cells = calibration.four(data()), printed("private_data", "6.1")
-    fixed = calibration.measured(columns, calibration.by_mdav(columns, k))
+    columns, cells = private_data_tables.four(data()), printed("private_data", "6.1")
+    fixed = private_data_tables.measured(columns, private_data_tables.by_mdav(columns, k))
     base = private.Baseline(
         private.Averaged(fixed.sse, 0.0, fixed.linkage, 0),
         cells[f"k={k} RL_0"].right,
         (fixed.linkage, fixed.linkage),
         len(columns.values),
     )
-    found = private.averaged(calibration.printed_runs(columns, k, epsilon))
+    found = private.averaged(private_data_tables.printed_runs(columns, k, epsilon))
     return private._three(f"k = {k}", cells, f"k={k} {{}} eps={epsilon}", base, found)
 
 
@@ -152,10 +148,10 @@ def test_another_noise_is_told_apart_from_table_6_1(
 @pytest.mark.parametrize("k", [2, 5, 15, 30])
 def test_the_scale_is_part_of_the_reading(k: int) -> None:
     """Linkage by raw distances is another number, and not the one of Table 6.1."""
-    columns = calibration.four(data())
-    masked = calibration.by_mdav(columns, k)
+    columns = private_data_tables.four(data())
+    masked = private_data_tables.by_mdav(columns, k)
     raw = 100 * record_linkage(columns.arrow(), columns.replaced(masked).arrow())
-    linked = calibration.measured(columns, masked).linkage
+    linked = private_data_tables.measured(columns, masked).linkage
     right = printed("private_data", "6.1")[f"k={k} RL_0"].right
     assert raw != linked
     if right is not None:

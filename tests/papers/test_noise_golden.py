@@ -15,14 +15,7 @@ from typing import Any
 
 import pytest
 
-from tenue.noise import (
-    DiscreteLaplace,
-    HeavyTail,
-    IndependentLaplace,
-    Laplace,
-    Optimal,
-    OptimalBox,
-)
+from tenue.noise import DiscreteLaplace, HeavyTail, IndependentLaplace, Laplace, Optimal, OptimalBox
 
 HERE = Path(__file__).parent
 ENTRIES: list[dict[str, Any]] = json.loads((HERE / "noise.json").read_text())

@@ -18,16 +18,14 @@ import pytest
 
 import tenue as tn
 from filling_bound import at_random, least_errors, squared_errors
-from tenue.microdata.bucket.cut import buckets_for, cut
-from tenue.microdata.bucket.emphasis import emphasised
-from tenue.microdata.bucket.feasible import most_groups
-from tenue.microdata.bucket.fill import filled
-from tenue.microdata.method.catalogue import chosen_method
-from tenue.microdata.method.linked import linked, numbered
-from tenue.microdata.table.original import read_original
 from tenue.noise.source import SYSTEM
-from tenue.papers.closeness.release import as_table
-from tenue.papers.closeness.tables import PATIENTS, patients, schema, typed
+from tenue.publish.buckets.assign_groups import filled
+from tenue.publish.buckets.bucket_counts import emphasised, most_groups
+from tenue.publish.buckets.column import buckets_for, cut
+from tenue.publish.methods.catalogue import chosen_method
+from tenue.publish.methods.linked_tables import linked, numbered
+from tenue.publish.table.input_table import read_original
+from tenue_papers.closeness_tables import PATIENTS, as_table, patients, schema, typed
 
 DATA = Path(__file__).parents[2].parent / "shared" / "data"
 needs_data = pytest.mark.skipif(

@@ -16,9 +16,9 @@ import numpy as np
 import pytest
 
 from exhibits import FOUND, HAS_DATA, anew, needs_data
-from tenue.papers.catalogue import exhibits
-from tenue.papers.cell import Verdict
-from tenue.papers.reproduce import reproduce
+from tenue_papers.catalogue import exhibits
+from tenue_papers.cell import Verdict
+from tenue_papers.reproduce import reproduce
 
 Patch = pytest.MonkeyPatch
 Break = Callable[[Patch], None]
@@ -87,7 +87,7 @@ def median_gap(patch: Patch) -> None:
 
 def refined_core(patch: Patch) -> None:
     """The masses of Algorithm 5.1 as they are printed."""
-    from tenue.mechanism.refinement.factor import Factors
+    from tenue.mechanism.refinement.update_factors import Factors
 
     printed = property(lambda self: (self.up - 1) / (self.up - self.down))
     patch.setattr(Factors, "core_mass", printed)
@@ -107,7 +107,7 @@ def moved_delta(patch: Patch) -> None:
 
 def bayes_rate(patch: Patch) -> None:
     """A likelihood with another ε than the noise."""
-    from tenue.estimate.laplace_integral import LaplaceIntegral
+    from tenue.estimate.comparison import LaplaceIntegral
 
     right = LaplaceIntegral._weights
 
@@ -123,7 +123,7 @@ def bayes_rate(patch: Patch) -> None:
 
 def bucket_ends(patch: Patch) -> None:
     """The printed ceiling."""
-    from tenue.microdata.bucket import column
+    from tenue.publish.buckets import column
 
     def wrong(counts: Any, buckets: int) -> Any:
         ends = [-(-(2 * i * counts.size + buckets) // (2 * buckets)) for i in range(1, buckets)]
@@ -134,9 +134,9 @@ def bucket_ends(patch: Patch) -> None:
 
 def closeness_ratio(patch: Patch) -> None:
     """Whatever the shares, one and a third."""
-    from tenue.evaluate import facts
+    from tenue.evaluate import klt_in_memory
 
-    patch.setattr(facts, "ratio", lambda counts: Fraction(4, 3))
+    patch.setattr(klt_in_memory, "ratio", lambda counts: Fraction(4, 3))
 
 
 def chain_bound(patch: Patch) -> None:
@@ -147,28 +147,28 @@ def chain_bound(patch: Patch) -> None:
 
 def wrong_range(patch: Patch) -> None:
     """Answers below 0 are counted, and those above n forgotten."""
-    from tenue.papers.bayes import tables
+    from tenue_papers import bayes
 
     def wrong(true: int, n: int, law: Any) -> float:
         return float(law.cdf(-true))
 
-    patch.setattr(tables, "out_of_range", wrong)
+    patch.setattr(bayes, "out_of_range", wrong)
 
 
 def corner_groups(patch: Patch) -> None:
     """Insensitive groups that are formed like MDAV's: one record changes several."""
     from tenue.microdata import mdav
-    from tenue.papers.private_data import figures
+    from tenue_papers import private_data_figures
 
-    patch.setattr(figures, "reference_points", lambda rows, k, bounds: mdav(rows, k))
+    patch.setattr(private_data_figures, "reference_points", lambda rows, k, bounds: mdav(rows, k))
 
 
 def ranked_groups(patch: Patch) -> None:
     """Groups of ranks with one record too many."""
-    from tenue.papers.swapping import errata
+    from tenue_papers import swapping
 
-    right = errata.individual_ranking
-    patch.setattr(errata, "individual_ranking", lambda values, k: right(values, k + 1))
+    right = swapping.individual_ranking
+    patch.setattr(swapping, "individual_ranking", lambda values, k: right(values, k + 1))
 
 
 MUTANTS: list[tuple[str, Break, str]] = [
@@ -213,10 +213,10 @@ def test_a_broken_formula_turns_a_verdict_red(
 @needs_data
 def test_a_broken_grouping_turns_a_verdict_red(monkeypatch: pytest.MonkeyPatch) -> None:
     """MDAV with groups of one record more."""
-    from tenue.papers.swapping import method
+    from tenue_papers import swapping
 
-    right = method.mdav
-    monkeypatch.setattr(method, "mdav", lambda values, k: right(values, k + 1))
+    right = swapping.mdav
+    monkeypatch.setattr(swapping, "mdav", lambda values, k: right(values, k + 1))
     assert anew("3.7") is Verdict.DIFFERENT
 
 

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from tenue.ask.question import GroupingSets, Question
+from tenue.ask.sql.parse import parse_select
 from tenue.errors import InvalidQuestion
-from tenue.query.question import GroupingSets, Question
-from tenue.query.read.parse import parse_select
 from tenue.schema import Schema
 
 HERE = Path(__file__).parent

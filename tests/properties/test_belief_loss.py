@@ -13,18 +13,10 @@ from typing import Any
 
 import pytest
 
-from small_tables import (
-    TABLES,
-    Rows,
-    divergence,
-    largest_ratio,
-    masses,
-    neighbouring,
-    session,
-)
+from small_tables import TABLES, Rows, divergence, largest_ratio, masses, neighbouring, session
 from tenue.mechanism import refine
-from tenue.mechanism.part import Part
-from tenue.mechanism.refinement.factor import power_above, power_below
+from tenue.mechanism.additive_noise import Part
+from tenue.mechanism.refinement.update_factors import power_above, power_below
 from tenue.prior import Binomial, Categorical, Points, Table, Uniform
 
 EPSILON = Fraction(7, 10)
@@ -66,7 +58,7 @@ def ask_all(
         laws.append(drawn_with(*given, **more))
         return laws[-1]
 
-    monkeypatch.setattr("tenue.query.belief.refine.refine", caught)
+    monkeypatch.setattr("tenue.ask.belief.refine.refine", caught)
     found = {}
     for rows in TABLES:
         with session(rows, neighbours, **REFINEMENT) as data:
@@ -140,7 +132,7 @@ def test_a_mean_refined_over_a_density(monkeypatch: pytest.MonkeyPatch) -> None:
         laws.append(refine(*given, **more))
         return laws[-1]
 
-    monkeypatch.setattr("tenue.query.belief.refine.refine", caught)
+    monkeypatch.setattr("tenue.ask.belief.refine.refine", caught)
     found = []
     for rows in TABLES[::4]:
         with session(rows, "add-or-remove", **REFINEMENT) as data:

@@ -113,7 +113,7 @@ def test_a_check_that_looks_at_the_truth_is_seen(monkeypatch: pytest.MonkeyPatch
             raise InvalidPrior("The truth has no mass", "It must", "Guess better")
         return refine(belief, truth, *given, **more)
 
-    monkeypatch.setattr("tenue.query.belief.refine.refine", mutant)
+    monkeypatch.setattr("tenue.ask.belief.refine.refine", mutant)
     belief = prior.Categorical({"b": 1})
     seen = {str(told(rows, QUESTIONS[6], belief, None, {})) for rows in TABLES[:8]}
     assert len(seen) == 2

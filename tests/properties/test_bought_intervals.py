@@ -10,10 +10,10 @@ import pandas as pd
 import pytest
 
 import tenue as tn
+from tenue.ask.plan.planner import levels_for
+from tenue.ask.question import Aggregate
 from tenue.errors import InvalidArgument, NotPromised, Refused
-from tenue.query.plan.ways import levels_for
-from tenue.query.question import Aggregate
-from unit.query.asked import ask as question
+from unit.ask.asked import ask as question
 
 TABLE = pd.DataFrame(
     {"x": range(1000), "g": ["a", "b"] * 500, "d": pd.date_range("2020-01-01", periods=1000)}

@@ -14,15 +14,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tenue as tn
+from tenue.ask.aggregates.clip import Clip
+from tenue.ask.aggregates.strategy import Draw
 from tenue.errors import Fault, Refused
-from tenue.mechanism.choose.selection import Selection
-from tenue.mechanism.part import Part
+from tenue.mechanism.additive_noise import Part
+from tenue.mechanism.exponential_mechanism import Selection
 from tenue.noise import DiscreteLaplace, Optimal, OptimalBox, Seeded
-from tenue.noise.heavy_tail.law import HeavyTail
+from tenue.noise.heavy_tail import HeavyTail
 from tenue.noise.joint import joint
 from tenue.noise.source import OperatingSystem
-from tenue.query.family.clip import Clip
-from tenue.query.family.draw import Draw
 
 PEOPLE = 30
 

@@ -25,10 +25,11 @@ import pyarrow.parquet as pq
 import pytest
 
 import tenue as tn
+from tenue.engine.computed_column import Within
 from tenue.engine.duckdb import sandbox
-from tenue.engine.duckdb.reader import Readable, prepare
+from tenue.engine.duckdb.sources import Readable, prepare
 from tenue.engine.open import open_engine
-from tenue.engine.request import Group, Measure, Request, Within
+from tenue.engine.request import Group, Measure, Request
 from tenue.errors import EngineFault, Refused
 
 ROWS = 24

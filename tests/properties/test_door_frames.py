@@ -26,8 +26,9 @@ import pyarrow as pa
 import pytest
 
 import tenue as tn
+from tenue.engine.computed_column import Within
 from tenue.engine.open import open_engine
-from tenue.engine.request import Group, Measure, Request, Within
+from tenue.engine.request import Group, Measure, Request
 from tenue.engine.source import frame
 from tenue.engine.source.frame import Converted, convert
 from tenue.errors import EngineFault, Refused

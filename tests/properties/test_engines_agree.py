@@ -25,9 +25,9 @@ from postgres_server import Server
 from tenue.engine.contract import Engine
 from tenue.engine.open import open_engine
 from tenue.engine.postgres.dialect import POSTGRES
-from tenue.engine.postgres.session import Session, Snapshot
+from tenue.engine.postgres.session import ServerSession, Snapshot
 from tenue.engine.request import Group, Measure, RankRequest, Request, Window
-from tenue.engine.sql.rank import profiles
+from tenue.engine.sql.order_statistics import profiles
 from tenue.schema import Schema
 
 pytestmark = pytest.mark.needs("postgres")
@@ -294,7 +294,7 @@ def test_statements_about_ranks_have_no_value_in_them(postgres_server: Server) -
     """Others may write them down. The mutant is what DuckDB, whose statements nobody sees, does."""
     described = schema({"type": "number", "bounds": [0, 100_000]})
     opened = in_postgres(postgres_server, "bigint", [77_000 + i for i in range(1000)], described)
-    session = Session(postgres_server.address(), 60)
+    session = ServerSession(postgres_server.address(), 60)
     request = RankRequest("x", (Window(100, 50, 0, 0, 1000), Window(100, 10, 0, 0, 1000)))
     table = opened._table  # type: ignore[attr-defined]
     for logged in (True, False):

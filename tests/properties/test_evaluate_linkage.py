@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tenue.evaluate.pair import block, linkage
-from tenue.evaluate.pair.attributes import paired
-from tenue.evaluate.pair.linkage import linked_share
+from tenue.evaluate.two_tables import linkage
+from tenue.evaluate.two_tables.attributes import paired
+from tenue.evaluate.two_tables.linkage import linked_share
 from unit.evaluate import oracle
 
 NUMBERS = st.integers(0, 8)
@@ -70,7 +70,7 @@ def test_linkage_is_its_definition(pair: Any, room: int, cells: int) -> None:
     original, masked = pair
     attributes = paired(original, masked)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(block, "_ROOM", room)
+        patch.setattr(linkage, "_ROOM", room)
         patch.setattr(linkage, "_MOST_CELLS", cells)
         found = linked_share(attributes, [1.0] * len(attributes))
     assert isinstance(found, Fraction)

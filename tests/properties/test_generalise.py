@@ -12,12 +12,12 @@ import pyarrow as pa
 import pytest
 
 import tenue as tn
+from tenue.arguments import exact
 from tenue.errors import Refused
-from tenue.microdata.method.catalogue import chosen_method
-from tenue.microdata.method.contract import Method, Published
-from tenue.microdata.table.original import Original, read_original
 from tenue.noise import Seeded
-from tenue.number import exact
+from tenue.publish.methods.catalogue import chosen_method
+from tenue.publish.methods.contract import Method, Published
+from tenue.publish.table.input_table import Original, read_original
 from tenue.schema import Schema
 
 TABLES, BATCHES = 500, 20

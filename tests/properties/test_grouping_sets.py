@@ -18,13 +18,13 @@ import pytest
 import tenue as tn
 from properties.test_sql_right import LEVEL, RECORDS, tables
 from properties.test_workload_loss import EPSILON, PRICE, broken, largest_loss, schema, strategies
-from tenue.query.grouping_sets import GroupedAnswer
-from tenue.query.question import GroupingSets
-from tenue.query.read.parse import parse_select
-from tenue.query.workload.plan import Workload, plan_workload
-from tenue.query.write.question import render
+from tenue.ask.grouping_sets import GroupedAnswer
+from tenue.ask.question import GroupingSets
+from tenue.ask.sql.parse import parse_select
+from tenue.ask.sql.write import render
+from tenue.ask.workload.plan import Workload, plan_workload
 from tenue.schema import Schema
-from unit.query.workload.small import session
+from unit.ask.small import session
 
 KEYS = {
     "c": "c",

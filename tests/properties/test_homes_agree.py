@@ -19,10 +19,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tenue as tn
-from tenue.microdata.method import passable
-from tenue.microdata.method.t_close import PLAIN
-from tenue.microdata.table import kept
-from unit.microdata.method.stored import MEMORY, people, rows_of, schema, stored
+from tenue.publish.methods import contract
+from tenue.publish.methods.t_close import PLAIN
+from tenue.publish.table import input_table
+from unit.publish.stored import MEMORY, people, rows_of, schema, stored
 
 HOMOGENEOUS = "homogeneous-groups"
 sizes = st.integers(2, 9)
@@ -87,9 +87,9 @@ def declared(draw: st.DrawFn, method: str) -> dict[str, Any]:
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every stored table is too large if `memory` is stated, and batches hold few rows."""
-    monkeypatch.setattr(passable, "VALUE", 1 << 30)
-    monkeypatch.setattr(kept, "_FEWEST", 37)
-    monkeypatch.setattr(kept, "_MOST", 37)
+    monkeypatch.setattr(contract, "VALUE", 1 << 30)
+    monkeypatch.setattr(input_table, "_FEWEST", 37)
+    monkeypatch.setattr(input_table, "_MOST", 37)
 
 
 def made(publish: Callable[[], Any]) -> Any:

@@ -15,9 +15,14 @@ from itertools import combinations_with_replacement, product
 import numpy as np
 import pytest
 
-from tenue.mechanism.individual.calibration import Calibrated, calibrate
-from tenue.mechanism.individual.mode import ModeChoice, calibrate_mode, winner
-from tenue.mechanism.individual.statistic import Columns, Statistic, columns_of
+from tenue.mechanism.individual_calibration import (
+    Calibrated,
+    ModeChoice,
+    calibrate,
+    calibrate_mode,
+    winner,
+)
+from tenue.mechanism.individual_statistic import Columns, Statistic, columns_of
 from unit.sensitivity.oracle import neighbours
 
 EPSILON = Fraction(3, 2)

@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 
 from tenue.mechanism.smooth import Smooth, smooth_mechanism
-from tenue.noise.exact import LARGEST
-from tenue.noise.heavy_tail.steps import HeavyTailSteps
+from tenue.noise.heavy_tail import HeavyTailSteps
+from tenue.noise.samplers import LARGEST
 from tenue.sensitivity import smooth
 from unit.sensitivity.oracle import neighbours
 

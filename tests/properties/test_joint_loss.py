@@ -14,13 +14,13 @@ from fractions import Fraction
 
 import pytest
 
-from tenue.mechanism.part import Atoms, Part
+from tenue.ask.aggregates.strategy import Range, Setting, Strategy
+from tenue.ask.plan.planner import strategies
+from tenue.ask.question import Aggregate
+from tenue.mechanism.additive_noise import Atoms, Part
 from tenue.noise import DiscreteLaplace, Optimal, OptimalBox
 from tenue.noise.criterion import VARIANCE, Criterion
-from tenue.promise.loss import EpsilonDelta
-from tenue.query.family.strategy import Range, Setting, Strategy
-from tenue.query.plan.ways import strategies
-from tenue.query.question import Aggregate
+from tenue.privacy.loss import EpsilonDelta
 
 Row = tuple[int, int | None, int, bool]
 """Group, a column that may be missing, a column that is never missing, does the filter hold."""

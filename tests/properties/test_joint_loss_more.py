@@ -16,21 +16,19 @@ from typing import Any
 
 import pytest
 
-from tenue.mechanism.bernstein import Bernstein, powers_of
-from tenue.mechanism.choose.exponential import Exponential
-from tenue.mechanism.choose.selection import Selection
+from tenue.ask.aggregates.mode import Ballot
+from tenue.ask.aggregates.strategy import Range, Setting, Span
+from tenue.ask.plan.plan import Plan
+from tenue.ask.plan.planner import make_plan, strategies
+from tenue.ask.question import Aggregate
+from tenue.ask.sql.parse import parse
+from tenue.ask.sql.write import render
+from tenue.ask.workload.plan import plan_workload
+from tenue.mechanism.exponential_mechanism import Exponential, Selection
+from tenue.mechanism.moment_basis import Bernstein, powers_of
 from tenue.noise.box.law import OptimalBox
 from tenue.noise.criterion import VARIANCE
-from tenue.promise.loss import EpsilonDelta
-from tenue.query.family.mode import Ballot
-from tenue.query.family.strategy import Range, Setting, Span
-from tenue.query.plan.make import make_plan
-from tenue.query.plan.plan import Plan
-from tenue.query.plan.ways import strategies
-from tenue.query.question import Aggregate
-from tenue.query.read.parse import parse
-from tenue.query.workload.plan import plan_workload
-from tenue.query.write.question import render
+from tenue.privacy.loss import EpsilonDelta
 from tenue.schema import Schema
 
 ONE = EpsilonDelta.of(1)
@@ -287,6 +285,6 @@ def test_people_in_many_groups_cost_no_more_than_their_price(kind: str) -> None:
 
 
 def atoms_of(values: list[int]) -> Any:
-    from tenue.mechanism.part import Atoms
+    from tenue.mechanism.additive_noise import Atoms
 
     return Atoms(len(values), Counter({"x": len(values)}), Counter({"x": sum(values)}))

@@ -13,11 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tenue.microdata import individual_ranking, mdav, v_mdav
-from tenue.microdata.kernels import kernels
-from tenue.microdata.partition import plain
-from tenue.microdata.partition.points import Points, points_of
+from tenue.publish.numba_kernels import kernels
+from tenue.publish.partition import mdav_reference
+from tenue.publish.partition.exact_means import Points, points_of
 
-SOURCE = Path(plain.__file__).parent
+SOURCE = Path(mdav_reference.__file__).parent
 ARC = [(0, 65), (16, 63), (25, 60), (33, 56), (39, 52), (52, 39), (56, 33), (60, 25), (63, 16)]
 """Whole points equally far from (0, 0): the first group takes its nearest and the second seed."""
 
@@ -30,13 +30,13 @@ def altered(file: str, *changes: tuple[str, str]) -> ModuleType:
         assert source.count(old) == 1, old
         source = source.replace(old, new)
     module = ModuleType("altered")
-    module.__package__ = "tenue.microdata.partition"
+    module.__package__ = "tenue.publish.partition"
     exec(source, vars(module))  # noqa: S102
     return module
 
 
 def plainly(points: Points, k: int) -> np.ndarray:
-    return plain.mdav(plain.Euclidean(points), k)
+    return mdav_reference.mdav(mdav_reference.Euclidean(points), k)
 
 
 def data_set(seed: int, largest: int) -> tuple[Points, int]:

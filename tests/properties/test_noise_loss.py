@@ -22,9 +22,8 @@ import pytest
 
 from tenue.errors import Refused
 from tenue.noise import DiscreteLaplace, HeavyTail, Optimal, OptimalBox, Seeded
-from tenue.noise.box.ball import Box
+from tenue.noise.box.ball import Box, differences
 from tenue.noise.box.same_sign_ball import SameSign
-from tenue.noise.box.shell_series import differences
 from tenue.noise.optimal_steps import OptimalSteps
 
 Array = np.ndarray[Any, Any]

@@ -18,15 +18,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlglot.dialects.duckdb import DuckDB
 
-from tenue.engine.request import All, Among, Any_, Missing, Not, Predicate
+from tenue.ask.question import Question
+from tenue.ask.sql.parse import parse
+from tenue.ask.sql.write import render
+from tenue.engine.computed_column import All, Among, Any_, Missing, Not, Predicate
 from tenue.errors import InvalidQuestion
-from tenue.query.question import Question
-from tenue.query.read.parse import parse
-from tenue.query.write.question import render
 from tenue.schema import Bounded, Number, Schema
-from unit.query.asked import CENSUS
-from unit.query.generated import asked, tables
-from unit.query.hostile import statements
+from unit.ask.asked import CENSUS
+from unit.ask.generated import asked, tables
+from unit.ask.hostile import statements
 
 UNHURRIED = [HealthCheck.too_slow, HealthCheck.data_too_large]
 TABLES = tables()

@@ -24,9 +24,10 @@ from hypothesis import strategies as st
 from engine_tables import arrow_of, examples, moments, people, requests
 from every_order import Orders, law
 from oracle_engine import OracleEngine, Placed
+from tenue.engine.computed_column import Missing, Not
 from tenue.engine.contract import Engine
 from tenue.engine.duckdb.engine import DuckDB
-from tenue.engine.request import Bin, Group, Measure, Missing, Not, People, Request
+from tenue.engine.request import Bin, Group, Measure, People, Request
 from tenue.engine.source.location import Relation
 from tenue.errors import InvalidTable
 from tenue.schema import Schema
@@ -192,7 +193,7 @@ def test_the_law_of_what_is_kept_is_the_defined_one(
     rows: list[Row], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def drawing(order: Sequence[Row], orders: Orders) -> Engine:
-        monkeypatch.setattr("tenue.engine.relational.SYSTEM", orders)
+        monkeypatch.setattr("tenue.engine.sql_engine.SYSTEM", orders)
         return opened(order)
 
     check_law(drawing, rows)

@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 
 import tenue as tn
-from tenue.mechanism.part import Component, Part
+from tenue.ask.plan.plan import Plan
+from tenue.ask.plan.planner import make_plan
+from tenue.ask.sql.parse import parse
+from tenue.ask.workload.plan import plan_workload
+from tenue.mechanism.additive_noise import Component, Part
 from tenue.noise.box.law import OptimalBox
 from tenue.noise.optimal import Optimal
-from tenue.promise.loss import EpsilonDelta
-from tenue.query.plan.make import make_plan
-from tenue.query.plan.plan import Plan
-from tenue.query.read.parse import parse
-from tenue.query.workload.plan import plan_workload
+from tenue.privacy.loss import EpsilonDelta
 from tenue.schema import Schema
 
 ONE = EpsilonDelta.of(1)

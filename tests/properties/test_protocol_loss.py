@@ -12,8 +12,8 @@ import pytest
 from small_tables import TABLES, Rows, largest_ratio, neighbouring, session
 from tenue.errors import OverBudget
 from tenue.mechanism import refine
-from tenue.mechanism.part import Part
-from tenue.mechanism.refinement.factor import power_above
+from tenue.mechanism.additive_noise import Part
+from tenue.mechanism.refinement.update_factors import power_above
 from tenue.noise import DiscreteLaplace
 from tenue.prior import Points
 
@@ -137,7 +137,7 @@ def test_refinement_adds_up_while_the_budget_lasts(monkeypatch: pytest.MonkeyPat
         laws.append(refine(*given, **more))
         return laws[-1]
 
-    monkeypatch.setattr("tenue.query.belief.refine.refine", caught)
+    monkeypatch.setattr("tenue.ask.belief.refine.refine", caught)
     belief = Points({0: 0.25, 1: 0.25, 3: 0.25, 6: 0.25})
     policy = {"protocol": {"kind": "refinement"}, "budget": {"total": 1}}
     joint: dict[Rows, dict[Any, Fraction]] = {}

@@ -26,7 +26,7 @@ from refinement_oracle import (
     refined,
 )
 from tenue.mechanism import refine
-from tenue.mechanism.refinement.factor import factors, power_above
+from tenue.mechanism.refinement.update_factors import factors, power_above
 from tenue.prior import Categorical, Independent, Ordinal, Points, Table, Uniform, normalised
 from tenue.taxonomy import Taxonomy
 

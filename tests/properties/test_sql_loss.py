@@ -20,16 +20,16 @@ import pytest
 from oracle_engine import OracleEngine
 from properties.test_joint_loss import part_loss
 from properties.test_joint_loss_more import chosen_masses
+from tenue.ask import question as computed_room
+from tenue.ask.aggregates.clip import Clip
+from tenue.ask.aggregates.distinct import DistinctNoise
+from tenue.ask.aggregates.noise import SumNoise
+from tenue.ask.explain import plan_for
+from tenue.ask.paid_request import Terms
+from tenue.ask.plan.plan import Plan
+from tenue.ask.release import _Rows
 from tenue.engine.request import Request
 from tenue.noise import DiscreteLaplace
-from tenue.query import computed as computed_room
-from tenue.query.explain import plan_for
-from tenue.query.family.clip import Clip
-from tenue.query.family.distinct import DistinctNoise
-from tenue.query.family.noise import SumNoise
-from tenue.query.plan.plan import Plan
-from tenue.query.release import _Rows
-from tenue.query.terms import Terms
 from tenue.schema import Number, Schema
 
 Row = dict[str, Any]

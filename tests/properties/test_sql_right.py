@@ -24,8 +24,8 @@ import pandas as pd
 import pytest
 
 import tenue as tn
-from tenue.query.read.parse import parse
-from tenue.query.write.question import render
+from tenue.ask.sql.parse import parse
+from tenue.ask.sql.write import render
 from tenue.schema import Schema
 
 EPSILON = 10_000

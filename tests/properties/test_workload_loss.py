@@ -18,17 +18,16 @@ import numpy as np
 import pytest
 
 from oracle_engine import OracleEngine
+from tenue.ask import release
+from tenue.ask.release import measured_cells, release_many
+from tenue.ask.sql.parse import parse
+from tenue.ask.workload import range_strategies, select_strategy
+from tenue.ask.workload.estimate import request_of
+from tenue.ask.workload.measured_quantity import FINE, Block, Quantity
+from tenue.ask.workload.plan import Workload, WorkloadWay, plan_workload
 from tenue.engine.request import Measure, Request
 from tenue.errors import Fault
-from tenue.promise.loss import EpsilonDelta
-from tenue.query import release
-from tenue.query.read.parse import parse
-from tenue.query.release import measured_cells, release_many
-from tenue.query.workload import choose
-from tenue.query.workload.block import FINE, Block, Quantity
-from tenue.query.workload.estimate import request_of
-from tenue.query.workload.plan import Way, Workload, plan_workload
-from tenue.query.workload.strategy import line
+from tenue.privacy.loss import EpsilonDelta
 from tenue.schema import Schema
 
 PRICE = EpsilonDelta(700_000_001)
@@ -85,14 +84,14 @@ def planned(name: str, described: Schema) -> Workload:
     return plan_workload([parse(t, described) for t in texts], texts, described, PRICE)
 
 
-def strategies(workload: Workload) -> list[Way]:
+def strategies(workload: Workload) -> list[WorkloadWay]:
     return [way for way in workload.ways if way.blocks]
 
 
 Shift = list[tuple[Fraction, int]]
 
 
-def moved(workload: Workload, way: Way, row: Row, described: Schema) -> Shift:
+def moved(workload: Workload, way: WorkloadWay, row: Row, described: Schema) -> Shift:
     """By how much one row moves everything that leaves, each with the loss of one step."""
     request = request_of(workload.alone, way)
     engine = OracleEngine(described, [{"x": row[0], "c": row[1], "who": "w"}])
@@ -107,7 +106,11 @@ def moved(workload: Workload, way: Way, row: Row, described: Schema) -> Shift:
 
 
 def largest_loss(
-    workload: Workload, way: Way, described: Schema, rows: Sequence[Row] = ROWS, most: int = 1
+    workload: Workload,
+    way: WorkloadWay,
+    described: Schema,
+    rows: Sequence[Row] = ROWS,
+    most: int = 1,
 ) -> Fraction:
     """Over all neighbours: one unit of up to `most` rows more, or in place of another."""
     shifts = [moved(workload, way, row, described) for row in rows]
@@ -143,13 +146,15 @@ def test_no_workload_loses_more_than_its_price(
     rows_per_unit: int | None,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    every = choose._candidates
+    every = select_strategy._candidates
 
     def only(*given: Any) -> list[Any]:
         return [one for one in every(*given) if one.strategy.name == family]
 
-    monkeypatch.setattr(choose, "_candidates", only)
-    monkeypatch.setattr(line, "_RADIX", (2,))  # so that few atoms have trees of three levels
+    monkeypatch.setattr(select_strategy, "_candidates", only)
+    monkeypatch.setattr(
+        range_strategies, "_RADIX", (2,)
+    )  # so that few atoms have trees of three levels
     described = schema(neighbours, rows_per_unit, low=-2 if name == "sums" else 0)
     workload = planned(name, described)
     found = strategies(workload)
@@ -172,7 +177,7 @@ def test_no_workload_loses_more_than_its_price(
 
 
 def public_numbers(
-    workload: Workload, way: Way, rows: Sequence[Row], described: Schema
+    workload: Workload, way: WorkloadWay, rows: Sequence[Row], described: Schema
 ) -> list[list[int]]:
     """What leaves without noise."""
     engine = OracleEngine(described, [{"x": x, "c": c, "who": "w"} for x, c in rows])
@@ -242,26 +247,26 @@ def test_without_the_outside_a_public_number_of_rows_would_bias(
         return found
 
     assert max(off()) < 1e-4
-    monkeypatch.setattr(choose, "with_outside", lambda atoms, grid: atoms)
+    monkeypatch.setattr(select_strategy, "with_outside", lambda atoms, grid: atoms)
     assert min(off()) > 1
 
 
 def test_every_family_is_among_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(line, "_RADIX", (2,))
+    monkeypatch.setattr(range_strategies, "_RADIX", (2,))
     seen = {
         candidate.strategy.name
         for name in WORKLOADS
         for workload in [planned(name, schema("add-or-remove"))]
         for way in strategies(workload)
         for block in way.blocks
-        for candidate in choose._candidates(
+        for candidate in select_strategy._candidates(
             way.layout,
             block.quantity,
             way.grid,
             workload.alone.questions,
             way.layout.allowed(block.quantity, _bars(workload)),
             False,
-            choose.Setting(PRICE, False, 1),
+            select_strategy.BlockSetting(PRICE, False, 1),
             {},
         )
     }
@@ -285,14 +290,14 @@ def test_a_loss_is_that_of_the_masses() -> None:
 # -- mutants: each breaks one rule, and the enumeration sees it ------------------------------------
 
 
-def broken(way: Way, **changed: Any) -> Way:
+def broken(way: WorkloadWay, **changed: Any) -> WorkloadWay:
     """The way with blocks that are not checked when they are made."""
     blocks = []
     for block in way.blocks:
         mutant = object.__new__(Block)
         mutant.__dict__.update({k: v for k, v in block.__dict__.items() if k in _FIELDS} | changed)
         blocks.append(mutant)
-    found = object.__new__(Way)
+    found = object.__new__(WorkloadWay)
     found.__dict__.update(way.__dict__ | {"blocks": tuple(blocks)})
     return found
 
@@ -302,12 +307,12 @@ _FIELDS = set(Block.__dataclass_fields__)
 
 def test_the_outside_dropped_under_replace_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     """Mutant: rows only move between atoms, which all are in the total: that seems to be free."""
-    every = choose._candidates
+    every = select_strategy._candidates
 
     def only(*given: Any) -> list[Any]:
         return [one for one in every(*given) if one.strategy.name == "questions and atoms"]
 
-    monkeypatch.setattr(choose, "_candidates", only)
+    monkeypatch.setattr(select_strategy, "_candidates", only)
     described = schema("replace", 1)
     texts = [count("x < 3"), "SELECT c, COUNT(*) FROM t WHERE x < 3 GROUP BY c"]
     workload = plan_workload([parse(t, described) for t in texts], texts, described, PRICE)
@@ -388,7 +393,7 @@ def test_least_squares_before_noise_is_caught(name: str) -> None:
         mutant = object.__new__(BeforeNoise)
         mutant.__dict__.update({field: getattr(block, field) for field in _FIELDS})
         mutant.__dict__.update(estimator=block.estimator, laws=(block.laws[0],))
-        changed = object.__new__(Way)
+        changed = object.__new__(WorkloadWay)
         changed.__dict__.update(way.__dict__ | {"blocks": (mutant,)})
         assert largest_loss(workload, way, described) <= EPSILON
         assert largest_loss(workload, changed, described) > EPSILON

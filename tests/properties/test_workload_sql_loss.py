@@ -26,17 +26,16 @@ from properties.test_workload_loss import (
     schema,
     strategies,
 )
-from tenue.engine.formula import Sum
+from tenue.ask.aggregates.noise import atoms_of
+from tenue.ask.answer import Answer
+from tenue.ask.paid_request import inquire_many
+from tenue.ask.question import MOST_TOGETHER, KeyOutput, computed_by
+from tenue.ask.release import ReleasedMany, measured_cells
+from tenue.ask.sql.parse import parse
+from tenue.ask.workload.plan import Workload, _made, plan_workload
+from tenue.engine.computed_column import Sum
 from tenue.engine.open import open_engine
-from tenue.promise.loss import EpsilonDelta
-from tenue.query.answer.answer import Answer
-from tenue.query.computed import MOST_TOGETHER, computed_by
-from tenue.query.family.noise import atoms_of
-from tenue.query.inquiry import inquire_many
-from tenue.query.question import KeyOutput
-from tenue.query.read.parse import parse
-from tenue.query.release import ReleasedMany, measured_cells
-from tenue.query.workload.plan import Workload, _made, plan_workload
+from tenue.privacy.loss import EpsilonDelta
 from tenue.schema import Schema
 
 CLOSE = 1 + 1e-9

@@ -16,14 +16,14 @@ import numpy as np
 import pytest
 
 from alarm import SHARE, budget, claim
-from tenue.mechanism.part import Atoms
+from tenue.ask.aggregates.reading import Reading
+from tenue.ask.aggregates.strategy import Range, Setting, Strategy
+from tenue.ask.plan.planner import strategies
+from tenue.ask.question import Aggregate
+from tenue.mechanism.additive_noise import Atoms
 from tenue.noise import Seeded
 from tenue.noise.criterion import VARIANCE
-from tenue.promise.loss import EpsilonDelta
-from tenue.query.family.reading import Reading
-from tenue.query.family.strategy import Range, Setting, Strategy
-from tenue.query.plan.ways import strategies
-from tenue.query.question import Aggregate
+from tenue.privacy.loss import EpsilonDelta
 
 FILE = "statistics/test_ask_coverage.py"
 DRAWS = 10_000

@@ -22,15 +22,15 @@ import pytest
 
 from alarm import SHARE, budget, claim
 from oracle_engine import OracleEngine
+from tenue.ask.paid_request import answer_of
+from tenue.ask.plan.plan import Plan
+from tenue.ask.plan.planner import make_plan
+from tenue.ask.plan.truncation import Limit
+from tenue.ask.release import release
+from tenue.ask.sql.parse import parse
 from tenue.engine.open import open_engine
 from tenue.engine.request import Measure, People, RankRequest, Request, Window
-from tenue.promise.loss import EpsilonDelta
-from tenue.query.inquiry import answer_of
-from tenue.query.plan.limit import Limit
-from tenue.query.plan.make import make_plan
-from tenue.query.plan.plan import Plan
-from tenue.query.read.parse import parse
-from tenue.query.release import release
+from tenue.privacy.loss import EpsilonDelta
 from tenue.schema import Schema
 
 FILE = "statistics/test_people_coverage.py"

@@ -15,13 +15,13 @@ import pytest
 
 from alarm import assert_accepted, assert_rejected, claim, draws_for
 from private_laws import numbers
-from tenue.engine.held import Held
-from tenue.microdata.private import synthesis, tree
-from tenue.microdata.private.counts import Weights
-from tenue.microdata.private.domain import Places
-from tenue.microdata.private.ways import WAYS
-from tenue.noise.exact import uniform
+from tenue.engine.passes.in_memory import InMemory
+from tenue.noise.samplers import uniform
 from tenue.noise.source import SYSTEM, Seeded
+from tenue.publish.synthetic import privtree, synthesis
+from tenue.publish.synthetic.counts import Weights
+from tenue.publish.synthetic.domain import Places
+from tenue.publish.synthetic.plan import WAYS
 
 pytestmark = pytest.mark.random
 
@@ -39,7 +39,7 @@ def released(by: str) -> tuple[Any, Any]:
     x = np.minimum(rng.geometric(0.12, RECORDS), SIZES[0]) - 1
     y = (x // 4 + rng.integers(0, 4, RECORDS)) % SIZES[1]
     small = WAYS[by].planned(numbers(*SIZES), RECORDS, Fraction(4))
-    drawing = small.release(Held(np.stack([x, y], axis=1)), Seeded(1))
+    drawing = small.release(InMemory(np.stack([x, y], axis=1)), Seeded(1))
     return WAYS[by].planned(numbers(*SIZES), BLOCKS * IN_BLOCK, Fraction(4)), drawing
 
 
@@ -87,7 +87,7 @@ def test_blocks_without_an_offset_of_their_own_are_seen(monkeypatch: pytest.Monk
 
     claim(FILE, "rounded")
     monkeypatch.setattr(synthesis, "CELLS", len(SIZES) * IN_BLOCK)
-    monkeypatch.setattr(tree, "apportioned", rounded)
+    monkeypatch.setattr(privtree, "apportioned", rounded)
     way, drawing = released("tree")
     upto = np.concatenate([[0.0], law_of(drawing)])
     law, below = (lambda x: upto[x + 1]), (lambda x: upto[x])

@@ -8,9 +8,10 @@ from fractions import Fraction
 import pytest
 
 from alarm import SHARE, budget, claim
+from tenue.ask.aggregates.order_statistics import RankReading, choices_for
+from tenue.ask.aggregates.strategy import Span
+from tenue.ask.question import Aggregate
 from tenue.noise import Seeded
-from tenue.query.family.rank import RankReading, Span, choices_for
-from tenue.query.question import Aggregate
 
 FILE = "statistics/test_value_interval.py"
 DRAWS = 1_000

@@ -13,17 +13,17 @@ import numpy as np
 import pytest
 
 from alarm import SHARE, budget, claim, mean_within
+from tenue.ask.explain import explain_many
+from tenue.ask.sql.parse import parse
+from tenue.ask.workload import select_strategy
+from tenue.ask.workload.explain import WorkloadPlan
+from tenue.ask.workload.level import Runs
+from tenue.ask.workload.measured_quantity import FINE, Block
+from tenue.ask.workload.plan import plan_workload
+from tenue.ask.workload.required_quantities import combination_of
+from tenue.ask.workload.workloads import Line, marginals, prefixes, ranges
 from tenue.engine.request import Measure
-from tenue.promise.loss import EpsilonDelta
-from tenue.query.explain import explain_many
-from tenue.query.read.parse import parse
-from tenue.query.workload import choose
-from tenue.query.workload.block import FINE, Block
-from tenue.query.workload.declare import Line, marginals, prefixes, ranges
-from tenue.query.workload.explain import WorkloadPlan
-from tenue.query.workload.plan import plan_workload
-from tenue.query.workload.reading import combination_of
-from tenue.query.workload.strategy.runs import Runs
+from tenue.privacy.loss import EpsilonDelta
 from tenue.schema import Schema
 
 FILE = "statistics/test_workload.py"
@@ -298,12 +298,12 @@ def planned(texts: list[str], schema: Schema, minimise: str = "mean") -> Workloa
 
 
 def only(family: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    every = choose._candidates
+    every = select_strategy._candidates
 
     def chosen(*given: Any) -> list[Any]:
         return [one for one in every(*given) if one.strategy.name == family]
 
-    monkeypatch.setattr(choose, "_candidates", chosen)
+    monkeypatch.setattr(select_strategy, "_candidates", chosen)
 
 
 def block_of(family: str, monkeypatch: pytest.MonkeyPatch) -> tuple[Block, int]:

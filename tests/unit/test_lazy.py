@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import tenue
-from tenue.lazy import Room
+from tenue._lazy import Room
 
 SOURCE = Path(tenue.__file__).parent
 ROOMS = [
@@ -31,7 +31,7 @@ def room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A package `toy` with a file and a name that are called alike."""
     (tmp_path / "toy").mkdir()
     (tmp_path / "toy" / "__init__.py").write_text(
-        "from tenue.lazy import lazily\n"
+        "from tenue._lazy import lazily\n"
         "lazily(__name__, {'.weigh': 'weigh Scale', '.plain': 'plain'})\n"
     )
     (tmp_path / "toy" / "weigh.py").write_text("class Scale: ...\ndef weigh(): return 7\n")

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from ..frozen import dataclass
 from ..noise.source import Source
+from .fingerprint import Known
 from .request import ContributionRequest, RankRequest, Request
-from .watch import Known
 
 if TYPE_CHECKING:
     import pyarrow
@@ -48,8 +48,8 @@ class Rows:
     """What a table holds, row by row.
 
     logical: for each declared column that is stored and is no identifier, its grid steps (as
-        `sql/steps.py` counts them), category number or boolean; null where the value is missing.
-        What the schema declares for missing values is not filled in.
+        `engine/sql/grid_values.py` counts them), category number or boolean; null where the value
+        is missing. What the schema declares for missing values is not filled in.
     identifiers: the stored values of columns of type identifier.
     types: how the source stores each column; None where it is text without a type (CSV, JSON).
     unreadable: how many values of a column are there and are not what the schema declares.

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 from ..schema import Table
 from .contract import Engine, Numbers, Passes, Tallied
-from .duckdb.scratch import Scratch
 from .registry import Load, backend_for
+from .scratch import Scratch
 from .source.location import Source, locate
 
 if TYPE_CHECKING:
-    from .duckdb.describe import Described
+    from .duckdb.profile import Described
 
 __all__ = [
     "Scratch",

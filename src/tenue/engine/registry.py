@@ -50,8 +50,8 @@ class Backend(abc.ABC):
 
     @abc.abstractmethod
     def describe(self, source: Any, *, values: bool) -> list[Any]:
-        """The columns of a table without a schema, as `duckdb/describe.py` describes them; with
-        `values`, also what its rows hold."""
+        """The columns of a table without a schema, as `engine/duckdb/profile.py` describes them;
+        with `values`, also what its rows hold."""
 
     @abc.abstractmethod
     def examine(self, source: Any) -> Iterator[Finding]:

@@ -20,14 +20,7 @@ from __future__ import annotations
 from typing import Literal
 
 from ..frozen import dataclass
-from .formula import Computed
-from .predicate import All as All
-from .predicate import Among as Among
-from .predicate import Any_ as Any_
-from .predicate import Missing as Missing
-from .predicate import Not as Not
-from .predicate import Predicate as Predicate
-from .predicate import Within as Within
+from .computed_column import Computed, Predicate
 
 
 @dataclass(frozen=True)

@@ -16,17 +16,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..lazy import lazily
+from .._lazy import lazily
 
 if TYPE_CHECKING:
-    from ..noise.box.component import Margin
+    from ..noise.box.steps import Margin
     from .comparison import Comparison, compare, expected_error
-    from .likelihood import require_free
+    from .constrained_counts import counts
+    from .count_posterior import count, out_of_range, total
     from .posterior import Posterior
-    from .refined import Opinion, refined
-    from .refined_error import guess_error, refined_error
-    from .single import count, out_of_range, total
-    from .vector import counts
+    from .refined import Opinion, guess_error, refined, refined_error
+    from .truncated_support import require_free
 
 __all__ = [
     "Comparison",
@@ -48,13 +47,12 @@ __all__ = [
 lazily(
     __name__,
     {
-        "..noise.box.component": "Margin",
+        "..noise.box.steps": "Margin",
         ".comparison": "Comparison compare expected_error",
-        ".likelihood": "require_free",
+        ".constrained_counts": "counts",
+        ".count_posterior": "count out_of_range total",
         ".posterior": "Posterior",
-        ".refined": "Opinion refined",
-        ".refined_error": "guess_error refined_error",
-        ".single": "count out_of_range total",
-        ".vector": "counts",
+        ".refined": "Opinion guess_error refined refined_error",
+        ".truncated_support": "require_free",
     },
 )

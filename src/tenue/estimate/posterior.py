@@ -8,8 +8,8 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from ..arguments import Number, exact, fraction_of_one
 from ..noise.law import as_value
-from ..number import Number, exact, fraction_of_one
 
 Real = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]

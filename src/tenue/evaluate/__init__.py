@@ -17,23 +17,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..lazy import lazily
+from .._lazy import lazily
 
 if TYPE_CHECKING:
     from .check import check
+    from .check_result import Check, Confidential
     from .compare import Comparison, compare
-    from .generalisation import average_class_size, discernibility, ncp
-    from .pair.correlation import CorrelationDifference, correlation_difference
-    from .pair.distribution import Moved, distributions
-    from .pair.likeness import Likeness, likeness
-    from .pair.linkage import record_linkage
-    from .pair.loss import sse, within
-    from .pair.propensity import Propensity, propensity
-    from .pair.rematch import PublishedColumn, Rematched, rematched
-    from .risk import Risk, risk
-    from .score import Score, score
-    from .utility import Utility, utility
-    from .verdict import Check, Confidential
+    from .risk import Risk, Score, risk, score
+    from .two_tables.distribution import Moved, distributions
+    from .two_tables.distribution_similarity import Likeness, Propensity, likeness, propensity
+    from .two_tables.information_loss import (
+        CorrelationDifference,
+        correlation_difference,
+        sse,
+        within,
+    )
+    from .two_tables.linkage import record_linkage
+    from .two_tables.swap_reidentification import PublishedColumn, Rematched, rematched
+    from .utility import Utility, average_class_size, discernibility, ncp, utility
 
 __all__ = [
     "Check",
@@ -70,18 +71,14 @@ lazily(
     __name__,
     {
         ".check": "check",
+        ".check_result": "Check Confidential",
         ".compare": "Comparison compare",
-        ".generalisation": "average_class_size discernibility ncp",
-        ".pair.correlation": "CorrelationDifference correlation_difference",
-        ".pair.distribution": "Moved distributions",
-        ".pair.likeness": "Likeness likeness",
-        ".pair.linkage": "record_linkage",
-        ".pair.loss": "sse within",
-        ".pair.propensity": "Propensity propensity",
-        ".pair.rematch": "PublishedColumn Rematched rematched",
-        ".risk": "Risk risk",
-        ".score": "Score score",
-        ".utility": "Utility utility",
-        ".verdict": "Check Confidential",
+        ".risk": "Risk Score risk score",
+        ".two_tables.distribution": "Moved distributions",
+        ".two_tables.distribution_similarity": "Likeness Propensity likeness propensity",
+        ".two_tables.information_loss": ("CorrelationDifference correlation_difference sse within"),
+        ".two_tables.linkage": "record_linkage",
+        ".two_tables.swap_reidentification": "PublishedColumn Rematched rematched",
+        ".utility": "Utility average_class_size discernibility ncp utility",
     },
 )

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import Refused
-from ..promise import (
+from ..privacy import (
     Certificate,
     ColumnKAnonymity,
     KAnonymity,
@@ -21,8 +21,8 @@ from ..promise import (
     Pure,
     TCloseness,
 )
-from ..screen.number import exactly, many, named
-from .verdict import Check
+from ..text import exactly, many, named
+from .check_result import Check
 
 SWAPPED = (
     "In this table confidential values changed places inside groups. Quasi-identifiers are as they "

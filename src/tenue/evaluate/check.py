@@ -11,20 +11,20 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arguments import checked_call
 from ..errors import Refused, refuse
-from ..number import checked_call
 from ..schema import Bounded, Column, Identifier, Schema, Table
 from .certificate import GROUP, UNCOUNTED, certificate_beside, quoted
-from .code import Codes
-from .counts import Counted
-from .facts import Asked, Loaded, Stored
-from .group import exposure, spelling
-from .group.dependence import Seen, determined
-from .group.spelling import named
+from .check_result import Check, Reading
+from .column_types import Values, typed
+from .factorize import Codes
 from .klt import RECORD, evaluate
+from .klt_by_counts import Counted
+from .klt_in_memory import Asked, Loaded, Stored
+from .one_table import cell_equality, identifying_columns
+from .one_table.cell_equality import named
+from .one_table.functional_dependence import Seen, determined
 from .rows import Rows, open_counted, open_rows
-from .value import Values, typed
-from .verdict import Check, Reading
 
 
 @checked_call
@@ -131,15 +131,15 @@ def _checked(
         asked.known,
         unit=person or unit or (declared.unit if declared else RECORD),
         notes=(
-            *spelling.respelled(stored.respelled),
-            *spelling.renamed([person] if person and stored.renamed else []),
-            *spelling.merged_values(found.merged),
+            *cell_equality.respelled(stored.respelled),
+            *cell_equality.renamed([person] if person and stored.renamed else []),
+            *cell_equality.merged_values(found.merged),
             *(
                 ()
                 if declared is None
                 else _about_schema(rows, declared, known, stored.columns, uncounted, most)
             ),
-            *exposure.unprotected(loose),
+            *identifying_columns.unprotected(loose),
         ),
         rows_per_unit=most if uncounted else None,
     )
@@ -193,9 +193,9 @@ def _exposed(found: Check, rows: Rows, schema: Table | None, unit: str | None) -
         identifiers=tuple(kept),
         apparent_identifiers=tuple(apparent),
         warnings=(
-            *exposure.persons_named(kept, apparent),
-            *exposure.told_apart(exposure.nearly_all(shares)),
-            *exposure.following(
+            *identifying_columns.persons_named(kept, apparent),
+            *identifying_columns.told_apart(identifying_columns.nearly_all(shares)),
+            *identifying_columns.following(
                 determined(known, [*wanted, *rest]), determined(wanted, [*known, *rest])
             ),
         ),
@@ -210,10 +210,10 @@ class _Columns:
         self._read = rows.read(names)
 
     def names_rows(self, name: str) -> bool:
-        return exposure.names_rows(name, self._read[name])
+        return identifying_columns.names_rows(name, self._read[name])
 
     def found_by(self, name: str, _: int) -> float:
-        return exposure.found_by(self._read[name])
+        return identifying_columns.found_by(self._read[name])
 
     def seen(self, names: list[str], _: int) -> dict[str, Seen]:
         """The columns that can be compared; one of lists, or of what is not as declared, cannot."""

@@ -1,28 +1,102 @@
-"""A release made anywhere beside its original: risk and utility in one."""
+"""A release made anywhere beside its original: risk and utility in one.
+
+An interval stands for its middle, whichever tool wrote it: `[30, 39]` of Tenue, `[30, 40[` of ARX,
+`(30,40]` of R. A star stands for a blank. That is how a reader would count with them; nothing is
+promised by it.
+"""
 
 from __future__ import annotations
 
+import datetime
 import json
 import os
-from collections.abc import Iterable
+import re
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ..number import checked_call, flag
-from ..schema import Category, Table
-from ..screen.number import many, named
-from ..screen.page import WIDTH, hanging
+from ..arguments import checked_call, flag
+from ..schema import Boolean, Category, Column, Table
+from ..text import WIDTH, hanging, many, named
 from .certificate import certificate_beside
 from .check import check, schema_of
-from .pair.attributes import Attribute, Nominal, paired
-from .pair.likeness import Likeness, likeness_of
-from .pair.marginal import Marginal, marginals
-from .pair.recoded import as_single_values
+from .check_result import Check
+from .column_types import is_text, one_array
 from .risk import Risk, risk_of
 from .rows import Rows, open_rows
+from .two_tables.attributes import Attribute, Nominal, paired
+from .two_tables.distribution import Marginal, marginals
+from .two_tables.distribution_similarity import Likeness, likeness_of
 from .utility import Utility, utility_of
-from .verdict import Check
+
+if TYPE_CHECKING:
+    import pyarrow
+
+
+_INTERVAL = re.compile(r"[\[\](]\s*([^,;]+?)\s*[,;]\s*([^,;]+?)\s*[\[\])]")
+_ANYTHING = re.compile(r"\*+")
+
+
+def as_single_values(rows: Rows, schema: Table | None) -> tuple[Rows, tuple[str, ...]]:
+    """The table with middles for intervals, and which of its columns had any."""
+    read = rows.read(rows.names)
+    made: dict[str, Any] = {}
+    for name, column in read.items():
+        declared = None if schema is None else schema.columns.get(name)
+        middles = _middles(column, declared)
+        if middles is not None:
+            made[name] = middles
+
+    def load(chosen: Sequence[str]) -> pyarrow.Table:
+        import pyarrow
+
+        return pyarrow.table([made.get(name, read[name]) for name in chosen], names=list(chosen))
+
+    return Rows(rows.names, rows.written, load), tuple(made)
+
+
+def _middles(column: pyarrow.ChunkedArray, declared: Column | None) -> Any:
+    """The middles of a column of intervals; None if it is none."""
+    import pyarrow
+
+    array = one_array(column)
+    if isinstance(declared, Category | Boolean) or not is_text(array.type):
+        return None
+    coded = array if pyarrow.types.is_dictionary(array.type) else array.dictionary_encode()
+    marks = () if declared is None else declared.marks
+    texts = [
+        None if text is None or text in marks or not text.strip() else str(text).strip()
+        for text in coded.dictionary.to_pylist()
+    ]
+    if not any(text is not None and _INTERVAL.fullmatch(text) for text in texts):
+        return None
+    for read, kind in ((float, pyarrow.float64()), (_moment, pyarrow.timestamp("us"))):
+        try:
+            middles = [None if text is None else _middle(text, read) for text in texts]
+        except ValueError:
+            continue
+        return pyarrow.chunked_array([pyarrow.array(middles, kind).take(coded.indices)])
+    return None
+
+
+def _middle(text: str, read: Callable[[str], Any]) -> Any:
+    if _ANYTHING.fullmatch(text):
+        return None
+    found = _INTERVAL.fullmatch(text)
+    low, high = map(read, found.groups() if found else (text, text))
+    return low + (high - low) / 2
+
+
+def _moment(text: str) -> datetime.datetime:
+    """A date or datetime; what is in a zone is no moment of a clock on the wall."""
+    found = datetime.datetime.fromisoformat(text)
+    if found.tzinfo is not None:
+        raise ValueError(text)
+    return found
+
+
+# -- A release made anywhere beside its original: risk and utility in one --------------------------
 
 ROW_BY_ROW = "Row i of both tables is held to be the same record."
 AS_WHOLES = "The tables were compared as wholes, and no record was linked"

@@ -1,8 +1,8 @@
 """k, l and t of a table whose groups are handed over by a feeder, some whole groups at a time.
 
 The one program that evaluates them. A feeder says what the groups are: of rows in this process
-(`facts.py`), of counts that an engine makes where the rows are (`counts.py`), or of rows that are
-read in passes (`in_passes.py`).
+(`klt_in_memory.py`), of counts that an engine makes where the rows are (`klt_by_counts.py`), or of
+rows that are read in passes (`klt_in_memory.py`).
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import refuse
-from .group.closeness import farthest, ratio
-from .group.count import Counts
-from .group.diversity import least_effective
-from .verdict import Check, Confidential
+from .check_result import Check, Confidential
+from .one_table.closeness import farthest, ratio
+from .one_table.count import Counts
+from .one_table.diversity import least_effective
 
 Whole = NDArray[np.int64]
 RECORD = "record"

@@ -1,26 +1,81 @@
-"""Was it safe: what an intruder can do with a masked table."""
+"""Was it safe: what an intruder can do with a masked table, balanced against its loss.
+
+A total that leaves as it is tells a part that was masked, if the other parts leave too. And a total
+of quasi-identifiers is known to whoever knows these: he finds the row by it, whatever k is.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+import math
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
+
+from ..arguments import checked_call, exact
 from ..errors import refuse
-from ..number import checked_call
 from ..schema import Table
-from ..screen.number import named, percent
+from ..text import named, percent
 from .check import check_groups, schema_of
-from .group.dependence import Determined
-from .pair.attributes import Attribute, Nominal, paired
-from .pair.disclosure import disclosure
-from .pair.linkage import linked_share
-from .pair.loss import numbers_among, within_of
-from .pair.rematch import Rematched
+from .check_result import Check
+from .factorize import Codes
+from .one_table.functional_dependence import Determined, Seen, determined
 from .rows import open_rows
-from .verdict import Check
+from .two_tables.attributes import Attribute, Names, Nominal, Numeric, divisors, paired
+from .two_tables.information_loss import numbers_among, sse_of, within_of
+from .two_tables.linkage import linked_share
+from .two_tables.swap_reidentification import Rematched
+
+
+class Disclosure(NamedTuple):
+    """What follows from what.
+
+    determined: columns that were changed, as they were, from columns that leave unchanged.
+    recomputed: columns that leave unchanged, from quasi-identifiers as they were, where those were
+        changed.
+    """
+
+    determined: tuple[Determined, ...]
+    recomputed: tuple[Determined, ...]
+
+
+def disclosure(attributes: list[Attribute], known: Collection[str]) -> Disclosure:
+    """What follows from unchanged columns, and which of those follow from quasi-identifiers.
+
+    Parameters
+        attributes: all columns of both tables, of whatever role.
+        known: the names of the quasi-identifiers.
+    """
+    before = {attribute.name: _seen(attribute) for attribute in attributes}
+    changed = [attribute.name for attribute in attributes if _changed(attribute)]
+    kept = [name for name in before if name not in changed]
+    told = determined([before[name] for name in changed], [before[name] for name in kept])
+    hidden = [before[name] for name in before if name in known]
+    if not set(known).intersection(changed):
+        return Disclosure(tuple(told), ())
+    shown = [before[name] for name in kept if name not in known]
+    return Disclosure(tuple(told), tuple(determined(shown, hidden)))
+
+
+def _changed(attribute: Attribute) -> bool:
+    one, other = attribute.original, attribute.masked
+    return not np.array_equal(one, other, equal_nan=isinstance(attribute, Numeric))
+
+
+def _seen(attribute: Attribute) -> Seen:
+    if not isinstance(attribute, Numeric):
+        return Seen(attribute.name, Codes(attribute.original, attribute.count))
+    values, codes = np.unique(attribute.original, return_inverse=True)
+    codes = codes.astype(np.int64).reshape(-1)
+    present = int(np.isnan(values).argmax()) if np.isnan(values).any() else values.size
+    codes[codes >= present] = -1
+    return Seen(attribute.name, Codes(codes, present), attribute.original)
+
+
+# -- Was it safe: what an intruder can do with a masked table --------------------------------------
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -216,3 +271,94 @@ def _unchanged(attributes: list[Attribute]) -> float:
         same += int((attribute.original == attribute.masked)[present].sum())
         total += int(present.sum())
     return same / total if total else 0.0
+
+
+# -- The balance of loss and risk against another way of masking -----------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class Score:
+    """How a masked table compares with a baseline; above 1 it is better.
+
+    sse_factor: the square root of the baseline's squared error over this one's.
+    rl_factor: the baseline's record linkage over this one's.
+    """
+
+    sse_factor: float
+    rl_factor: float
+
+    @property
+    def value(self) -> float:
+        """The product of both factors. (The thesis writes a ratio and prints the product.)
+
+        Infinite if only one factor is, and NaN if nothing can be said: no linkage, endless loss.
+        """
+        return self.sse_factor * self.rl_factor
+
+    @classmethod
+    def of(
+        cls,
+        *,
+        sse: object,
+        record_linkage: object,
+        baseline_sse: object,
+        baseline_record_linkage: object,
+    ) -> Score:
+        """The score of numbers that were measured before; linkages both as shares or in percent.
+
+        Example
+            >>> Score.of(sse=4, record_linkage=0.1, baseline_sse=1, baseline_record_linkage=0.4)
+            Score(sse_factor=0.5, rl_factor=4.0)
+        """
+        loss = _quotient(_amount(baseline_sse, "baseline_sse"), _amount(sse, "sse"))
+        risk = _quotient(
+            _amount(baseline_record_linkage, "baseline_record_linkage"),
+            _amount(record_linkage, "record_linkage"),
+        )
+        return cls(sse_factor=math.sqrt(loss), rl_factor=risk)
+
+
+@checked_call
+def score(
+    original: object,
+    masked: object,
+    baseline: object,
+    columns: Names = None,
+    scale: object = None,
+    schema: object = None,
+) -> Score:
+    """Compares a masked table with a baseline, by squared error and record linkage together.
+
+    Parameters
+        original, masked, baseline: tables in which row i is the same record.
+        columns, scale, schema: as for `record_linkage`; the squared error is in raw units.
+
+    Source
+        Thesis, section 6.4.2, whose tables print the product.
+    """
+    truth = open_rows(original)  # once, for a stream cannot be read again
+    measured = []
+    for table in (masked, baseline):
+        attributes = paired(truth, table, columns, schema_of(schema))
+        share = linked_share(attributes, divisors(attributes, scale))
+        measured.append((sum(map(sse_of, attributes)), share))
+    (loss, risk), (baseline_loss, baseline_risk) = measured
+    return Score.of(
+        sse=loss,
+        record_linkage=risk,
+        baseline_sse=baseline_loss,
+        baseline_record_linkage=baseline_risk,
+    )
+
+
+def _amount(value: object, name: str) -> float:
+    amount = float(exact(value, name))
+    if amount < 0:
+        raise refuse("evaluate.negative-measure", name=name, value=value)
+    return amount
+
+
+def _quotient(above: float, below: float) -> float:
+    if below == 0:
+        return 1.0 if above == 0 else math.inf
+    return above / below

@@ -24,18 +24,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..lazy import lazily
+from .._lazy import lazily
 
 if TYPE_CHECKING:
+    from .canonical_text import digest
     from .composition import Charge, charge_in, delta_in
     from .contract import LARGEST_ANSWER, Ledger
-    from .fact import Entry
-    from .memory import Memory
-    from .postgres.ledger import Postgres
-    from .proof.anchor import Anchor
-    from .record import Balance, Quota, Reservation, Verification
-    from .sqlite.ledger import SQLite
-    from .text import digest
+    from .facts import Entry
+    from .results import Balance, Quota, Reservation, Verification
+    from .store.memory import Memory
+    from .store.postgres.ledger import Postgres
+    from .store.sqlite.ledger import SQLite
+    from .verify import Anchor
 
 __all__ = [
     "LARGEST_ANSWER",
@@ -58,14 +58,14 @@ __all__ = [
 lazily(
     __name__,
     {
+        ".canonical_text": "digest",
         ".composition": "Charge charge_in delta_in",
         ".contract": "LARGEST_ANSWER Ledger",
-        ".fact": "Entry",
-        ".memory": "Memory",
-        ".postgres.ledger": "Postgres",
-        ".proof.anchor": "Anchor",
-        ".record": "Balance Quota Reservation Verification",
-        ".sqlite.ledger": "SQLite",
-        ".text": "digest",
+        ".facts": "Entry",
+        ".results": "Balance Quota Reservation Verification",
+        ".store.memory": "Memory",
+        ".store.postgres.ledger": "Postgres",
+        ".store.sqlite.ledger": "SQLite",
+        ".verify": "Anchor",
     },
 )

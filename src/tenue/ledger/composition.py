@@ -18,11 +18,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from ..arguments import checked_call, whole
 from ..errors import nearest, refuse
-from ..number import checked_call, whole
-from ..promise import Neighbours
-from ..promise.loss import EpsilonDelta, Loss, check_price
-from .text import given_text
+from ..privacy import Neighbours
+from ..privacy.loss import EpsilonDelta, Loss, check_price
+from .canonical_text import given_text
 
 Column = Literal["dp", "individual"]
 REPLACE: Neighbours = "replace"

@@ -15,12 +15,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol, Self, TextIO, TypeVar
 
+from ..arguments import checked_call
 from ..errors import Fault, LedgerFault, Refused, refuse
-from ..number import checked_call
-from ..promise import Certificate, Neighbours
-from ..promise.loss import EpsilonDelta
+from ..privacy import Certificate, Neighbours
+from ..privacy.loss import EpsilonDelta
+from .canonical_text import given_text, readable
 from .composition import Charge, Column, given_neighbours
-from .fact import (
+from .facts import (
     DatasetOpened,
     Entry,
     Fact,
@@ -31,18 +32,16 @@ from .fact import (
     SourceValidated,
     stored_caps,
 )
-from .proof.anchor import Anchor
-from .proof.seal import CertificateVerification, compared, given_certificate, sealed
-from .record import Balance, Reservation, Verification, balance_of, balances_in_html
-from .row import EVERYONE, OPEN, Shelf, Source, cache_name, standing, ticket_name
-from .text import given_text, readable
-from .transaction import flight as flights
-from .transaction import holder, settlement
-from .transaction import payment as cashier
-from .transaction.flight import FLIGHTS, Flight, pauses
-from .transaction.holder import overlapped
-from .transaction.journal import Journal
-from .transaction.purchase import Purchase
+from .results import Balance, Reservation, Verification, balance_of, balances_in_html
+from .totals import EVERYONE, OPEN, Shelf, Source, cache_name, standing, ticket_name
+from .transactions import admin, reserve
+from .transactions import flight as flights
+from .transactions import reserve as cashier
+from .transactions.admin import overlapped
+from .transactions.flight import FLIGHTS, Flight, pauses
+from .transactions.journal import Journal
+from .transactions.reserve import Purchase
+from .verify import Anchor, CertificateVerification, compared, given_certificate, sealed
 
 LARGEST_ANSWER = 64 * 1024 * 1024
 """The most bytes that an answer may have."""
@@ -144,7 +143,7 @@ class Ledger(abc.ABC):
         capped = None if individual is None else EpsilonDelta.cap(individual, name="individual")
         how = given_text(protocol, "protocol", empty=True)
         who = given_text(unit, "unit", empty=True)
-        return self._write(lambda journal: holder.open_dataset(journal, wanted, capped, how, who))
+        return self._write(lambda journal: admin.open_dataset(journal, wanted, capped, how, who))
 
     def record_schema(self, dataset: str, schema_digest: str) -> None:
         """Records durably by which schema a data set leaves; its budget stays as it is."""
@@ -152,7 +151,7 @@ class Ledger(abc.ABC):
             dataset=given_text(dataset, "dataset"),
             schema_digest=given_text(schema_digest, "schema_digest"),
         )
-        self._write(lambda journal: holder.record_schema(journal, wanted))
+        self._write(lambda journal: admin.record_schema(journal, wanted))
 
     def record_validation(self, dataset: str, stamp: Stamped, digest: str) -> None:
         """Records durably that the holder opened these files and they were read to their end.
@@ -169,7 +168,7 @@ class Ledger(abc.ABC):
             reading=given_text(stamp.reading, "reading"),
             digest=given_text(digest, "digest"),
         )
-        self._write(lambda journal: holder.record_validation(journal, wanted))
+        self._write(lambda journal: admin.record_validation(journal, wanted))
 
     def validated(self, dataset: str) -> Source | None:
         """By what the files are known that the holder opened last; None if there were none."""
@@ -261,7 +260,7 @@ class Ledger(abc.ABC):
 
         def undo(journal: Journal) -> None:
             for reservation in granted:
-                settlement.release_unread(journal, reservation, "interrupted")
+                reserve.release_unread(journal, reservation, "interrupted")
 
         try:
             found = self._write(attempt)
@@ -299,7 +298,7 @@ class Ledger(abc.ABC):
             raise refuse("ledger.answer-not-bytes", type=type(answer).__name__)
         if len(answer) > LARGEST_ANSWER:
             raise refuse("ledger.answer-too-large", many=len(answer), largest_answer=LARGEST_ANSWER)
-        self._write(lambda journal: settlement.commit(journal, reservation, answer))
+        self._write(lambda journal: reserve.commit(journal, reservation, answer))
         FLIGHTS.ended(_flight(reservation))
 
     def release_unread(self, reservation: Reservation, reason: str = "") -> None:
@@ -310,13 +309,13 @@ class Ledger(abc.ABC):
         failure itself may be an answer: use `abandon`. The key is free again afterwards.
         """
         why = given_text(reason, "reason", empty=True)
-        self._write(lambda journal: settlement.release_unread(journal, reservation, why))
+        self._write(lambda journal: reserve.release_unread(journal, reservation, why))
         FLIGHTS.ended(_flight(reservation))
 
     def abandon(self, reservation: Reservation, reason: str = "") -> None:
         """Ends a reservation without an answer. The price stays spent and the key used up."""
         why = given_text(reason, "reason", empty=True)
-        self._write(lambda journal: settlement.abandon(journal, reservation, why))
+        self._write(lambda journal: reserve.abandon(journal, reservation, why))
         FLIGHTS.ended(_flight(reservation))
 
     def cached(self, dataset: str, cache_key: str) -> bytes | None:
@@ -377,7 +376,7 @@ class Ledger(abc.ABC):
 
         def registered(journal: Journal) -> tuple[int, bool]:
             known = digest in journal.totals.releases_of(name)
-            return holder.register_release(journal, wanted), not known
+            return admin.register_release(journal, wanted), not known
 
         number, new = self._write(registered)
         if draft and new:
@@ -409,7 +408,7 @@ class Ledger(abc.ABC):
             release_digest=given_text(release_digest, "release_digest"),
             reason=given_text(reason, "reason"),
         )
-        self._write(lambda journal: holder.withdraw_release(journal, wanted))
+        self._write(lambda journal: admin.withdraw_release(journal, wanted))
         self._drafts.discard((wanted.dataset, wanted.release_digest))
 
     def released_before(self, marks: Sequence[str]) -> int | None:

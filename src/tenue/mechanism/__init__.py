@@ -12,16 +12,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..lazy import lazily
+from .._lazy import lazily
 
 if TYPE_CHECKING:
-    from .individual.steps import individual_steps
-    from .individual.value import INDIVIDUAL_ASSUMES, INDIVIDUAL_LIMITS, Released, individual
-    from .part import Atoms, Component, Part
+    from .additive_noise import Atoms, Component, Part
+    from .individual_dp import (
+        INDIVIDUAL_ASSUMES,
+        INDIVIDUAL_LIMITS,
+        Released,
+        individual,
+        individual_steps,
+    )
     from .refinement.density import RefinedDensity
-    from .refinement.error import expected_error
     from .refinement.points import RefinedPoints
-    from .refinement.refine import refine
+    from .refinement.refine import expected_error, refine
     from .smooth import smooth_release
 
 __all__ = [
@@ -43,13 +47,13 @@ __all__ = [
 lazily(
     __name__,
     {
-        ".individual.steps": "individual_steps",
-        ".individual.value": "INDIVIDUAL_ASSUMES INDIVIDUAL_LIMITS Released individual",
-        ".part": "Atoms Component Part",
+        ".additive_noise": "Atoms Component Part",
+        ".individual_dp": (
+            "individual_steps INDIVIDUAL_ASSUMES INDIVIDUAL_LIMITS Released individual"
+        ),
         ".refinement.density": "RefinedDensity",
-        ".refinement.error": "expected_error",
         ".refinement.points": "RefinedPoints",
-        ".refinement.refine": "refine",
+        ".refinement.refine": "expected_error refine",
         ".smooth": "smooth_release",
     },
 )

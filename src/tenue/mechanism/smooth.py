@@ -7,15 +7,14 @@ from fractions import Fraction
 
 import numpy as np
 
+from ..arguments import checked_call, exact, law_epsilon, whole
 from ..errors import refuse
-from ..noise.exact import LARGEST
-from ..noise.heavy_tail.law import HeavyTail
-from ..noise.heavy_tail.steps import HeavyTailSteps
+from ..noise.heavy_tail import HeavyTail, HeavyTailSteps
+from ..noise.samplers import LARGEST
 from ..noise.source import SYSTEM, Source, require_safe
-from ..number import checked_call, exact, law_epsilon, whole
 from ..sensitivity import ROUNDING, admissible_beta, smooth
 from ..sensitivity.column import Column, exact_column
-from ..sensitivity.order_statistic import order_statistic
+from ..sensitivity.parameters import order_statistic
 
 LEAST = Fraction(1, 2**64)
 """The sensitivity counts as this many steps at least: a constant keeps it smooth, and a law exists

@@ -12,13 +12,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..lazy import lazily
-from .independent import IndependentLaplace  # at once: it answers `joint` for every law
+from .._lazy import lazily
+from .laplace import IndependentLaplace  # at once: it answers `joint` for every law
 
 if TYPE_CHECKING:
     from .box.law import OptimalBox
     from .discrete_laplace import DiscreteLaplace
-    from .heavy_tail.law import HeavyTail
+    from .heavy_tail import HeavyTail
     from .laplace import Laplace
     from .law import GridLaw, Law
     from .optimal import Optimal
@@ -41,7 +41,7 @@ lazily(
     {
         ".box.law": "OptimalBox",
         ".discrete_laplace": "DiscreteLaplace",
-        ".heavy_tail.law": "HeavyTail",
+        ".heavy_tail": "HeavyTail",
         ".laplace": "Laplace",
         ".law": "GridLaw Law",
         ".optimal": "Optimal",

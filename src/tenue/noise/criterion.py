@@ -5,10 +5,10 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Literal
 
+from ..arguments import fraction_of_one
 from ..errors import refuse
 from ..frozen import dataclass
-from ..number import fraction_of_one
-from ..screen.number import exactly
+from ..text import exactly
 
 Kind = Literal["variance", "absolute-error", "interval"]
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from ..number import Number, checked_call, law_epsilon, moderate
-from .exact import geometric, geometric_tables
+from ..arguments import Number, checked_call, law_epsilon, moderate
 from .law import GridLaw, Ints, Real, checked_steps, like, real_array
 from .likelihood import Likelihood, in_units, likelihood_of
+from .samplers import geometric, geometric_tables
 from .source import Source
 
 

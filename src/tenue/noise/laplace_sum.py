@@ -10,8 +10,8 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from ..arguments import Number, fraction_of_one
 from ..frozen import dataclass
-from ..number import Number, fraction_of_one
 from .discrete_laplace import DiscreteLaplace
 from .law import GridLaw, Real
 

@@ -16,9 +16,9 @@ from typing import Any, Protocol, overload
 import numpy as np
 import numpy.typing as npt
 
+from ..arguments import Number, exact, fraction_of_one, moderate, whole
 from ..errors import refuse
-from ..number import Number, exact, fraction_of_one, moderate, whole
-from .exact import LARGEST
+from .samplers import LARGEST
 from .source import SYSTEM, Source
 
 Real = npt.NDArray[np.float64]

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from ..arguments import Number, checked_call, exact, law_epsilon, moderate
 from ..errors import refuse
-from ..number import Number, checked_call, exact, law_epsilon, moderate
 from .criterion import Criterion, criterion
 from .law import Continuous, Real, like, log, power_of_two_below, real_array
 from .likelihood import Likelihood, likelihood_of

@@ -12,9 +12,9 @@ import numpy as np
 from ..errors import refuse
 from .criterion import Criterion
 from .enclosure import Enclosure, exp_minus
-from .exact import LARGEST, geometric, geometric_tables, signs, uniform
 from .law import GridLaw, Ints, Real, checked_steps, like, real_array
 from .likelihood import Likelihood, likelihood_of
+from .samplers import LARGEST, geometric, geometric_tables, signs, uniform
 from .source import Source
 from .table import Table
 

@@ -13,19 +13,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..lazy import lazily
+from .._lazy import lazily
 
 if TYPE_CHECKING:
     from .belief import Belief
     from .categorical import Categorical, Ordinal
     from .counts import BetaBinomial, Binomial
-    from .histogram import Histogram
+    from .histogram import Histogram, Uniform
     from .joint import Independent, Table
-    from .mass import normalised
+    from .json_form import from_json
     from .normal import Normal
+    from .normalise import normalised
     from .points import Points
-    from .text import from_json
-    from .uniform import Uniform
 
 __all__ = [
     "Belief",
@@ -49,12 +48,11 @@ lazily(
         ".belief": "Belief",
         ".categorical": "Categorical Ordinal",
         ".counts": "BetaBinomial Binomial",
-        ".histogram": "Histogram",
+        ".histogram": "Histogram Uniform",
         ".joint": "Independent Table",
-        ".mass": "normalised",
+        ".json_form": "from_json",
         ".normal": "Normal",
+        ".normalise": "normalised",
         ".points": "Points",
-        ".text": "from_json",
-        ".uniform": "Uniform",
     },
 )

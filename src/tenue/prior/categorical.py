@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from ..errors import refuse
-from .belief import written_number
-from .finite import Finite, plain
-from .mass import listed, paired, whole_weights
+from .belief import Finite, plain, written_number
+from .normalise import listed, paired, whole_weights
 
 
 def _labels(given: list[object], name: str) -> list[str | int]:

@@ -10,11 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from ..arguments import above_zero, checked_call, fraction_of_one, whole
 from ..errors import InvalidPrior, refuse
-from ..number import above_zero, checked_call, fraction_of_one, whole
-from .belief import Belief, written_number
-from .lattice import Lattice, Real
-from .mass import MOST_POINTS
+from .belief import Belief, Lattice, Real, written_number
+from .normalise import MOST_POINTS
 from .points import Points
 
 _MOST = 10**9

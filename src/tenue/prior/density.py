@@ -11,15 +11,12 @@ from functools import cached_property
 from itertools import accumulate
 from typing import Any
 
+from ..arguments import Number, above_zero, exact
 from ..errors import InvalidPrior, refuse
 from ..noise.law import checked_source, power_of_two_below
 from ..noise.source import Source
-from ..number import Number, above_zero, exact
-from .belief import Belief
-from .draw import checked_size, picks, uniform_below
-from .finite import shown_value, shown_values
-from .lattice import Lattice
-from .mass import MOST_POINTS
+from .belief import Belief, Lattice, shown_value, shown_values
+from .normalise import MOST_POINTS, checked_size, picks, uniform_below
 from .points import Points
 
 _FINE = 1 << 20

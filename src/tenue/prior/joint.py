@@ -9,12 +9,11 @@ from fractions import Fraction
 from itertools import product
 from typing import Any
 
+from ..arguments import checked_call
 from ..errors import refuse
-from ..number import checked_call
-from .belief import written_number
+from .belief import Finite, plain, written_number
 from .counts import Counts
-from .finite import Finite, plain
-from .mass import MOST_POINTS, common_denominator, exact_place, listed, paired, whole_weights
+from .normalise import MOST_POINTS, common_denominator, exact_place, listed, paired, whole_weights
 from .points import numeric_place
 
 

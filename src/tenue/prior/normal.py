@@ -6,16 +6,14 @@ import math
 from fractions import Fraction
 from functools import cached_property
 
+from ..arguments import above_zero, checked_call
 from ..errors import InvalidPrior, refuse
 from ..noise.enclosure import exp_minus
-from ..number import above_zero, checked_call
-from .belief import written_number
+from .belief import Lattice, Real, written_number
 from .density import Density, grid_steps
-from .histogram import Histogram
-from .lattice import Lattice, Real
-from .mass import MOST_POINTS, exact_place
+from .histogram import Histogram, two_ends
+from .normalise import MOST_POINTS, exact_place
 from .points import Points
-from .uniform import two_ends
 
 _BITS = 128
 _SPARE = 128

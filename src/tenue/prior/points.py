@@ -9,11 +9,10 @@ from functools import cached_property
 
 import numpy as np
 
+from ..arguments import above_zero, exact
 from ..errors import InvalidPrior, Refused, refuse
-from ..number import above_zero, exact
-from .belief import written_number
-from .finite import Finite
-from .mass import common_denominator, exact_place, paired, whole_weights
+from .belief import Finite, written_number
+from .normalise import common_denominator, exact_place, paired, whole_weights
 
 
 def numeric_place(value: object) -> Fraction | None:

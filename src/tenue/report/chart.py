@@ -1,17 +1,248 @@
-"""A chart that is drawn, shown and saved: PNG, SVG or a page, without a network or a browser."""
+"""A chart that is drawn, shown and saved: PNG, SVG or a page, without a network or a browser.
+
+Guarantee
+    Texts are only ever data: no title, name or value of a table becomes part of a formula, an
+    address or the name of a field.
+"""
 
 from __future__ import annotations
 
 import os
+import re
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from ..errors import nearest, refuse
 from ..frozen import dataclass
-from .picture import Picture
-from .svg import fitted
-from .theme import LIGHT, THEMES
-from .vega import specification
+from ..text import escaped
+from .picture import (
+    Axis,
+    Band,
+    Bars,
+    Cells,
+    Curve,
+    Dots,
+    Lengths,
+    Mark,
+    Panel,
+    Picture,
+    Place,
+    Rule,
+    Spans,
+    Words,
+)
+from .theme import LIGHT, THEMES, config, heat
+
+SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"
+_LONG_LABEL = 190
+_APART = 60
+"""How many pixels lie between two ticks, about."""
+_FEW_NAMES = 8
+"""More names below an axis stand upright."""
+Colours = Mapping[str, str]
+Layer = dict[str, Any]
+
+
+def specification(picture: Picture, colours: Colours) -> dict[str, Any]:
+    """The whole chart."""
+    panels = [_panel(panel, colours) for panel in picture.panels]
+    title: dict[str, Any] = {"text": picture.title, "fontSize": 20, "offset": 22}
+    if picture.subtitle:
+        title |= {"subtitle": picture.subtitle, "subtitleFontSize": 13, "subtitlePadding": 8}
+    return {
+        "$schema": SCHEMA,
+        "config": config(colours),
+        **({"title": title} if picture.title else {}),
+        "concat": panels,
+        "columns": picture.across or len(panels),
+    }
+
+
+def _panel(panel: Panel, colours: Colours) -> dict[str, Any]:
+    axes = {"x": _axis(panel.x, "x", panel.width), "y": _axis(panel.y, "y", panel.height)}
+    layers = [
+        layer for mark in panel.marks for layer in _DRAW[type(mark)](mark, panel, axes, colours)
+    ]
+    made: dict[str, Any] = {"width": panel.width, "height": panel.height, "layer": layers}
+    if panel.title:
+        made["title"] = {"text": panel.title, "frame": "group"}
+    return made
+
+
+def _axis(axis: Axis, field: str, long: int) -> dict[str, Any]:
+    """The encoding of one axis, the same in every layer."""
+    shown: dict[str, Any] | None = None
+    if axis.shown:
+        shown = {"grid": axis.grid, "title": axis.title or None, "labelLimit": _LONG_LABEL}
+        shown["tickCount"] = max(3, long // _APART)
+        if axis.ticks:
+            shown["values"] = list(axis.ticks)
+        if axis.write:
+            shown["format"] = axis.write
+        if field == "y":
+            shown["domain"] = False
+    if axis.names:
+        if shown is not None and field == "x":
+            shown["labelAngle"] = -40 if len(axis.names) <= _FEW_NAMES else -90
+        scale: dict[str, Any] = {"domain": list(axis.names)}
+        return {"type": "nominal", "axis": shown, "scale": scale, "sort": None}
+    scale = {"zero": False, "nice": False}
+    if axis.log:
+        scale["type"] = "log"
+    if axis.low is not None and axis.high is not None:
+        scale["domain"] = [axis.low, axis.high]
+    elif axis.low is not None:
+        scale["domainMin"] = axis.low
+    elif axis.high is not None:
+        scale["domainMax"] = axis.high
+    return {"type": "quantitative", "axis": shown, "scale": scale}
+
+
+def _layer(mark: Layer, rows: list[dict[str, Any]], **encoding: dict[str, Any]) -> Layer:
+    return {"data": {"values": rows}, "mark": mark, "encoding": encoding}
+
+
+def _curve(mark: Curve, panel: Panel, axes: Layer, colours: Colours) -> list[Layer]:
+    look = {"type": "line", "color": colours[mark.tone], "strokeWidth": mark.width, "clip": True}
+    look |= {"strokeJoin": "round", "interpolate": "step-after" if mark.steps else "linear"}
+    if mark.dashed:
+        look["strokeDash"] = [6, 4]
+    rows = [{"x": x, "y": y, "o": place} for place, (x, y) in enumerate(mark.points)]
+    order = {"field": "o", "type": "quantitative"}  # as given, not from left to right
+    across = {"x": {"field": "x", **axes["x"]}, "y": {"field": "y", **axes["y"]}}
+    return [_layer(look, rows, **across, order=order)]
+
+
+def _bars(mark: Bars, panel: Panel, axes: Layer, colours: Colours) -> list[Layer]:
+    look = {"type": "rect", "color": colours[mark.tone], "opacity": mark.opacity, "clip": True}
+    floor = panel.y.low or 0
+    rows = [{"a": a, "b": b, "h": h, "z": floor} for a, b, h in mark.bars]
+    across = {"x": {"field": "a", **axes["x"]}, "x2": {"field": "b"}}
+    return [_layer(look, rows, **across, y={"field": "h", **axes["y"]}, y2={"field": "z"})]
+
+
+def _lengths(mark: Lengths, panel: Panel, axes: Layer, colours: Colours) -> list[Layer]:
+    look = {"type": "bar", "color": colours[mark.tone], "height": mark.thick, "clip": True}
+    look |= {"yOffset": mark.shift, "cornerRadiusEnd": 2}
+    rows = [{"n": name, "v": value, "z": panel.x.low or 0} for name, value in mark.bars]
+    across = {"x": {"field": "z", **axes["x"]}, "x2": {"field": "v"}}
+    return [_layer(look, rows, **across, y={"field": "n", **axes["y"]})]
+
+
+def _dots(mark: Dots, panel: Panel, axes: Layer, colours: Colours) -> list[Layer]:
+    look = {"type": "circle", "color": colours[mark.tone], "size": 3.1416 * mark.size**2}
+    look |= {"opacity": 1}
+    if mark.ring:
+        look |= {"stroke": colours["paper"], "strokeWidth": 1.5}
+    rows = [{"x": x, "y": y} for x, y in mark.points]
+    return [_layer(look, rows, x={"field": "x", **axes["x"]}, y={"field": "y", **axes["y"]})]
+
+
+def _spans(mark: Spans, panel: Panel, axes: Layer, colours: Colours) -> list[Layer]:
+    look = {"type": "rule", "color": colours[mark.tone], "strokeWidth": mark.width, "clip": True}
+    look |= {"strokeCap": "round", "opacity": mark.opacity}
+    rows = [{"n": name, "a": low, "b": high} for name, low, high in mark.spans]
+    across = {"x": {"field": "a", **axes["x"]}, "x2": {"field": "b"}}
+    return [_layer(look, rows, **across, y={"field": "n", **axes["y"]})]
+
+
+def _rule(mark: Rule, panel: Panel, axes: Layer, colours: Colours) -> list[Layer]:
+    look = {"type": "rule", "color": colours[mark.tone], "strokeWidth": 1.5}
+    look |= {"strokeDash": list(mark.dashes)}
+    return [_layer(look, [{"v": mark.at}], **{mark.axis: {"field": "v", **axes[mark.axis]}})]
+
+
+def _band(mark: Band, panel: Panel, axes: Layer, colours: Colours) -> list[Layer]:
+    look = {"type": "rect", "color": colours["band"], "clip": True}
+    ends = [{"a": mark.low, "b": mark.high}]
+    return [_layer(look, ends, x={"field": "a", **axes["x"]}, x2={"field": "b"})]
+
+
+def _cells(mark: Cells, panel: Panel, axes: Layer, colours: Colours) -> list[Layer]:
+    rows = [{"x": x, "y": y, "c": colours[heat(share)]} for x, y, share in mark.cells]
+    fill = {"field": "c", "type": "nominal", "scale": None}
+    across = {"x": {"field": "x", **axes["x"]}, "y": {"field": "y", **axes["y"]}}
+    look = {"type": "rect", "stroke": colours["paper"], "strokeWidth": 1}
+    return [_layer(look, rows, **across, color=fill)]
+
+
+def _words(mark: Words, panel: Panel, axes: Layer, colours: Colours) -> list[Layer]:
+    look = {"type": "text", "color": colours[mark.tone], "fontSize": mark.size, "align": mark.align}
+    look |= {"fontWeight": 600 if mark.bold else "normal", "dx": mark.right, "dy": mark.down}
+    row: dict[str, Place] = {"t": mark.text}
+    where: dict[str, dict[str, Any]] = {"text": {"field": "t", "type": "nominal"}}
+    for field, place in (("x", mark.x), ("y", mark.y)):
+        if place is None:
+            where[field] = {"value": 0}
+        else:
+            row[field] = place
+            where[field] = {"field": field, **axes[field]}
+    return [_layer(look, [row], **where)]
+
+
+_DRAW: dict[type[Mark], Callable[[Any, Panel, Layer, Colours], list[Layer]]] = {
+    Curve: _curve,
+    Bars: _bars,
+    Lengths: _lengths,
+    Dots: _dots,
+    Spans: _spans,
+    Rule: _rule,
+    Band: _band,
+    Cells: _cells,
+    Words: _words,
+}
+"""Whoever adds a mark draws it here."""
+
+
+# What vl-convert draws, made fit for a page: smaller, with names of its own and a title.
+
+_TAG = re.compile(r"<[a-zA-Z][^<>]*>")
+_COLOUR = re.compile(r'\b(fill|stroke)="(#[0-9a-fA-F]{6})"')
+_NAMED = re.compile(r'(\bid="|url\(#)([A-Za-z0-9_-]+)')
+_OPENING = re.compile(r"^<svg\b[^<>]*>")
+_SIZE = re.compile(r'\b(width|height)="([0-9.]+)"')
+_NEEDLESS = re.compile(r' (?:class|role|aria-[a-z]+|pointer-events|version|xmlns:xlink)="[^"]*"')
+_EMPTY = re.compile(r'<path d="(?:M0,0h0v0h0Z)?"(?: display="none")?/>')
+_VARIABLE: Mapping[str, str] = {colour: name for name, colour in LIGHT.items()}
+
+
+def fitted(svg: str, told: str, prefix: str = "clip", *, variable: bool = False) -> str:
+    """The drawing with a title for readers of screens.
+
+    Parameters
+        told: what it shows.
+        prefix: begins every name, so that several drawings share a page.
+        variable: whether colours follow the page: each becomes a variable of the style sheet.
+    """
+    drawn = _TAG.sub(lambda tag: _NEEDLESS.sub("", tag[0]), svg.strip())
+    drawn = _EMPTY.sub("", drawn)
+    names: dict[str, str] = {}  # those of vl-convert count on from one drawing to the next
+
+    def renamed(found: re.Match[str]) -> str:
+        return found[1] + names.setdefault(found[2], f"{prefix}{len(names)}")
+
+    drawn = _TAG.sub(lambda tag: _NAMED.sub(renamed, tag[0]), drawn)
+    if variable:
+        drawn = _TAG.sub(lambda tag: _COLOUR.sub(_as_variable, tag[0]), drawn)
+    opening = _OPENING.match(drawn)
+    if opening is None:
+        raise ValueError("this is no drawing")
+    size = dict(_SIZE.findall(opening[0]))
+    head = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {size["width"]} {size["height"]}" '
+        f'width="{size["width"]}" height="{size["height"]}" role="img">'
+        f"<title>{escaped(told)}</title>"
+    )
+    return head + drawn[opening.end() :]
+
+
+def _as_variable(found: re.Match[str]) -> str:
+    name = _VARIABLE.get(found[2].lower())
+    return found[0] if name is None else f'{found[1]}="var(--{name}, {found[2]})"'
+
+
+# A chart that is drawn, shown and saved: PNG, SVG or a page, without a network or a browser.
 
 KINDS = (".png", ".svg", ".html")
 _SHARPNESS = 2
@@ -65,7 +296,7 @@ class Chart:
 
     def html(self) -> str:
         """A page with the chart alone, light or dark as the reader has it."""
-        from .page import page
+        from .document import page
 
         figure = f"<figure>{self.inline_svg('c')}</figure>"
         return page(self.picture.title or self._told, figure, plain=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from ..evaluate.pair.marginal import Marginal, moment
-from ..screen.number import many, percent, shortly
+from ..evaluate.two_tables.distribution import Marginal, moment
+from ..text import many, percent, shortly
 from .picture import Axis, Bars, Cells, Curve, Lengths, Mark, Panel, Picture, Rule, Words
 
 BEFORE, AFTER = "third", "main"

@@ -18,18 +18,18 @@ SUBJECTS = {
     "noise.law.Continuous": "law:density",
     "noise.law.GridLaw": "law:masses",
     "noise.box.law.OptimalBox": "law:box",
-    "noise.independent.IndependentLaplace": "law:independent",
+    "noise.laplace.IndependentLaplace": "law:independent",
     "prior.belief.Belief": "belief:prior",
     "mechanism.refinement.points.RefinedPoints": "belief:refined",
     "mechanism.refinement.density.RefinedDensity": "belief:refined",
     "estimate.posterior.Posterior": "belief:known",
     "estimate.refined.Opinion": "belief:known",
     "evaluate.compare.Comparison": "comparison:compared",
-    "query.plan.plan.Plan": "question:plan",
-    "query.answer.answer.Answer": "question:answer",
-    "query.grouping_sets.GroupedAnswer": "question:grouped_answer",
-    "query.belief.answer.BeliefPlan": "question:belief_plan",
-    "query.belief.answer.Believed": "question:believed",
+    "ask.plan.plan.Plan": "question:plan",
+    "ask.answer.Answer": "question:answer",
+    "ask.grouping_sets.GroupedAnswer": "question:grouped_answer",
+    "ask.belief.answer.BeliefPlan": "question:belief_plan",
+    "ask.belief.answer.Believed": "question:believed",
 }
 """The kinds of objects of the rooms below, each with its file and function in `subject/`."""
 
@@ -74,7 +74,7 @@ def _maker(kind: type) -> Callable[[object], Picture] | None:
         name = f"{one.__module__}.{one.__qualname__}".removeprefix(f"{package}.")
         if name in SUBJECTS:
             file, _, function = SUBJECTS[name].partition(":")
-            home = importlib.import_module(f".subject.{file}", __package__)
+            home = importlib.import_module(f".charts.{file}", __package__)
             found: Callable[[object], Picture] = getattr(home, function)
             return found
     return None

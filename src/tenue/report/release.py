@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ..evaluate.pair.correlation import CorrelationDifference
-from ..evaluate.pair.likeness import Likeness
-from ..evaluate.pair.marginal import Marginal
+from ..evaluate.check_result import Check
 from ..evaluate.risk import Risk
+from ..evaluate.two_tables.distribution import Marginal
+from ..evaluate.two_tables.distribution_similarity import Likeness
+from ..evaluate.two_tables.information_loss import CorrelationDifference
 from ..evaluate.utility import Utility
-from ..evaluate.verdict import Check
-from ..promise import Certificate
-from ..screen.number import many
+from ..privacy import Certificate
+from ..text import many
 from .document import Block, Bullets, Document, Grid, Paragraphs, Section
-from .measure import (
+from .risk_utility_blocks import (
     distribution_blocks,
     look_alike_blocks,
     loss_blocks,

@@ -9,8 +9,8 @@ import importlib
 import os
 from pathlib import Path
 
+from ..arguments import flag
 from ..errors import refuse
-from ..number import flag
 from .document import Document
 
 SUBJECTS = {"evaluate.compare.Comparison": "comparison:document"}
@@ -45,7 +45,7 @@ def page_of(x: object, *, public: bool = False) -> str:
         name = f"{kind.__module__}.{kind.__qualname__}".removeprefix(f"{package}.")
         if name in SUBJECTS:
             file, _, function = SUBJECTS[name].partition(":")
-            home = importlib.import_module(f".subject.{file}", __package__)
+            home = importlib.import_module(f".charts.{file}", __package__)
             made: Document = getattr(home, function)(x)
             return (made.public() if public else made).html()
     raise refuse("report.nothing-to-report", type=type(x).__name__)

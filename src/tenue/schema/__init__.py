@@ -12,18 +12,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..lazy import lazily
+from .._lazy import lazily
 
 if TYPE_CHECKING:
+    from .case_insensitive import Named
     from .column import Boolean, Bounded, Category, Column, Date, Datetime, Identifier, Number
     from .expression import Expression
-    from .file.blank import BLANK
     from .file.draft import DraftColumn, draft
-    from .file.mistake import Mistake
-    from .named import Named
-    from .protocol import Protocol
+    from .file.section import BLANK
+    from .file.text import Mistake
     from .schema import Schema
-    from .table import Budget, Question, Table
+    from .table import Budget, Protocol, Question, Table
 
 __all__ = [
     "BLANK",
@@ -50,14 +49,13 @@ __all__ = [
 lazily(
     __name__,
     {
+        ".case_insensitive": "Named",
         ".column": "Boolean Bounded Category Column Date Datetime Identifier Number",
         ".expression": "Expression",
-        ".file.blank": "BLANK",
         ".file.draft": "DraftColumn draft",
-        ".file.mistake": "Mistake",
-        ".named": "Named",
-        ".protocol": "Protocol",
+        ".file.section": "BLANK",
+        ".file.text": "Mistake",
         ".schema": "Schema",
-        ".table": "Budget Question Table",
+        ".table": "Budget Protocol Question Table",
     },
 )

@@ -14,12 +14,12 @@ from datetime import date, datetime, timedelta
 from fractions import Fraction
 from typing import ClassVar, TypedDict
 
+from ..arguments import exact, whole
 from ..errors import refuse
 from ..frozen import dataclass
-from ..number import exact, whole
 from ..taxonomy import Taxonomy
 from .expression import Expression
-from .literal import show
+from .toml_values import show
 
 ROLES = ("identifier", "quasi-identifier", "confidential", "other")
 

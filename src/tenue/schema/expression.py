@@ -14,10 +14,10 @@ import re
 from collections.abc import Iterator
 from fractions import Fraction
 
+from ..arguments import exact
 from ..errors import InvalidArgument, refuse
 from ..frozen import dataclass
-from ..number import exact
-from .literal import literal, show
+from .toml_values import literal, show
 
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)"

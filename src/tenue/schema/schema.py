@@ -16,12 +16,11 @@ from typing import Any
 from ..errors import refuse
 from ..frozen import dataclass
 from .column import Bounded, Category, Column, Number, Value
-from .file.lines import Lines
-from .file.marks import spelled
+from .file.missing_markers import spelled
 from .file.reader import read_table
-from .file.text import read_file, read_text, too_deep, within_limit
-from .literal import plain, show
+from .file.text import Lines, read_file, read_text, too_deep, within_limit
 from .table import Table
+from .toml_values import plain, show
 
 _HERE = Path()
 _ENTRIES = ("columns", "questions", "lookups")

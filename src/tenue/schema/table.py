@@ -1,18 +1,75 @@
-"""Everything that is public about a table, as one frozen value."""
+"""Everything that is public about a table: its columns, its lookups, how it may be asked.
+
+Nothing in it is about a person. Its rows are read with the schema, and are part of what it means.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import json
 from dataclasses import field
 from fractions import Fraction
 
 from ..errors import nearest, refuse
 from ..frozen import dataclass
-from ..screen.table import html_table, text_table
+from ..text import html_table, text_table
+from .case_insensitive import Named
 from .column import Bounded, Category, Column, Number
-from .literal import show
-from .lookup import Lookup
-from .named import Named
-from .protocol import Protocol
+from .toml_values import show
+
+Cell = str | Fraction | None
+"""A text, a number, or nothing."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lookup:
+    """A public table.
+
+    key: the column whose values are all different; keys: these values.
+    columns: what each key stands for, in the order of `keys`.
+    """
+
+    name: str
+    key: str
+    keys: tuple[str, ...]
+    columns: Named[tuple[Cell, ...]]
+
+    @property
+    def digest(self) -> str:
+        """The SHA-256 of what it says, in whatever order."""
+        cells = [
+            [None if cell is None else str(cell) for cell in self.columns[c]] for c in self.columns
+        ]
+        rows = sorted(zip(self.keys, *cells, strict=True), key=lambda row: row[0])
+        names = [self.key.lower(), *(name.lower() for name in self.columns)]
+        return hashlib.sha256(json.dumps([names, rows]).encode()).hexdigest()
+
+
+# How the holder lets a table be asked: the interactive protocols of the thesis, section 5.4.1.
+
+FIXED_NOISE = "fixed-noise"
+REFINEMENT = "refinement"
+PROTOCOLS = (FIXED_NOISE, REFINEMENT)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Protocol:
+    """What every question about the table is answered with.
+
+    kind: "fixed-noise": each answer has discrete Laplace noise of exactly the scale and costs its
+        sensitivity over the scale, while the budget lasts (protocol 1). "refinement": each question
+        comes with a prior and an epsilon of its own and is answered by refinement (protocol 2).
+    scale: the scale of the noise, in units of the answer; None for refinement.
+    """
+
+    kind: str
+    scale: Fraction | None = None
+
+    def __str__(self) -> str:
+        return self.kind if self.scale is None else f"{self.kind} of scale {show(self.scale)}"
+
+
+# -- Everything that is public about a table, as one frozen value ----------------------------------
 
 RECORD = "record"
 """The unit of a table in which every person has one row."""

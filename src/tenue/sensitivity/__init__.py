@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..lazy import lazily
+from .._lazy import lazily
 
 if TYPE_CHECKING:
     from . import chain, worst_case
@@ -43,10 +43,12 @@ __all__ = [
 lazily(
     __name__,
     {
+        ".admissible": (
+            "admissible_alpha admissible_beta dilation_loss is_admissible sliding_loss"
+        ),
         ".chain": "chain",
-        ".worst_case": "worst_case",
-        ".admissible": "admissible_alpha admissible_beta dilation_loss is_admissible sliding_loss",
         ".local": "local",
-        ".smooth": "ROUNDING Peak smooth smooth_peak",
+        ".smooth": "Peak ROUNDING smooth smooth_peak",
+        ".worst_case": "worst_case",
     },
 )

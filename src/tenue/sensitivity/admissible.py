@@ -13,8 +13,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from ..arguments import above_zero, whole
 from ..errors import refuse
-from ..number import above_zero, whole
 
 GAMMAS = range(2, 7)
 """The tails for which alpha = epsilon/4gamma and beta = epsilon/gamma keep the promise."""

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arguments import exact
 from ..errors import Refused, refuse
 from ..frozen import dataclass
-from ..number import exact
 
 # Differences of two steps below this stay inside a 64-bit integer.
 _SAFE = 2**61

@@ -9,12 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from ..arguments import checked_call, exact
 from ..errors import refuse
-from ..number import checked_call, exact
 from .column import Column, as_list, domain, exact_column, exact_pair
-from .order_statistic import PARAMETERS, OrderStatistic, order_statistic
-from .pair import correlation, slope
-from .parameters import Parameters
+from .parameters import PARAMETERS, OrderStatistic, Parameters, order_statistic
+from .two_columns import correlation, slope
 
 
 @checked_call

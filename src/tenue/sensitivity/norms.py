@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from ..arguments import whole
 from ..frozen import dataclass
-from ..number import whole
-from ..promise import checked_neighbours
+from ..privacy import checked_neighbours
 from . import worst_case
 
 

@@ -18,8 +18,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
+from ..arguments import checked_call, whole
 from ..errors import nearest, refuse
-from ..number import checked_call, whole
 from .column import domain
 
 __all__ = [

@@ -1,14 +1,72 @@
-"""What stands directly below what: one root, no circle."""
+"""What stands directly below what, with one root and no circle; and which labels rows may hold."""
 
 from __future__ import annotations
 
+import reprlib
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
+from typing import Any
 
-from ..errors import refuse
+from ..errors import nearest, refuse
 from ..frozen import dataclass
-from .given import named, pair, sequence, text
+
+_MOST_NAMED = 8
+_LONGEST = 60
+_short = reprlib.Repr()
+_short.maxstring = _short.maxother = _LONGEST
+
+
+def shown(given: object) -> str:
+    """What was given, in at most 60 characters, however deep, long or self-contained it is."""
+    try:
+        return _short.repr(given)[:_LONGEST]
+    except ValueError:  # Python does not print numbers of thousands of digits
+        return f"a large {type(given).__name__}"
+
+
+def named(names: Iterable[str], link: str = ", ") -> str:
+    """The first eight names, and how many more there are."""
+    listed = list(names)
+    text = link.join(f"`{name:.60}`" for name in listed[:_MOST_NAMED])
+    more = len(listed) - _MOST_NAMED
+    return f"{text} and {more} more" if more > 0 else text
+
+
+def sequence(given: object, name: str) -> list[Any]:
+    """A list of what was given; refused if it is one text, or nothing to go through."""
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise refuse("taxonomy.labels-not-a-list", name=name, given=shown(given))
+    return list(given)
+
+
+def text(given: object) -> str:
+    """The name of a concept or category, as plain text."""
+    if isinstance(given, str) and given:
+        try:
+            given.encode()  # half a surrogate pair cannot be written anywhere
+        except UnicodeEncodeError:
+            pass
+        else:
+            return str(given)
+    raise refuse("taxonomy.invalid-label", given=shown(given))
+
+
+def pair(given: object, kind: str, parts: str) -> tuple[object, object]:
+    """The two parts of an edge, or of a category."""
+    if isinstance(given, Sequence) and not isinstance(given, str) and len(given) == 2:
+        return given[0], given[1]
+    raise refuse("taxonomy.invalid-taxonomy-pair", kind=kind, given=shown(given), parts=parts)
+
+
+def refuse_repeated(names: Iterable[str], allowed: str) -> None:
+    """Refuses names that occur more than once."""
+    repeated = [name for name, times in Counter(names).items() if times > 1]
+    if repeated:
+        raise refuse("taxonomy.declared-twice", named=named(repeated), rule=allowed)
+
+
+# -- What stands directly below what: one root, no circle ------------------------------------------
 
 MOST_CONCEPTS = 100_001  # a root and as many categories as an answer may have cells
 """A taxonomy may hold this many concepts."""
@@ -136,3 +194,99 @@ def _depth_first(children: Mapping[str, Iterable[str]], root: str) -> dict[str, 
             order[concept] = tuple(children[concept])
             waiting.extend(reversed(order[concept]))
     return order
+
+
+# Which labels rows may hold, which concept each of them means, and in which order they come.
+
+Categories = Mapping[str, str] | Iterable[str | tuple[str, str]]
+
+
+def attached(
+    categories: Categories | None, children: Mapping[str, tuple[str, ...]]
+) -> tuple[tuple[str, str], ...]:
+    """Each label with its concept, in declared order; without categories, the leaves.
+
+    Example
+        >>> attached({"Katze": "cat"}, {"animal": ("cat", "dog"), "cat": (), "dog": ()})
+        (('Katze', 'cat'),)
+        >>> attached(None, {"animal": ("cat", "dog"), "cat": (), "dog": ()})
+        (('cat', 'cat'), ('dog', 'dog'))
+    """
+    if categories is None:
+        return tuple((leaf, leaf) for leaf in children if not children[leaf])
+    given = categories.items() if isinstance(categories, Mapping) else categories
+    labels = []
+    for entry in sequence(given, "categories"):
+        both = (entry, entry) if isinstance(entry, str) else entry
+        label, concept = pair(both, "A category", "label, concept")
+        labels.append((text(label), text(concept)))
+    if not labels:
+        raise refuse("taxonomy.taxonomy-without-category")
+    refuse_repeated((label for label, _ in labels), "Each category is declared once")
+    for label, concept in labels:
+        if concept not in children:
+            near = nearest(concept, children)
+            raise refuse("taxonomy.unknown-concept", label=label, concept=concept, nearest=near)
+        if label != concept and label in children:
+            raise refuse("taxonomy.concept-and-category", label=label, concept=concept)
+    return tuple(labels)
+
+
+@dataclass(frozen=True, eq=False)
+class Names:
+    """All names of a taxonomy: its concepts, and its labels with the concepts they mean.
+
+    Example
+        >>> names = Names(Graph.of([("cat", "animal"), ("dog", "animal")]), (("Katze", "cat"),))
+        >>> names.concept_of("Katze"), names.concept_of("dog"), names.rank("cat")
+        ('cat', 'dog', 0)
+    """
+
+    graph: Graph
+    labels: tuple[tuple[str, str], ...]
+
+    @cached_property
+    def attached(self) -> dict[str, str]:
+        """The concept of each label."""
+        return dict(self.labels)
+
+    @cached_property
+    def depth_first(self) -> tuple[str, ...]:
+        """The labels as a walk from the root meets their concepts, else in declared order."""
+        place = {concept: index for index, concept in enumerate(self.graph.concepts)}
+        return tuple(sorted(self.attached, key=lambda label: place[self.attached[label]]))
+
+    def concept_of(self, name: str) -> str:
+        """The concept a label is attached to; a concept is its own."""
+        if isinstance(name, str):
+            if name in self.attached:
+                return self.attached[name]
+            if name in self.graph.children:
+                return name
+        word = name if isinstance(name, str) else shown(name)
+        asked = f"`{name:.60}`" if isinstance(name, str) else word
+        near = nearest(word, {*self.attached, *self.graph.children})
+        graph, many = self.graph, len(self.labels)
+        raise refuse(
+            "taxonomy.unknown-taxonomy-name",
+            asked=asked,
+            many=many,
+            many2=len(graph.concepts),
+            root=graph.root,
+            nearest=near,
+        )
+
+    def rank(self, name: str) -> int:
+        """The place in `depth_first` of a label, or of the first label of a concept."""
+        self.concept_of(name)
+        if name not in self._ranks:
+            raise refuse(
+                "taxonomy.concept-not-storable", name=name, nearest=nearest(name, self.attached)
+            )
+        return self._ranks[name]
+
+    @cached_property
+    def _ranks(self) -> dict[str, int]:
+        labels = {label: rank for rank, label in enumerate(self.depth_first)}
+        # of several labels of a concept the first one is written last, and stays
+        return {self.attached[label]: labels[label] for label in reversed(labels)} | labels

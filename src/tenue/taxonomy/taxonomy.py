@@ -12,15 +12,12 @@ from dataclasses import field
 from fractions import Fraction
 from functools import cached_property
 
+from ..arguments import whole
 from ..errors import refuse
 from ..frozen import dataclass
-from ..number import whole
 from .distance import DISTANCE_STEPS, Ancestry, furthest, rounded_up_steps
-from .file import read
-from .given import sequence, text
-from .graph import Edge, Graph
-from .label import Categories, Names, attached
-from .nested import drawn, nested_edges
+from .file import drawn, nested_edges, read
+from .graph import Categories, Edge, Graph, Names, attached, sequence, text
 
 Sample = Mapping[str, int] | Iterable[str]
 

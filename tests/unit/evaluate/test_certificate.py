@@ -13,8 +13,8 @@ import pytest
 
 import tenue as tn
 from tenue.evaluate.certificate import IN_GROUPS, certificate_beside
-from unit.microdata.census import people
-from unit.microdata.census import schema as whole_schema
+from unit.publish.census import people
+from unit.publish.census import schema as whole_schema
 
 BARE = whole_schema(note=None)
 

@@ -1,4 +1,4 @@
-"""What all laws share: values of steps, powers of two, sizes, sources."""
+"""What every law tells about itself, and what mechanisms and Bayes' rule ask of it."""
 
 from __future__ import annotations
 
@@ -9,8 +9,19 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tenue.errors import Refused
-from tenue.noise import DiscreteLaplace, Seeded
+from tenue.errors import Fault, InvalidArgument, Refused
+from tenue.noise import (
+    DiscreteLaplace,
+    HeavyTail,
+    IndependentLaplace,
+    Laplace,
+    Optimal,
+    OptimalBox,
+    Seeded,
+)
+from tenue.noise.box.steps import Margin
+from tenue.noise.criterion import ABSOLUTE_ERROR, VARIANCE, Criterion, criterion
+from tenue.noise.joint import joint
 from tenue.noise.law import (
     Continuous,
     as_value,
@@ -19,7 +30,50 @@ from tenue.noise.law import (
     power_of_two_below,
     real_array,
 )
+from tenue.noise.likelihood import in_units, likelihood_of, scaled_by_rows
 from tenue.noise.source import SYSTEM
+
+
+def test_names_become_criteria() -> None:
+    assert criterion("variance") is VARIANCE
+    assert criterion("absolute-error") is ABSOLUTE_ERROR
+    assert criterion(("interval", 0.95)) == Criterion("interval", Fraction(19, 20))
+    assert criterion(["interval", "0.5"]) == Criterion("interval", Fraction(1, 2))
+    assert criterion(criterion("variance")) is VARIANCE
+    assert str(criterion(("interval", 0.95))) == "interval at 0.95"
+    assert str(VARIANCE) == "variance"
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        "Variance",
+        "interval",
+        "",
+        None,
+        3,
+        True,
+        ("interval",),
+        ("interval", 1.5),
+        ("interval", 95),
+        ("interval", float("nan")),
+        ("interval", None),
+        ("width", 0.5),
+        ("interval", 0.5, 0.6),
+        {"interval": 0.5},
+        np.array([1.0, 2.0]),
+    ],
+    ids=repr,
+)
+def test_anything_else_is_refused(given: object) -> None:
+    with pytest.raises(InvalidArgument) as refusal:
+        criterion(given)
+    assert refusal.value.what
+    assert refusal.value.allowed
+    assert refusal.value.fix
+
+
+# -- What all laws share: values of steps, powers of two, sizes, sources ---------------------------
 
 
 @pytest.mark.parametrize("grid", ["1", "3", "1/8", "0.1", "0.07", "1/3", "1e10", "12345.678"])
@@ -142,3 +196,144 @@ def test_a_density_is_sampled_on_its_sampling_grid() -> None:
     assert (drawn * 4 == np.rint(drawn * 4)).all()
     assert (drawn * 2 != np.rint(drawn * 2)).any()
     assert drawn.tolist() == Flat().on_grid(Fraction(1, 4)).sample(50, Seeded(1)).tolist()
+
+
+# -- What mechanisms ask of the noise of several whole numbers, whatever its law -------------------
+
+LEVEL = Fraction(9, 10)
+NARROW, WIDE = (DiscreteLaplace(sensitivity=s, epsilon=1) for s in (1, 9))
+STEP = Optimal(sensitivity=30, epsilon=1).on_grid(1)
+JOINT_BOX = OptimalBox(sensitivities=[4, 4], epsilon=1, signs="same")
+LAWS: list[tuple[Any, int]] = [(NARROW, 1), (STEP, 1), ((NARROW, WIDE), 2), (JOINT_BOX, 2)]
+
+
+@pytest.mark.parametrize(("law", "size"), LAWS)
+def test_vectors_are_drawn_a_row_each_with_the_variance_told(law: object, size: int) -> None:
+    noise = joint(law)
+    drawn = noise.steps(20_000, Seeded(5))
+    assert drawn.shape == (20_000, size)
+    assert drawn.dtype == np.int64
+    for j in range(size):
+        assert np.abs(drawn[:, j]).mean() == pytest.approx(noise.mean_absolute_error(j), rel=0.1)
+        inside = np.mean(np.abs(drawn[:, j]) <= noise.half_width(j, LEVEL))
+        assert inside >= 0.9 - 0.02
+
+
+@pytest.mark.parametrize(("law", "size"), LAWS[:3])
+def test_independent_components_have_their_own_laws(law: Any, size: int) -> None:
+    noise = joint(law)
+    for j in range(size):
+        own = law[j] if size > 1 else law
+        assert noise.independent(j) is own
+        assert noise.variance(j) == own.variance
+        assert noise.half_width(j, LEVEL) == noise.quick_half_width(j, LEVEL)
+        assert noise.half_width(j, LEVEL) == own.interval(LEVEL)[1]
+        assert noise.quick_mean_absolute_error(j) == own.mean_absolute_error
+        assert noise.alone(j, Fraction(2)).interval(LEVEL)[1] == 2 * own.interval(LEVEL)[1]
+
+
+def test_the_components_of_a_box_depend_on_each_other() -> None:
+    noise, whole = joint(JOINT_BOX), JOINT_BOX.on_grid(1)
+    assert noise.independent(0) is None
+    assert noise.variance(1) == JOINT_BOX.variance[1]
+    assert noise.mean_absolute_error(1) == whole.mean_absolute_error[1]
+    assert noise.quick_mean_absolute_error(1) == JOINT_BOX.mean_absolute_error[1]
+    assert noise.half_width(1, LEVEL) == whole.interval(LEVEL)[1][1]
+    assert noise.quick_half_width(1, LEVEL) == JOINT_BOX.interval(LEVEL)[1][1]
+    alone = noise.alone(1, Fraction(1, 2))
+    assert (alone.component, alone.grid) == (1, Fraction(1, 2))
+
+
+def test_certificates_state_scales_or_cores() -> None:
+    assert joint(NARROW).words == repr(NARROW)
+    assert joint((NARROW, WIDE)).words == "scale 1, 9 steps"
+    core = f"{JOINT_BOX.core[0]:.6g}"
+    assert joint(JOINT_BOX).words == f"core {core}, {core} steps"
+
+
+@pytest.mark.parametrize(("law", "sign"), [((WIDE, WIDE), -1), ((WIDE, WIDE), 1), (JOINT_BOX, 1)])
+def test_a_blend_is_the_error_of_the_weighted_pair(law: object, sign: int) -> None:
+    noise, share = joint(law), 0.25
+    drawn = noise.steps(40_000, Seeded(6))
+    error = share * drawn[:, 0] - sign * (1 - share) * drawn[:, 1]
+    found = noise.blend(share, sign)
+    assert found.variance == pytest.approx(error.var(), rel=0.1)
+    assert found.mean_absolute_error == pytest.approx(np.abs(error).mean(), rel=0.1)
+    inside = np.mean(np.abs(error) <= found.half_width(0.1) + 0.5)
+    assert inside == pytest.approx(0.9, abs=0.02)
+
+
+def test_what_is_no_pair_and_no_noise_on_whole_numbers_is_a_fault() -> None:
+    with pytest.raises(Fault):
+        joint((STEP, STEP)).blend(0.5, 1)
+    with pytest.raises(Fault):
+        joint(Laplace(sensitivity=1, epsilon=1))
+
+
+# -- What Bayes asks of the laws -------------------------------------------------------------------
+
+BOX = OptimalBox(sensitivities=[1, 3], epsilon=1)
+HEAVY = HeavyTail(gamma=4, smooth_sensitivity=1, epsilon=1)
+ON_GRID = [
+    DiscreteLaplace(sensitivity=3, epsilon=1, grid="0.5"),
+    Optimal(sensitivity=10, epsilon=2).on_grid("0.5"),
+]
+
+
+@pytest.mark.parametrize("law", ON_GRID, ids=repr)
+def test_laws_on_a_grid_tell_their_masses(law: Any) -> None:
+    found = likelihood_of(law)
+    assert found is not None
+    assert found.mass is not None
+    steps = np.arange(-20, 21)
+    assert found.mass(steps) == pytest.approx(law.mass(steps))
+    assert (found.unit, found.exact, found.exponential) == (Fraction(1, 2), True, False)
+
+
+def test_densities_and_margins_have_none() -> None:
+    straight = likelihood_of(Laplace(sensitivity=2, epsilon=1))
+    stepped = likelihood_of(Optimal(sensitivity=2, epsilon=1))
+    margin = likelihood_of(Margin(BOX.on_grid(1), 1))
+    assert straight is not None
+    assert stepped is not None
+    assert margin is not None
+    assert [found.mass for found in (straight, stepped, margin)] == [None] * 3
+    assert [found.exact for found in (straight, stepped, margin)] == [False, False, True]
+    assert [found.exponential for found in (straight, stepped, margin)] == [True, False, False]
+    assert margin.rate == pytest.approx(1 / 3)
+
+
+@pytest.mark.parametrize("law", [BOX, BOX.on_grid(1), IndependentLaplace(scales=[1]), None, 3])
+def test_vectors_and_what_is_no_law_have_no_likelihood(law: object) -> None:
+    assert likelihood_of(law) is None
+
+
+def test_only_smooth_sensitivity_takes_its_scale_from_the_rows() -> None:
+    assert scaled_by_rows(HEAVY)
+    assert scaled_by_rows(HEAVY.on_grid(1))
+    assert not any(scaled_by_rows(law) for law in (*ON_GRID, BOX, None))
+
+
+@pytest.mark.parametrize(
+    "law",
+    [
+        DiscreteLaplace(sensitivity=3, epsilon=1),
+        Optimal(sensitivity=10, epsilon=2).on_grid(1),
+        HEAVY.on_grid(1),
+    ],
+    ids=repr,
+)
+def test_other_units_change_the_grid_and_nothing_else(law: Any) -> None:
+    other = in_units(law, Fraction(5, 2))
+    assert (other.grid, law.grid) == (Fraction(5, 2), 1)
+    assert type(other) is type(law)
+    assert other.epsilon == law.epsilon
+    assert other.mass(np.arange(9)) == pytest.approx(law.mass(np.arange(9)))
+    assert other.variance == pytest.approx(law.variance * 6.25)
+    assert other.loss("2.5") == law.loss(1)
+    assert in_units(other, Fraction(2)).grid == 5
+
+
+def test_discrete_laplace_keeps_its_sensitivity_on_a_further_grid() -> None:
+    other = in_units(DiscreteLaplace(sensitivity=4, epsilon=1), Fraction(1, 2))
+    assert other.on_grid(1).scale == 2  # type: ignore[attr-defined]

@@ -15,8 +15,8 @@ from mpmath import mp, mpf
 
 from tenue.noise import DiscreteLaplace, Optimal, OptimalBox, Seeded
 from tenue.noise.enclosure import Enclosure, exp_minus
-from tenue.noise.exact import geometric_tables, weighted
 from tenue.noise.optimal_steps import shape_table
+from tenue.noise.samplers import geometric_tables, weighted
 from tenue.noise.table import Table
 
 Array = np.ndarray[Any, Any]

@@ -1,9 +1,87 @@
+"""All chapters and exhibits."""
+
 from __future__ import annotations
+
+from collections import Counter
 
 import pytest
 
 import tenue as tn
-from tenue.papers.catalogue import CHAPTERS, chosen, exhibits
+from tenue_papers.catalogue import (
+    BAYES,
+    CHAPTERS,
+    CLOSENESS,
+    INDIVIDUAL,
+    OPTIMAL_NOISE,
+    PRIVATE_DATA,
+    REFINEMENT,
+    SWAPPING,
+    chosen,
+    exhibits,
+)
+
+
+def test_bayes_it_has_all_its_parts() -> None:
+    assert BAYES.id == "bayes"
+    counted = Counter(one.kind for one in BAYES.exhibits)
+    assert counted == {"example": 2, "figure": 8, "erratum": 4}
+
+
+# -- chapter ---------------------------------------------------------------------------------------
+
+
+def test_swapping_it_has_all_its_parts() -> None:
+    assert SWAPPING.id == "swapping"
+    counted = Counter(one.kind for one in SWAPPING.exhibits)
+    assert counted == {"table": 6, "erratum": 2}
+
+
+# -- chapter ---------------------------------------------------------------------------------------
+
+
+def test_optimal_noise_it_has_all_its_parts() -> None:
+    assert OPTIMAL_NOISE.id == "noise"
+    counted = Counter(one.kind for one in OPTIMAL_NOISE.exhibits)
+    assert counted == {"table": 4, "example": 2, "beyond": 1, "figure": 7, "erratum": 3}
+
+
+# -- chapter ---------------------------------------------------------------------------------------
+
+
+def test_refinement_it_has_all_its_parts() -> None:
+    assert REFINEMENT.id == "refinement"
+    counted = Counter(one.kind for one in REFINEMENT.exhibits)
+    assert counted == {"example": 6, "table": 7, "figure": 11, "beyond": 1, "erratum": 4}
+
+
+# -- chapter ---------------------------------------------------------------------------------------
+
+
+def test_individual_it_has_all_its_parts() -> None:
+    assert INDIVIDUAL.id == "individual"
+    counted = Counter(one.kind for one in INDIVIDUAL.exhibits)
+    assert counted == {"table": 2, "figure": 2, "example": 2, "beyond": 3, "erratum": 7}
+
+
+# -- chapter ---------------------------------------------------------------------------------------
+
+
+def test_private_data_it_has_all_its_parts() -> None:
+    assert PRIVATE_DATA.id == "private"
+    counted = Counter(one.kind for one in PRIVATE_DATA.exhibits)
+    assert counted == {"table": 5, "beyond": 3, "figure": 5, "erratum": 2}
+
+
+# -- chapter ---------------------------------------------------------------------------------------
+
+
+def test_it_has_all_its_parts() -> None:
+    assert CLOSENESS.id == "closeness"
+    counted = Counter(one.kind for one in CLOSENESS.exhibits)
+    assert counted == {"table": 5, "figure": 7, "erratum": 3}
+
+
+# -- catalogue -------------------------------------------------------------------------------------
 
 WANTED = [
     *("passat.ex1", "passat.ex2", "passat.ex3", "passat.I", "passat.II"),

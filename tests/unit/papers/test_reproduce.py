@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from tenue.papers.cell import Verdict
-from tenue.papers.data import FOLDER
-from tenue.papers.outcome import one_exhibit
-from tenue.papers.reproduce import reproduce
+from tenue_papers.cell import Verdict
+from tenue_papers.data import FOLDER
+from tenue_papers.outcome import one_exhibit
+from tenue_papers.reproduce import reproduce
 
 
 @pytest.fixture(autouse=True)

@@ -1,9 +1,16 @@
+"""Reports as pages."""
+
 from __future__ import annotations
 
+import base64
+import hashlib
+import importlib
 import re
+from pathlib import Path
 
 import pytest
 
+import tenue as tn
 from tenue.report import document as module
 from tenue.report.document import (
     Block,
@@ -16,10 +23,45 @@ from tenue.report.document import (
     Grid,
     Paragraphs,
     Section,
+    page,
     prose,
+    sheet,
 )
-from tenue.report.page import sheet
 from tenue.report.picture import Curve, Panel, Picture
+from tenue.report.theme import DARK, LIGHT
+from tenue.report.write import SUBJECTS, page_of, write
+
+
+def test_the_policy_lets_only_the_own_style_in() -> None:
+    made = page("a", "<p>b</p>")
+    style = re.findall(r"<style>(.*?)</style>", made, re.DOTALL)
+    assert len(style) == 1
+    digest = base64.b64encode(hashlib.sha256(style[0].encode()).digest()).decode()
+    policy = re.search(r'Security-Policy" content="([^"]*)"', made)
+    assert policy is not None
+    assert policy[1].startswith(f"default-src 'none'; style-src 'sha256-{digest}'")
+    assert "unsafe" not in policy[1]
+    assert made.index("Content-Security-Policy") < made.index("<style>")
+
+
+def test_a_page_asks_for_nothing() -> None:
+    made = page("a", "<p>b</p>")
+    assert not re.search(r"<script|https?://|@import|url\(|<link|<iframe| on[a-z]+=", made)
+
+
+def test_the_title_is_escaped() -> None:
+    assert "<title>&lt;/title&gt;&lt;script&gt;</title>" in page("</title><script>", "")
+
+
+def test_the_sheet_has_both_themes() -> None:
+    found = sheet()
+    assert f"--ink:{LIGHT['ink']};" in found
+    assert f"--ink:{DARK['ink']};" in found
+    assert found.index(LIGHT["ink"]) < found.index("prefers-color-scheme:dark")
+    assert "</style" not in found
+
+
+# -- document --------------------------------------------------------------------------------------
 
 NASTY = '<img src=x onerror=alert(1)>`<b>` =HYPERLINK("x") & \''
 SECRET, SHOWN = "SECRET", "SHOWN"
@@ -137,3 +179,36 @@ def test_a_table_of_many_cells_has_a_rule_for_telephones(cells: int) -> None:
     assert ('class="many' in made) is (cells in (3, 4, 5))
     for name in re.findall(r"cells-[0-9]+", made):
         assert f".{name}{{" in sheet()
+
+
+# -- write -----------------------------------------------------------------------------------------
+
+
+class Own:
+    def page(self, *, public: bool) -> str:
+        return f"public {public}"
+
+
+def test_an_object_is_asked_for_its_page(tmp_path: Path) -> None:
+    write(Own(), tmp_path / "a.html", public=True)
+    assert (tmp_path / "a.html").read_text() == "public True"
+    found = tn.compare([[1], [2]], [[2], [2]])
+    assert "for the holder" in page_of(found)
+    assert "for the holder" not in page_of(found, public=True)
+
+
+def test_what_has_no_report_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(tn.Refused, match="There is no report of a int"):
+        write(3, tmp_path / "a.html")
+    with pytest.raises(tn.Refused, match="does not end in"):
+        write(Own(), tmp_path / "a.pdf")
+    with pytest.raises(tn.Refused, match="cannot be written"):
+        write(Own(), tmp_path / "no" / "a.html")
+
+
+def test_every_subject_exists() -> None:
+    for kind, made in SUBJECTS.items():
+        module, _, name = kind.rpartition(".")
+        assert isinstance(getattr(importlib.import_module(f"tenue.{module}"), name), type)
+        file, _, function = made.partition(":")
+        assert callable(getattr(importlib.import_module(f"tenue.report.charts.{file}"), function))

@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 from tenue.errors import InvalidArgument, InvalidSchema, Refused
 from tenue.schema import Number, Schema
 from tenue.schema.schema import given_schema
-from unit.schema.file.test_lines import VALUES
 from unit.schema.layout import layouts
 from unit.schema.stated import schemas
+from unit.schema.test_file_text import VALUES
 from unit.schema.wrong import AGE, TABLE
 
 GOOD = TABLE + AGE

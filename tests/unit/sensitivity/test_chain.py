@@ -13,11 +13,11 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from tenue.order import hilbert as curve
-from tenue.order.category import taxonomy_line
-from tenue.order.key import bits_for
+from tenue.publish.synthetic.axis import taxonomy_line
 from tenue.sensitivity import chain
 from tenue.taxonomy import Taxonomy
+from tenue.taxonomy import total_order as curve
+from tenue.taxonomy.total_order import bits_for
 
 ROOT = Path(__file__).parents[3]
 

@@ -1,4 +1,4 @@
-"""Rows become exact steps: no float is rounded, nothing overflows, nothing of a row is quoted."""
+"""One column of rows, exactly, and what a statistic is given besides."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tenue.arguments import exact
 from tenue.errors import InvalidArgument, InvalidTable
-from tenue.number import exact
 from tenue.sensitivity.column import exact_column, exact_pair
+from tenue.sensitivity.parameters import STATISTICS, OrderStatistic, Parameters, order_statistic
 
 
 def meant(column):
@@ -148,3 +149,69 @@ def test_totals_are_exact_where_machine_integers_would_wrap():
     column = exact_column(np.full(100, 2**60, dtype=np.int64), (0, 2**60))
     assert column.steps.dtype == np.int64
     assert column.total() == 100 * 2**60
+
+
+# Parameters of statistics: what is lacking and what is too much is refused, without rows.
+
+
+@pytest.mark.parametrize("statistic", STATISTICS)
+def test_each_statistic_takes_its_own_and_no_other(statistic: str) -> None:
+    own = dict.fromkeys(STATISTICS[statistic], 1)
+    bounds = None if statistic == "mode" else (0, 1)
+    Parameters(**own).check(statistic, bounds)
+    for extra in {"k", "q", "low", "high", "ridge", "categories"} - set(own):
+        with pytest.raises(InvalidArgument, match=f"has no `{extra}`"):
+            Parameters(**own, **{extra: 1}).check(statistic, bounds)
+    for lacking in set(own) - {"ridge"}:
+        with pytest.raises(InvalidArgument, match=f"needs `{lacking}`"):
+            Parameters(**{n: v for n, v in own.items() if n != lacking}).check(statistic, bounds)
+    with pytest.raises(InvalidArgument, match="bounds"):
+        Parameters(**own).check(statistic, (0, 1) if bounds is None else None)
+
+
+def test_what_is_not_given_is_not_stated() -> None:
+    assert Parameters(k=0, low=1).stated() == {"k": 0, "low": 1}
+    with pytest.raises(InvalidArgument, match="is not a statistic"):
+        Parameters().check("medium", (0, 1))
+
+
+# -- Names stand for the ranks they document -------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("statistic", "n", "given", "first", "count"),
+    [
+        ("median", 1, {}, 1, 1),
+        ("median", 2, {}, 1, 2),
+        ("median", 5, {}, 3, 1),
+        ("median", 6, {}, 3, 2),
+        ("max", 5, {}, 5, 1),
+        ("min", 5, {}, 1, 1),
+        ("second-max", 5, {}, 4, 1),
+        ("kth-largest", 5, {"k": 2}, 4, 1),
+        ("kth-smallest", 5, {"k": 2}, 2, 1),
+        ("quantile", 10, {"q": 0.3}, 3, 1),
+        ("quantile", 10, {"q": 0.31}, 4, 1),
+        ("quantile", 10, {"q": "1e-9"}, 1, 1),
+        ("quantile", 10, {"q": Fraction(999, 1000)}, 10, 1),
+    ],
+)
+def test_ranks(statistic, n, given, first, count):
+    given = {"k": None, "q": None, **given}
+    assert order_statistic(statistic, n, **given) == OrderStatistic(first, count)
+
+
+def test_a_quantile_is_not_moved_by_binary_rounding():
+    # 0.07 * 100 is 7.000000000000001 in floating point, which would be rank 8
+    assert order_statistic("quantile", 100, k=None, q=0.07).first == 7
+
+
+def test_windows_are_one_rank_below_and_one_above():
+    assert OrderStatistic(3).windows == ((2, 3), (3, 4))
+    assert OrderStatistic(3, 2).windows == ((2, 4), (3, 5))
+
+
+@pytest.mark.parametrize("k", [0, -1, 6, 1.5, "x", None])
+def test_ranks_outside_the_table_are_refused(k):
+    with pytest.raises(InvalidArgument):
+        order_statistic("kth-largest", 5, k=k, q=None)

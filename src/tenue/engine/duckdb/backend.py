@@ -10,18 +10,10 @@ from ...schema import Table
 from ..contract import Engine, Tallied
 from ..finding import Finding
 from ..registry import Backend, Load
-from ..source.location import (
-    Database,
-    Files,
-    Frame,
-    Local,
-    Relation,
-    names_of,
-    paths_of,
-)
+from ..source.location import Database, Files, Frame, Local, Relation, names_of, paths_of
 
 if TYPE_CHECKING:
-    from .describe import Described
+    from .profile import Described
 
 
 class _DuckDB(Backend):
@@ -33,19 +25,19 @@ class _DuckDB(Backend):
         return DuckDB(source, schema, memory)
 
     def open_table(self, source: Files | Database | Relation) -> tuple[tuple[str, ...], Load]:
-        from .rows import open_whole
+        from .engine import open_whole
 
         return open_whole(source)
 
     def open_tally(
         self, source: Files | Database | Relation, memory: int
     ) -> AbstractContextManager[Tallied]:
-        from .tally import open_tally
+        from .engine import open_tally
 
         return open_tally(source, memory)
 
     def describe(self, source: Local, *, values: bool) -> list[Described]:
-        from .describe import describe
+        from .profile import describe
 
         return describe(source, values=values)
 

@@ -8,10 +8,9 @@ from dataclasses import replace
 from typing import Literal
 
 from ...frozen import dataclass
-from ..source.calendar import EVER, INSTANT, LOCAL, NEVER
-from ..sql.dialect import LONGEST, Counted, Dialect, Stage
-from ..sql.steps import between
-from ..sql.whole import Whole, integer
+from ..sql.dialect import EVER, INSTANT, LOCAL, LONGEST, NEVER, Counted, Dialect, Stage
+from ..sql.grid_values import between
+from ..sql.int_expr import Whole, integer
 from ..storage import Day, Fixed, Floating, Integer, Moment, Nothing, Opaque, Storage, Text, Truth
 
 UUID = Text("UUID")

@@ -20,10 +20,10 @@ import numpy as np
 from ...errors import EngineFault
 from ...noise.source import Source
 from ..contract import FAULT, Numbers, Part
-from ..parts import one_part
-from ..random_order import WORDS, all_different, random_words, until_different
+from ..passes.parquet_parts import one_part
+from ..passes.sorted_runs import WORDS, all_different, random_words, until_different
+from ..scratch import Scratch
 from .sandbox import limited, quiet
-from .scratch import Scratch
 
 if TYPE_CHECKING:
     import pyarrow

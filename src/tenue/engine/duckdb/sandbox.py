@@ -3,8 +3,9 @@ where rows are measured that were chosen before.
 
 The sandbox and the bench are databases in memory. Once the table is open, no other file, no
 network, no extension and no setting can be reached from them. What must be put on disk goes to a
-folder that only its owner can enter, and that is removed (`scratch.py`). It is not encrypted:
-DuckDB cannot do that without an extension, and a question that spilled would fail once it was paid.
+folder that only its owner can enter, and that is removed (`engine/scratch.py`). It is not
+encrypted: DuckDB cannot do that without an extension, and a question that spilled would fail once
+it was paid.
 """
 
 from __future__ import annotations
@@ -15,11 +16,11 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ...errors import refuse
-from ..source.limit import MOST_SPILL
+from ..scratch import Scratch
+from ..source.file_check import MOST_SPILL
 from ..source.location import Database, Files, Frame
 from .dialect import DUCKDB, storage
-from .reader import Readable, listed, prepare
-from .scratch import Scratch
+from .sources import Readable, listed, prepare
 
 if TYPE_CHECKING:
     import duckdb
@@ -193,7 +194,7 @@ class Borrowed:
         """Leaves the connection to its holder."""
 
 
-class Bench:
+class ArrowBench:
     """A database of our own that selects from one Arrow table at a time, and gathers what it found.
 
     In the SQL, `handed` is the table given, and `gathered` all that was gathered.

@@ -16,7 +16,7 @@ from ..registry import Backend, Load
 from ..source.location import Server
 
 if TYPE_CHECKING:
-    from ..duckdb.describe import Described
+    from ..duckdb.profile import Described
 
 
 class _Postgres(Backend):
@@ -30,26 +30,26 @@ class _Postgres(Backend):
 
     def open_table(self, source: Server) -> tuple[tuple[str, ...], Load]:
         _refuse_without_driver()
-        from .whole import open_table
+        from .engine import open_table
 
         return open_table(source)
 
     def open_tally(self, source: Server, memory: int) -> AbstractContextManager[Tallied]:
         _refuse_without_driver()
-        from .tally import open_tally
+        from .engine import open_tally
 
         return open_tally(source)
 
     def describe(self, source: Server, *, values: bool) -> list[Described]:
         _refuse_without_driver()
-        from .whole import describe
+        from .engine import describe
 
         return describe(source, values=values)
 
     def examine(self, source: Server) -> Iterator[Finding]:
         yield Finding("source", "fine", f"The table {'.'.join(source.table)} in PostgreSQL")
         yield from _drivers()
-        from .doctor import examine
+        from .catalogue import examine
 
         yield from examine(source)
 

@@ -1,16 +1,23 @@
-"""What the server says of a table: its name in full, how each column is stored, who may read it."""
+"""What the server says of a table, and what its role may do besides reading it.
+
+SELECT is all that is needed. What we send only reads, but whoever took over this process could send
+anything: then the grants of the role are the wall.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import suppress
 
 import psycopg
 
-from ...errors import refuse
+from ...errors import Refused, refuse
 from ...frozen import dataclass
+from ..finding import Finding
+from ..source.location import Server
 from ..storage import Storage
 from .dialect import POSTGRES, storage
-from .session import Snapshot
+from .session import ServerSession, Snapshot
 
 _TABLES = """
 SELECT c.oid, c.relkind, (SELECT oid FROM pg_database WHERE datname = current_database()),
@@ -135,3 +142,109 @@ def find_readable(state: Snapshot, name: tuple[str, ...]) -> Found:
     if closed:
         raise refuse("engine.view-beyond-owner", table=found.sql)
     return found
+
+
+# -- What the role of an address may do besides reading its table ----------------------------------
+
+_ROLE = """
+SELECT current_database(), rolsuper, rolcreaterole, rolcreatedb, rolreplication,
+    rolbypassrls, has_database_privilege(current_database(), 'CREATE'),
+    has_database_privilege(current_database(), 'TEMP'),
+    ARRAY(SELECT rolname FROM pg_roles WHERE rolname = ANY(%s) AND pg_has_role(oid, 'USAGE'))
+FROM pg_roles WHERE rolname = current_user
+"""
+_TABLE = """
+SELECT pg_has_role(c.relowner, 'USAGE'), has_schema_privilege(n.oid, 'CREATE'),
+    has_table_privilege(c.oid, 'INSERT, UPDATE, DELETE, TRUNCATE, TRIGGER')
+        OR has_any_column_privilege(c.oid, 'INSERT, UPDATE')
+FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = %s
+"""
+_POWERFUL = (
+    "pg_execute_server_program",
+    "pg_read_all_data",
+    "pg_read_server_files",
+    "pg_write_all_data",
+    "pg_write_server_files",
+)
+
+
+@dataclass(frozen=True)
+class Excess:
+    """A right that is not needed.
+
+    what: which one, after "the role".
+    undo: the statement that takes it away; empty if there is none.
+    """
+
+    what: str
+    undo: str = ""
+
+
+def excess_of(state: Snapshot, table: Found) -> tuple[Excess, ...]:
+    """The rights of this role that nothing here needs; what a right includes is not said again."""
+    ((database, superuser, roles, databases, replication, unhidden, create, temp, member),) = (
+        state.find(_ROLE, (list(_POWERFUL),))
+    )
+    role, base = table.role, POSTGRES.quoted(database)
+    if superuser:
+        return (Excess("is a superuser", f"ALTER ROLE {role} NOSUPERUSER"),)
+    ((owner, within, writes),) = state.find(_TABLE, (table.number,))
+    found = [
+        Excess(what, f"ALTER ROLE {role} {undo}")
+        for there, what, undo in (
+            (roles, "may make roles", "NOCREATEROLE"),
+            (databases, "may make databases", "NOCREATEDB"),
+            (replication, "may copy the whole server", "NOREPLICATION"),
+            (unhidden, "sees rows that row-level security hides", "NOBYPASSRLS"),
+        )
+        if there
+    ]
+    found += [
+        Excess(f"is a member of {group}", f"REVOKE {group} FROM {role}") for group in sorted(member)
+    ]
+    if owner:
+        found.append(Excess("owns the table"))
+    elif writes:
+        rights = "INSERT, UPDATE, DELETE, TRUNCATE, TRIGGER"
+        undo = f"REVOKE {rights} ON {table.sql} FROM {role}, PUBLIC"
+        found.append(Excess("may write to the table", undo))
+    found += [
+        Excess(f"may make {what}", f"REVOKE {right} ON {place} FROM {role}, PUBLIC")
+        for there, what, right, place in (
+            (within, "objects in the table's schema", "CREATE", f"SCHEMA {table.schema}"),
+            (create, "schemas", "CREATE", f"DATABASE {base}"),
+            (temp, "temporary tables", "TEMPORARY", f"DATABASE {base}"),
+        )
+        if there
+    ]
+    return tuple(found)
+
+
+# What a table in a server lacks before it can be asked, and what its role has too much of.
+
+_TIMEOUT = 60
+
+
+def examine(source: Server) -> Iterator[Finding]:
+    """Server, table and rights, as far as one can look; no row is read."""
+    try:
+        session = ServerSession(source.address, _TIMEOUT)
+    except Refused as refusal:
+        yield Finding.refused("server", refusal)
+        return
+    try:
+        yield Finding("server", "fine", f"PostgreSQL {session.version}")
+        found = session.look(lambda state: find_readable(state, source.table))
+        kept = f"{found.sql} has {len(found.columns)} columns that {found.role} may read"
+        yield Finding("table", "fine", kept)
+        excess = session.look(lambda state: excess_of(state, found))
+    except Refused as refusal:
+        yield Finding.refused("table", refusal)
+        return
+    finally:
+        session.close()
+    for right in excess:
+        undo = right.undo or "Use another role, that of `A role that may only read` in the docs"
+        yield Finding("rights", "too much", f"The role {found.role} {right.what}", undo)
+    if not excess:
+        yield Finding("rights", "fine", f"The role {found.role} may only read")

@@ -14,21 +14,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Literal
 
 from ...frozen import dataclass
-from ..source.calendar import EVER, INSTANT, LOCAL, NEVER
-from ..sql.dialect import LONGEST, Counted, Dialect
-from ..sql.steps import between
-from ..storage import (
-    Day,
-    Fixed,
-    Floating,
-    Integer,
-    Moment,
-    Opaque,
-    Storage,
-    Text,
-    Truth,
-    Written,
-)
+from ..sql.dialect import EVER, INSTANT, LOCAL, LONGEST, NEVER, Counted, Dialect
+from ..sql.grid_values import between
+from ..storage import Day, Fixed, Floating, Integer, Moment, Opaque, Storage, Text, Truth, Written
 
 _MICRO = timedelta(microseconds=1)
 _FIRST = datetime.min - datetime(1970, 1, 1)

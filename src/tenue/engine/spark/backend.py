@@ -16,7 +16,7 @@ from ..registry import Backend, Load
 from ..source.location import Cluster, Distributed, InSpark
 
 if TYPE_CHECKING:
-    from ..duckdb.describe import Described
+    from ..duckdb.profile import Described
 
 
 class _Spark(Backend):
@@ -30,19 +30,19 @@ class _Spark(Backend):
 
     def open_table(self, source: InSpark) -> tuple[tuple[str, ...], Load]:
         _refuse_without_driver()
-        from .whole import open_table
+        from .engine import open_table
 
         return open_table(source)
 
     def open_tally(self, source: InSpark, memory: int) -> AbstractContextManager[Tallied]:
         _refuse_without_driver()
-        from .tally import open_tally
+        from .engine import open_tally
 
         return open_tally(source)
 
     def describe(self, source: InSpark, *, values: bool) -> list[Described]:
         _refuse_without_driver()
-        from .whole import describe
+        from .engine import describe
 
         return describe(source, values=values)
 
@@ -52,7 +52,7 @@ class _Spark(Backend):
         what = f"The table {'.'.join(source.table)}" if source.table else "Parquet files"
         yield Finding("source", "fine", f"{what} in Spark")
         try:
-            from .doctor import examine
+            from .engine import examine
         except ImportError:
             install = "pip install 'tenue[spark]'"
             yield Finding("driver", "missing", "The package pyspark is not installed", install)

@@ -15,9 +15,8 @@ from collections.abc import Sequence
 from typing import Literal
 
 from ...frozen import dataclass
-from ..source.calendar import EVER, INSTANT, LOCAL, NEVER
-from ..sql.dialect import LONGEST, Counted, Dialect
-from ..sql.whole import Whole
+from ..sql.dialect import EVER, INSTANT, LOCAL, LONGEST, NEVER, Counted, Dialect
+from ..sql.int_expr import Whole
 from ..storage import Day, Fixed, Floating, Integer, Moment, Nothing, Opaque, Storage, Text, Truth
 
 ZONED = "TIMESTAMP"

@@ -22,13 +22,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...errors import EngineFault
-from ...noise.keyed import fresh_key, numbered_words
+from ...noise.keyed_stream import fresh_key, numbered_words
 from ...noise.source import Source
 from ..contract import FAULT, Numbers, Part
-from ..parts import check_parts, write_part
+from ..passes.parquet_parts import check_parts, write_part
 from . import session
-from .session import quiet
-from .watch import watched
+from .session import quiet, watched
 
 if TYPE_CHECKING:
     import pyarrow

@@ -1,32 +1,243 @@
 """A request, written anew as one SELECT.
 
+Guarantee
+    A sum over up to 2^40 rows stays below 2^126, so the type that holds it cannot overflow. What
+    might not is refused from the bounds alone.
+
 Rows are grouped by the *stored* values of category keys, as the plain query would do, and only the
 groups are then turned into category numbers and added up: as fast as the engine's own GROUP BY, and
 what is not declared still ends in no cell. Where people have limits, `people/` chooses among the
-rows first, and what it chose is measured. Totals are exact sums of integers; see `steps.py` and
-`product.py` for why they cannot overflow.
+rows first, and what it chose is measured. Totals are exact sums of integers; see `grid_values.py`
+and `statement.py` for why they cannot overflow.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from datetime import date
+from itertools import pairwise
 from typing import Any
 
+from ...arguments import whole
 from ...errors import refuse
 from ...frozen import dataclass
-from ...schema import Bounded, Category
+from ...schema import Boolean, Bounded, Category, Column, Date, Datetime
 from ..contract import Cells
-from ..request import CellKey, Group, Measure, People, Pieces, Request
+from ..request import Bin, Calendar, CellKey, Factor, Group, Measure, People, Pieces, Request
 from ..storage import Fixed, Floating, Integer, Text, Written
-from .cell import stored_cell
-from .formula import logical_table
-from .logical import Logical, Stored, unfit
-from .piece import is_quick, piece_of
-from .predicate import truth
-from .product import check_product, product
-from .steps import first_step, last_step
+from .grid_values import DAY, counts, first_step, last_step
+from .int_expr import Whole, integer
+from .logical_table import Logical, Stored, logical_table, truth, unfit
+
+
+def is_quick(key: Pieces, column: Column) -> bool:
+    """Whether the piece of each row is quick to compute: a quotient, or one comparison."""
+    if not isinstance(column, Bounded):
+        return False
+    inside = [s for s in key.starts if first_step(column) < s <= last_step(column)]
+    return len(inside) < 2 or _width(inside) is not None
+
+
+def piece(key: Pieces, logical: Logical) -> str:
+    """The SQL of a piece's number; never NULL, for rows without a value have a piece of their own.
+
+    Where pieces are equally wide it is a quotient; else a tree of comparisons, whose depth is the
+    logarithm of their number.
+    """
+    return piece_of(key, logical, logical.value(logical.column(key.column).name))
+
+
+def piece_of(key: Pieces, logical: Logical, name: str) -> str:
+    """The same, given the name of the column's logical value."""
+    column = logical.column(key.column)
+    missing = key.cells - 1
+    if isinstance(column, Bounded):
+        steps = Whole(name, first_step(column), last_step(column), logical.dialect)
+        found = _of_steps(key.starts, steps)
+    elif isinstance(column, Category):
+        found = _of_classes(key.classes, name)
+    elif isinstance(column, Boolean):
+        off, on = key.classes
+        found = f"CASE WHEN {name} THEN {on} ELSE {off} END"
+    else:
+        raise unfit(column, "has no pieces")
+    return f"CASE WHEN {name} IS NULL THEN {missing} ELSE {found} END"
+
+
+def _width(starts: Sequence[int]) -> int | None:
+    """How wide pieces are, if all are alike."""
+    width = starts[1] - starts[0]
+    return width if all(b - a == width for a, b in pairwise(starts)) else None
+
+
+def _of_steps(starts: Sequence[int], steps: Whole) -> str:
+    inside = [start for start in starts if steps.low < start <= steps.high]
+    below = sum(start <= steps.low for start in starts)
+    if len(inside) < 2:
+        return _halved(inside, below, steps.sql)
+    width = _width(inside)
+    if width is None:
+        return _halved(inside, below, steps.sql)
+    within = steps.clamp(inside[0] - 1, inside[-1])
+    # the lowest piece may be wider than the others: it is where the quotient would be negative
+    whole = within.plus(width - inside[0]).clamp(0, width * len(inside))
+    return whole.floor_divide(width).plus(below).sql
+
+
+def _halved(starts: Sequence[int], first: int, steps: str) -> str:
+    if not starts:
+        return str(first)
+    middle = len(starts) // 2
+    low = _halved(starts[:middle], first, steps)
+    high = _halved(starts[middle + 1 :], first + middle + 1, steps)
+    return f"CASE WHEN {steps} < {integer(starts[middle])} THEN {low} ELSE {high} END"
+
+
+def _of_classes(classes: Sequence[int], number: str) -> str:
+    if list(classes) == list(range(len(classes))):
+        return number
+    # neighbours of one class are one run, and runs are pieces of the category's number
+    starts = [i for i in range(1, len(classes)) if classes[i] != classes[i - 1]]
+    return _chosen([classes[0], *(classes[i] for i in starts)], starts, number)
+
+
+def _chosen(classes: Sequence[int], starts: Sequence[int], number: str) -> str:
+    if not starts:
+        return str(classes[0])
+    middle = len(starts) // 2
+    low = _chosen(classes[: middle + 1], starts[:middle], number)
+    high = _chosen(classes[middle + 1 :], starts[middle + 1 :], number)
+    return f"CASE WHEN {number} < {starts[middle]} THEN {low} ELSE {high} END"
+
+
+# -- The cell that a row is in ---------------------------------------------------------------------
+
+_HOUR = DAY // 24
+_DAY_ZERO = date(1970, 1, 1).toordinal()
+
+
+def stored_cell(key: CellKey, logical: Logical) -> str:
+    """The SQL of a cell's number, or for a `Group` that of the stored value; NULL in no cell."""
+    column = logical.column(key.column)
+    if not isinstance(key, Group) or logical.is_computed(key.column):
+        return cell(key, logical)
+    if not isinstance(column, Category | Boolean):
+        raise unfit(column, "has no declared cells")
+    return logical.raw(column.name)
+
+
+def cell(key: CellKey, logical: Logical) -> str:
+    """The SQL of a cell's number, from 0 to one less than the key has; NULL in no cell."""
+    column = logical.column(key.column)
+    if isinstance(key, Group):
+        if logical.is_computed(key.column) and isinstance(column, Bounded):
+            return _cell(logical.steps(column), Bin(key.column, 1, 0, key.cells))
+        if not isinstance(column, Category | Boolean):
+            raise unfit(column, "has no declared cells")
+        return f"CAST({logical.value(column.name)} AS INTEGER)"
+    if isinstance(key, Pieces):
+        return piece(key, logical)
+    if isinstance(key, Bin):
+        if not isinstance(column, Bounded):
+            raise unfit(column, "has no bins")
+        return _cell(logical.steps(column).floor_divide(key.width), key)
+    if not isinstance(column, Date | Datetime):
+        raise unfit(column, "has no calendar")
+    return _cell(_calendar(key, column, logical), key)
+
+
+def _cell(index: Whole, key: Bin | Calendar) -> str:
+    if key.first <= index.low and index.high < key.first + key.cells:
+        return index.plus(-key.first).sql
+    first, last = max(key.first, index.low), min(key.first + key.cells - 1, index.high)
+    if first > last:
+        return f"CAST(NULL AS {index.dialect.long})"
+    ends = f"{integer(first)} AND {integer(last)}"
+    return f"CASE WHEN {index.sql} BETWEEN {ends} THEN {index.plus(-key.first).sql} END"
+
+
+def _calendar(key: Calendar, column: Date | Datetime, logical: Logical) -> Whole:
+    low, _, grid = counts(column)
+    count = logical.steps(column).times(grid).plus(low)
+    if key.part == "hour":
+        return count.floor_divide(_HOUR) if isinstance(column, Datetime) else count.times(24)
+    days = count if isinstance(column, Date) else count.floor_divide(DAY)
+    if key.part == "day":
+        return days
+    if key.part == "week":
+        return days.plus(3).floor_divide(7)
+    dialect = logical.dialect
+    day = logical.stage(column.name, [lambda _: dialect.date(days.sql)])
+    sql = dialect.part("year", day)
+    if key.part != "year":
+        many = 4 if key.part == "quarter" else 12
+        sql = f"({sql} * {many} + {dialect.part(key.part, day)} - 1)"
+    return Whole(sql, _index(key.part, days.low), _index(key.part, days.high), dialect)
+
+
+def _index(part: str, days: int) -> int:
+    day = date.fromordinal(days + _DAY_ZERO)
+    if part == "year":
+        return day.year
+    return (
+        day.year * 4 + (day.month - 1) // 3 if part == "quarter" else day.year * 12 + day.month - 1
+    )
+
+
+# -- Products of powers of columns, whose sums are exact -------------------------------------------
+
+_MOST_ROWS = 2**40
+_HUGE = 2**126
+
+
+def check_product(factors: Sequence[Factor], declared: Mapping[str, Column]) -> int:
+    """The largest size of the product; refused if a sum of such products might be too large.
+
+    Parameters
+        factors: see `Factor`; every column is declared.
+        declared: all declared columns, by name in any case.
+    """
+    largest = 1
+    for factor in factors:
+        column = declared[factor.column]
+        if not isinstance(column, Bounded):
+            raise unfit(column, "has no moments")
+        if whole(factor.power, "power") == 0:
+            continue
+        ends = (first_step(column) - factor.shift, last_step(column) - factor.shift)
+        size = max(1, *map(abs, ends))
+        # the power itself may be too large to compute
+        bits = (size.bit_length() - 1) * factor.power
+        largest = largest * size**factor.power if bits < _HUGE.bit_length() else _HUGE
+        if largest * _MOST_ROWS > _HUGE:
+            names = ", ".join(dict.fromkeys(f"`{factor.column}`" for factor in factors))
+            most = (_HUGE // _MOST_ROWS).bit_length() - 1
+            raise refuse("engine.product-sum-too-large", names=names, bit_length=most)
+    return largest
+
+
+def product(factors: Sequence[Factor], logical: Logical) -> str:
+    """The SQL of the product; NULL where one of the columns is missing."""
+    for factor in factors:
+        logical.column(factor.column)
+    largest = check_product(factors, logical.table.declared)
+    kind = logical.dialect.holding(-largest, largest)
+    terms, there = ["1"], []
+    for factor in factors:
+        column = logical.column(factor.column)
+        assert isinstance(column, Bounded)  # noqa: S101 - `check_product` refused the others
+        steps = logical.steps(column)
+        if factor.power == 0:
+            there.append(f"{steps.sql} IS NOT NULL")
+            continue
+        terms += [f"CAST({steps.plus(-factor.shift).sql} AS {kind})"] * factor.power
+    made = " * ".join(terms[1:] or terms)
+    return f"CASE WHEN {' AND '.join(there)} THEN {made} END" if there else made
+
+
+# -- A request, written anew as one SELECT ---------------------------------------------------------
 
 _SINGLE, _DOUBLE = 2**24 - 1, 2**53 - 1
 _MOST_VALUES = 1 << 20

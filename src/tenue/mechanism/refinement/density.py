@@ -9,14 +9,14 @@ from itertools import pairwise
 from math import lcm
 from typing import Any
 
+from ...arguments import exact, law_epsilon
 from ...errors import refuse
 from ...noise.source import Source
-from ...number import exact, law_epsilon
 from ...prior.density import Density
 from ...prior.histogram import Histogram
 from ...prior.points import numeric_place
-from .factor import Factors, power_below
 from .points import log_of
+from .update_factors import Factors, power_below
 
 Ball = tuple[Fraction, Fraction]
 

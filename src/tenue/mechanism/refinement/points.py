@@ -13,14 +13,14 @@ from typing import Any
 
 import numpy as np
 
+from ...arguments import law_epsilon
 from ...errors import refuse
 from ...noise.law import checked_source
 from ...noise.source import Source
-from ...number import law_epsilon
-from ...prior.distance.value import Metric
-from ...prior.draw import checked_size, picks
-from ...prior.finite import Finite, shown_value, shown_values
-from .factor import Factors, power_below
+from ...prior.belief import Finite, shown_value, shown_values
+from ...prior.distance import Metric
+from ...prior.normalise import checked_size, picks
+from .update_factors import Factors, power_below
 
 
 def log_of(ratio: Fraction) -> float:

@@ -10,8 +10,8 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from ..exact import uniform
 from ..law import Ints, Real
+from ..samplers import uniform
 from ..source import Source
 from .ball import sum_of_sizes, sum_of_squares
 

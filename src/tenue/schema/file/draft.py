@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from ...arguments import checked_call
 from ...errors import refuse
-from ...number import checked_call
+from ..case_insensitive import is_column_name, is_identifier
 from ..column import ROLES
-from ..literal import key, literal, plain
-from ..named import is_column_name, is_identifier
-from .blank import BLANK
-from .declaration import KEYS
+from ..toml_values import key, literal, plain
+from .columns import KEYS
+from .section import BLANK
 
 _HEAD = f"""\
 # Everything public about one table. Fill every {literal(BLANK)}: the file does not load before.

@@ -1,4 +1,8 @@
-"""One section of the file, read key by key; what is wrong is noted and reading goes on."""
+"""One section of a schema file, read key by key; what is wrong is noted and reading goes on.
+
+A blank never loads. What the holder must say cannot be guessed, and above all it cannot be read
+from the rows.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +13,43 @@ from typing import TypeVar
 
 from ...errors import Refused, nearest
 from ...frozen import dataclass
-from ..literal import show
-from .blank import hint, is_blank
-from .lines import Path
-from .mistake import Mistakes
+from ..toml_values import show
+from .text import KeyPath, Mistakes
+
+BLANK = "FILL IN"
+"""The text a draft writes where the holder must decide."""
+
+_SHORT = "?"
+_HINTS = {
+    "name": "Write the name that questions will use for this table",
+    "unit": 'Write "record" if every person has one row, else the column that names the person',
+    "neighbours": 'Write "replace" if the number of rows is public, else "add-or-remove"',
+    "bounds": (
+        "Write the least and the greatest value any person could have, "
+        "known without looking at the rows"
+    ),
+    "grid": "Write the step between values, such as 1 or 0.01",
+    "categories": (
+        "List every category a row could hold, known without looking at the rows, or remove "
+        "this key and write taxonomy = a file"
+    ),
+    "total": "Write the epsilon that all analysts together may ever spend, such as 1.0",
+    "role": 'Write "quasi-identifier", "confidential", "identifier" or "other"',
+    "rows_per_unit": "Write the most rows that are kept of one person",
+}
+
+
+def is_blank(value: object, key: str) -> bool:
+    """Whether the value is a marked blank; "?" is one too, but may be the name of a category."""
+    return value == BLANK or (value == _SHORT and key not in ("categories", "missing"))
+
+
+def hint(key: str) -> str:
+    """How to fill the blank in `key`."""
+    return _HINTS.get(key, f"Write a value for `{key}`")
+
+
+# -- One section of the file, read key by key; what is wrong is noted and reading goes on ----------
 
 T = TypeVar("T")
 
@@ -32,11 +69,11 @@ class Section:
     """The keys of one section. Every method gives None where the key is absent or wrong."""
 
     values: Mapping[str, object]
-    path: Path
+    path: KeyPath
     mistakes: Mistakes
 
     @classmethod
-    def read(cls, value: object, path: Path, mistakes: Mistakes) -> Section | None:
+    def read(cls, value: object, path: KeyPath, mistakes: Mistakes) -> Section | None:
         """The section at `path`; a mistake if it is not one."""
         if isinstance(value, Mapping):
             return cls(value, path, mistakes)
@@ -75,7 +112,7 @@ class Section:
                 self.mistakes.add(path, f"`{key}` is not stated", allowed, fix, at=self.path)
             return None
         value = self.values[key]
-        entries: dict[Path, object] = {(key,): value}
+        entries: dict[KeyPath, object] = {(key,): value}
         if isinstance(value, list):
             entries = {(key, entry): item for entry, item in enumerate(value)}
         blanks = [place for place, item in entries.items() if is_blank(item, key)]
@@ -125,7 +162,7 @@ class Section:
         return None if value is None else self.checked((key,), value, check, allowed, fix)
 
     def checked(
-        self, keys: Path, value: object, check: Callable[[object], T], allowed: str, fix: str
+        self, keys: KeyPath, value: object, check: Callable[[object], T], allowed: str, fix: str
     ) -> T | None:
         """The number `value`, found at `keys` below this section, if `check` lets it through."""
         path = (*self.path, *keys)

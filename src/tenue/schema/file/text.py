@@ -1,16 +1,273 @@
-"""How a schema file becomes plain values, each with its line."""
+"""How a schema file becomes plain values, each with its line; and all that is wrong with it.
+
+Neither `tomllib` nor `tomlkit` tells where a value was. This scanner walks a text that `tomllib`
+has already accepted, so it need not judge it: it only has to tell keys from what looks like keys
+inside strings, comments, arrays and inline tables.
+"""
 
 from __future__ import annotations
 
+import dataclasses
 import re
 import tomllib
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
+from dataclasses import field
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 
-from ...errors import InvalidSchema, Refused
-from ..literal import plain
-from .lines import Lines, find_lines
-from .mistake import Mistake, refusal
+from ...errors import InvalidSchema, Refused, refuse
+from ...frozen import dataclass
+from ...text import hanging
+from ..toml_values import plain
+
+KeyPath = tuple[str | int, ...]
+
+_DEEPEST = 50
+_BLANK = re.compile(r"[ \t]*")
+_BETWEEN = re.compile(r"(?:[ \t\r\n]+|#[^\n]*)*")
+_BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
+_SCALAR = re.compile(r"[^,\]}#\r\n]+")
+_STRING = re.compile(
+    r'"""(?:[^\\]|\\[\s\S])*?"""(?!")'
+    r"|'''[\s\S]*?'''(?!')"
+    r'|"(?:[^"\\\n]|\\.)*"'
+    r"|'[^'\n]*'"
+)
+
+
+class Lines:
+    """The line, counted from 1, of every key, section and array entry of a text."""
+
+    def __init__(self, known: Mapping[KeyPath, int] | None = None) -> None:
+        self._known = known
+
+    def of(self, path: KeyPath) -> int | None:
+        """The line of `path`, or of the nearest section around it; None if there is no text."""
+        if self._known is None:
+            return None
+        while path and path not in self._known:
+            path = path[:-1]
+        return self._known.get(path, 1)
+
+
+def find_lines(text: str) -> Lines:
+    """Finds the lines in a valid TOML text.
+
+    Example
+        >>> lines = find_lines('# about\\n[columns.age]\\nbounds = [\\n  0,\\n  120]\\n')
+        >>> lines.of(("columns", "age")), lines.of(("columns", "age", "bounds", 1))
+        (2, 5)
+        >>> lines.of(("columns", "age", "grid"))  # absent: its section
+        2
+    """
+    return Lines(_Scan(text).known())
+
+
+class _Scan:
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.at = 0
+        self.found: dict[KeyPath, int] = {}
+        self.newest: dict[KeyPath, int] = {}  # of each array of tables, the last entry
+        self.breaks = [match.start() for match in re.finditer("\n", text)]
+
+    def known(self) -> dict[KeyPath, int]:
+        section: KeyPath = ()
+        self._skip(_BETWEEN)
+        while self.at < len(self.text):
+            if self.text[self.at] == "[":
+                section = self._header()
+            else:
+                self._pair(section)
+            self._skip(_BETWEEN)
+        return self.found
+
+    def _skip(self, pattern: re.Pattern[str]) -> str:
+        match = pattern.match(self.text, self.at)
+        if match is None:  # only if the text were not TOML
+            self.at += 1
+            return ""
+        self.at = match.end()
+        return match.group()
+
+    def _record(self, path: KeyPath, start: int) -> None:
+        line = bisect_left(self.breaks, start) + 1
+        path = path[:_DEEPEST]
+        for length in range(1, len(path)):
+            self.found.setdefault(path[:length], line)
+        self.found[path] = line
+
+    def _header(self) -> KeyPath:
+        start = self.at
+        brackets = 2 if self.text.startswith("[[", self.at) else 1
+        self.at += brackets
+        *parents, last = self._keys()
+        path: KeyPath = ()
+        for parent in parents:
+            path = self._within((*path, parent))
+        path = (*path, last)
+        if brackets == 2:
+            self.newest[path] = self.newest.get(path, -1) + 1
+        path = self._within(path)
+        self.at += brackets
+        self._record(path, start)
+        return path
+
+    def _within(self, path: KeyPath) -> KeyPath:
+        return (*path, self.newest[path]) if path in self.newest else path
+
+    def _keys(self) -> list[str]:
+        keys = [self._key()]
+        while self.text.startswith(".", self.at):
+            self.at += 1
+            keys.append(self._key())
+        return keys
+
+    def _key(self) -> str:
+        self._skip(_BLANK)
+        quoted = self.text[self.at] in "\"'"
+        word = self._skip(_STRING if quoted else _BARE_KEY)
+        self._skip(_BLANK)
+        return str(tomllib.loads(f"key = {word}")["key"]) if quoted else word
+
+    def _pair(self, section: KeyPath) -> None:
+        start = self.at
+        path = (*section, *self._keys())
+        self.at += 1  # the equals sign
+        self._skip(_BLANK)
+        self._record(path, start)
+        self._value(path)
+
+    def _value(self, path: KeyPath) -> None:
+        first = self.text[self.at]
+        if first in "\"'":
+            self._skip(_STRING)
+        elif first == "[":
+            self._array(path)
+        elif first == "{":
+            self._inline_table(path)
+        else:
+            self._skip(_SCALAR)
+
+    def _array(self, path: KeyPath) -> None:
+        self.at += 1
+        entry = 0
+        while self._next() != "]":
+            self._record((*path, entry), self.at)
+            self._value((*path, entry))
+            entry += 1
+        self.at += 1
+
+    def _inline_table(self, path: KeyPath) -> None:
+        self.at += 1
+        while self._next() != "}":
+            self._pair(path)
+        self.at += 1
+
+    def _next(self) -> str:
+        self._skip(_BETWEEN)
+        if self.text.startswith(",", self.at):
+            self.at += 1
+            self._skip(_BETWEEN)
+        return self.text[self.at]
+
+
+# -- What is wrong with a schema file: all of it, gathered before anything is refused --------------
+
+_LISTED = 20
+_RULE = "A schema loads only without mistakes"
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """One thing to correct.
+
+    `line` counts from 1, and is the section's line when a key is absent; it is None when there is
+    no file. `where` is the key, such as `columns.income.bounds`.
+    """
+
+    line: int | None
+    where: str
+    what: str
+    allowed: str
+    fix: str
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.what} {self.allowed} {self.fix}".removeprefix(": ")
+
+    @property
+    def place(self) -> str:
+        """The line and the key, as far as there are any."""
+        line = "" if self.line is None else f"line {self.line}"
+        return ", ".join(filter(None, (line, self.where)))
+
+
+@dataclasses.dataclass
+class Mistakes:
+    """A list of mistakes that grows while a file is read."""
+
+    lines: Lines = field(default_factory=Lines)
+    found: list[Mistake] = field(default_factory=list)
+
+    def add(
+        self, path: KeyPath, what: str, allowed: str, fix: str, *, at: KeyPath | None = None
+    ) -> None:
+        """Notes a mistake in the key `path`, on the line of `at` if that is another."""
+        said = Refused(what, allowed, fix)
+        line = self.lines.of(path if at is None else at)
+        self.found.append(Mistake(line, _name(path), said.what, said.allowed, said.fix))
+
+    def add_refusal(self, path: KeyPath, refused: Refused) -> None:
+        """Notes what another room has refused."""
+        self.add(path, refused.what, refused.allowed, refused.fix)
+
+    def stop(self, file: str) -> None:
+        """Refuses the file if anything was wrong with it."""
+        if self.found:
+            raise refusal(self.found, file)
+
+
+def refusal(mistakes: Sequence[Mistake], file: str) -> Refused:
+    """One refusal that says every mistake; its `mistakes` has them as records, by line."""
+    ordered = tuple(sorted(mistakes, key=lambda mistake: mistake.line or 0))
+    if len(ordered) == 1:
+        only = ordered[0]
+        return InvalidSchema(
+            f"{', '.join(filter(None, (file, only.place)))}: {only.what}",
+            only.allowed,
+            only.fix,
+            code="schema-mistakes",
+            mistakes=ordered,
+            file=file,
+        )
+    rules = {mistake.allowed for mistake in ordered}
+    rule = rules.pop() if len(rules) == 1 else None  # what holds of all is said once
+    lines = [
+        str(mistake) if rule is None else f"{mistake.place}: {mistake.what} {mistake.fix}"
+        for mistake in ordered[:_LISTED]
+    ]
+    if len(ordered) > _LISTED:
+        lines.append(f"and {len(ordered) - _LISTED} more, which are told when these are corrected.")
+    listed = "".join("\n" + hanging(line, "  * ") for line in lines)
+    return refuse(
+        "schema.schema-mistakes",
+        mistakes=ordered,
+        file=file,
+        many=len(ordered),
+        rule=rule or _RULE,
+        listed=listed,
+    )
+
+
+def _name(path: KeyPath) -> str:
+    name = ""
+    for part in path:
+        name += f"[{part}]" if isinstance(part, int) else f".{part}"
+    return name.removeprefix(".")
+
+
+# -- How a schema file becomes plain values, each with its line ------------------------------------
 
 _LARGEST = 1_000_000
 _POSITION = re.compile(r" \(at line (\d+), column \d+\)$")

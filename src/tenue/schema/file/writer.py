@@ -16,7 +16,7 @@ from tomlkit.exceptions import TOMLKitError
 from tomlkit.items import InlineTable
 
 from ...errors import refuse
-from ..literal import key, literal, same
+from ..toml_values import key, literal, same
 
 _WIDEST = 80
 _ENTRIES = ("columns", "questions")

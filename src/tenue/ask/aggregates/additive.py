@@ -1,0 +1,359 @@
+"""Ways to answer counts, sums and means: which components get which noise, and why that is private.
+
+Under add-or-remove one row touches one cell: a mechanism that is ε-private for the cell of a row is
+ε-private for all cells together. Under replace a row may leave one cell and enter another; then
+each cell gets an add-or-remove mechanism at ε/2. Without groups, replace has shapes of its own.
+A unit with up to r rows moves an answer r times as far; with groups its rows may lie in several
+cells, and then noise is calibrated to the sum over cells: discrete Laplace, never a shape that pays
+for every touched cell. Where the holder states between which ends a person's sum counts, sums may
+be cut there instead of at so many rows: then a unit moves a sum by what its own sum may be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+from functools import cached_property, lru_cache, partial
+
+from ...mechanism.additive_noise import Component, Term
+from ...noise.box.law import OptimalBox, Signs
+from ...noise.criterion import Criterion
+from ...noise.discrete_laplace import DiscreteLaplace
+from ...noise.law import GridLaw
+from ...noise.optimal import Optimal
+from ...privacy.loss import EpsilonDelta
+from ...sensitivity import worst_case
+from ..question import Aggregate
+from .contract import ANYTHING, Asked, Block, Family, Function, Levels
+from .mean import Mean, MeanOfAll
+from .noise import CUT_BY_PERSON, MOST_IN_A_BOX, Atom, SumNoise, atom_sensitivity, box_noise
+from .reading import Linear, Reading
+from .strategy import Setting, Strategy, merged, score_of, split
+
+
+class AdditiveFamily(Family):
+    """COUNT, SUM, AVG, and the count of different units."""
+
+    functions = (
+        Function("COUNT", "count", ANYTHING, rows=True),
+        Function("SUM", "sum"),
+        Function("AVG", "avg"),
+    )
+    sharing = frozenset({"count", "sum", "avg"})
+    kinds = sharing | {"units"}
+
+    def ways(
+        self,
+        asked: Asked,
+        setting: Setting,
+        price: EpsilonDelta,
+        wanted: Criterion,
+        *,
+        aside: bool = False,
+    ) -> list[Strategy]:
+        """aside: counts have a noise of their own beside means: where replace is remove and add, a
+        pair that serves a mean is worse for the count."""
+        if aside:
+            return self._counts_aside(asked, setting, price, wanted)
+        found = _ways(_Builder(asked, setting, price, wanted))
+        if all(stated.per_unit is None for stated in setting.ranges.values()):
+            return found
+        by_person = _Builder(asked, setting, price, wanted, by_person=True)
+        if any(by_person.cut(column) is not None for column in by_person.sums):
+            for strategy in _ways(by_person):
+                found.append(replace(strategy, name=strategy.name + CUT_BY_PERSON))
+        return found
+
+    def _counts_aside(
+        self, asked: Asked, setting: Setting, price: EpsilonDelta, wanted: Criterion
+    ) -> list[Strategy]:
+        counts = [a for a in asked if a.kind == "count"]
+        rest = [a for a in asked if a not in counts]
+        if not counts or not rest:
+            return []
+        both = []
+        for some in (counts, rest):
+            share = price // len(asked) * len(some)
+            ways = self.ways(some, setting, share, wanted)
+            both.append(min(ways, key=lambda one: score_of(one, wanted)))
+        return [merged(" + ".join(dict.fromkeys(one.name for one in both)), both)]
+
+    def blocks(self, asked: Asked, setting: Setting, levels: Levels) -> list[Block]:
+        """Counts of units: a unit is in few cells, once in each, however many rows it has."""
+
+        def at(aggregate: Aggregate, price: Fraction) -> Strategy:
+            law = DiscreteLaplace(sensitivity=setting.units_moved, epsilon=price)
+            noise = SumNoise("discrete Laplace", (Component("units"),), law, price)
+            reading = Linear((Term(0, 0, Fraction(1)),), grid=Fraction(1))
+            return Strategy(noise.name, (noise,), {aggregate: reading})
+
+        return [partial(at, aggregate) for aggregate in asked]
+
+    def declared(self, asked: Asked, setting: Setting, rows: int) -> dict[Aggregate, Reading]:
+        """Counts of all rows, where their number is public."""
+        if not setting.all_public:
+            return {}
+        return {
+            a: Linear((), Fraction(rows), grid=Fraction(1))
+            for a in asked
+            if a.kind == "count" and (a.column is None or a.column in setting.never_missing)
+        }
+
+
+def _ways(builder: _Builder) -> list[Strategy]:
+    setting = builder.setting
+    found: list[Strategy | None] = [builder.in_pairs()]
+    if builder.paired:
+        found.append(builder.one_by_one())
+        if setting.native_replace and len(builder.paired) == 1 and not builder.rows_with_pair:
+            found.append(builder.in_pairs(shape="same-sign"))
+    if len(builder.atoms) > 1 and not builder.means and not builder.scattered:
+        found.extend(builder.in_a_box())
+    if not builder.paired and len(builder.atoms) == 1 and builder.sums and not builder.scattered:
+        found.append(builder.in_pairs(law="discrete Laplace"))
+    return [strategy for strategy in found if strategy is not None]
+
+
+@lru_cache(maxsize=256)
+def _optimal(sensitivity: int, epsilon: Fraction, wanted: Criterion) -> GridLaw:
+    """The same law for the same numbers: to find its core takes longer than all else of a plan."""
+    return Optimal(sensitivity=sensitivity, epsilon=epsilon, minimise=wanted).on_grid(1)
+
+
+class _Builder:
+    def __init__(
+        self,
+        aggregates: Sequence[Aggregate],
+        setting: Setting,
+        price: EpsilonDelta,
+        wanted: Criterion,
+        *,
+        by_person: bool = False,
+    ) -> None:
+        """by_person: sums are cut by person where the holder stated ends for that."""
+        self.by_person = by_person
+        self.aggregates = aggregates
+        self.setting = setting
+        self.price = price
+        self.wanted = wanted
+        # means over all rows of a table whose size is public need only the sum
+        self.public_means = [
+            a for a in aggregates if a.kind == "avg" and setting.rows_public(a.column or "")
+        ]
+        self.means = [a for a in aggregates if a.kind == "avg" and a not in self.public_means]
+        self.sums = list(
+            dict.fromkeys(
+                a.column or "" for a in aggregates if a.kind == "sum" or a in self.public_means
+            )
+        )
+        self.counts = list(
+            dict.fromkeys(self._count_name(a.column) for a in aggregates if a.kind == "count")
+        )
+        self.paired = self._paired_columns()
+        self.rows_with_pair = bool(self.paired) and "" in self.counts and not self._same_rows(0)
+
+    def _count_name(self, column: str | None) -> str:
+        """Counts of columns that are never missing are counts of rows."""
+        return "" if column is None or column in self.setting.never_missing else column
+
+    def _same_rows(self, index: int) -> bool:
+        return self.paired[index] in self.setting.never_missing
+
+    def _paired_columns(self) -> list[str]:
+        """Columns whose count and sum are both wanted: one pair serves both, and the mean."""
+        columns = dict.fromkeys(a.column or "" for a in self.means)
+        for column in self.sums:
+            counted = self._count_name(column) in self.counts
+            if counted and not self.setting.rows_public(column) and self.cut(column) is None:
+                columns[column] = None
+        return list(columns)
+
+    def cut(self, column: str) -> tuple[int, int] | None:
+        """The ends at which a person's sum of the column is cut, if sums are cut so."""
+        means = {a.column for a in self.aggregates if a.kind == "avg"}
+        usable = self.by_person and column not in means
+        return self.setting.ranges[column].per_unit if usable else None
+
+    @property
+    def scattered(self) -> bool:
+        """Whether one unit may move several cells."""
+        several = any(self.cut(c) is not None for c in self.sums) and self.setting.unit_cells != 1
+        return self.setting.scattered or several
+
+    @property
+    def atoms(self) -> list[tuple[str, str]]:
+        """The linear numbers wanted: ("count", column or "") and ("sum", column)."""
+        return [("count", c) for c in self.counts] + [("sum", c) for c in self.sums]
+
+    # -- one noise, and what is read off it ----------------------------------------------------
+
+    def _count(self, column: str, price: Fraction) -> Strategy:
+        epsilon = self.setting.law_epsilon(price, native=self.setting.native_replace)
+        kind = Component("present", column) if column else Component("rows")
+        law = DiscreteLaplace(sensitivity=self.setting.rows_per_unit, epsilon=epsilon)
+        noise = SumNoise("discrete Laplace", (kind,), law, price)
+        return Strategy(noise.name, (noise,), self._read_count(column, Term(0, 0, Fraction(1))))
+
+    def _sum(self, column: str, price: Fraction, only: str | None = None) -> Strategy:
+        epsilon = self.setting.law_epsilon(price, native=self.setting.native_replace)
+        sensitivity, ends = self._sum_sensitivity(column), self.cut(column)
+        if only == "discrete Laplace" or sensitivity == 1 or self.scattered:
+            law: GridLaw = DiscreteLaplace(sensitivity=sensitivity, epsilon=epsilon)
+            name = "discrete Laplace"
+        else:
+            law, name = _optimal(sensitivity, epsilon, self.wanted), "optimal"
+        kind = Component("unit-total", column, *ends) if ends else Component("total", column)
+        noise = SumNoise(name, (kind,), law, price)
+        return Strategy(name, (noise,), self._read_sum(column, Term(0, 0, Fraction(1))))
+
+    def _sum_sensitivity(self, column: str) -> int:
+        native, ends = self.setting.native_replace, self.cut(column)
+        if ends is not None:
+            neighbours = "replace" if native else "add-or-remove"
+            moved = int(worst_case.total(bounds=ends, neighbours=neighbours))
+            return moved * self.setting.unit_cells
+        asked = Aggregate("sum", column)
+        found = atom_sensitivity(asked, self.setting, signs="any", native=native)
+        assert found is not None  # noqa: S101 - None is for signs="same" only
+        return found.moved
+
+    def _pair(self, column: str, price: Fraction, shape: str, with_rows: bool) -> Strategy:
+        """Σ(high − x) and Σ(x − low).
+
+        A row moves them by (high − x, x − low), high − low in all: an L1 budget. A row without the
+        column moves the count of such rows instead. Under replace without groups the pair
+        (Σ(high − x), −Σ(x − low)) moves inside the same-sign ball of radius high − low.
+        """
+        r, times = self.setting.ranges[column], self.setting.rows_per_unit
+        width = (r.high - r.low) * times
+        above = Component("above", column, r.low, r.high)
+        if shape == "same-sign":
+            below = Component("minus-below", column, r.low, r.high)
+            box = OptimalBox(
+                sensitivities=[width, width], epsilon=price, minimise=self.wanted, signs="same"
+            )
+            noise = SumNoise("same-sign pair", (above, below), box, price)
+        else:
+            below = Component("below", column, r.low, r.high)
+            epsilon = self.setting.law_epsilon(price, native=False)
+            law = DiscreteLaplace(sensitivity=width, epsilon=epsilon)
+            noise = SumNoise("pair of discrete Laplace", (above, below), (law, law), price)
+            if with_rows:
+                single = DiscreteLaplace(sensitivity=times, epsilon=epsilon)
+                three = (above, below, Component("absent", column))
+                noise = replace(noise, components=three, law=(law, law, single))
+        return Strategy(noise.name, (noise,), self._read_pair(column, shape, with_rows))
+
+    # -- all of them ---------------------------------------------------------------------------
+
+    @cached_property
+    def _beside_pairs(self) -> tuple[list[str], list[str], Fraction]:
+        """The counts and sums that no pair holds, and the price of each noise."""
+        sums = [c for c in self.sums if c not in self.paired]
+        covered = {self._count_name(c) for c in self.paired}
+        if self.rows_with_pair:
+            covered.add("")
+        counts = [c for c in self.counts if c not in covered]
+        return counts, sums, split(self.price, len(self.paired) + len(sums) + len(counts)).epsilon
+
+    def in_pairs(self, shape: str = "L1", law: str | None = None) -> Strategy:
+        """Count and sum of a column together; what is left one by one; prices add up."""
+        counts, sums, price = self._beside_pairs
+        several = [
+            self._pair(column, price, shape, with_rows=self.rows_with_pair and number == 0)
+            for number, column in enumerate(self.paired)
+        ]
+        several += [self._count(column, price) for column in counts]
+        several += [self._sum(column, price, law) for column in sums]
+        if len(several) == 1:
+            return several[0]
+        return merged(" + ".join(dict.fromkeys(one.name for one in several)), several)
+
+    def one_by_one(self) -> Strategy | None:
+        """Every count and sum with its own share of epsilon: what others do."""
+        if self.means:
+            return None  # a mean from separate parts is never better than from a pair
+        price = split(self.price, len(self.atoms)).epsilon
+        several = [self._count(column, price) for column in self.counts]
+        several += [self._sum(column, price) for column in self.sums]
+        return merged("one by one", several)
+
+    def in_a_box(self) -> list[Strategy]:
+        """All counts and sums in one noise shaped to what one row can do to them together."""
+        if len(self.atoms) > MOST_IN_A_BOX:
+            return []
+        price = self.price.epsilon
+        found = []
+        if self.setting.native_replace:
+            found.append(self._box(price, price, "any"))
+        rows_apart = self.setting.law_epsilon(price, native=False)
+        if self._one_sign():
+            found.append(self._box(price, rows_apart, "same"))
+        elif not self.setting.native_replace:
+            found.append(self._box(price, rows_apart, "any"))
+        return found
+
+    def _one_sign(self) -> bool:
+        ranges = [self.setting.ranges[c] for c in self.sums]
+        ends = [self.cut(c) or (r.low, r.high) for c, r in zip(self.sums, ranges, strict=True)]
+        return all(low >= 0 or high <= 0 for low, high in ends)
+
+    def _box(self, price: Fraction, epsilon: Fraction, signs: Signs) -> Strategy:
+        native = signs == "any" and self.setting.native_replace
+        atoms: list[Atom] = []
+        readings: dict[Aggregate, Reading] = {}
+        for kind, column in self.atoms:
+            asked = Aggregate(kind, column or None)
+            ends = self.cut(column) if kind == "sum" else None
+            found = atom_sensitivity(asked, self.setting, signs=signs, native=native, cut=ends)
+            assert found is not None  # noqa: S101 - signs were looked at before
+            read = self._read_count if kind == "count" else self._read_sum
+            readings |= read(column, Term(0, len(atoms), found.weight))
+            atoms.append(found)
+        noise = box_noise(atoms, price, epsilon, self.wanted, signs)
+        return Strategy(noise.name, (noise,), readings)
+
+    # -- readings ------------------------------------------------------------------------------
+
+    def _read_count(self, column: str, term: Term) -> dict[Aggregate, Reading]:
+        return {
+            a: Linear((term,), grid=Fraction(1))
+            for a in self.aggregates
+            if a.kind == "count" and self._count_name(a.column) == column
+        }
+
+    def _read_sum(self, column: str, term: Term) -> dict[Aggregate, Reading]:
+        grid = self.setting.ranges[column].grid
+        scaled = replace(term, weight=term.weight * grid)
+        return {
+            a: Linear((scaled,), grid=grid) if a.kind == "sum" else MeanOfAll(scaled)
+            for a in self.aggregates
+            if a.column == column and (a.kind == "sum" or a in self.public_means)
+        }
+
+    def _read_pair(self, column: str, shape: str, with_rows: bool) -> dict[Aggregate, Reading]:
+        r, into = self.setting.ranges[column], dict[Aggregate, Reading]()
+        width = r.high - r.low
+        sign = -1 if shape == "same-sign" else 1
+        count = (Term(0, 0, Fraction(1, width)), Term(0, 1, Fraction(sign, width)))
+        rows = (*count, Term(0, 2, Fraction(1)))
+        total = (
+            Term(0, 0, r.grid * Fraction(r.low, width)),
+            Term(0, 1, sign * r.grid * Fraction(r.high, width)),
+        )
+        for a in self.aggregates:
+            if a.kind == "count":
+                name = self._count_name(a.column)
+                if name == self._count_name(column):
+                    into[a] = Linear(count, grid=Fraction(1))
+                elif name == "" and with_rows:
+                    into[a] = Linear(rows, grid=Fraction(1))
+            elif a.column == column and a.kind == "sum":
+                into[a] = Linear(total, grid=r.grid)
+            elif a.column == column and a in self.means:
+                into[a] = Mean(0, r.low * r.grid, r.high * r.grid, sign)
+        return into
+
+
+ADDITIVE = AdditiveFamily()

@@ -1,0 +1,279 @@
+"""Sums and means of skewed columns, cut above at a value that is chosen in private.
+
+Part of the price chooses the cut, by selection among powers of two, aimed at so many rows below the
+largest that it lies above them all with probability 1/1000 at most. The rest buys the sum of what
+is cut there, whose noise is smaller by as much as the cut is lower. The cut is released, so the
+noise may depend on it: prices add up.
+
+What is above the cut counts as the cut, so that the answer may be too small. By how much is a fact
+about the rows and is never told; an interval is about the cut values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+from functools import lru_cache, partial
+
+from ...engine.computed_column import Choice, Computed, Steps, Sum, Within
+from ...engine.request import Window
+from ...errors import Refused, refuse
+from ...frozen import dataclass
+from ...mechanism import rank_score
+from ...mechanism.additive_noise import Component, Part
+from ...mechanism.exponential_mechanism import Selection
+from ...noise.criterion import Criterion
+from ...noise.discrete_laplace import DiscreteLaplace
+from ...noise.joint import joint
+from ...noise.source import Source, require_safe
+from ...sensitivity import worst_case
+from ...text import exactly, readable, shortly
+from ..question import Aggregate
+from .contract import Asked, Block, Family, Levels
+from .reading import SHOWN_LEVEL, Expectation, Interval, Noisy, Parts, Reading
+from .strategy import Draw, Range, Rows, Setting, Strategy
+
+CLIPPED = {"sum": "clipped_sum", "avg": "clipped_avg"}
+"""What SUM and AVG become where they are cut."""
+NAME = "cut chosen by selection, then discrete Laplace"
+_CHOICE = Fraction(2, 5)
+"""The part of the price that chooses the cut."""
+_ABOVE_ALL = Fraction(1, 1000)
+BIAS = (
+    "Values above the cut count as the cut: the answer may be too small, by an amount that is not "
+    "told, and its interval is about the cut values."
+)
+UNASKED_NAME = 'clip "auto"'
+UNASKED = (
+    'Clip "auto" is never taken unasked: what is above a cut chosen in private counts as the cut, '
+    "so that the answer may be too small, and no ± covers that. It hurts where values are near the "
+    "upper bound."
+)
+"""Said where SUM and AVG are asked for without a cut."""
+
+
+@dataclass(frozen=True)
+class Clip(Part, Draw):
+    """A cut, and the sum, or the two sums that make a mean, of what is cut there.
+
+    selection: how the place of the cut among `places` is chosen.
+    choosing: what that costs; neighbours, rows_per_unit, law_epsilon: what the noise is made for.
+    """
+
+    places: tuple[int, ...]
+    selection: Selection
+    choosing: Fraction
+    neighbours: str
+    rows_per_unit: int
+    law_epsilon: Fraction
+
+    limits = (BIAS,)
+
+    @property
+    def source(self) -> str:
+        return "McSherry and Talwar 2007, then Ghosh, Roughgarden and Sundararajan 2009"
+
+    @property
+    def _own(self) -> Component:
+        return self.components[0]  # type: ignore[return-value]
+
+    @property
+    def column(self) -> str:
+        return self._own.column
+
+    @property
+    def mean(self) -> bool:
+        """Whether the count is needed too."""
+        return len(self.components) == 2
+
+    @property
+    def line(self) -> str:
+        what = "mean" if self.mean else "total"
+        return (
+            f"{self.name} on the {what} of {self.column}: epsilon {exactly(self.choosing)} chooses "
+            f"among {len(self.places)} cuts, aimed at rank {self.selection.score.rank} from above; "
+            f"epsilon {exactly(self.epsilon - self.choosing)} for the rest"
+        )
+
+    @property
+    def by_cut(self) -> Computed:
+        """The place of the lowest cut that a value does not exceed."""
+        cases = tuple((Within(self.column, None, cut), Sum(i)) for i, cut in enumerate(self.places))
+        return Computed(f"({self.column} by cut)", Choice(cases))
+
+    def at_cut(self, cut: int) -> Computed:
+        """The column, cut above."""
+        cases = (
+            (Within(self.column, None, cut), Steps(self.column)),
+            (Within(self.column, cut + 1, None), Sum(cut)),
+        )
+        return Computed(f"({self.column} cut)", Choice(cases))
+
+    @property
+    def window(self) -> Window:
+        score = self.selection.score
+        return Window(score.b, score.a, score.above, score.below, self.selection.reach)
+
+    def law_at(self, cut: int) -> DiscreteLaplace:
+        """The noise of each sum, if values lie between the lower bound and the cut."""
+        made_for = (self.mean, self.neighbours, self.rows_per_unit, self.law_epsilon)
+        return _law(self._own.low, cut, *made_for)
+
+    def check_draw(self, cells: int) -> None:
+        """The noise lies between that at the lowest and at the highest cut."""
+        self.selection.law.check_draw()
+        for cut in (self.places[0], self.places[-1]):
+            joint(self.law_at(cut)).check_draw(cells * len(self.components))
+
+    def released(self, rows: Rows, cells: Sequence[int], source: Source) -> list[list[int]]:
+        require_safe(source)
+        profile = rows.overall(self.by_cut, self.window)
+        place = self.selection.choose(profile.rows, profile.values, source)
+        cut, low = self.places[place], self._own.low
+        totals, found = rows.totals(self.at_cut(cut)), []
+        many = len(cells) * len(self.components)
+        noise = [extra for (extra,) in joint(self.law_at(cut)).steps(many, source).tolist()]
+        for cell in cells:
+            present, total = totals[cell]
+            truth = [cut * present - total, total - low * present] if self.mean else [total]
+            found.append([place, *(value + noise.pop() for value in truth)])
+        return found
+
+
+@lru_cache(maxsize=64)
+def _law(
+    low: int, cut: int, mean: bool, neighbours: str, rows: int, epsilon: Fraction
+) -> DiscreteLaplace:
+    moved = cut - low if mean else int(worst_case.total(bounds=(low, cut), neighbours=neighbours))
+    return DiscreteLaplace(sensitivity=moved * rows, epsilon=epsilon)
+
+
+@dataclass(frozen=True)
+class ClipReading(Reading):
+    """A sum or a mean of cut values."""
+
+    part: int
+    clip: Clip
+    grid: Fraction
+
+    def refuse_accuracy(self) -> Refused:
+        return refuse("ask.clip-with-accuracy")
+
+    def cut(self, noisy: Noisy) -> Fraction:
+        """Where values were cut."""
+        return self.clip.places[noisy[self.part][0]] * self.grid
+
+    def value(self, noisy: Noisy, rows: int | None) -> Fraction:
+        place, *numbers = noisy[self.part]
+        if not self.clip.mean:
+            return numbers[0] * self.grid
+        return self._mean(place, Fraction(numbers[0]), Fraction(numbers[1]))
+
+    def _mean(self, place: int, above: Fraction, below: Fraction) -> Fraction:
+        low, cut = self.clip._own.low, self.clip.places[place]
+        above, below = max(above, Fraction(0)), max(below, Fraction(0))
+        share = below / (above + below) if above + below > 0 else Fraction(1, 2)
+        return (low + (cut - low) * share) * self.grid
+
+    def interval(
+        self, parts: Parts, level: Fraction, noisy: Noisy, rows: int | None
+    ) -> Interval | None:
+        """About cut values. A mean holds both of its sums at once."""
+        place, *numbers = noisy[self.part]
+        noise = joint(self.clip.law_at(self.clip.places[place]))
+        if not self.clip.mean:
+            half = Fraction(noise.half_width(0, level))
+            return (numbers[0] - half) * self.grid, (numbers[0] + half) * self.grid
+        half = Fraction(noise.half_width(0, (1 + level) / 2))
+        above, below = numbers
+        if above + below <= 2 * half:
+            low, high = self.clip._own.low, self.clip.places[place]
+            return low * self.grid, high * self.grid
+        ends = (self._mean(place, above + s * half, below - s * half) for s in (1, -1))
+        low_end, high_end = ends
+        return low_end, high_end
+
+    def rows_above(self, level: Fraction) -> float:
+        """How many rows are above the cut at most, with that probability."""
+        aim = self.clip.selection.score.rank or 0
+        return aim + self.clip.selection.misses(float(max(1 - level, Fraction(1, 10**12))))
+
+    def size(self, parts: Parts, wanted: Criterion) -> float:
+        return float(1 / self.clip.epsilon)
+
+    def moved(self, parts: int, places: int) -> ClipReading:
+        return replace(self, part=self.part + parts)
+
+    def expect(self, alias: str, parts: Parts, rows: int | None) -> Expectation:
+        return Expectation(
+            alias,
+            None,
+            None,
+            None,
+            note="A cut is chosen in private, and what is above it counts as the cut: the answer "
+            "may be biased downwards. With 95 % at most "
+            f"{shortly(self.rows_above(SHOWN_LEVEL))} rows are above the cut.",
+        )
+
+    def remark(self, alias: str, noisy: Noisy) -> str:
+        cut = readable(self.cut(noisy))
+        rows = shortly(self.rows_above(SHOWN_LEVEL))
+        return (
+            f"`{alias}` is of values cut at {cut}, which was chosen in private; with 95 % at most "
+            f"{rows} rows are above it. What that leaves out may bias the answer, and is in no ±."
+        )
+
+
+class ClipFamily(Family):
+    """SUM and AVG that are cut above; asked with clip="auto" only."""
+
+    kinds = frozenset(CLIPPED.values())
+
+    def refuse_name(self, mechanism: str, names: Sequence[str]) -> Refused | None:
+        if NAME not in mechanism and mechanism != UNASKED_NAME:
+            return None
+        return refuse("ask.clip-mechanism-without-clip")
+
+    def blocks(self, asked: Asked, setting: Setting, levels: Levels) -> list[Block]:
+        """The choice sees all groups as one table: a row moves its score by 1 at most, replaced or
+        not; a unit has several rows."""
+
+        def at(aggregate: Aggregate, price: Fraction) -> Strategy:
+            stated = setting.ranges[aggregate.column or ""]
+            choosing = price * _CHOICE
+            cuts = cuts_of(stated, aggregate)
+            each = choosing / setting.rows_per_unit
+            score = rank_score.maximum(each, len(cuts), _ABOVE_ALL)
+            selection = Selection(replace(score, spared=None), 0, len(cuts) - 1, each)
+            mean = aggregate.kind == CLIPPED["avg"]
+            native = setting.native_replace and not mean
+            own = Component("total", aggregate.column or "", stated.low, stated.high)
+            clip = Clip(
+                NAME,
+                (own,) * (2 if mean else 1),
+                DiscreteLaplace(sensitivity=1, epsilon=price),
+                price,
+                places=cuts,
+                selection=selection,
+                choosing=choosing,
+                neighbours="replace" if native else "add-or-remove",
+                rows_per_unit=setting.rows_per_unit,
+                law_epsilon=setting.law_epsilon(price - choosing, native=native),
+            )
+            return Strategy(NAME, (clip,), {aggregate: ClipReading(0, clip, stated.grid)})
+
+        return [partial(at, aggregate) for aggregate in asked]
+
+
+def cuts_of(stated: Range, aggregate: Aggregate) -> tuple[int, ...]:
+    """Powers of two above the lowest value and what it may take away, and the upper bound."""
+    least = max(1, stated.low + 1, -stated.low)
+    powers = (1 << i for i in range(stated.high.bit_length() if stated.high > 0 else 0))
+    cuts = (*(cut for cut in powers if least <= cut < stated.high), stated.high)
+    if len(cuts) < 2:
+        raise refuse("ask.nothing-to-clip", name=aggregate.column)
+    return cuts
+
+
+CLIP = ClipFamily()

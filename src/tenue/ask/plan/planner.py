@@ -1,0 +1,523 @@
+"""What may be done with a question, decided without rows.
+
+What cannot share one noise shares the price, and the prices add up. No aggregate that is asked
+together with others is worse than asked alone for an equal part of the price: where a way to answer
+them together is worse for one of them, it is shown and not preferred.
+
+A plan names every admissible strategy with its expected error and price, and the one chosen: the
+least expected error for the caller's criterion. Two tables that share a schema have the same plan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+
+from ...arguments import Number, above_zero, fraction_of_one
+from ...arguments import Number as NumberGiven
+from ...engine.request import Measure, People, Request
+from ...engine.sql.statement import check_product
+from ...errors import Refused, nearest, refuse
+from ...frozen import dataclass
+from ...noise.criterion import Criterion, criterion
+from ...privacy.loss import NOTHING, SMALLEST, EpsilonDelta
+from ...schema import Bounded, Category, Schema
+from ...schema import Number as NumberColumn
+from ..aggregates.contract import Block
+from ..aggregates.reading import Reading, fold
+from ..aggregates.registry import FAMILIES, FAMILY_OF
+from ..aggregates.strategy import (
+    Range,
+    Setting,
+    Span,
+    Strategy,
+    merged,
+    no_worse,
+    score_of,
+    sizes,
+    split,
+)
+from ..question import (
+    Aggregate,
+    Applied,
+    Arithmetic,
+    Expression,
+    Output,
+    Question,
+    asked_of,
+    seen_by,
+)
+from .contribution_bounds import check_limited, spares, ways_to_keep
+from .plan import DECLARED, Candidate, Plan
+from .truncation import Limit, cut_count, limits_of, person_limits
+
+_SUREST = 1 - Fraction(1, 10**9)
+"""Selections cut their scores where less than that is left to miss."""
+
+
+def strategies(
+    aggregates: Sequence[Aggregate],
+    setting: Setting,
+    price: EpsilonDelta,
+    wanted: Criterion,
+    levels: Mapping[Aggregate, Fraction] | None = None,
+) -> list[Strategy]:
+    """Every admissible way, each at a total of at most the price.
+
+    levels: for values with a rank, those at which intervals are bought with part of the price.
+    """
+    ask = _Wanted(setting, price, wanted, levels or {})
+    if len(aggregates) == 1:
+        return ask.together(aggregates)
+    apart = ask.apart(aggregates)
+    yardstick = sizes(apart, wanted)
+    found: list[Strategy] = []
+    for way in (ask, replace(ask, aside=True)):
+        found += [
+            replace(one, preferred=no_worse(sizes(one, wanted), yardstick))
+            for one in way.together(aggregates, yardstick)
+        ]
+        if any(one.preferred for one in found):
+            return found
+    return [*found, apart]
+
+
+def levels_for(question: Question, interval: NumberGiven) -> Mapping[Aggregate, Fraction]:
+    """For each value with a rank, the level at which its interval is bought.
+
+    An operation on two answers holds both sides at once, each missing with half of what is allowed:
+    so what stands deeper in an expression is bought at a higher level.
+    """
+    level = fraction_of_one(interval, "interval")
+    found: dict[Aggregate, Fraction] = {}
+
+    def walk(expression: Expression, outside: Fraction) -> None:
+        if isinstance(expression, Arithmetic):
+            walk(expression.left, outside / 2)
+            walk(expression.right, outside / 2)
+        elif isinstance(expression, Applied):
+            walk(expression.of, outside)
+        elif isinstance(expression, Aggregate) and FAMILY_OF[expression.kind].buys_intervals:
+            found[expression] = max(found.get(expression, level), 1 - outside)
+
+    for output in question.outputs:
+        if isinstance(output, Output):
+            walk(output.expression, 1 - level)
+    if not found:
+        raise refuse("ask.interval-without-rank")
+    if max(found.values()) > _SUREST:
+        raise refuse("ask.interval-out-of-range", interval=interval)
+    return found
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    """What all aggregates of a question are asked with.
+
+    aside: whether what could share a noise has two, where one is worse for some of them.
+    """
+
+    setting: Setting
+    price: EpsilonDelta
+    wanted: Criterion
+    levels: Mapping[Aggregate, Fraction]
+    aside: bool = False
+
+    def apart(self, aggregates: Sequence[Aggregate]) -> Strategy:
+        """Each aggregate as if it were asked alone, for an equal part of the price."""
+        one = replace(self, price=split(self.price, len(aggregates)))
+        best = [
+            min(one.together([a]), key=lambda found: score_of(found, self.wanted))
+            for a in aggregates
+        ]
+        return merged("one by one", best)
+
+    def together(
+        self, aggregates: Sequence[Aggregate], yardstick: Mapping[Aggregate, float] | None = None
+    ) -> list[Strategy]:
+        """What can share a noise shares it; each block has a part of the price.
+
+        yardstick: how far off each aggregate is if asked alone. A noise that serves several
+            aggregates needs less than they would need alone; what it leaves over goes to all blocks
+            in proportion, so that every answer is better by the same factor.
+        """
+        sharing = [a for a in aggregates if a.kind in FAMILY_OF[a.kind].sharing]
+        blocks = self._blocks([a for a in aggregates if a not in sharing])
+        if not blocks:
+            return self._shared(sharing, self.price)
+        if not sharing:
+            return [_beside(None, blocks, split(self.price, len(blocks)))]
+        each = split(self.price, len(aggregates))
+        usual = each * len(sharing)
+        found = self._shared(sharing, usual)
+        return [
+            _beside(same, blocks, price)
+            for place, one in enumerate(found)
+            for share, price in [self._shares(one, usual, each, len(blocks), yardstick)]
+            for same in self._shared(sharing, share)[place : place + 1]
+        ]
+
+    def _blocks(self, aggregates: Sequence[Aggregate]) -> list[Block]:
+        return [
+            block
+            for family in FAMILIES
+            if (asked := [a for a in aggregates if FAMILY_OF[a.kind] is family])
+            for block in family.blocks(asked, self.setting, self.levels)
+        ]
+
+    def _shared(self, sharing: Sequence[Aggregate], price: EpsilonDelta) -> list[Strategy]:
+        """Ways to answer what shares a noise, in the same order at every price."""
+        family = FAMILY_OF[sharing[0].kind]
+        return family.ways(sharing, self.setting, price, self.wanted, aside=self.aside)
+
+    def _shares(
+        self,
+        shared: Strategy,
+        usual: EpsilonDelta,
+        each: EpsilonDelta,
+        blocks: int,
+        yardstick: Mapping[Aggregate, float] | None,
+    ) -> tuple[EpsilonDelta, EpsilonDelta]:
+        """The part of the price for what shares a noise, and that for each block."""
+        needed = 1.0
+        if yardstick is not None:
+            found = sizes(shared, self.wanted)
+            ratios = [size / yardstick[a] for a, size in found.items() if yardstick[a] > 0]
+            needed = min(1.0, max(ratios, default=1.0))
+        share, *rest = self.price.shared([usual.units * needed, *[float(each.units)] * blocks])
+        return share, rest[0]
+
+
+def _beside(shared: Strategy | None, blocks: Sequence[Block], price: EpsilonDelta) -> Strategy:
+    """What shares a noise, and blocks besides, each at the price."""
+    first = [] if shared is None else [shared]
+    whole = merged("", [*first, *(block(price.epsilon) for block in blocks)])
+    names = [one.name for one in first]
+    names += [draw.name for draw in whole.draws[sum(len(one.draws) for one in first) :]]
+    return replace(whole, name=" + ".join(dict.fromkeys(names)))
+
+
+# -- What may be done with a question, decided without rows ----------------------------------------
+
+
+def make_plan(
+    question: Question,
+    schema: Schema,
+    price: EpsilonDelta,
+    minimise: object = "variance",
+    sql: str = "",
+    *,
+    beside: bool = False,
+    interval: NumberGiven | None = None,
+    mechanism: str | None = None,
+    measure_cut: NumberGiven | None = None,
+) -> Plan:
+    """The plan for a question at a price, for the caller's criterion.
+
+    mechanism: the name of the candidate to choose; None for the one with the least error.
+    interval: the level of value intervals that part of the price shall buy.
+    measure_cut: the share of the price that buys how many persons are above the limits.
+    beside: others are answered for the same price, about rows that cannot be the same: the
+        question is one cell of several.
+    """
+    if question.persons is None:
+        check_limited(schema)
+    share = None if measure_cut is None else fraction_of_one(measure_cut, "measure_cut")
+    answered = price if share is None else price - price.part(share)
+    asking = _Asking(question, schema, answered, criterion(minimise), sql, beside, interval)
+    plan = _least_cut(asking, ways_to_keep(question, schema), mechanism)
+    if share is None:
+        return plan
+    cut = cut_count(plan.limits, plan.request, schema.neighbours, share, price)
+    return replace(plan, price=price, cut=cut)
+
+
+def _least_cut(asking: _Asking, kept: Sequence[People | None], mechanism: str | None) -> Plan:
+    """The plan that cuts no groups, where that is worth its error and cuts nothing else instead."""
+    if len(kept) == 1:
+        return asking.plan(kept[0], mechanism)
+    everybody, few = kept
+    cut = asking.plan(few)
+    whole = asking.plan(everybody, within=cut.limits)
+    errors = (sizes(plan.strategy, asking.wanted) for plan in (whole, cut))
+    setting = setting_of(asking.question, asking.schema, everybody)
+    worth = set(whole.limits) < set(cut.limits) and spares(*errors, setting=setting)
+    if mechanism is None:
+        return whole if worth else cut
+    try:
+        return asking.plan(everybody if worth else few, mechanism)
+    except Refused:  # only one of the ways to keep people may offer it
+        return asking.plan(few if worth else everybody, mechanism)
+
+
+@dataclass(frozen=True)
+class _Asking:
+    """A question at a price, whatever is kept of each person."""
+
+    question: Question
+    schema: Schema
+    price: EpsilonDelta
+    wanted: Criterion
+    sql: str
+    beside: bool
+    interval: NumberGiven | None
+
+    def plan(
+        self,
+        people: People | None,
+        mechanism: str | None = None,
+        within: tuple[Limit, ...] | None = None,
+    ) -> Plan:
+        """The best way to answer, or the one of that name.
+
+        within: the only limits that may cut something, if any way has no others.
+        """
+        question, schema, interval = self.question, self.schema, self.interval
+        price, wanted = self.price, self.wanted
+        setting = setting_of(question, schema, people)
+        if self.beside:
+            setting = replace(setting, grouped=True)
+        levels = None if interval is None else levels_for(question, interval)
+        aggregates = question.aggregates()
+        declared: dict[Aggregate, Reading] = {}
+        if schema.rows is not None:
+            for family in FAMILIES:
+                declared |= family.declared(aggregates, setting, schema.rows)
+        asked = [a for a in aggregates if a not in declared]
+        if asked:
+            found = strategies(asked, setting, price, wanted, levels)
+        else:
+            found, price = [Strategy(DECLARED, (), declared)], NOTHING
+        if declared:
+            found = [replace(one, readings={**one.readings, **declared}) for one in found]
+        elif interval is None and setting.all_public:
+            epsilon = found[0].epsilon
+            for family in FAMILIES:
+                found += family.by_name(aggregates, setting, epsilon)
+        candidates = candidates_for(found, question, schema, wanted)
+        known = mechanism is None or isinstance(mechanism, str)
+        named = [i for i, c in enumerate(candidates) if known and mechanism in (None, c.mechanism)]
+        if not named:
+            raise _unknown(mechanism, candidates)
+        if within is not None:
+            cells = question.cells
+            seen = seen_by(question, schema)
+            limits = {i: set(limits_of(found[i], seen, people, cells)) for i in named}
+            named = [i for i in named if limits[i] <= set(within)] or named
+        best = min(named, key=lambda i: (not found[i].preferred, candidates[i].score))
+        return build_plan(
+            question,
+            schema,
+            found[best],
+            price,
+            wanted,
+            self.sql,
+            people=people,
+            candidates=candidates,
+            chosen=candidates[best],
+            interval=None if interval is None else fraction_of_one(interval, "interval"),
+        )
+
+
+def build_plan(
+    question: Question,
+    schema: Schema,
+    strategy: Strategy,
+    price: EpsilonDelta,
+    wanted: Criterion,
+    sql: str,
+    *,
+    people: People | None,
+    candidates: Sequence[Candidate] = (),
+    chosen: Candidate | None = None,
+    interval: Fraction | None = None,
+    measures: Iterable[Measure] | None = None,
+) -> Plan:
+    """The plan of a question that is answered in one way.
+
+    people: what is kept of each person; the strategy must have been made for just that.
+    candidates: all ways that are shown; the chosen one alone if none are given.
+    chosen: what is shown of that way; None for what its readings say.
+    measures: what is measured, if it is less than all that its draws need.
+    """
+    if chosen is None:
+        (chosen,) = candidates_for([strategy], question, schema, wanted)
+    if measures is None:
+        measures = [measure for draw in strategy.draws for measure in draw.measures]
+    needed = tuple(dict.fromkeys(measures))
+    for measure in needed:
+        if measure.kind == "moment":  # refused now, from the bounds, and not after the debit
+            check_product(measure.factors, seen_by(question, schema).columns)
+    return Plan(
+        question=question,
+        sql=sql,
+        neighbours=schema.neighbours,
+        unit=schema.unit,
+        criterion=wanted,
+        price=price,
+        candidates=tuple(candidates) or (chosen,),
+        chosen=chosen,
+        strategy=strategy,
+        request=Request(
+            *(needed, question.where, question.keys, people, asked_of(question)),
+            units=None if question.persons is None else question.persons.units,
+        ),
+        readings=tuple([fold(o.expression, strategy.readings) for o in _outputs(question)]),
+        needs_row_count=any(reading.needs_row_count for reading in strategy.readings.values()),
+        interval=interval,
+        limits=person_limits(question.persons, schema)
+        or limits_of(strategy, seen_by(question, schema), people, question.cells),
+    )
+
+
+def candidates_for(
+    found: Sequence[Strategy], question: Question, schema: Schema, wanted: Criterion
+) -> list[Candidate]:
+    """What a plan says of each way, before a row is read."""
+    whole = not question.keys and question.where is None and question.persons is None
+    rows = schema.rows if whole else None
+    outputs = _outputs(question)
+    candidates = []
+    for one in found:
+        price, parts, score = one.epsilon, one.parts, score_of(one, wanted)
+        expected = [
+            fold(output.expression, one.readings).expect(output.alias, parts, rows)
+            for output in outputs
+        ]
+        candidates.append(Candidate(one.name, price, tuple(expected), score))
+    return candidates
+
+
+def _outputs(question: Question) -> list[Output]:
+    return [output for output in question.outputs if isinstance(output, Output)]
+
+
+def _unknown(mechanism: object, candidates: Sequence[Candidate]) -> Refused:
+    names = list(dict.fromkeys(c.mechanism for c in candidates))
+    for family in FAMILIES:
+        refusal = family.refuse_name(str(mechanism), names)
+        if refusal is not None:
+            return refusal
+    return refuse(
+        "ask.mechanism-not-applicable",
+        mechanism=str(mechanism)[:60],
+        names=", ".join(f'"{name}"' for name in names),
+        nearest=nearest(str(mechanism)[:60], names),
+    )
+
+
+def setting_of(question: Question, schema: Schema, people: People | None) -> Setting:
+    """What decides the price, if so much is kept of each person."""
+    schema, aggregates, cells = seen_by(question, schema), question.aggregates(), question.cells
+    asked = {name for a in aggregates for name in (a.column, a.other)}
+    columns = list(schema.columns.values())
+    ranges, spans = {}, {}
+    for column in [column for column in columns if column.name in asked]:
+        if isinstance(column, NumberColumn):
+            low, high = int(column.low / column.grid), int(column.high / column.grid)
+            grid, ends = column.grid, column.bounds_per_unit
+            sums = None if ends is None else (int(ends[0] / grid), int(ends[1] / grid))
+            ranges[column.name] = Range(low, high, grid, column.missing is not None, sums)
+            spans[column.name] = Span(low, high, column.grid)
+        elif isinstance(column, Bounded):  # days or seconds from the lowest
+            spans[column.name] = Span(0, column.steps, Fraction(1))
+    return Setting(
+        neighbours=schema.neighbours,
+        grouped=bool(question.keys),
+        filtered=question.where is not None,
+        ranges=ranges,
+        never_missing=frozenset([c.name for c in columns if c.missing is not None]),
+        spans=spans,
+        categories={c.name: len(c.categories) for c in columns if isinstance(c, Category)},
+        rows_per_unit=1 if people is None else people.rows,
+        groups_per_unit=None if people is None else people.groups,
+        persons=people is not None or question.persons is not None,
+        cells=cells,
+    )
+
+
+# -- The least epsilon that gives a wanted accuracy ------------------------------------------------
+
+LARGEST = EpsilonDelta.of(100)
+"""An epsilon above this promises nothing and is not looked for."""
+_FIRST = EpsilonDelta.of("0.001")
+_CLOSE = 1_000_000
+
+
+def epsilon_for(
+    accuracy: object,
+    question: Question,
+    schema: Schema,
+    minimise: object,
+    *,
+    mechanism: str | None = None,
+    measure_cut: Number | None = None,
+) -> EpsilonDelta:
+    """The least price at which every output's interval is within ±reach at the level, up to
+    a millionth of itself.
+
+    Refused where the error depends on rows: means and ratios, unless the number of rows is stated.
+    """
+    if not any(isinstance(output, Output) for output in question.outputs):
+        return EpsilonDelta.of(1)
+
+    def plans(price: EpsilonDelta) -> list[Plan]:
+        return [
+            make_plan(
+                *(question, schema, price, minimise), mechanism=mechanism, measure_cut=measure_cut
+            )
+        ]
+
+    return least_price(accuracy, schema, plans)
+
+
+def least_price(
+    accuracy: object, schema: Schema, plans: Callable[[EpsilonDelta], Iterable[Plan]]
+) -> EpsilonDelta:
+    """The same for plans that are paid for together.
+
+    Parameters
+        plans: the plans that a price buys.
+    """
+    level, reach = _wanted(accuracy)
+
+    def reached(price: EpsilonDelta) -> bool:
+        return all(Fraction(_widest(plan, schema, level)) <= reach for plan in plans(price))
+
+    def still_reached(price: EpsilonDelta) -> bool:
+        try:
+            return reached(price)
+        except Refused:  # too little to be shared, though more of it would do
+            return False
+
+    high = _FIRST
+    while not reached(high):
+        high = high * 2
+        if high > LARGEST:
+            raise refuse(
+                "ask.accuracy-out-of-reach", reach=float(reach), largest=int(LARGEST.epsilon)
+            )
+    while high > SMALLEST and still_reached(high // 2):
+        high //= 2
+    low = high // 2
+    while high - low > max(SMALLEST, high // _CLOSE):
+        middle = (low + high) // 2
+        low, high = (low, middle) if still_reached(middle) else (middle, high)
+    return high
+
+
+def _widest(plan: Plan, schema: Schema, level: Fraction) -> float:
+    widest = 0.0
+    for reading in plan.readings:
+        error = reading.promised(plan.parts, schema.rows)
+        if error is None:
+            raise reading.refuse_accuracy()
+        widest = max(widest, error.half_width(level))
+    return widest
+
+
+def _wanted(accuracy: object) -> tuple[Fraction, Fraction]:
+    if isinstance(accuracy, tuple | list) and len(accuracy) == 3 and accuracy[0] == "interval":
+        return fraction_of_one(accuracy[1], "level"), above_zero(accuracy[2], "reach")
+    raise refuse("ask.invalid-accuracy", accuracy=accuracy)

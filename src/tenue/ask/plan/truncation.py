@@ -1,0 +1,292 @@
+"""What may have been truncated from an answer about people, and how many are above the limits.
+
+How much was cut is a fact about the rows, so it is in no error that is told. That something can be
+cut is known from schema and question, and is said wherever the number is. How many persons are
+above a limit can be bought (`truncation.py`).
+
+It bounds how many persons were cut, not how many of their rows: somebody above a limit loses at
+least one row, group or part of a sum, and nobody else loses any.
+
+Why it is private. One person more or less is above a limit or is not: each count moves by 1 at
+most, under both kinds of neighbours, and several counts by as much as they are many. Under
+add-or-remove a person is on one side of each limit, so that both sides together cost what one does;
+under replace both sides would cost twice, and the others are not counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import field, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, Literal
+
+from ...arguments import Number, fraction_of_one
+from ...engine.contract import Engine
+from ...engine.request import Contribution, ContributionRequest, People, Request, Window
+from ...errors import refuse
+from ...frozen import dataclass
+from ...mechanism.additive_noise import Component, Part
+from ...noise.discrete_laplace import DiscreteLaplace
+from ...noise.joint import joint
+from ...noise.source import SYSTEM, Source, require_safe
+from ...privacy.loss import EpsilonDelta
+from ...schema import Schema
+from ...text import exactly
+from ..aggregates.noise import noise_source
+from ..aggregates.reading import SHOWN_LEVEL
+from ..aggregates.strategy import Draw, Strategy
+from ..question import Persons
+
+NOT_COVERED = "± does not cover what that leaves out"
+"""What is said wherever a limit is."""
+
+
+@dataclass(frozen=True)
+class Above:
+    """How many persons are above a limit, with noise. It bounds persons cut, not rows.
+
+    noisy: the count as it was drawn; others: that of those who are not above, if they were counted.
+    """
+
+    part: Part = field(repr=False)
+    noisy: int
+    others: int | None = None
+
+    @property
+    def value(self) -> int:
+        """The count; never less than 0."""
+        return max(0, self.noisy)
+
+    def interval(self, level: Number) -> tuple[int, int]:
+        """Where the true count lies with probability at least `level`."""
+        return self._ends(self.noisy, fraction_of_one(level, "level"))
+
+    @property
+    def share(self) -> float | None:
+        """The share of all persons in the question; None where they were not counted."""
+        if self.others is None:
+            return None
+        return self.value / max(1, self.value + max(0, self.others))
+
+    def share_interval(self, level: Number) -> tuple[float, float] | None:
+        """Where the true share lies with probability at least `level`."""
+        if self.others is None:
+            return None
+        each = (1 + fraction_of_one(level, "level")) / 2  # both counts at once
+        low, high = self._ends(self.noisy, each)
+        least, most = self._ends(self.others, each)
+        return low / max(1, low + most), 1.0 if least <= 0 else high / (high + least)
+
+    def _ends(self, noisy: int, level: Fraction) -> tuple[int, int]:
+        half = int(self.part.noise.half_width(0, level))
+        return max(0, noisy - half), max(0, noisy + half)
+
+    def to_dict(self) -> dict[str, Any]:
+        shares = self.share_interval(SHOWN_LEVEL)
+        return {
+            "value": self.value,
+            "interval_95": list(self.interval(SHOWN_LEVEL)),
+            "share": self.share,
+            "share_interval_95": None if shares is None else list(shares),
+        }
+
+    def __str__(self) -> str:
+        low, high = self.interval(SHOWN_LEVEL)
+        shares = self.share_interval(SHOWN_LEVEL)
+        part = ""
+        if shares is not None:
+            least, most = (f"{100 * end:.0f}" for end in shares)
+            part = f", {least} to {most} % of all"
+        return f"{low:,} to {high:,} persons (95 %){part}"
+
+
+@dataclass(frozen=True)
+class Limit:
+    """One limit of what counts.
+
+    kind: "rows" (at most so many of each person), "groups" (each person in at most so many), or
+        "sum" (each person's sum is cut at two ends).
+    unit: who is limited.
+    most: how many; None for a sum.
+    words: the limit, as it is said.
+    above: how many persons are above it, if that was bought.
+    measured: the number of each person that is above `most` just if the limit cuts something.
+    """
+
+    kind: Literal["rows", "groups", "sum"]
+    unit: str
+    most: int | None
+    words: str
+    above: Above | None = None
+    measured: Contribution | None = field(default=None, repr=False, compare=False)
+
+    def with_above(self, above: Above) -> Limit:
+        """The same, and how many persons are above it."""
+        return replace(self, above=above)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "kind": self.kind,
+            "unit": self.unit,
+            "most": self.most,
+            "words": self.words,
+            "above": None if self.above is None else self.above.to_dict(),
+        }
+
+    def __str__(self) -> str:
+        return self.words
+
+
+def limits_of(
+    strategy: Strategy, schema: Schema, people: People | None, cells: int
+) -> tuple[Limit, ...]:
+    """Every limit that can cut something; none if every record is a unit."""
+    if people is None:
+        return ()
+    unit = schema.unit
+    cuts = {words: cut for draw in strategy.draws for words, cut in draw.cuts(schema).items()}
+    found = [Limit("sum", unit, None, words, measured=cut) for words, cut in cuts.items()]
+    if counting := [draw for draw in strategy.draws if draw.counts_rows]:
+        measured = Contribution("rows", columns=_required(counting))
+        found.append(row_limit(people, measured))
+    if people.groups is not None and people.groups < cells:
+        groups = "1 group" if people.groups == 1 else f"{people.groups} groups"
+        words = f"each {unit} counts in at most {groups}, chosen at random"
+        measured = Contribution("cells", columns=_required(strategy.draws))
+        found.append(Limit("groups", unit, people.groups, words, measured=measured))
+    return tuple(found)
+
+
+def person_limits(persons: Persons | None, schema: Schema) -> tuple[Limit, ...]:
+    """Between which ends the values of each person count, where a question is about persons."""
+    if persons is None:
+        return ()
+    found = []
+    for value, grid in zip(persons.units.values, persons.grids, strict=True):
+        low, high = exactly(value.low * grid), exactly(value.high * grid)
+        words = f"`{value.name}` of each {schema.unit}, over all rows, counts from {low} to {high}"
+        found.append(Limit("sum", schema.unit, None, words))
+    return tuple(found)
+
+
+def row_limit(people: People, measured: Contribution | None = None) -> Limit:
+    """The limit of so many rows of each person."""
+    rows = "1 row" if people.rows == 1 else f"{people.rows} rows"
+    verb = "counts" if people.rows == 1 else "count"
+    words = f"at most {rows} of each {people.unit} {verb}, chosen at random"
+    return Limit("rows", people.unit, people.rows, words, measured=measured)
+
+
+def _required(draws: Sequence[Draw]) -> tuple[str, ...]:
+    """The columns of which a row must have one to use up a limit; empty if every row does."""
+    names = [draw.required for draw in draws]
+    return () if None in names else tuple(dict.fromkeys(name for name in names if name is not None))
+
+
+# -- How many persons are above the limits of a question, bought with part of its price ------------
+
+OFFERED = Fraction(1, 10)
+"""The part of a price at which the counts are offered."""
+_EVERYBODY = Window(b=1, a=0, c1=2**62, c2=-(2**62), reach=1)
+
+
+@dataclass(frozen=True)
+class CutCount:
+    """Counts of persons above each limit, at their own part of the price.
+
+    Guarantee
+        `epsilon`-differential privacy for one person, under the neighbours it was made for.
+    """
+
+    limits: tuple[Limit, ...]
+    request: Request
+    neighbours: str
+    share: Fraction
+    price: EpsilonDelta
+
+    @property
+    def epsilon(self) -> Fraction:
+        return self.price.epsilon
+
+    @property
+    def both_sides(self) -> bool:
+        """Whether those who are not above a limit are counted too."""
+        return self.neighbours == "add-or-remove"
+
+    @cached_property
+    def part(self) -> Part:
+        """The noise of all counts together."""
+        counts = len(self.limits) * (2 if self.both_sides else 1)
+        components = (Component("units"),) * counts
+        return Part("discrete Laplace", components, (self.law,) * counts, self.epsilon)
+
+    @cached_property
+    def law(self) -> DiscreteLaplace:
+        """The noise of each count: one person moves all of them together by one for each limit."""
+        return DiscreteLaplace(sensitivity=len(self.limits), epsilon=self.epsilon)
+
+    @property
+    def half_width(self) -> float:
+        """How far a count is off at most, with 95 %."""
+        return self.part.noise.half_width(0, SHOWN_LEVEL)
+
+    @property
+    def source(self) -> str:
+        return noise_source(self.part.name)
+
+    @property
+    def line(self) -> str:
+        """What a certificate says of it."""
+        sides = ", and how many are not" if self.both_sides else ""
+        words = "; ".join(limit.words for limit in self.limits)
+        return (
+            f"discrete Laplace on how many persons are above each limit{sides} ({words}): "
+            f"{joint(self.law).words}"
+        )
+
+    def release(self, engine: Engine, source: Source = SYSTEM) -> tuple[int, ...]:
+        """The noisy counts: for each limit who is above it and, if counted too, who is not."""
+        require_safe(source)
+        truth = [count for limit in self.limits for count in self._counted(limit, engine)]
+        (noise,) = self.part.draw(1, source)
+        return tuple(value + extra for value, extra in zip(truth, noise, strict=True))
+
+    def _counted(self, limit: Limit, engine: Engine) -> tuple[int, ...]:
+        request, first = self.request, limit.most or 0
+        assert limit.measured is not None and request.people is not None  # noqa: S101, PT018
+        found = engine.contributions(
+            ContributionRequest(
+                *(limit.measured, request.people.unit, (_EVERYBODY,), first, first + 1),
+                *(request.where, request.keys, request.computed),
+            )
+        )
+        above = sum(count for value, _, count in found.values if value > first)
+        return (above, found.rows - above) if self.both_sides else (above,)
+
+    def read(self, noisy: Sequence[int]) -> tuple[Limit, ...]:
+        """The limits, each with how many persons are above it."""
+        each = 2 if self.both_sides else 1
+        return tuple(
+            limit.with_above(Above(self.part, *noisy[each * place : each * place + each]))
+            for place, limit in enumerate(self.limits)
+        )
+
+
+def cut_count(
+    limits: tuple[Limit, ...],
+    request: Request,
+    neighbours: str,
+    share: Fraction,
+    price: EpsilonDelta,
+) -> CutCount:
+    """The counts at a share of a price; refused where nothing can be cut.
+
+    price: the whole one.
+    """
+    if not limits or any(limit.measured is None for limit in limits):
+        raise refuse("ask.nothing-truncated")
+    paid = price.part(share)
+    if not paid or not paid < price:
+        raise refuse("ask.epsilon-share-too-small", fraction=exactly(price.epsilon), shares=2)
+    return CutCount(limits, request, neighbours, share, paid)

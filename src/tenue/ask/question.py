@@ -1,0 +1,442 @@
+"""A question, once it is understood: a closed grammar, typed against the schema.
+
+A question is a value. Two texts that mean the same have the same value, and `canonical` writes it
+down for the ledger's cache.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import fields, replace
+from fractions import Fraction
+from typing import Literal
+
+from ..engine.computed_column import (
+    Computed,
+    DateField,
+    Ends,
+    Formula,
+    Predicate,
+    Steps,
+    check_range,
+    columns_in,
+    columns_of,
+    leaf_ends,
+    never_missing,
+)
+from ..engine.request import Bin, Group, Key, Units
+from ..frozen import dataclass
+from ..schema import Bounded, Category, Column, Named, Number, Schema, Table
+from ..schema.case_insensitive import folded
+from ..taxonomy import Taxonomy
+
+
+@dataclass(frozen=True)
+class Aggregate:
+    """What is asked of the rows of a group.
+
+    kind: one that a family of aggregates declares (`family/`).
+    column, other: of which columns; None for all rows.
+    q: which quantile.
+    """
+
+    kind: str
+    column: str | None = None
+    other: str | None = None
+    q: Fraction | None = None
+
+    def __repr__(self) -> str:
+        # `canonical` is made of this: a question keeps its text when aggregates are added
+        more = "".join(
+            f", {name}={value!r}"
+            for name, value in (("other", self.other), ("q", self.q))
+            if value is not None
+        )
+        return f"Aggregate(kind={self.kind!r}, column={self.column!r}{more})"
+
+    @property
+    def name(self) -> str:
+        """The SQL function."""
+        if self.kind == "quantile":
+            return "MEDIAN" if self.q == Fraction(1, 2) else "QUANTILE"
+        named = {"units": "COUNT", "distinct": "COUNT"}
+        return named.get(self.kind, self.kind.removeprefix("clipped_").upper())
+
+
+@dataclass(frozen=True)
+class Constant:
+    """A number the analyst wrote."""
+
+    value: Fraction
+
+
+@dataclass(frozen=True)
+class Arithmetic:
+    """An operation on private answers: free, because they are already private."""
+
+    operator: Literal["+", "-", "*", "/"]
+    left: Expression
+    right: Expression
+
+
+@dataclass(frozen=True)
+class Applied:
+    """A function of a private answer and a number: free, because the answer is already private.
+
+    round: the answer with so many decimals, half away from zero; a negative number rounds to tens.
+    coalesce: the number where the answer is not defined. nullif: not defined where it is the
+    number.
+    """
+
+    function: Literal["round", "coalesce", "nullif"]
+    of: Expression
+    number: Fraction
+
+
+Expression = Aggregate | Constant | Arithmetic | Applied
+
+
+@dataclass(frozen=True)
+class KeyOutput:
+    """A column of the answer that repeats the group's key: the place of the key in `keys`."""
+
+    alias: str
+    key: int
+
+
+@dataclass(frozen=True)
+class Output:
+    """A column of the answer that is computed from private answers."""
+
+    alias: str
+    expression: Expression
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """HAVING: outputs or keys (by alias) compared with a constant, after the noise.
+
+    A key is compared with the values its column has in the answer; text keys know only = and <>.
+    """
+
+    alias: str
+    operator: Literal["=", "<>", "<", "<=", ">", ">="]
+    value: Fraction | str | bool
+
+
+@dataclass(frozen=True)
+class Order:
+    """ORDER BY an alias, after the noise."""
+
+    alias: str
+    descending: bool = False
+
+
+Label = str | bool | Fraction
+
+
+@dataclass(frozen=True)
+class ComputedColumn:
+    """A column that the question computes from declared ones.
+
+    name: its text in brackets, which no declared column can be called: round ones around a number,
+        square ones around labels.
+    formula, grid: it is grid·formula.
+    labels: where it is a category, what each number of the formula is called.
+    """
+
+    name: str
+    formula: Formula
+    grid: Fraction = Fraction(1)
+    labels: tuple[Label, ...] = ()
+
+
+@dataclass(frozen=True)
+class Persons:
+    """The table that a question is about where it has one row for each person.
+
+    units: the values of each person, in whole steps.
+    grids: what a step of each value is.
+    computed: the columns that are computed of their rows.
+    """
+
+    units: Units
+    grids: tuple[Fraction, ...]
+    computed: tuple[ComputedColumn, ...] = ()
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked of one table.
+
+    outputs: the columns of the answer, in the order asked.
+    keys: GROUP BY; every declared cell appears in the answer, present in the data or not.
+    where: which rows; None for all.
+    having, order, limit: what is done with the private answer, at no price. `having` is a
+        conjunction.
+    computed: the columns that the question computes, which it names like declared ones.
+    persons: the table of persons that it is about; None if it is about rows.
+    """
+
+    table: str
+    outputs: tuple[KeyOutput | Output, ...]
+    keys: tuple[Key, ...] = ()
+    where: Predicate | None = None
+    having: tuple[Comparison, ...] = ()
+    order: tuple[Order, ...] = ()
+    limit: int | None = None
+    computed: tuple[ComputedColumn, ...] = ()
+    persons: Persons | None = None
+
+    def __repr__(self) -> str:
+        # `canonical` is made of this: a question keeps its text when there is more to ask
+        named = {field.name: getattr(self, field.name) for field in fields(self)}
+        shown = [n for n, value in named.items() if n not in _LATER or value not in ((), None)]
+        return f"Question({', '.join(f'{name}={named[name]!r}' for name in shown)})"
+
+    @property
+    def cells(self) -> int:
+        """How many groups the answer has before HAVING and LIMIT."""
+        count = 1
+        for key in self.keys:
+            count *= key.cells
+        return count
+
+    @property
+    def canonical(self) -> str:
+        """One text for one meaning."""
+        return repr(self)
+
+    @property
+    def digest(self) -> str:
+        """A short name for the ledger."""
+        return hashlib.sha256(self.canonical.encode()).hexdigest()
+
+    def aggregates(self) -> tuple[Aggregate, ...]:
+        """The different aggregates, in the order they first appear."""
+        found: dict[Aggregate, None] = {}
+
+        def walk(expression: Expression) -> None:
+            if isinstance(expression, Aggregate):
+                found[expression] = None
+            elif isinstance(expression, Arithmetic):
+                walk(expression.left)
+                walk(expression.right)
+            elif isinstance(expression, Applied):
+                walk(expression.of)
+
+        for output in self.outputs:
+            if isinstance(output, Output):
+                walk(output.expression)
+        return tuple(found)
+
+    def labels(self, key: Key) -> tuple[Label, ...]:
+        """What the cells of a key are called, if the question itself says it."""
+        named = (one.labels for one in self.computed if one.name == key.column)
+        return next(named, ())
+
+
+@dataclass(frozen=True)
+class GroupingOutput:
+    """A column of the answer that says over which keys a row adds up: GROUPING(a, b).
+
+    keys: their places. The first is the highest binary digit, 1 where the row is about all of it.
+    """
+
+    alias: str
+    keys: tuple[int, ...]
+
+    def of(self, grouped: tuple[int, ...]) -> int:
+        """Its value in the table by these keys."""
+        number = 0
+        for key in self.keys:
+            number = 2 * number + (key not in grouped)
+        return number
+
+
+@dataclass(frozen=True)
+class GroupingSets:
+    """One SELECT that asks for several tables of the same rows: ROLLUP, CUBE, GROUPING SETS.
+
+    sets: the keys of each table, by their places in `keys`, in increasing order.
+    The rest is as in `Question`. HAVING, ORDER BY and LIMIT are about all tables as one.
+    """
+
+    table: str
+    outputs: tuple[KeyOutput | Output | GroupingOutput, ...]
+    keys: tuple[Key, ...]
+    sets: tuple[tuple[int, ...], ...]
+    where: Predicate | None = None
+    having: tuple[Comparison, ...] = ()
+    order: tuple[Order, ...] = ()
+    limit: int | None = None
+    computed: tuple[ComputedColumn, ...] = ()
+    persons: Persons | None = None
+
+    @property
+    def canonical(self) -> str:
+        """One text for one meaning."""
+        return repr(self)
+
+    @property
+    def digest(self) -> str:
+        """A short name for the ledger."""
+        return hashlib.sha256(self.canonical.encode()).hexdigest()
+
+    def parts(self) -> tuple[Question, ...]:
+        """The question of each table."""
+        return tuple(self._part(grouped) for grouped in self.sets)
+
+    def _part(self, grouped: tuple[int, ...]) -> Question:
+        outputs: list[KeyOutput | Output] = []
+        for output in self.outputs:
+            if isinstance(output, Output):
+                outputs.append(output)
+            elif isinstance(output, KeyOutput) and output.key in grouped:
+                outputs.append(KeyOutput(output.alias, grouped.index(output.key)))
+        question = Question(
+            table=self.table,
+            outputs=tuple(outputs),
+            keys=tuple(self.keys[place] for place in grouped),
+            where=self.where,
+            persons=self.persons,
+        )
+        known = {one.name: one for one in self.computed}
+        return replace(question, computed=used_columns(question, known))
+
+
+_LATER = ("computed", "persons")
+"""Parts that questions did not have at first."""
+
+
+def used_columns(
+    question: Question, known: Mapping[str, ComputedColumn]
+) -> tuple[ComputedColumn, ...]:
+    """Those of the known computed columns that the question uses, what they are made of first."""
+    found: dict[str, ComputedColumn] = {}
+
+    def use(name: str | None) -> None:
+        computed = known.get(name or "")
+        if computed is not None and computed.name not in found:
+            for inner in columns_of(computed.formula):
+                use(inner)
+            found[computed.name] = computed
+
+    for aggregate in question.aggregates():
+        use(aggregate.column)
+        use(aggregate.other)
+    for key in question.keys:
+        use(key.column)
+    for name in () if question.where is None else columns_in(question.where):
+        use(name)
+    return tuple(found.values())
+
+
+# -- The columns that a question sees: those declared, and those that it computes ------------------
+
+MOST_TOGETHER = 64
+"""The most columns that questions compute which are asked as one."""
+
+
+def column_of(computed: ComputedColumn, table: Table) -> Column:
+    """A computed column as if it were declared.
+
+    What it may be follows from the bounds of the columns it is made of. It is never missing if
+    none of them is. One that has the same value wherever it is there may be 0, too: a mean needs
+    two ends, and a sum of it moves as far either way.
+    """
+    if computed.labels:
+        words = tuple(str(label) for label in computed.labels)
+        return Category(
+            name=computed.name, role="other", taxonomy=Taxonomy.flat(words), stated=words
+        )
+
+    def ends(leaf: Steps | DateField) -> Ends:
+        return leaf_ends(table.column(leaf.column), leaf)
+
+    low, high = check_range(computed.formula, ends)
+    if low == high:
+        low, high = min(low, 0), max(high, 0) or (1 if low == 0 else 0)
+    there = never_missing(computed.formula, lambda name: table.column(name).missing is not None)
+    grid = computed.grid
+    return Number(
+        name=computed.name,
+        role="other",
+        missing=low * grid if there else None,
+        low=low * grid,
+        high=high * grid,
+        grid=grid,
+    )
+
+
+def person_columns(persons: Persons) -> Named[Column]:
+    """The columns of a table that has one row for each person."""
+    found = []
+    for value, grid in zip(persons.units.values, persons.grids, strict=True):
+        ends = value.low * grid, value.high * grid
+        never = Fraction(0) if value.kind in ("rows", "present") else None
+        column = Number(
+            name=value.name, role="other", low=ends[0], high=ends[1], grid=grid, missing=never
+        )
+        found.append((value.name, column))
+    return Named(found)
+
+
+def seen_by(question: Question | GroupingSets, schema: Schema) -> Schema:
+    """The schema with the columns that the question computes, of rows or of persons."""
+    if not question.computed and question.persons is None:
+        return schema
+    table = schema
+    if question.persons is not None:
+        table = replace(table, columns=person_columns(question.persons))
+    return with_columns(table, question.computed)
+
+
+def with_columns(schema: Schema, several: Iterable[ComputedColumn]) -> Schema:
+    """The schema with computed columns, each of which may be made of those before it."""
+    for computed in several:
+        entry = (computed.name, column_of(computed, schema))
+        schema = replace(schema, columns=Named([*schema.columns.items(), entry]))
+    return schema
+
+
+def computed_by(questions: Mapping[int, Question]) -> tuple[list[int], list[ComputedColumn]]:
+    """The numbers of the questions that may be asked as one, and all columns that these compute.
+
+    What a column is made of comes before it. A name means one column: a question that means
+    another by it stays by itself, and so do all that compute columns if these are too many.
+    """
+    known: dict[str, ComputedColumn] = {}
+    found = []
+    for number, question in questions.items():
+        own = {folded(one.name): one for one in question.computed}
+        if all(known.get(name, one) == one for name, one in own.items()):
+            known |= own
+            found.append(number)
+    if len(known) > MOST_TOGETHER:
+        return [number for number in found if not questions[number].computed], []
+    return found, list(known.values())
+
+
+def seen_together(several: Iterable[ComputedColumn], schema: Schema) -> Schema:
+    """The schema with computed columns in whole steps, as an engine sees them: names have none."""
+    return with_columns(schema, (replace(one, labels=()) for one in several))
+
+
+def asked_of(question: Question) -> tuple[Computed, ...]:
+    """What an engine is asked to compute."""
+    return engine_columns(question.computed)
+
+
+def engine_columns(several: Iterable[ComputedColumn]) -> tuple[Computed, ...]:
+    """Computed columns, as an engine is asked for them."""
+    return tuple(Computed(one.name, one.formula) for one in several)
+
+
+def every_value(column: Column) -> Key:
+    """The key that tells all values of a column apart."""
+    if isinstance(column, Bounded):
+        low = int(column.low / column.grid) if isinstance(column, Number) else 0
+        return Bin(column.name, 1, low, column.steps + 1)
+    return Group(column.name, len(column.categories) if isinstance(column, Category) else 2)

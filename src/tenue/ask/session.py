@@ -1,0 +1,399 @@
+"""The journey of a question, on one page.
+
+It is made of schema and ledger alone. No row is read for it, and nothing is paid.
+
+read → plan → ledger.reserve → engine → mechanism → ledger.commit → answer
+
+The ledger is debited durably before a row is read, and the answer is stored before it leaves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+from ..arguments import Number, checked_call, flag
+from ..engine.contract import FAULT, Engine
+from ..errors import EngineFault, Fault, Refused, refuse
+from ..ledger.canonical_text import given_text
+from ..ledger.composition import charge
+from ..ledger.contract import Ledger
+from ..ledger.results import Balance
+from ..privacy import checked_neighbours
+from ..schema import Schema
+from ..text import paragraphs
+from .answer import Answer
+from .answers import Answers
+from .belief.protocol import allow_without_protocol, priced_by
+from .explain import explain, explain_many, plan_select
+from .paid_request import Inquiry, Terms, inquire, inquire_many
+from .plan.kept_plans import Kept
+from .plan.plan import Plan
+from .validation_result import Opening
+
+if TYPE_CHECKING:
+    from .belief.answer import BeliefPlan, Believed
+    from .grouping_sets import GroupedAnswer
+    from .limits import BoundsSuggestion, Suggestion
+    from .workload.explain import WorkloadPlan
+    from .workload.workloads import Declared
+
+
+_CLOSED = "The session is closed: open the table again with tn.protect."
+
+
+def text_view(schema: Schema, asks: str, budget: Balance | None) -> str:
+    """The view as text.
+
+    Parameters
+        asks: who asks.
+        budget: what that person may see of what was spent; None once the ledger is closed.
+    """
+    left = _CLOSED if budget is None else str(budget)
+    return "\n".join([str(schema), "", _who(asks), left])
+
+
+def html_view(schema: Schema, asks: str, budget: Balance | None) -> str:
+    """The same as HTML; every text is escaped."""
+    left = paragraphs([_CLOSED]) if budget is None else budget._repr_html_()
+    return schema._repr_html_() + paragraphs([_who(asks)]) + left
+
+
+def _who(asks: str) -> str:
+    return f"Asked by: {asks}. Try explain(sql, epsilon=0.1), which is free, then ask."
+
+
+# -- The journey of a question, on one page --------------------------------------------------------
+
+T = TypeVar("T")
+
+HOLDER = "holder"
+
+
+class Opened(Protocol):
+    """What a session needs of the data set that it asks.
+
+    engine: what reads the rows; refused once the data set is closed.
+    plans: what was planned before, for whomever.
+    """
+
+    schema: Schema
+    ledger: Ledger
+    name: str
+    seal: str
+    plans: Kept[tuple[str, str], Inquiry[Any]]
+
+    @property
+    def engine(self) -> Engine: ...
+    def session(self, analyst: str) -> Session: ...
+    def close(self) -> None: ...
+
+
+class Session:
+    """A protected table, as one analyst sees it; for any number of threads.
+
+    schema: what is declared about the table.
+    ledger: what was spent.
+    analyst: who asks.
+    opening: what the holder learned by opening the table; None for everybody else.
+    """
+
+    def __init__(
+        self, dataset: Opened, analyst: str, opening: Opening | None = None, *, owns: bool = False
+    ) -> None:
+        self.schema = dataset.schema
+        self.ledger = dataset.ledger
+        self.analyst = analyst
+        self.opening = opening
+        self._dataset = dataset
+        self._seal = dataset.seal
+        self._owns = owns
+        self._closed = False
+
+    def for_analyst(self, name: str) -> Session:
+        """The same table as another analyst sees it, without opening it again.
+
+        What `protect(analyst=name)` refuses is refused here. It can be asked until the session that
+        `protect` gave is closed, or the data set of `open_dataset`.
+        """
+        self._refuse_closed()
+        return self._dataset.session(given_text(name, "name"))
+
+    @property
+    def budget(self) -> Balance:
+        """What was spent and what remains; of the other analysts only the holder hears."""
+        self._refuse_closed()
+        found = self.ledger.balance(self._dataset.name)
+        return found if self.analyst == HOLDER else found.seen_by(self.analyst)
+
+    @checked_call
+    def explain(
+        self,
+        sql: str,
+        *,
+        epsilon: Number | None = None,
+        minimise: object = "variance",
+        accuracy: object = None,
+        prior: Any = None,
+        interval: Number | None = None,
+        mechanism: str | None = None,
+        measure_cut: Number | None = None,
+        clip: str | None = None,
+        delta: Number | None = None,
+    ) -> Plan | BeliefPlan | WorkloadPlan:
+        """Every admissible mechanism with its expected error and price. Reads no rows, costs
+        nothing. With a prior, the errors are averaged over it."""
+        return explain(sql, self.schema, Terms.of(locals()))
+
+    @checked_call
+    def ask(
+        self,
+        sql: str,
+        *,
+        epsilon: Number | None = None,
+        minimise: object = "variance",
+        accuracy: object = None,
+        key: str | None = None,
+        fresh: bool = False,
+        individual: bool = False,
+        prior: Any = None,
+        interval: Number | None = None,
+        mechanism: str | None = None,
+        measure_cut: Number | None = None,
+        clip: str | None = None,
+        delta: Number | None = None,
+    ) -> Answer | GroupedAnswer | Believed:
+        """The private answer to a question.
+
+        Parameters
+            epsilon: what it may cost; or give `accuracy`.
+            minimise: what shall be small: "variance", "absolute-error" or ("interval", level).
+            accuracy: ("interval", level, reach): the least epsilon whose interval at `level` is
+                within ±reach; refused where that depends on rows.
+            key: an idempotency key: a retry with the same key gets the same answer and one debit.
+            fresh: draw anew although the same question was answered before; costs again.
+            individual: answer with individual differential privacy, which is not differential
+                privacy: read `INDIVIDUAL_LIMITS`. It has a column of its own in the ledger. A named
+                analyst may ask approved questions only; their limits hold for everybody.
+            prior: what you believe before asking about one person, or about a count, sum or mean.
+                The answer is a sample of it, moved towards the truth, or a noisy number with its
+                posterior: whatever `explain` shows to be nearer on average.
+            interval: a level such as 0.95: part of epsilon buys intervals in values for MEDIAN,
+                QUANTILE, MIN and MAX, which otherwise have none. `answer.interval(0.95)` has them.
+            mechanism: the name of a candidate of `explain`; None for the one with the least error.
+            measure_cut: a share such as 0.1: so much of epsilon buys how many persons are above the
+                limits of the answer; `answer.limits` has it. It bounds persons cut, not rows.
+            clip: "auto": part of epsilon chooses, in private, a value at which SUM and AVG are cut
+                above, for skewed columns whose bounds are far from most values. The answer says
+                the cut. What is cut off may bias it, and no interval covers that.
+            delta: lets refinement move a little more mass; paid from the budget's delta.
+        """
+        terms = Terms.of(locals())
+        if terms.believes:
+            from .belief.plan import believe_for, inquire_believing
+
+            belief = believe_for(sql, self.schema, terms)
+            return self._settled(inquire_believing(belief, self.schema, self._seal), key, fresh)
+        if individual:
+            from .individual import inquire_individually
+
+            allow_without_protocol(self.schema, "individual differential privacy")
+            holder = self.analyst == HOLDER
+            one = inquire_individually(sql, self.schema, terms, holder=holder, seal=self._seal)
+            return self._settled(one, key, fresh)
+        found: Inquiry[Any] = self._planned(sql, terms)
+        answer: Answer | GroupedAnswer = self._settled(found, key, fresh)
+        return answer
+
+    @checked_call
+    def explain_many(
+        self,
+        questions: Sequence[str] | Declared,
+        *,
+        epsilon: Number | None = None,
+        minimise: object = "variance",
+        accuracy: object = None,
+    ) -> WorkloadPlan:
+        """Every way to answer several questions at one price, with the mean and the largest error,
+        and what each answer would cost alone. Reads no rows, costs nothing. As in `ask_many`."""
+        allow_without_protocol(self.schema, "explain_many")
+        return explain_many(questions, self.schema, epsilon, minimise, accuracy)
+
+    @checked_call
+    def ask_many(
+        self,
+        questions: Sequence[str] | Declared,
+        *,
+        epsilon: Number | None = None,
+        minimise: object = "variance",
+        accuracy: object = None,
+        key: str | None = None,
+        fresh: bool = False,
+    ) -> Answers:
+        """The private answers to several questions, at one price for all of them.
+
+        Counts, sums and means are read off numbers that are released in their place where that is
+        better, so that totals are the sums of their parts. No answer is worse than asked alone at
+        an equal share of the price; `.saved` says by how much the variance fell.
+
+        Parameters
+            questions: up to 10,000 texts in SQL; or a declared workload, such as
+                `tn.workload.ranges("age")`.
+            epsilon: what all of them may cost together; or give `accuracy`.
+            minimise: as in `ask`, or "mean": the least mean error, though some answer may then be
+                worse than alone.
+            accuracy: ("interval", level, reach) for the widest of their intervals, or
+                ("mean-interval", level, reach) for the mean of all.
+            key, fresh: as in `ask`.
+        """
+        allow_without_protocol(self.schema, "ask_many")
+        plan = explain_many(questions, self.schema, epsilon, minimise, accuracy)
+        return self._settled(inquire_many(plan.workload, self.schema, self._seal), key, fresh)
+
+    @checked_call
+    def suggest_limits(
+        self,
+        *,
+        epsilon: Number | None = None,
+        by: Sequence[str] = (),
+        column: str | None = None,
+        quantiles: Sequence[Number] = (0.5, 0.8, 0.95),
+        most: int = 1000,
+        key: str | None = None,
+        fresh: bool = False,
+    ) -> Suggestion:
+        """Limits for the schema: private quantiles of how much each person has, from all rows.
+
+        What is suggested are `rows_per_unit`, `groups_per_unit` if `by` names groups, and
+        `bounds_per_unit` of a column, each at the highest of the quantiles, with the noise of
+        typical questions. What cutting there costs is not known.
+
+        Parameters
+            epsilon: what it may cost; every quantile has an equal part of it.
+            by: the groups of a typical question, as GROUP BY has them: ["ward", "BIN(age, 10)"].
+            column: a number, whose sums of one person shall be limited.
+            quantiles: the shares of persons that the limits are for.
+            most: the most rows and groups that a limit may be; stated without looking at rows.
+            key, fresh: as in `ask`.
+        """
+        from .limits import inquire_limits, plan_limits
+
+        allow_without_protocol(self.schema, "suggest_limits")
+        if epsilon is None:
+            raise refuse("ask.epsilon-missing")
+        plan = plan_limits(
+            self.schema, epsilon=epsilon, by=by, column=column, quantiles=quantiles, most=most
+        )
+        return self._settled(inquire_limits(plan, self.schema, column, self._seal), key, fresh)
+
+    @checked_call
+    def suggest_bounds(
+        self, column: str, *, epsilon: Number, key: str | None = None, fresh: bool = False
+    ) -> BoundsSuggestion:
+        """Narrower bounds for a number of the schema, from private quantiles of all its values.
+
+        The bounds that the schema declares stay the frame: a suggestion lies inside them.
+
+        Parameters
+            column: the number.
+            epsilon: what it may cost; every quantile has an equal part of it.
+            key, fresh: as in `ask`.
+        """
+        from .limits import question_of, suggest
+
+        allow_without_protocol(self.schema, "suggest_bounds")
+        answer = self.ask(question_of(self.schema, column), epsilon=epsilon, key=key, fresh=fresh)
+        return suggest(self.schema, column, answer)  # type: ignore[arg-type]
+
+    def _planned(self, sql: str, terms: Terms) -> Inquiry[Any]:
+        """read → plan, from the schema alone; kept for when the same is asked again."""
+
+        def make() -> Inquiry[Any]:
+            plan = plan_select(sql, self.schema, terms)
+            if isinstance(plan, Plan):
+                return inquire(plan, self.schema, self._seal)
+            from .grouping_sets import inquire_sets
+
+            return inquire_sets(plan, self.schema, self._seal)
+
+        return self._dataset.plans.get((sql, repr(terms)), make)
+
+    def _settled(self, wanted: Inquiry[T], key: str | None, fresh: bool) -> T:
+        """look up → pay → draw → store → read: the one path of whatever is paid for.
+
+        The first look saves a transaction; whether the question is new is decided in the one that
+        pays.
+        The price stays spent whatever goes wrong after it was paid: a row may have been read.
+        """
+        flag(fresh, "fresh")
+        self._refuse_closed()
+        if not wanted.price:
+            return wanted.read(wanted.public, False)
+        ledger, name, engine = self.ledger, self._dataset.name, self._dataset.engine
+        stored = ledger.cached(name, wanted.identity)
+        known = key is not None and ledger.has_key(name, self.analyst, key)
+        if stored is not None and not fresh and not known:
+            return wanted.read(stored, True)
+        wanted.check()
+        if not _unchanged(engine):
+            raise refuse("ask.table-changed")
+        proved = wanted.proved or checked_neighbours(self.schema.neighbours)
+        with priced_by(self.schema):
+            reservation = ledger.reserve(
+                name,
+                self.analyst,
+                charge(wanted.price, proved, wanted.person),
+                key,
+                wanted.identity,
+                cache_key=wanted.identity,
+                fresh=fresh,
+                column=wanted.column,
+                question_name=wanted.question_name,
+                times=wanted.times,
+                asked=wanted.asked,
+            )
+        if reservation.answer is not None:
+            return wanted.read(reservation.answer, True)
+        try:
+            drawn = wanted.draw(engine)
+            if not _unchanged(engine):
+                raise EngineFault(FAULT)  # of which file the rows were, nobody knows
+            ledger.commit(reservation, drawn)
+        except BaseException:
+            with suppress(Refused, Fault):  # what went wrong first is what is said
+                ledger.abandon(reservation, "no answer")
+            raise
+        return wanted.read(drawn, False)
+
+    def _budget_if_open(self) -> Balance | None:
+        with suppress(Refused):
+            return self.budget
+        return None
+
+    def __repr__(self) -> str:
+        return text_view(self.schema, self.analyst, self._budget_if_open())
+
+    def _repr_html_(self) -> str:
+        return html_view(self.schema, self.analyst, self._budget_if_open())
+
+    def _refuse_closed(self) -> None:
+        if self._closed:
+            raise refuse("ask.session-closed")
+
+    def close(self) -> None:
+        """Ends the session; one that `protect` gave lets go of the table and the ledger too."""
+        self._closed = True
+        if self._owns:
+            self._dataset.close()
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+
+def _unchanged(engine: Engine) -> bool:
+    """Whether the table's files are those that were opened."""
+    return engine.files is None or engine.files.unchanged()

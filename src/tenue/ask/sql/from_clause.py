@@ -1,0 +1,365 @@
+"""FROM: the one table, joined lookups, and derived tables with one row for each person.
+
+What a lookup says of a category is a function of the category, so that its columns are computed
+ones. An INNER JOIN leaves only rows whose category is a key: how many these are is secret. A LEFT
+JOIN keeps all rows, and what is not a key has no value.
+
+All rows of a person count, and what they add up to is cut to ends that the schema states: the sum
+of a column to its `bounds_per_unit`, or else to as many rows as `rows_per_unit` says.
+
+They only choose, rename and filter columns, so each of them is folded away: its names lead to
+declared columns, its conditions to the rows that are left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+from sqlglot import exp
+
+from ...engine.computed_column import MOST_STEPS, Among, Choice, Computed, Sum
+from ...engine.request import Units, UnitValue
+from ...errors import Refused, nearest, refuse
+from ...schema import Category, Column, Named, Number, Table
+from ...schema.table import RECORD, Cell, Lookup
+from ...schema.toml_values import show
+from ...taxonomy import Taxonomy
+from ..question import (
+    Aggregate,
+    ComputedColumn,
+    Output,
+    Persons,
+    Question,
+    person_columns,
+    used_columns,
+)
+from .constant import read_constant
+from .exact_expr import chosen, constant
+from .logic import held, written
+from .predicate import Conditions, find_categories, known_columns
+from .scope import Scope, find_column, read_alias, read_name, read_reference, start
+from .tree import Tree
+from .unsupported import refuse_word
+from .value import (
+    computed_column,
+    is_column,
+    is_computed,
+    labelled_column,
+    labelled_name,
+    read_value,
+)
+
+_SHOWN = 3
+
+
+def join(tree: Tree, scope: Scope, joins: list[exp.Expr]) -> Scope:
+    """The scope with the columns of all lookups that are joined."""
+    for node in joins:
+        scope = _joined(tree, scope, node)
+    return scope
+
+
+def _joined(tree: Tree, scope: Scope, node: exp.Expr) -> Scope:
+    this, side, kind, using, on = tree.read(node, "this", "side", "kind", "using", "on")
+    if type(this) is not exp.Table or type(this.this) is not exp.Identifier:
+        raise _refused(scope)
+    given, alias = tree.read(this, "this", "alias")
+    lookup = scope.schema.lookups.get(read_name(tree, given))
+    known = (side, kind) in ((None, None), (None, "INNER"), ("LEFT", None), ("LEFT", "OUTER"))
+    if lookup is None or not known or scope.persons is not None:
+        raise _refused(scope)
+    title = lookup.name
+    if alias is not None:
+        (name,) = tree.parts(alias, "this")
+        title = read_alias(tree, name)
+    if title.lower() in {(scope.title or "").lower(), *scope.others}:
+        raise refuse("ask.name-defined-twice", name=show(title))
+    column = _key(tree, scope, lookup, title, using, on)
+    columns = _columns(tree, scope, column, lookup)
+    free = [(name, one) for name, one in columns.items() if name not in scope.columns]
+    joined = replace(
+        scope,
+        columns=Named([*scope.columns.items(), *free]),
+        others={**scope.others, title.lower(): columns},
+    )
+    if side == "LEFT":
+        return joined
+    matched = [value for value in column.categories if value in lookup.keys]
+    return joined.among(held(column, *find_categories(column, matched)))
+
+
+def _key(
+    tree: Tree, scope: Scope, lookup: Lookup, title: str, using: Any, on: exp.Expr | None
+) -> Category:
+    """The category of the table that the key of the lookup is compared with."""
+    found: Column | None = None
+    if using and len(using) == 1 and on is None:
+        name = read_name(tree, using[0])
+        found = scope.columns.get(name) if name.lower() == lookup.key.lower() else None
+    elif type(on) is exp.EQ and not using:
+        sides = [tree.unwrap(part) for part in tree.parts(on, "this", "expression")]
+        own = [part for part in sides if not _is_key(tree, part, lookup, title)]
+        if len(own) == 1 and is_column(own[0]):
+            found = find_column(tree, own[0], scope)
+    if isinstance(found, Category) and found.name in scope.schema.columns:
+        _refuse_names(found, scope)
+        return found
+    raise refuse("ask.lookup-key-missing", name=lookup.name, key=lookup.key)
+
+
+def _refuse_names(column: Column, scope: Scope) -> None:
+    """Refuses a column that names people."""
+    is_unit = column.name.lower() == scope.schema.unit.lower()
+    if is_unit or column.role == "identifier":
+        raise refuse(
+            "ask.identifier-in-question",
+            name=column.name,
+            word="the unit that is protected" if is_unit else "an identifier",
+        )
+
+
+def _is_key(tree: Tree, node: exp.Expr, lookup: Lookup, title: str) -> bool:
+    """Whether a side of ON is the key of the lookup, by its title."""
+    table = node.args.get("table") if is_column(node) else None
+    if table is None or table.name.lower() != title.lower():
+        return False
+    this, of = tree.parts(node, "this", "table")
+    read_name(tree, of)
+    return read_name(tree, this).lower() == lookup.key.lower()
+
+
+def _columns(tree: Tree, scope: Scope, column: Category, lookup: Lookup) -> Named[Column]:
+    places = {key: place for place, key in enumerate(lookup.keys)}
+    found: list[tuple[str, Column]] = []
+    for name, cells in lookup.columns.items():
+        groups: dict[Cell, list[str]] = {}
+        for category in column.categories:
+            cell = cells[places[category]] if category in places else None
+            if cell is not None:
+                groups.setdefault(cell, []).append(category)
+        if groups:
+            found.append((name, _recoded(tree, scope, column, groups)))
+    return Named(found)
+
+
+def _recoded(tree: Tree, scope: Scope, column: Category, groups: dict[Cell, list[str]]) -> Column:
+    """The column that has one value for each group of categories."""
+    whens = [(Among(column.name, tuple(of)), cell) for cell, of in groups.items()]
+    tree.recoded += len(column.categories) + len(column.name) * len(groups)
+    if all(isinstance(cell, Fraction) for cell in groups):
+        numbers = [(when, constant(cell)) for when, cell in whens if isinstance(cell, Fraction)]
+        return computed_column(tree, chosen(numbers), scope)
+    labels = tuple(str(cell) for cell in groups)
+    pairs = [(when, label) for (when, _), label in zip(whens, labels, strict=True)]
+    formula = Choice(tuple((when, Sum(i)) for i, (when, _) in enumerate(pairs)))
+    name = labelled_name(tree, scope, pairs, None)
+    tree.computed[name] = ComputedColumn(name, formula, labels=labels)
+    tree.columns[name] = Category(
+        name=name, role="other", taxonomy=Taxonomy.flat(labels), stated=labels
+    )
+    return tree.columns[name]
+
+
+def _refused(scope: Scope) -> Refused:
+    lookups = scope.schema.lookups.values()
+    if not lookups:
+        return refuse_word("JOIN")
+    joins = [f"LEFT JOIN {lookup.name} USING ({lookup.key})" for lookup in lookups][:_SHOWN]
+    return refuse("ask.join-not-a-lookup", joins=" or ".join(joins))
+
+
+# A derived table that has one row for each person: SELECT unit, SUM(x) AS v … GROUP BY unit.
+
+_KINDS = {"sum": "total", "min": "least", "max": "largest", "avg": "mean"}
+
+
+def persons_scope(tree: Tree, chosen: list[exp.Expr], group: exp.Expr, scope: Scope) -> Scope:
+    """The scope that a table of persons offers; refused unless it is grouped by the unit alone."""
+    from .aggregate import read_expression
+
+    schema = scope.schema
+    if scope.persons is not None or not _by_unit(tree, chosen, group, scope):
+        raise _not_by_unit(schema)
+    asked: list[tuple[str, Aggregate]] = []
+    for node in chosen:
+        alias = None
+        if type(node) is exp.Alias:
+            node, given = tree.parts(node, "this", "alias")
+            alias = read_alias(tree, given)
+        if _is_unit(tree, node, scope):
+            continue
+        expression = read_expression(tree, node, scope)
+        if not isinstance(expression, Aggregate) or expression.kind not in (*_KINDS, "count"):
+            raise refuse("ask.derived-value-not-number")
+        name = alias or f"{expression.kind}_{len(asked)}"
+        if name.lower() in [known.lower() for known, _ in asked]:
+            raise refuse("ask.derived-duplicate-column", name=show(name))
+        asked.append((name, expression))
+    if not asked:
+        raise refuse("ask.derived-value-not-number")
+    values, grids = zip(*(_value(tree, n, a, schema) for n, a in asked), strict=True)
+    where = None if scope.rows is None else written(scope.rows, known_columns(tree, scope))
+    inner = Question("", tuple(Output(n, a) for n, a in asked), where=where)
+    used = used_columns(inner, tree.computed)
+    computed = tuple(Computed(one.name, one.formula) for one in used)
+    persons = Persons(Units(schema.unit, values, where, computed), grids, used)
+    columns = person_columns(persons)
+    return Scope(replace(schema, columns=columns), None, columns, None, persons)
+
+
+def _by_unit(tree: Tree, chosen: list[exp.Expr], group: exp.Expr, scope: Scope) -> bool:
+    """Whether GROUP BY names the unit and nothing else: by its name, its place or ALL."""
+    places = [(type(n) is exp.Alias and n.this) or n for n in chosen]
+    units = [place for place, node in enumerate(places) if _is_unit(tree, node, scope)]
+    if group.args.get("all"):
+        tree.read(group, "all")
+        return len(units) == 1
+    grouped = [tree.unwrap(node) for node in tree.listed(group)]
+    if len(grouped) == 1 and type(grouped[0]) is exp.Literal:
+        return read_constant(tree, grouped[0]) in [place + 1 for place in units]
+    return len(grouped) == 1 and _is_unit(tree, grouped[0], scope)
+
+
+def _is_unit(tree: Tree, node: exp.Expr, scope: Scope) -> bool:
+    node = tree.unwrap(node)
+    if scope.schema.unit == RECORD or not is_column(node):
+        return False
+    column = scope.columns.get(read_name(tree, read_reference(tree, node, scope)))
+    return column is not None and column.name.lower() == scope.schema.unit.lower()
+
+
+def _not_by_unit(schema: Table) -> Refused:
+    if schema.unit == RECORD:
+        return refuse("ask.derived-group-of-records")
+    return refuse("ask.derived-group-not-unit", unit=schema.unit)
+
+
+def _value(tree: Tree, name: str, asked: Aggregate, schema: Table) -> tuple[UnitValue, Fraction]:
+    """What is taken of each person, and the grid it is on."""
+    rows = schema.rows_per_unit or 1
+    if asked.kind == "count":
+        if asked.column is None:
+            return UnitValue(name, "rows", None, 0, rows), Fraction(1)
+        return UnitValue(name, "present", asked.column, 0, rows), Fraction(1)
+    column = _number(tree, asked.column or "", schema)
+    ends = int(column.low / column.grid), int(column.high / column.grid)
+    if asked.kind == "sum":
+        ends = min(ends[0], rows * ends[0]), max(ends[1], rows * ends[1])
+        if column.bounds_per_unit is not None:
+            low, high = column.bounds_per_unit
+            ends = int(low / column.grid), int(high / column.grid)
+        elif schema.rows_per_unit is None:
+            raise refuse("ask.person-bounds-missing", name=column.name)
+    if max(map(abs, ends)) > MOST_STEPS:
+        raise refuse("engine.computed-value-too-large", bits=MOST_STEPS.bit_length() - 1)
+    return UnitValue(name, _KINDS[asked.kind], asked.column, *ends), column.grid  # type: ignore[arg-type]
+
+
+def _number(tree: Tree, name: str, schema: Table) -> Number:
+    from ..question import column_of
+
+    known = tree.computed.get(name)
+    column: Column = schema.column(name) if known is None else column_of(known, schema)
+    if isinstance(column, Number):
+        return column
+    raise refuse("ask.derived-value-not-number")
+
+
+# -- FROM: the one table, under any number of CTEs and derived tables ------------------------------
+
+_Known = Mapping[str, Scope]
+"""The tables a FROM may name, by their names in lower case."""
+
+
+def read_source(
+    tree: Tree,
+    conditions: Conditions,
+    schema: Table,
+    from_: exp.Expr,
+    with_: exp.Expr | None,
+    joins: list[exp.Expr] | None = None,
+) -> Scope:
+    """The scope of the outermost SELECT, whose FROM, JOINs and WITH these are."""
+    known: dict[str, Scope] = {schema.name.lower(): start(schema)}
+    defined: set[str] = set()
+    for cte in tree.listed(with_) if with_ is not None else ():
+        select, alias = tree.parts(cte, "this", "alias")
+        name = _title(tree, alias) or ""
+        if name.lower() in defined:
+            raise refuse("ask.name-defined-twice", name=show(name))
+        defined.add(name.lower())
+        known[name.lower()] = _folded(tree, conditions, known, select).named(name)
+    return join(tree, _from(tree, conditions, known, from_), joins or [])
+
+
+def _title(tree: Tree, alias: exp.Expr | None) -> str | None:
+    name = None if alias is None else tree.read(alias, "this")[0]
+    return None if name is None else read_alias(tree, name)
+
+
+def _from(tree: Tree, conditions: Conditions, known: _Known, from_: exp.Expr | None) -> Scope:
+    source = None if from_ is None else tree.read(from_, "this")[0]
+    if type(source) is exp.Subquery:
+        select, alias = tree.read(source, "this", "alias")
+        return _folded(tree, conditions, known, select).named(_title(tree, alias))
+    if type(source) is not exp.Table or type(source.this) is not exp.Identifier:
+        raise refuse("ask.no-table")
+    name, alias = tree.read(source, "this", "alias")
+    title = read_name(tree, name)
+    scope = known.get(title.lower())
+    if scope is None:
+        raise refuse(
+            "ask.unknown-table",
+            title=show(title),
+            nearest=nearest(title[:100], (found.title or "" for found in known.values())),
+        )
+    return scope.named(_title(tree, alias) or scope.title)
+
+
+def _folded(tree: Tree, conditions: Conditions, known: _Known, select: exp.Expr) -> Scope:
+    """The scope that a CTE or a derived table offers."""
+    if type(select) is not exp.Select:
+        raise refuse("ask.derived-not-a-select")
+    chosen, from_, where, group, joins = tree.read(
+        select, "expressions", "from_", "where", "group", "joins"
+    )
+    inner = join(tree, _from(tree, conditions, known, from_), joins or [])
+    left = inner.among(conditions.read_where(where, inner))
+    if group is not None:
+        return persons_scope(tree, chosen or [], group, left)
+    columns: dict[str, tuple[str, Column]] = {}
+    for expression in chosen:
+        for name, column in _projected(tree, expression, inner):
+            if name.lower() in columns:
+                raise refuse("ask.derived-duplicate-column", name=show(name))
+            columns[name.lower()] = name, column
+    if not columns:
+        raise refuse("ask.derived-without-columns")
+    return Scope(inner.schema, None, Named(columns.values()), left.rows, inner.persons)
+
+
+def _projected(tree: Tree, node: exp.Expr, scope: Scope) -> Iterator[tuple[str, Column]]:
+    alias = None
+    if type(node) is exp.Alias:
+        node, alias = tree.parts(node, "this", "alias")
+    if type(node) is exp.Column and type(node.this) is exp.Identifier:
+        column = find_column(tree, node, scope)
+        yield node.name if alias is None else read_alias(tree, alias), column
+        return
+    named = None if alias is None else labelled_column(tree, node, scope)
+    if alias is not None and named is not None:
+        yield read_alias(tree, alias), named
+        return
+    if is_computed(node) and alias is not None:
+        amount = read_value(tree, node, scope)
+        yield read_alias(tree, alias), computed_column(tree, amount, scope)
+        return
+    if type(node) is exp.Column and type(node.this) is exp.Star:
+        node = read_reference(tree, node, scope)
+    if type(node) is not exp.Star or alias is not None:
+        raise refuse("ask.derived-unnamed-expression")
+    tree.read(node)
+    yield from scope.columns.items()

@@ -1,0 +1,436 @@
+"""SELECT and GROUP BY: the columns of the answer, their names, and keys with public cells."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import date, timedelta
+from fractions import Fraction
+from itertools import combinations
+from typing import Literal, get_args
+
+from sqlglot import exp
+
+from ...engine.request import Bin, Calendar, Group, Key
+from ...errors import nearest, refuse
+from ...frozen import dataclass
+from ...schema import Boolean, Bounded, Category, Column, Date, Datetime, Number
+from ...schema.case_insensitive import COMPUTED
+from ...schema.toml_values import show
+from ..question import Aggregate, Expression, GroupingOutput, KeyOutput, Output
+from .aggregate import has_aggregate, read_expression, refuse_function
+from .constant import read_constant
+from .logic import domain
+from .scope import Scope, find_column, read_alias, read_name, read_reference
+from .tree import Tree
+from .unsupported import list_words
+from .value import is_computed_key, read_computed_key
+
+MOST_SETS = 64
+_KINDS = (exp.Rollup, exp.Cube, exp.GroupingSets)
+
+KeySet = tuple[Key, ...]
+"""The keys of one table, each once."""
+
+
+def has_sets(group: exp.Expr | None) -> bool:
+    """Whether GROUP BY asks for several tables."""
+    return group is not None and any(group.find_all(*_KINDS))
+
+
+def read_sets(tree: Tree, group: exp.Expr, named: Callable[[exp.Expr], Key]) -> tuple[KeySet, ...]:
+    """The keys of every table, in the order in which the question lists them; refused if two are
+    the same, for an answer would say the same twice.
+
+    named: the key that an expression of GROUP BY is.
+    """
+    reader = _Reader(tree, named)
+    found: list[KeySet] = [()]
+    for node in tree.listed(group):
+        found = [_joined(first, second) for first in found for second in reader.sets(node)]
+        _refuse_many(len(found))
+    if len({frozenset(keys) for keys in found}) < len(found):
+        raise refuse("ask.grouping-set-twice")
+    return tuple(found)
+
+
+class _Reader:
+    def __init__(self, tree: Tree, named: Callable[[exp.Expr], Key]) -> None:
+        self._tree = tree
+        self._named = named
+
+    def sets(self, node: exp.Expr) -> list[KeySet]:
+        """The tables that one entry of GROUP BY, or of GROUPING SETS, asks for."""
+        if type(node) is exp.GroupingSets:
+            found = [one for part in self._tree.listed(node) for one in self.sets(part)]
+            _refuse_many(len(found))
+            return found
+        if type(node) not in _KINDS:
+            return [self._keys(node)]
+        parts = [self._keys(part) for part in self._tree.listed(node)]
+        sizes = range(len(parts), -1, -1)
+        if type(node) is exp.Rollup:
+            return [_joined(*parts[:size]) for size in sizes]
+        _refuse_many(2 ** min(len(parts), MOST_SETS))
+        return [_joined(*some) for size in sizes for some in combinations(parts, size)]
+
+    def _keys(self, node: exp.Expr) -> KeySet:
+        """One key, or several in parentheses, which stand or fall together."""
+        if type(node) is exp.Tuple:
+            (several,) = self._tree.read(node, "expressions")
+            return _joined(*(self._keys(part) for part in several or ()))
+        node = self._tree.unwrap(node)
+        if type(node) is exp.Tuple:
+            return self._keys(node)
+        return (self._named(node),)
+
+
+def _joined(*several: Sequence[Key]) -> KeySet:
+    return tuple(dict.fromkeys(key for keys in several for key in keys))
+
+
+def _refuse_many(many: int) -> None:
+    if many > MOST_SETS:
+        raise refuse("ask.too-many-grouping-sets", most=MOST_SETS)
+
+
+# -- Keys whose cells the schema declares, so that no key tells of a row ---------------------------
+
+Part = Literal["year", "quarter", "month", "week", "day", "hour"]
+PARTS: tuple[Part, ...] = get_args(Part)
+"""What DATE_TRUNC may truncate to; dates have no hour."""
+
+_MOST_CELLS = 100_000
+SECONDS_PER_DAY = 24 * 60 * 60
+_DAY_ZERO = date(1970, 1, 1)
+
+
+def is_key(node: exp.Expr) -> bool:
+    """Whether a node is written like a key: a column, BIN, DATE_TRUNC, or what is computed."""
+    if is_computed_key(node):
+        return True
+    if type(node) is exp.Anonymous:
+        return isinstance(node.this, str) and node.this.upper() == "BIN"
+    return type(node) is exp.TimestampTrunc or (
+        type(node) is exp.Column and type(node.this) is exp.Identifier
+    )
+
+
+def read_key(tree: Tree, node: exp.Expr, scope: Scope) -> Key:
+    """The key that a node is; refused if it is none."""
+    if not is_key(node):
+        if isinstance(node, exp.Func):
+            raise refuse_function(tree, node)
+        raise refuse("ask.key-not-allowed")
+    if type(node) is exp.Column:
+        return key_of_column(find_column(tree, node, scope), tree)
+    if is_computed_key(node):
+        return read_computed_key(tree, node, scope)
+    if type(node) is exp.TimestampTrunc:
+        this, unit = tree.parts(node, "this", "unit")
+        (part,) = tree.read(unit, "this")
+        return _calendar(_argument(tree, this, scope), str(part).lower())
+    (_, arguments) = tree.read(node, "this", "expressions")
+    if not arguments or len(arguments) != 2:
+        raise refuse("ask.bin-arguments")
+    return _bin(_argument(tree, arguments[0], scope), read_constant(tree, arguments[1]))
+
+
+def key_of_column(column: Column, tree: Tree | None = None) -> Group | Bin:
+    """The key that a column is by itself; refused if its cells must be said.
+
+    tree: where columns that a derived table computes are found.
+    """
+    known = None if tree is None else tree.computed.get(column.name)
+    if known is not None and isinstance(column, Number):
+        low, high = int(column.low / column.grid), int(column.high / column.grid)
+        return Bin(column.name, 1, low, high - low + 1)
+    if isinstance(column, Category):
+        return Group(column.name, len(column.categories))
+    if isinstance(column, Boolean):
+        return Group(column.name, 2)
+    fix = "Group by a category"
+    if isinstance(column, Number):
+        fix = (
+            f"Write BIN({column.name}, {show(column.grid)}) or a wider bin, in SELECT and GROUP BY"
+        )
+    elif isinstance(column, Bounded):
+        fix = f"Write DATE_TRUNC('month', {column.name})"
+    raise refuse("ask.key-type-not-groupable", name=column.name, type=column.type, advice=fix)
+
+
+def refuse_cells(keys: Iterable[Key]) -> None:
+    """Refuses keys that have too many cells together."""
+    cells = math.prod(key.cells for key in keys)
+    if cells > _MOST_CELLS:
+        count = f"{cells:,}" if cells < 10**18 else "more than 10^18"
+        raise refuse("ask.too-many-cells", count=count, most_cells=_MOST_CELLS)
+
+
+def _argument(tree: Tree, node: exp.Expr, scope: Scope) -> Column:
+    node = tree.unwrap(node)
+    if type(node) is exp.Column and type(node.this) is exp.Identifier:
+        return find_column(tree, node, scope)
+    raise refuse("ask.computed-key")
+
+
+def _bin(column: Column, width: object) -> Bin:
+    if not isinstance(column, Number):
+        fix = f"Write DATE_TRUNC('month', {column.name})"
+        if not isinstance(column, Bounded):
+            fix = f"Write GROUP BY {column.name}"
+        raise refuse("ask.bin-of-non-number", name=column.name, type=column.type, advice=fix)
+    steps = width / column.grid if type(width) is Fraction else Fraction(0)
+    if steps <= 0 or steps.denominator != 1:
+        said = f"The width of BIN is {show(width)}" if width is not None else "BIN has no width"
+        wider = show(max(1, math.ceil(steps)) * column.grid)
+        raise refuse(
+            "ask.invalid-bin-width",
+            said=said,
+            grid=show(column.grid),
+            name=column.name,
+            wider=wider,
+        )
+    low, high = domain(column)
+    first = low // int(steps)
+    return Bin(column.name, int(steps), first, high // int(steps) - first + 1)
+
+
+def _calendar(column: Column, part: str) -> Calendar:
+    if not isinstance(column, Date | Datetime):
+        fix = f"Write BIN({column.name}, 10)" if isinstance(column, Bounded) else "Group by it"
+        raise refuse("ask.truncated-non-date", name=column.name, type=column.type, advice=fix)
+    known: tuple[Part, ...] = PARTS if isinstance(column, Datetime) else PARTS[:-1]
+    for each in known:
+        if part == each:
+            first, last = (_index(column, each, end) for end in (column.low, column.high))
+            return Calendar(column.name, each, first, last - first + 1)
+    raise refuse(
+        "ask.unknown-date-part",
+        name=column.name,
+        part=show(part),
+        type=column.type,
+        known=list_words(known),
+        nearest=nearest(part[:100], known),
+    )
+
+
+def _index(column: Date | Datetime, part: Part, value: Fraction) -> int:
+    if part == "hour":
+        return math.floor(value / 3600)
+    days = math.floor(value if isinstance(column, Date) else value / SECONDS_PER_DAY)
+    if part == "day":
+        return days
+    if part == "week":
+        return (days + 3) // 7
+    day = _DAY_ZERO + timedelta(days=days)
+    if part == "year":
+        return day.year
+    if part == "quarter":
+        return day.year * 4 + (day.month - 1) // 3
+    return day.year * 12 + day.month - 1
+
+
+# SELECT: the columns of the answer and their names, and which of them GROUP BY makes keys.
+
+_MOST_OUTPUTS = 100
+_LONGEST = 110  # with a word and a number around it, a name is still one that may be given
+
+
+@dataclass(frozen=True)
+class Selected:
+    """One entry of SELECT: a key or an expression.
+
+    alias: its name, if the question gives one.
+    column: the first column in it, by the name that the question uses.
+    plain: whether it is nothing but that column.
+    grouping: of which keys it says whether a row is about all of them.
+    """
+
+    alias: str | None
+    column: str | None
+    plain: bool = False
+    key: Key | None = None
+    expression: Expression | None = None
+    grouping: tuple[Key, ...] = ()
+
+    @property
+    def usual_name(self) -> str:
+        """What it is called if the question gives no name."""
+        short = _short(self.column or "")
+        if self.plain and self.column is not None:
+            return self.column
+        if self.key is not None and self.key.column.startswith(COMPUTED):
+            return f"group_{short}"
+        if isinstance(self.key, Bin):
+            return f"bin_{short}"
+        if isinstance(self.key, Calendar):
+            return f"{short}_{self.key.part}"
+        if self.key is not None and self.column is not None:
+            return self.column
+        if isinstance(self.expression, Aggregate):
+            asked = self.expression
+            kind = asked.name.lower() if asked.kind == "quantile" else asked.kind
+            if asked.other is not None:
+                both = [n for n in (asked.column or "", asked.other) if not n.startswith(COMPUTED)]
+                return "_".join([kind, *map(_short, both)])[:_LONGEST]
+            return f"{kind}_{short}" if short and asked.column else kind
+        return f"grouping_{short}" if self.grouping else "value"
+
+
+def read_selected(tree: Tree, nodes: list[exp.Expr], scope: Scope) -> tuple[Selected, ...]:
+    """The entries of SELECT, in order."""
+    if len(nodes) > _MOST_OUTPUTS:
+        raise refuse("ask.too-many-outputs", many=len(nodes), most_outputs=_MOST_OUTPUTS)
+    selected = tuple(_selected(tree, node, scope) for node in nodes)
+    if not any(entry.expression for entry in selected):
+        raise refuse("ask.no-aggregate")
+    return selected
+
+
+def read_keys(
+    tree: Tree, group: exp.Expr | None, selected: tuple[Selected, ...], scope: Scope
+) -> tuple[Key, ...]:
+    """The keys, each once, in the order of SELECT; refused unless all are selected and grouped."""
+    grouped = tuple(dict.fromkeys(_grouped(tree, group, selected, scope)))
+    if any(entry.grouping for entry in selected):
+        raise refuse("ask.grouping-without-sets")
+    chosen = _chosen(selected, grouped)
+    refuse_cells(chosen)
+    return chosen
+
+
+def read_key_sets(
+    tree: Tree, group: exp.Expr, selected: tuple[Selected, ...], scope: Scope
+) -> tuple[tuple[Key, ...], tuple[tuple[int, ...], ...]]:
+    """The same of ROLLUP, CUBE and GROUPING SETS, and which of the keys each table has."""
+    sets = read_sets(tree, group, lambda node: _named(tree, node, selected, scope))
+    grouped = tuple(dict.fromkeys(key for keys in sets for key in keys))
+    chosen = _chosen(selected, grouped)
+    for key in (key for entry in selected for key in entry.grouping):
+        if key not in chosen:
+            raise refuse("ask.not-grouped", column=key.column)
+    refuse_cells(chosen)
+    return chosen, tuple(tuple(sorted(chosen.index(key) for key in keys)) for keys in sets)
+
+
+def _chosen(selected: tuple[Selected, ...], grouped: tuple[Key, ...]) -> tuple[Key, ...]:
+    chosen = tuple(dict.fromkeys(entry.key for entry in selected if entry.key is not None))
+    for key in chosen:
+        if key not in grouped:
+            raise refuse("ask.not-grouped", column=key.column)
+    for key in grouped:
+        if key not in chosen:
+            raise refuse("ask.key-not-selected", column=key.column)
+    return chosen
+
+
+def name_outputs(
+    selected: tuple[Selected, ...], keys: tuple[Key, ...]
+) -> tuple[KeyOutput | Output | GroupingOutput, ...]:
+    """The columns of the answer, each under a name of its own, in upper or lower case."""
+    taken: set[str] = set()
+    for entry in selected:
+        if entry.alias is not None:
+            if entry.alias.lower() in taken:
+                raise refuse("ask.output-named-twice", alias=show(entry.alias))
+            taken.add(entry.alias.lower())
+    outputs: list[KeyOutput | Output | GroupingOutput] = []
+    for entry in selected:
+        alias = entry.alias or _free(entry.usual_name, taken)
+        if entry.key is not None:
+            outputs.append(KeyOutput(alias, keys.index(entry.key)))
+        elif entry.expression is not None:
+            outputs.append(Output(alias, entry.expression))
+        else:
+            outputs.append(GroupingOutput(alias, tuple(keys.index(key) for key in entry.grouping)))
+    return tuple(outputs)
+
+
+def place(tree: Tree, node: exp.Expr, count: int) -> int | None:
+    """The entry of SELECT that a number means, counted from 0; None if the node is no number."""
+    if type(node) is not exp.Literal:
+        return None
+    value = read_constant(tree, node)
+    if isinstance(value, Fraction) and value.denominator == 1 and 1 <= value <= count:
+        return int(value) - 1
+    raise refuse("ask.position-out-of-range", value=show(value), count=count)
+
+
+def _selected(tree: Tree, node: exp.Expr, scope: Scope) -> Selected:
+    alias = None
+    if type(node) is exp.Alias:
+        node, name = tree.parts(node, "this", "alias")
+        alias = read_alias(tree, name)
+    node = tree.unwrap(node)
+    column = next((column.name.lower() for column in node.find_all(exp.Column)), None)
+    spelled = next((name for name in scope.columns if name.lower() == column), None)
+    if type(node) is exp.Grouping:
+        of = tuple(_of_grouping(tree, part, scope) for part in tree.listed(node))
+        return Selected(alias, spelled, grouping=of)
+    if is_key(node):
+        plain = type(node) is exp.Column
+        return Selected(alias, spelled, plain, read_key(tree, node, scope))
+    expression = read_expression(tree, node, scope)
+    if not has_aggregate(expression):
+        raise refuse("ask.constant-output")
+    return Selected(alias, spelled, expression=expression)
+
+
+def _grouped(
+    tree: Tree, group: exp.Expr | None, selected: tuple[Selected, ...], scope: Scope
+) -> Iterator[Key]:
+    if group is not None and group.args.get("all"):
+        tree.read(group, "all")
+        yield from (entry.key for entry in selected if entry.key is not None)
+        return
+    for node in tree.listed(group) if group is not None else ():
+        yield _named(tree, node, selected, scope)
+
+
+def _named(tree: Tree, node: exp.Expr, selected: tuple[Selected, ...], scope: Scope) -> Key:
+    """The key that an expression of GROUP BY is, by itself, by its place or by its name."""
+    node = tree.unwrap(node)
+    at = place(tree, node, len(selected))
+    if at is None and type(node) is exp.Column and type(node.this) is exp.Identifier:
+        at = _alias_place(tree, node, selected, scope)
+    if at is None:
+        return read_key(tree, node, scope)
+    key = selected[at].key
+    if key is None:
+        raise refuse("ask.group-by-aggregate")
+    return key
+
+
+def _of_grouping(tree: Tree, node: exp.Expr, scope: Scope) -> Key:
+    """A key that GROUPING names."""
+    node = tree.unwrap(node)
+    if not is_key(node):
+        raise refuse("ask.grouping-names-no-key")
+    return read_key(tree, node, scope)
+
+
+def _alias_place(
+    tree: Tree, node: exp.Expr, selected: tuple[Selected, ...], scope: Scope
+) -> int | None:
+    """The entry that a name means in GROUP BY, where a column of the table goes first."""
+    name = read_name(tree, read_reference(tree, node, scope)).lower()
+    if name in scope.columns or node.args.get("table") is not None:
+        return None
+    for at, entry in enumerate(selected):
+        if (entry.alias or entry.usual_name).lower() == name:
+            return at
+    return None
+
+
+def _short(name: str) -> str:
+    return name[:_LONGEST].rstrip(" ")
+
+
+def _free(name: str, taken: set[str]) -> str:
+    free, count = name, 1
+    while free.lower() in taken:
+        count += 1
+        free = f"{_short(name)}_{count}"
+    taken.add(free.lower())
+    return free

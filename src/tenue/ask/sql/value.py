@@ -1,0 +1,423 @@
+"""What is computed of one row: numbers with bounds that follow, and keys of groups.
+
+Only numbers and booleans of the table, constants, + - *, division by a number, CASE, COALESCE,
+FLOOR, CEIL and fields of dates. Everything is exact, and nothing that a row holds makes it fail.
+
+Their cells follow from the question and the schema, so that no key tells of a row. A row in which
+nothing is computed, such as one for which no condition of a CASE is true, is in no cell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+
+from sqlglot import exp
+
+from ...engine.computed_column import (
+    FIELDS,
+    Among,
+    Choice,
+    Predicate,
+    Quotient,
+    Steps,
+    Sum,
+    check_range,
+    leaf_ends,
+)
+from ...engine.request import Bin, Group
+from ...errors import Refused, nearest, refuse
+from ...schema import Boolean, Category, Column, Date, Datetime, Named, Number, Table
+from ...schema.toml_values import show
+from ...taxonomy import Taxonomy
+from ..question import ComputedColumn, Label
+from .constant import in_reach, read_constant, sql_number, sql_text
+from .exact_expr import (
+    Amount,
+    added,
+    check_parts,
+    chosen,
+    constant,
+    field,
+    filled,
+    multiplied,
+    name_of,
+    rounded_down,
+    scaled,
+)
+from .logic import render_where
+from .predicate import Conditions, compared_with, known_columns
+from .scope import Scope, find_column, refuse_unquoted
+from .tree import Tree
+from .unsupported import INSTEAD, list_words, name_called, refuse_word, too_deep
+
+_DEEPEST = 100
+_PARTS: dict[type[exp.Expr], str] = {
+    exp.Year: "year",
+    exp.Quarter: "quarter",
+    exp.Month: "month",
+    exp.DayOfWeekIso: "isodow",
+    exp.Hour: "hour",
+}
+DATE_FIELDS = (*_PARTS, exp.Extract)
+"""The nodes that are fields of a date."""
+
+_ONE = constant(Fraction(1))
+
+
+def read_value(tree: Tree, node: exp.Expr, scope: Scope, depth: int = 0) -> Amount:
+    """The amount that an expression computes of a row; refused if it is anything else."""
+    node = tree.unwrap(node)
+    if depth > _DEEPEST:
+        raise too_deep()
+    if is_column(node):
+        return amount_of(tree, find_column(tree, node, scope))
+    if type(node) is exp.Literal or type(node) is exp.Neg:
+        value = read_constant(tree, node)
+        if isinstance(value, Fraction):
+            return constant(value)
+    found = _computed(tree, node, scope, depth + 1)
+    if found is None:
+        refuse_unquoted(node, scope)
+        raise not_a_value(tree, node)
+    in_reach(found.grid)
+    return found
+
+
+def is_column(node: exp.Expr | None) -> bool:
+    """Whether a node names a column."""
+    return type(node) is exp.Column and type(node.this) is exp.Identifier
+
+
+def is_computed(node: exp.Expr | None) -> bool:
+    """Whether a node is written like something that is computed of a row."""
+    if isinstance(node, exp.Anonymous):
+        return str(node.this).upper() == "DATE_PART"
+    kinds = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Neg, exp.Case, exp.Coalesce, exp.Floor)
+    return type(node) in (*kinds, exp.Ceil, exp.WidthBucket, *DATE_FIELDS)
+
+
+def computed_column(tree: Tree, amount: Amount, scope: Scope) -> Number:
+    """The column that an amount is to the question; refused if it may be too large."""
+    table = scope.schema
+    if isinstance(amount.formula, Steps):
+        column = table.column(amount.formula.column)
+        if isinstance(column, Number) and column.grid == amount.grid:
+            return column
+    check_parts(tree, amount.formula)
+    low, high = check_range(amount.formula, lambda leaf: leaf_ends(table.column(leaf.column), leaf))
+    name = name_of(amount, visible(tree, scope))
+    tree.computed[name] = ComputedColumn(name, amount.formula, amount.grid)
+    ends = low * amount.grid, high * amount.grid
+    column = Number(name=name, role="other", low=ends[0], high=ends[1], grid=amount.grid)
+    tree.columns[name] = column
+    return column
+
+
+def visible(tree: Tree, scope: Scope) -> Table:
+    """The table with the columns that were computed so far, which conditions may name."""
+    if not tree.columns:
+        return scope.schema
+    return replace(scope.schema, columns=Named(known_columns(tree, scope).items()))
+
+
+def condition_column(tree: Tree, node: exp.Expr, scope: Scope) -> Column | None:
+    """The column that a condition is about where it computes something; None if it does not."""
+    if not is_computed(node) or not any(node.find_all(exp.Column)):
+        return None
+    amount = read_value(tree, node, scope)
+    return None if amount.number is not None else computed_column(tree, amount, scope)
+
+
+def where_true(condition: Predicate, amount: Amount = _ONE) -> Amount:
+    """The amount in rows for which the condition is true, and missing in the others."""
+    return chosen([(condition, amount)])
+
+
+def amount_of(tree: Tree, column: Column) -> Amount:
+    """A number, or a boolean as 0 and 1; refused for anything else."""
+    known = tree.computed.get(column.name)
+    if known is not None and not known.labels:
+        return Amount(known.grid, known.formula)
+    if isinstance(column, Number):
+        return Amount(column.grid, Steps(column.name))
+    if isinstance(column, Boolean):
+        values = {True: constant(Fraction(1)), False: constant(Fraction(0))}
+        return chosen([(Among(column.name, (value,)), amount) for value, amount in values.items()])
+    raise refuse("ask.not-a-computable-column", name=column.name, type=column.type)
+
+
+def _computed(tree: Tree, node: exp.Expr, scope: Scope, depth: int) -> Amount | None:
+    kind = type(node)
+    if kind is exp.Neg:
+        (this,) = tree.parts(node, "this")
+        return scaled(read_value(tree, this, scope, depth), Fraction(-1))
+    if kind in (exp.Add, exp.Sub, exp.Mul, exp.Div):
+        left, right = (read_value(tree, side, scope, depth) for side in _sides(tree, node))
+        if kind is exp.Mul:
+            return multiplied(left, right)
+        if kind is exp.Div:
+            return _divided(left, right)
+        return added([left, scaled(right, Fraction(1 if kind is exp.Add else -1))])
+    if kind is exp.Case:
+        return _case(tree, node, scope, depth)
+    if kind is exp.Coalesce:
+        return _coalesce(tree, node, scope, depth)
+    if kind is exp.Floor or kind is exp.Ceil:
+        sign = Fraction(1 if kind is exp.Floor else -1)
+        (this,) = tree.parts(node, "this")
+        down = rounded_down(scaled(read_value(tree, this, scope, depth), sign))
+        return scaled(down, sign)
+    if kind is exp.WidthBucket:
+        return _bucket(tree, node, scope, depth)
+    return _date_field(tree, node, scope)
+
+
+def _sides(tree: Tree, node: exp.Expr) -> tuple[exp.Expr, ...]:
+    return tree.parts(node, "this", "expression")
+
+
+def _divided(left: Amount, right: Amount) -> Amount:
+    if right.number is None:
+        raise refuse("ask.division-by-column")
+    if not right.number:
+        raise refuse("ask.division-by-zero")
+    return scaled(left, 1 / right.number)
+
+
+def _case(tree: Tree, node: exp.Expr, scope: Scope, depth: int) -> Amount:
+    cases, default = read_cases(tree, node, scope)
+    made = [(when, read_value(tree, then, scope, depth)) for when, then in cases]
+    otherwise = None if default is None else read_value(tree, default, scope, depth)
+    return chosen(made, otherwise)
+
+
+def read_cases(
+    tree: Tree, node: exp.Expr, scope: Scope
+) -> tuple[list[tuple[Predicate, exp.Expr]], exp.Expr | None]:
+    """The conditions of CASE and what stands beside each; what stands after ELSE, if not NULL."""
+    this, ifs, default = tree.read(node, "this", "ifs", "default")
+    conditions, found = Conditions(tree), []
+    for one in ifs:
+        when, then = tree.parts(one, "this", "true")
+        compared = when if this is None else exp.EQ(this=this.copy(), expression=when.copy())
+        if this is not None:
+            for copied in (this, when):
+                mark_read(tree, copied)
+        found.append((conditions.read_condition(compared, scope), then))
+    if type(default) is exp.Null:
+        tree.read(default)
+        default = None
+    return found, default
+
+
+def mark_read(tree: Tree, node: exp.Expr) -> None:
+    """Takes a node as read, of which a copy is."""
+    for part in node.walk():
+        tree.read(part, *part.args)
+
+
+def _coalesce(tree: Tree, node: exp.Expr, scope: Scope, depth: int) -> Amount:
+    this, others = tree.read(node, "this", "expressions")
+    this = tree.unwrap(this)
+    if not is_column(this) or not others or len(others) != 1:
+        raise refuse("ask.row-coalesce-arguments")
+    column = find_column(tree, this, scope)
+    if column.name in tree.computed:
+        raise refuse("ask.row-coalesce-arguments")
+    instead = read_value(tree, others[0], scope, depth)
+    if instead.number is None:
+        raise refuse("ask.row-coalesce-arguments")
+    return filled(column.name, amount_of(tree, column), instead)
+
+
+def _bucket(tree: Tree, node: exp.Expr, scope: Scope, depth: int) -> Amount:
+    """WIDTH_BUCKET(x, low, high, n): 0 below, n + 1 from `high` on, else 1 to n."""
+    this, *given = tree.parts(node, "this", "min_value", "max_value", "num_buckets")
+    low, high, many = (read_constant(tree, part) for part in given)
+    node = tree.unwrap(this)
+    numbers = all(isinstance(value, Fraction) for value in (low, high, many))
+    if not is_column(node) or not numbers:
+        raise refuse("ask.width-bucket-arguments")
+    column = find_column(tree, node, scope)
+    assert isinstance(low, Fraction) and isinstance(high, Fraction) and isinstance(many, Fraction)  # noqa: S101, PT018
+    if not isinstance(column, Number) or column.name in tree.computed or not low < high:
+        raise refuse("ask.width-bucket-arguments")
+    if many.denominator != 1 or not 1 <= many <= 10_000:
+        raise refuse("ask.width-bucket-arguments")
+    x = amount_of(tree, column)
+    from_low = added([x, constant(-low)])
+    inside = added([rounded_down(scaled(from_low, many / (high - low))), _ONE])
+    below, above = compared_with(column, "<", low), compared_with(column, ">=", high)
+    return chosen([(below, constant(Fraction(0))), (above, constant(many + 1))], inside)
+
+
+def _date_field(tree: Tree, node: exp.Expr, scope: Scope) -> Amount | None:
+    if type(node) in _PARTS:
+        (this,) = tree.parts(node, "this")
+        return _field(tree, this, _PARTS[type(node)], scope)
+    if type(node) is exp.Extract:
+        unit, this = tree.parts(node, "this", "expression")
+        (word,) = tree.read(unit, "this")
+        return _field(tree, this, str(word).lower(), scope)
+    if type(node) is exp.Anonymous and str(node.this).upper() == "DATE_PART":
+        _, arguments = tree.read(node, "this", "expressions")
+        word = read_constant(tree, arguments[0]) if arguments and len(arguments) == 2 else None
+        if isinstance(word, str):
+            return _field(tree, arguments[1], word.lower(), scope)
+    return None
+
+
+def _field(tree: Tree, node: exp.Expr, name: str, scope: Scope) -> Amount:
+    node = tree.unwrap(node)
+    if not is_column(node):
+        raise refuse("ask.computed-key")
+    column = find_column(tree, node, scope)
+    names = tuple(FIELDS)
+    timed = isinstance(column, Datetime) or (isinstance(column, Date) and name != "hour")
+    if name not in FIELDS or not timed:
+        raise refuse(
+            "ask.unknown-date-field",
+            name=column.name,
+            type=column.type,
+            field=show(name),
+            names=list_words(names),
+            nearest=nearest(name[:100], names),
+        )
+    return field(column.name, name)
+
+
+def not_a_value(tree: Tree, node: exp.Expr) -> Refused:
+    """The refusal of what cannot be computed of a row."""
+    said = "an expression"
+    if isinstance(node, exp.Mod):
+        return refuse_word("%")
+    if isinstance(node, exp.AggFunc):
+        said = "another aggregate"
+    elif isinstance(node, exp.Func):
+        name = name_called(node, tree.called)
+        said = f"the function {name}" if name else "a function"
+    elif isinstance(node, exp.Literal | exp.Boolean | exp.Null):
+        said = "a text, TRUE, FALSE or NULL"
+    elif isinstance(node, exp.Predicate | exp.Connector):
+        said = "a condition"
+    these = "Write it with these, or ask the holder for a derived column"
+    instead = INSTEAD.get(name_called(node, tree.called), these)
+    return refuse("ask.not-computable-per-row", said=said, instead=instead)
+
+
+# -- Keys that are computed: bins with uneven edges, buckets, fields of dates ----------------------
+
+
+def read_computed_key(tree: Tree, node: exp.Expr, scope: Scope) -> Bin | Group:
+    """The key that an expression is."""
+    if type(node) is exp.Case and _labelled(node):
+        return _labels(tree, node, scope)
+    amount = read_value(tree, node, scope)
+    floored = _plain_bin(amount, scope.schema)
+    if floored is not None:
+        return floored
+    column = computed_column(tree, amount, scope)
+    if column.name not in tree.computed:
+        raise refuse(
+            "ask.key-type-not-groupable",
+            name=column.name,
+            type=column.type,
+            advice=f"Write BIN({column.name}, 10) in SELECT and GROUP BY",
+        )
+    low, high = int(column.low / column.grid), int(column.high / column.grid)
+    return Bin(column.name, 1, low, high - low + 1)
+
+
+def is_computed_key(node: exp.Expr) -> bool:
+    """Whether a node computes something of a row, and asks nothing of the table."""
+    if not is_computed(node) or not any(node.find_all(exp.Column)):
+        return False
+    return not any(node.find_all(exp.AggFunc, exp.Filter, exp.WithinGroup))
+
+
+def _plain_bin(amount: Amount, table: Table) -> Bin | None:
+    """FLOOR(x / 10) * 10, which is BIN(x, 10)."""
+    formula = amount.formula
+    if not isinstance(formula, Quotient) or not isinstance(formula.of, Steps):
+        return None
+    column = table.column(formula.of.column)
+    if not isinstance(column, Number) or column.grid * formula.divisor != amount.grid:
+        return None
+    ends = (int(end / column.grid) // formula.divisor for end in (column.low, column.high))
+    first, last = ends
+    return Bin(column.name, formula.divisor, first, last - first + 1)
+
+
+def _labelled(node: exp.Case) -> bool:
+    """Whether CASE chooses between constants; NULL after ELSE is as good as no ELSE."""
+    results = [one.args.get("true") for one in node.args["ifs"]]
+    default = node.args.get("default")
+    results += [] if default is None or type(default) is exp.Null else [default]
+    return all(
+        isinstance(result, exp.Literal | exp.Boolean)
+        or (type(result) is exp.Neg and type(result.this) is exp.Literal)
+        for result in results
+    )
+
+
+def _labels(tree: Tree, node: exp.Expr, scope: Scope) -> Group:
+    cases, default = read_cases(tree, node, scope)
+    labels: dict[Label, int] = {}
+    made: list[tuple[Predicate, Label]] = []
+    for when, then in cases:
+        made.append((when, _label(tree, then)))
+        labels.setdefault(made[-1][1], len(labels))
+    last = None if default is None else _label(tree, default)
+    if last is not None:
+        labels.setdefault(last, len(labels))
+    if len({type(label) for label in labels}) > 1:
+        raise refuse("ask.case-mixes-types")
+    chosen = tuple((when, Sum(labels[label])) for when, label in made)
+    formula = Choice(chosen, None if last is None else Sum(labels[last]))
+    check_parts(tree, formula)
+    name = labelled_name(tree, scope, made, last)
+    tree.computed[name] = ComputedColumn(name, formula, labels=tuple(labels))
+    return Group(name, len(labels))
+
+
+def labelled_name(
+    tree: Tree, scope: Scope, cases: Sequence[tuple[Predicate, Label]], last: Label | None
+) -> str:
+    """The name of a computed column that chooses between labels: its text in square brackets.
+
+    An amount of the same text is in round ones (`exact_expr.py`): there are numbers where here are
+    the places of labels, so that the two are two columns.
+    """
+    table = visible(tree, scope)
+    texts = [f"WHEN {render_where(when, table)} THEN {_text(label)}" for when, label in cases]
+    texts += [] if last is None else [f"ELSE {_text(last)}"]
+    return f"[CASE {' '.join(texts)} END]"
+
+
+def labelled_column(tree: Tree, node: exp.Expr, scope: Scope) -> Category | None:
+    """The category that a CASE between texts is, for a condition; None if it is none."""
+    if not isinstance(node, exp.Case) or not _labelled(node):
+        return None
+    key = _labels(tree, node, scope)
+    labels = tree.computed[key.column].labels
+    if not all(isinstance(label, str) for label in labels):
+        return None
+    words = tuple(map(str, labels))
+    column = Category(name=key.column, role="other", taxonomy=Taxonomy.flat(words), stated=words)
+    tree.columns[key.column] = column
+    return column
+
+
+def _label(tree: Tree, node: exp.Expr) -> Label:
+    value = read_constant(tree, node)
+    if isinstance(value, str | bool | Fraction) and value != "":
+        return value
+    raise refuse("ask.case-mixes-types")
+
+
+def _text(label: Label) -> str:
+    if isinstance(label, bool):
+        return str(label).upper()
+    return sql_text(label) if isinstance(label, str) else sql_number(label)

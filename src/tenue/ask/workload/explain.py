@@ -1,0 +1,260 @@
+"""What many questions would cost and how far off they would be: every way, without rows."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ...arguments import above_zero, fraction_of_one
+from ...errors import refuse
+from ...mechanism.additive_noise import Error
+from ...noise.criterion import VARIANCE
+from ...privacy.loss import EpsilonDelta
+from ...schema import Schema
+from ...text import exactly, html_table, notes, sentence, shortly, text_table
+from ..aggregates.reading import SHOWN_LEVEL, Reading
+from ..plan.plan import Plan
+from ..plan.planner import LARGEST
+from ..plan.truncation import NOT_COVERED
+from ..question import GroupingSets
+from .level import Reals
+from .plan import Workload, WorkloadWay
+from .required_quantities import row_law
+
+_SHOWN = 20
+_MOST_CLOSE, _MOST_OF_LINE = 200, 12
+"""Of how many answers with the largest deviations intervals are computed; those of a line are
+alike."""
+_SPREAD = 12
+_MOST_RANGES = 200_000
+_TRIES = 40
+_NEAR = 1.01
+_SPARE = 0.999
+"""The rounding of what is released makes an interval wider by far less than the rest."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class WorkloadPlan:
+    """Many questions with all ways to answer them together. Reads no rows.
+
+    ways: with the mean and the largest variance of an answer, in parts of that alone at an equal
+        share of the price. chosen: the way that is taken. fairest, least: the best way in which no
+        answer is worse than alone, and the one with the least mean.
+    asked, sql: the one SELECT by several grouping sets that all of them are, if they are one.
+    """
+
+    workload: Workload
+    schema: Schema
+    asked: GroupingSets | None = None
+    sql: str = ""
+
+    @property
+    def ways(self) -> tuple[WorkloadWay, ...]:
+        best: dict[tuple[str, bool], WorkloadWay] = {}
+        for way in self.workload.ways:
+            key = way.name, way.fair
+            if key not in best or way.mean < best[key].mean or way is self.chosen:
+                best[key] = best[key] if key in best and best[key] is self.chosen else way
+        return tuple(best.values())
+
+    @property
+    def chosen(self) -> WorkloadWay:
+        return self.workload.chosen
+
+    @property
+    def least(self) -> WorkloadWay:
+        return self.workload.least
+
+    @property
+    def fairest(self) -> WorkloadWay:
+        return min((way for way in self.ways if way.fair), key=lambda way: way.mean)
+
+    @property
+    def epsilon(self) -> Fraction:
+        return self.workload.epsilon
+
+    # -- errors of single answers --------------------------------------------------------------
+
+    @cached_property
+    def _readings(self) -> list[tuple[Plan, Reading]]:
+        return [(plan, reading) for plan in self.workload.plans for reading in plan.readings]
+
+    def _error(self, plan: Plan, reading: Reading) -> Error | None:
+        return reading.promised(plan.parts, self.schema.rows)
+
+    def half_widths(self, level: Fraction) -> list[float]:
+        """How far each output is off at most, with probability `level`, in its worst cell; of a
+        declared histogram everything that is added up from it. Refused where that depends on rows.
+
+        Where they are many, those of the largest variances and some of all others are computed. The
+        rest are taken to be as wide, in standard deviations, as the widest of these.
+        """
+        sizes, law = self._laws()
+        order = np.argsort(-sizes, kind="stable")
+        spread = np.linspace(0, len(order) - 1, _SPREAD).astype(np.int64)
+        many = _MOST_CLOSE if self.workload.line is None else _MOST_OF_LINE
+        chosen = dict.fromkeys([*order[:many].tolist(), *order[spread].tolist()])
+        found = {place: law(place).half_width(level) for place in chosen}
+        ratios = (width / sizes[place] for place, width in found.items() if sizes[place])
+        most = max(ratios, default=0.0)
+        return [found.get(place, float(most * size)) for place, size in enumerate(sizes)]
+
+    def _laws(self) -> tuple[Reals, Callable[[int], Error]]:
+        """The standard deviation of every answer, and how to find the law of one."""
+        line = self.workload.line
+        if line is not None:
+            if len(line) > _MOST_RANGES:
+                raise refuse("ask.too-many-ranges", many=len(line), most=_MOST_RANGES)
+            (block,) = self.workload.blocks
+            sizes = np.sqrt(np.maximum(block.estimator.variances(line), 0))
+            return sizes, lambda place: row_law(block, line, place)
+        errors = []
+        for plan, reading in self._readings:
+            error = self._error(plan, reading)
+            if error is None:
+                raise reading.refuse_accuracy()
+            errors.append(error)
+        return np.sqrt([error.variance for error in errors]), errors.__getitem__
+
+    def alone(self, number: int) -> float:
+        """The epsilon that a question would cost alone, for the errors that it has here."""
+        bars = self.workload.alone.variances(number)
+        plan = self.workload.plans[number]
+        if plan.free:
+            return 0.0
+        share = float(self.workload.alone.share.epsilon)
+        ratios = []
+        for aggregate, reading in plan.strategy.readings.items():
+            size = reading.size(plan.parts, VARIANCE)
+            if size and math.isfinite(size):
+                ratios.append(bars[aggregate] / size**2)
+        return share * math.sqrt(max(ratios, default=1.0))
+
+    # -- as people and programs see it ---------------------------------------------------------
+
+    def _table(self) -> list[list[str]]:
+        rows = [["", "way", "mean error", "largest", "worse than alone"]]
+        for way in sorted(self.ways, key=lambda way: way.mean):
+            mark = "→" if way is self.chosen else ""
+            worse = "no answer" if way.fair else "some"
+            rows.append([mark, way.name, *map(_times, (way.mean, way.worst)), worse])
+        return rows
+
+    def _answers(self) -> list[list[str]]:
+        rows = [["question", "95 % within ±", "alone epsilon"]]
+        for number, plan in enumerate(self.workload.plans[:_SHOWN]):
+            widths = []
+            for reading in plan.readings:
+                error = self._error(plan, reading)
+                widths.append("after" if error is None else shortly(error.half_width(SHOWN_LEVEL)))
+            rows.append([plan.sql, ", ".join(widths), shortly(self.alone(number))])
+        if self.workload.line is not None and len(self.workload.line) <= _MOST_RANGES:
+            sizes, law = self._laws()
+            least = law(int(sizes.argmax())).half_width(SHOWN_LEVEL)
+            said = f"the least certain of {len(sizes):,} sums of its cells"
+            rows.append([said, shortly(least), ""])
+        return rows
+
+    def _notes(self) -> list[str]:
+        said = [
+            "Errors are standard deviations, in parts of those that the same answers have if each "
+            "is asked alone, at an equal share of the price."
+        ]
+        many = len(self.workload.plans)
+        if many > _SHOWN:
+            said.append(f"Shown are the first {_SHOWN} of {many:,} questions.")
+        if self.least is not self.chosen and self.least.mean < self.chosen.mean:
+            said.append(
+                f'With minimise "mean" the mean error is {_times(self.least.mean)} '
+                f"({self.least.name}), and some answer has {_times(self.least.worst)}."
+            )
+        limits = dict.fromkeys(limit.words for plan in self.workload.plans for limit in plan.limits)
+        if limits:
+            said.append(sentence(f"{', and '.join(limits)}; {NOT_COVERED}."))
+        return said
+
+    def _head(self) -> str:
+        facts = f"neighbours {self.schema.neighbours}, unit {self.schema.unit}"
+        many = len(self.workload.plans)
+        if self.asked is not None:
+            return f"{self.sql}\n{many} grouping sets, epsilon {exactly(self.epsilon)}, {facts}"
+        return f"{many:,} questions together, epsilon {exactly(self.epsilon)}, {facts}"
+
+    def __str__(self) -> str:
+        ways = text_table(self._table(), left=2)
+        answers = text_table(self._answers(), left=1)
+        return "\n".join([self._head(), "", *ways, "", *answers, *notes(self._notes())])
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return html_table(self._table(), [self._head()]) + html_table(
+            self._answers(), after=self._notes()
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "questions": [plan.sql for plan in self.workload.plans],
+            "epsilon": exactly(self.epsilon),
+            "chosen": self.chosen.name,
+            "least": self.least.name,
+            "saved": self.workload.saved,
+            "ways": [
+                {
+                    "way": way.name,
+                    "mean_variance": way.mean,
+                    "largest_variance": way.worst,
+                    "none_worse_than_alone": way.fair,
+                }
+                for way in self.ways
+            ],
+        }
+
+    def to_json(self) -> str:
+        return json.dumps(self.to_dict(), ensure_ascii=False)
+
+
+def _times(variance: float) -> str:
+    return f"{shortly(math.sqrt(variance))} ×"
+
+
+def least_price_of_many(
+    accuracy: object, planned: Callable[[EpsilonDelta], WorkloadPlan]
+) -> EpsilonDelta:
+    """The least price, up to a hundredth of itself, at which every output's interval, or
+    the mean of all, is within ±reach at the level.
+
+    accuracy: ("interval", level, reach) or ("mean-interval", level, reach).
+    """
+    kinds: dict[str, Callable[[list[float]], float]]
+    kinds = {"interval": max, "mean-interval": lambda widths: sum(widths) / len(widths)}
+    given = tuple(accuracy) if isinstance(accuracy, tuple | list) else ()
+    if len(given) != 3 or not isinstance(given[0], str) or given[0] not in kinds:
+        raise refuse("ask.accuracy-of-many-invalid", accuracy=accuracy)
+    level, asked = fraction_of_one(given[1], "level"), float(above_zero(given[2], "reach"))
+    reach = asked * _SPARE
+    largest = LARGEST.units
+    price, low, high = EpsilonDelta.of(1).units, 0, largest + 1
+    for _ in range(_TRIES):
+        width = kinds[given[0]](planned(EpsilonDelta(price)).half_widths(level))
+        if width <= reach:
+            high = price
+        else:
+            low = price
+        if high <= largest and (high == 1 or high <= low * _NEAR or 0.99 * reach <= width <= reach):
+            return EpsilonDelta(high)
+        if low == largest:
+            break
+        # a width is nearly as 1/price; a little more than that, so that it is reached
+        wanted = math.ceil(min(price * width / reach * 1.003, largest))
+        price = max(wanted, 1) if low < wanted < high else math.isqrt(max(low, 1) * high)
+    if high <= largest:
+        return EpsilonDelta(high)
+    raise refuse("ask.accuracy-out-of-reach", reach=asked, largest=int(LARGEST.epsilon))

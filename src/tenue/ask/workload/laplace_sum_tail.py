@@ -1,0 +1,222 @@
+"""Intervals for weighted sums of independent discrete Laplace draws, however many they are.
+
+Guarantee
+    `half_width` is never too small: two bounds on the tail that hold for every number of draws, and
+    the better of them. The normal interval, which a variance alone would give, may be too short.
+
+Z = Σ wᵢXᵢ, where Xᵢ has masses proportional to e^(−rᵢ|k|) and κᵢ = cosh rᵢ − 1.
+
+* Chernoff: P(|Z| ≥ r) ≤ 2·e^(−tr) Π 1/(1 − (cosh twᵢ − 1)/κᵢ) for every 0 < t < min rᵢ/|wᵢ|.
+* The characteristic function φ(t) = Π 1/(1 + (1 − cos twᵢ)/κᵢ), smoothed over δ and summed at the
+  frequencies of a period L; what the period, the truncated series and rounding may hide is taken
+  off.
+
+Weights are floats, and those that are meant may differ from them a little. With n draws, all of
+them have |Xᵢ| ≤ ln(2n/β)/rᵢ but with probability β, since P(|Xᵢ| ≥ k) ≤ 2e^(−rᵢk): whatever the
+weights are off by, dᵢ at most, moves Z by no more than ln(2n/β)·Σ dᵢ/rᵢ then; both hold at once.
+
+No term of Chernoff's bound falls as a weight grows or a rate falls, so that it holds for rates that
+are larger than told; the other bound is for rates that are told as they are. With rates up to 16,
+(cosh tw − 1)/κ is off by fewer than 64 roundings: it is taken as so much larger.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .level import SPARE, Reals, relative
+
+_LOOKS = 48
+_ROUNDS = 3
+_HIDDEN = 1e-3
+"""What each of the terms that are taken off may be, in parts of what is outside."""
+_SMOOTH = 0.03
+"""The smoothing, in standard deviations."""
+_HARDLY, _MANY_SMALL = 1e-7, 100
+"""Terms with so little of the variance are bounded apart, if they are so many."""
+_MOST = 4_000_000
+"""How many values of the characteristic function are computed at once."""
+_MOST_FREQUENCIES = 1 << 16
+_SHAPE = 64
+"""So many roundings lead to a term of either bound."""
+_DOUBTED = 2.0**-30
+"""What is left for draws so large that doubts about weights matter, in parts of what is outside."""
+MOST_RATE = 16.0
+"""Rates are told as if none were larger, which is hardly any noise: floats hold no less."""
+
+
+class LaplaceCombination:
+    """A weighted sum of independent discrete Laplace draws: what may be said before it is drawn.
+
+    Parameters
+        weights: the weight of each draw.
+        rates: its loss for each step; of those told as `MOST_RATE` at least so much.
+        doubts: how far each weight may be off; not at all by default.
+    """
+
+    def __init__(self, weights: Reals, rates: Reals, doubts: Reals | None = None) -> None:
+        self._doubt = 0.0 if doubts is None else SPARE * float((doubts / rates).sum())
+        self._draws = len(weights)
+        some = weights != 0
+        pairs = np.stack([np.abs(weights[some]), rates[some]], axis=1)
+        kinds, counts = np.unique(pairs, axis=0, return_counts=True)
+        self._w, self._r, self._many = kinds[:, 0], kinds[:, 1], counts.astype(np.float64)
+        self._kappa = 2 * np.sinh(self._r / 2) ** 2
+        self._terms = len(pairs)
+
+    @cached_property
+    def variance(self) -> float:
+        """At least that of the weights that are meant; more by rounding only."""
+        # a draw has a standard deviation of at most √2/rate
+        off = 1 + relative(self._terms + _SHAPE)
+        return (math.sqrt(self._spread) + 1.5 * self._doubt) ** 2 * off
+
+    @cached_property
+    def _spread(self) -> float:
+        """The variance of the weights as they stand."""
+        return float((self._many * self._w**2 / self._kappa).sum())
+
+    @cached_property
+    def mean_absolute_error(self) -> float:
+        """E|Z| = (2/π) ∫ (1 − φ(t))/t² dt."""
+        if not len(self._w):
+            return 0.0
+        low, high = 1e-3 / math.sqrt(self.variance), 1e3 / math.sqrt(self.variance)
+        t = np.geomspace(low, high, 600)
+        values = (1 - self._characteristic(t)) / t
+        inside = float(((values[1:] + values[:-1]) / 2 * np.diff(np.log(t))).sum())
+        return float(2 / math.pi * (low * self.variance / 2 + inside + 1 / high))
+
+    @property
+    def quick_mean_absolute_error(self) -> float:
+        """That of the normal law with the same variance; for planning."""
+        return math.sqrt(2 * self.variance / math.pi)
+
+    def quick_half_width(self, level: Fraction) -> float:
+        """By Chernoff alone, which takes no time."""
+        outside, more = self._doubted(level)
+        return self.chernoff(outside) + more if len(self._w) else more
+
+    def half_width(self, level: Fraction) -> float:
+        """An r with P(|Z| ≤ r) ≥ level."""
+        outside, more = self._doubted(level)
+        return self._half_width(outside) + more if len(self._w) else more
+
+    def _doubted(self, level: Fraction) -> tuple[float, float]:
+        """What is left of the probability outside, and how much wider doubts make an interval."""
+        outside = float(1 - level)
+        if not self._doubt:
+            return outside, 0.0
+        reach = math.log(2 * self._draws / (outside * _DOUBTED))
+        return outside * (1 - 2 * _DOUBTED), SPARE * reach * self._doubt
+
+    def _half_width(self, outside: float) -> float:
+        if self._r.max() >= MOST_RATE:
+            return self.chernoff(outside)
+        main, rest = self._apart
+        if rest is None:
+            return min(self.chernoff(outside), self._by_frequencies(outside))
+        # both at once: what is small may miss with a thousandth of what is allowed
+        small = rest.chernoff(outside * _HIDDEN)
+        left = outside * (1 - _HIDDEN)
+        return min(self.chernoff(outside), main._by_frequencies(left) + small)
+
+    @cached_property
+    def _apart(self) -> tuple[LaplaceCombination, LaplaceCombination | None]:
+        """The terms that matter, and those with hardly any of the variance; none if few are so."""
+        parts = self._many * self._w**2 / self._kappa
+        order = np.argsort(parts)
+        few = order[np.cumsum(parts[order]) <= _HARDLY * self._spread]
+        if len(few) < _MANY_SMALL:
+            return self, None
+        small = np.zeros(len(parts), dtype=np.bool_)
+        small[few] = True
+        return self._some(~small), self._some(small)
+
+    def _some(self, chosen: NDArray[np.bool_]) -> LaplaceCombination:
+        repeated = np.repeat(np.nonzero(chosen)[0], self._many[chosen].astype(np.int64))
+        return LaplaceCombination(self._w[repeated], self._r[repeated])
+
+    # -- Chernoff ------------------------------------------------------------------------------
+
+    @cached_property
+    def _fastest(self) -> float:
+        return float((self._r / self._w).min())
+
+    def _grown(self, t: Reals) -> Reals:
+        """−Σ ln(1 − (cosh tw − 1)/κ): the logarithm of E e^(tZ)."""
+        moved = 2 * np.sinh(np.outer(t, self._w) / 2) ** 2 / self._kappa
+        moved *= 1 + relative(_SHAPE)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            logs = -(self._many * np.log1p(-np.minimum(moved, 1.0))).sum(axis=1)
+        return np.asarray(logs * (1 + relative(len(self._w) + _SHAPE)))
+
+    def chernoff(self, outside: float) -> float:
+        """An r with P(|Z| ≥ r) ≤ outside."""
+        low, high, best = 0.0, self._fastest, math.inf
+        looks = _LOOKS if self._terms * _LOOKS < _MOST else 12
+        for _ in range(_ROUNDS):
+            t = np.linspace(low, high, looks + 2)[1:-1]
+            reach = (math.log(2 / outside) + self._grown(t)) / t
+            place = int(np.nanargmin(reach))
+            best = min(best, float(reach[place]))
+            step = (high - low) / (looks + 1)
+            low, high = max(0.0, t[place] - step), min(self._fastest, t[place] + step)
+        return best * (1 + relative(_SHAPE))
+
+    def _beyond(self, r: Reals) -> Reals:
+        """At most P(|Z| ≥ r), for several r."""
+        t = np.linspace(0, self._fastest, _LOOKS + 2)[1:-1]
+        with np.errstate(over="ignore"):
+            far = np.outer(t, r)
+            near = self._grown(t)[:, None]
+            bounds = 2 * np.exp(np.minimum(near - far + relative(_SHAPE) * (near + far), 1.0))
+        return np.asarray(bounds.min(axis=0))
+
+    # -- the characteristic function -----------------------------------------------------------
+
+    def _by_frequencies(self, outside: float) -> float:
+        deviation = math.sqrt(self._spread)
+        delta = _SMOOTH * deviation
+        far = self.chernoff(outside * _HIDDEN)
+        near = self.chernoff(outside)
+        period = max(near + far + delta, 2.01 * near)
+        most = (2 * period / (math.pi * delta)) * (1 / (2 * math.pi * outside * _HIDDEN)) ** 0.25
+        frequencies = math.ceil(most)
+        if frequencies > _MOST_FREQUENCIES:
+            return math.inf
+        k = np.arange(1, frequencies + 1)
+        t = 2 * math.pi * k / period
+        phi = self._characteristic(t)
+        c = 2 * phi * np.sinc(t * delta / 4 / math.pi) ** 4 / (math.pi * k)
+        spread = float((self._many * self._w / np.sinh(self._r)).sum())
+
+        def inside(r: Reals) -> Reals:
+            told = 2 * r / period + np.sin(np.outer(r, t)) @ c
+            cut = 2 / math.pi * (2 * period / (math.pi * delta)) ** 4 / (4 * frequencies**4)
+            size = np.abs(c)
+            shape = _SHAPE * self._terms + 2 * t * spread + _SHAPE
+            rounded = size @ shape + frequencies * size.sum() + 2 * r * (size @ t) + _SHAPE
+            return np.asarray(told - self._beyond(period - r - delta) - cut - rounded * 2.0**-53)
+
+        low, high = 0.0, min(near, period / 2 * 0.999)
+        if not inside(np.array([high]))[0] >= 1 - outside:
+            return math.inf
+        for _ in range(4):
+            r = np.linspace(low, high, 17)
+            place = int(np.argmax(inside(r) >= 1 - outside))
+            low, high = r[max(place - 1, 0)], r[place]
+        return float(high) + delta
+
+    def _characteristic(self, t: Reals) -> Reals:
+        part = max(1, _MOST // max(1, len(self._w)))
+        found = np.empty(len(t))
+        for start in range(0, len(t), part):
+            moved = 2 * np.sin(np.outer(t[start : start + part], self._w) / 2) ** 2 / self._kappa
+            found[start : start + part] = np.exp(-(np.log1p(moved) @ self._many))
+        return found

@@ -1,0 +1,316 @@
+"""One quantity of all questions that need it: the strategy that releases it, at proved prices.
+
+Guarantee
+    What a block releases is ε-differentially private at its price, under the neighbours it was
+    made for, for one record or for one person with at most `rows_per_unit` rows. It is checked in
+    whole numbers when the block is made: floats choose prices, and decide nothing.
+
+Why. One row in atom j moves level l by column_sums[l][j]·span at most: rows count once, a sum moves
+by its largest value, the two sums of a pair by the width of the range together. Discrete Laplace
+noise of loss price/(height·span) for each step makes that cost Σ price·column_sums/height. To
+replace a row is to leave one atom and to enter another, or the outside: `swap` is how much more
+that can cost, and every law has so much less. A person is that many rows, one after the other.
+
+Where the strategy uses the number of all rows (`sum_public`), that number leaves too, without
+noise: under replace, for one record, it is the same for all neighbours. Its atoms are all rows
+then: the last of them is the outside, if there is one, and has noise like any other.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+
+from ...engine.request import Measure
+from ...errors import Fault, refuse
+from ...frozen import dataclass as frozen_dataclass
+from ...noise.discrete_laplace import DiscreteLaplace
+from ...noise.source import Source
+from ...privacy.loss import EpsilonDelta
+from ...text import exactly
+from .grid import Slice
+from .laplace_sum_tail import MOST_RATE
+from .least_squares import Estimator
+from .level import PLACES, SPARE, Places, Reals, whole
+from .strategy import BlockRows, BlockStrategy, PricedStrategy
+
+_PARTS = 1 << 14
+_LEAST_VARIANCE = 1 / (2 * math.sinh(MOST_RATE / 2) ** 2)
+FINE = 1 << 20
+"""Estimates are whole multiples of 1/FINE steps, so that answers add up exactly."""
+_FINER = PLACES - FINE.bit_length() + 1
+_HALF = 1 << (_FINER - 1)
+
+
+@frozen_dataclass(frozen=True)
+class Quantity:
+    """What is added up over the rows of an atom, in whole steps.
+
+    rows: how many. total: the sum of a column.
+    pair: Σ(high − x) and Σ(x − low), the two sides that hold the count, the sum and the mean.
+    """
+
+    kind: Literal["rows", "total", "pair"]
+    column: str = ""
+    low: int = 0
+    high: int = 0
+
+    @property
+    def span(self) -> int:
+        """By how much one row moves all sides together at most."""
+        if self.kind == "rows":
+            return 1
+        if self.kind == "pair":
+            return max(1, self.high - self.low)
+        return max(1, abs(self.low), abs(self.high))
+
+    @property
+    def measures(self) -> tuple[Measure, ...]:
+        if self.kind == "rows":
+            return (Measure("rows"),)
+        return Measure("present", self.column), Measure("total", self.column)
+
+    def sides(self, measured: Mapping[Measure, int]) -> tuple[int, ...]:
+        """The true numbers of a cell."""
+        if self.kind == "rows":
+            return (measured[Measure("rows")],)
+        there, total = (measured[measure] for measure in self.measures)
+        if self.kind == "total":
+            return (total,)
+        return self.high * there - total, total - self.low * there
+
+    @property
+    def many(self) -> int:
+        """How many sides it has."""
+        return 2 if self.kind == "pair" else 1
+
+    @property
+    def words(self) -> str:
+        what = {"rows": "rows", "total": "sums", "pair": "pairs of sums"}[self.kind]
+        return f"{what} {self.column}".strip()
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """A quantity with its strategy, prices and noise.
+
+    slices: what it answers; its rows are their cells, one slice after the other.
+    labels: the atom of each cell of the grid, −1 if none.
+    prices: of each level, in units of the price of the block.
+    swap: what replacing a row costs, in parts of what adding one does; 1 where rows are added.
+    """
+
+    quantity: Quantity
+    slices: tuple[Slice, ...]
+    strategy: BlockStrategy
+    rows: BlockRows
+    labels: Any
+    prices: tuple[int, ...]
+    price: EpsilonDelta
+    swap: Fraction
+    rows_per_unit: int
+
+    def __post_init__(self) -> None:
+        top, bottom = self.strategy.largest_cost(self.prices)
+        if top > self.price.units * bottom or self.swap < 1:
+            raise Fault("a strategy costs more than its price")
+
+    @property
+    def epsilon(self) -> Fraction:
+        return self.price.epsilon
+
+    @property
+    def digest(self) -> str:
+        """A name for what is released: two blocks that share it are read alike."""
+        said = repr((self.quantity, self.slices, self.prices, self.price.units, self.swap))
+        more = f"{self.rows_per_unit} {self.strategy.name} {self.strategy.digest}"
+        labels = hashlib.sha256(self.labels.astype(np.int64).tobytes()).hexdigest()
+        return hashlib.sha256(f"{said} {more} {labels}".encode()).hexdigest()
+
+    @cached_property
+    def laws(self) -> tuple[DiscreteLaplace, ...]:
+        """The noise of each level."""
+        each = self.quantity.span * self.rows_per_unit
+        pairs = zip(self.prices, self.strategy.heights, strict=True)
+        return tuple(
+            DiscreteLaplace(sensitivity=h * each, epsilon=EpsilonDelta(price).epsilon / self.swap)
+            for price, h in pairs
+        )
+
+    @cached_property
+    def estimator(self) -> Estimator:
+        return self.strategy.estimator([max(law.variance, _LEAST_VARIANCE) for law in self.laws])
+
+    @cached_property
+    def variances(self) -> Reals:
+        """The variance of each row, in squared steps of one side."""
+        return self.estimator.variances(self.rows)
+
+    @cached_property
+    def rates(self) -> Reals:
+        """The loss of each released number for each step, over all levels, never rounded up; and
+        at most `MOST_RATE`."""
+        pairs = zip(self.laws, self.strategy.lengths, strict=True)
+        return np.concatenate(
+            [
+                np.full(many, min(_below(law.epsilon / law.sensitivity), MOST_RATE))
+                for law, many in pairs
+            ]
+        )
+
+    def weights(self, place: int) -> Reals:
+        """The weights of a row's estimate on all released numbers of one side."""
+        return self.weighed(place)[0]
+
+    def weighed(self, place: int, rows: BlockRows | None = None) -> tuple[Reals, Reals]:
+        """The same, and how far each of them may be off by rounding; of its own rows or others."""
+        of = self.rows if rows is None else rows
+        found = self.estimator.weights(of, place)
+        doubts = self.estimator.doubts(of, place, found)
+        return np.concatenate(found), np.concatenate(doubts)
+
+    def first_like(self, place: int) -> int:
+        """The first row whose estimate, by itself, has an error of the same law."""
+        return int(self._first_like[place])
+
+    @cached_property
+    def _first_like(self) -> Places:
+        _, first, kind = np.unique(
+            self.estimator.alike(self.rows), return_index=True, return_inverse=True
+        )
+        return np.asarray(first[kind])
+
+    @cached_property
+    def offsets(self) -> list[int]:
+        """The first row of each slice."""
+        return [0, *np.cumsum([one.cells for one in self.slices]).tolist()]
+
+    def truth(
+        self, measured: Mapping[int, Mapping[Measure, int]], rows: int = 0
+    ) -> list[list[list[int]]]:
+        """For each side and level its true answers.
+
+        measured: the measures of each cell of the grid that has rows.
+        rows: the number of all rows, in the grid or not; it counts only where that is public.
+        """
+        many = 1 + int(self.labels.max())
+        found = [[0] * many for _ in range(self.quantity.many)]
+        for cell, numbers in measured.items():
+            atom = self.labels[cell]
+            if atom >= 0:
+                for side, value in enumerate(self.quantity.sides(numbers)):
+                    found[side][atom] += value
+        if self.has_outside:
+            found[0].append(rows - sum(found[0]))
+        return [self.strategy.answers(side) for side in found]
+
+    @property
+    def has_outside(self) -> bool:
+        """Whether its last atom are the rows that are in no answer."""
+        return self.strategy.sum_public and self.strategy.atoms > 1 + int(self.labels.max())
+
+    def check_draw(self) -> None:
+        """Refuses whatever `release` would refuse, and draws nothing."""
+        for many, law in zip(self.strategy.lengths, self.laws, strict=True):
+            law.check_draw(many)
+
+    def release(
+        self, measured: Mapping[int, Mapping[Measure, int]], source: Source, rows: int = 0
+    ) -> list[list[list[int]]]:
+        """The same with noise, and the number of rows where that is public: all that leaves."""
+        return [
+            [
+                *(
+                    [value + extra for value, extra in zip(level, noise, strict=True)]
+                    for level, law in zip(side, self.laws, strict=True)
+                    for noise in [law.steps(len(level), source).tolist()]
+                ),
+                *([[rows]] if self.strategy.sum_public else []),
+            ]
+            for side in self.truth(measured, rows)
+        ]
+
+    def atoms(self, side: Sequence[Sequence[int]]) -> list[int]:
+        """The estimates of all atoms from what one side released, in multiples of 2⁻⁴⁰."""
+        noisy = [np.array(level, dtype=np.float64) for level in side]
+        return self.estimator.refined(side, whole(self.estimator.estimate(noisy)))
+
+    def estimates(self, released: Sequence[Sequence[Sequence[int]]]) -> list[list[int]]:
+        """For each side the estimate of every row, in parts 1/FINE of a step."""
+        return [
+            self.rows.whole_sums([(atom + _HALF) >> _FINER for atom in self.atoms(side)])
+            for side in released
+        ]
+
+    def slack(self, released: Sequence[Sequence[Sequence[int]]]) -> list[int]:
+        """How far rounding may have moved the estimate of each row, in parts 1/FINE of a step.
+
+        Every atom is rounded to such a part; what floats missed before is bounded from what was
+        released (`ask/workload/level.py`).
+        """
+        sides = [self.estimator.missed(self.rows, side, self.atoms(side)) for side in released]
+        most = np.max(sides, axis=0) * FINE + self.rows.sizes / 2
+        return [math.ceil(parts * SPARE) for parts in most]
+
+
+def _below(rate: Fraction) -> float:
+    """The float next to a number that is not above it."""
+    near = float(rate)
+    return near if Fraction(near) <= rate else math.nextafter(near, 0)
+
+
+def make_block(
+    quantity: Quantity,
+    slices: Sequence[Slice],
+    chosen: PricedStrategy,
+    price: EpsilonDelta,
+    *,
+    replace: bool,
+    rows_per_unit: int,
+) -> Block:
+    """The block at a price: prices of levels rounded down until they are proved to fit."""
+    # few digits, so that the same questions have the same strategy wherever they are planned
+    wanted = np.maximum(np.floor(np.array(chosen.prices) * _PARTS), 1) / _PARTS
+    top, bottom = chosen.strategy.largest_cost([int(each * _PARTS) for each in wanted])
+    scale = price.units * _PARTS * bottom / top
+    for _ in range(8):
+        prices = tuple(max(0, int(each * scale)) for each in wanted)
+        top, bottom = chosen.strategy.largest_cost(prices)
+        if top <= price.units * bottom:
+            break
+        scale *= price.units * bottom / top * (1 - 1e-12)
+    if min(prices) < 1:
+        shares = len(prices)
+        raise refuse("ask.epsilon-share-too-small", fraction=exactly(price.epsilon), shares=shares)
+    swap = swap_of(chosen.strategy, quantity, prices) if replace else Fraction(1)
+    return Block(
+        quantity,
+        tuple(slices),
+        chosen.strategy,
+        chosen.rows,
+        chosen.labels,
+        prices,
+        price,
+        swap,
+        rows_per_unit,
+    )
+
+
+def swap_of(strategy: BlockStrategy, quantity: Quantity, prices: Sequence[int]) -> Fraction:
+    """How much more it can cost to replace a row than to add one: from 1 to 2.
+
+    A row that leaves for the outside costs as much as one that is added. Sums may change within
+    one atom too, so that nothing less than twice is proved for them.
+    """
+    if quantity.kind != "rows":
+        return Fraction(2)
+    top, bottom = strategy.largest_cost(prices)
+    more, under = strategy.swap_cost(prices)
+    return max(Fraction(more * bottom, under * top), Fraction(1))

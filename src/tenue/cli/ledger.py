@@ -1,0 +1,173 @@
+"""Look at a ledger."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+from ..errors import refuse
+from .options import AsJson
+from .parser import App, Argument, Option, say, written
+
+app = App("tenue ledger", "Show, verify, export or anchor what was spent.")
+_VERIFIED = ("ok", "entries", "head", "first_bad", "reason")
+_COMPARED = ("ok", "dataset", "entry", "reason")
+LedgerPlace = Annotated[str, Argument(help="The ledger's file, or its address.")]
+
+
+def _opened(place: str) -> Any:
+    from ..ledger.locate import open_ledger
+    from ..schema.address import is_address
+
+    if not is_address(place) and not Path(place).is_file():
+        raise refuse("cli.ledger-not-found", name=Path(place).name)
+    return open_ledger(place, make=False)
+
+
+@app.command("show")
+def show(
+    path: LedgerPlace,
+    last: Annotated[int, Option(help="How many of the latest questions to show.", least=0)] = 10,
+    as_json: AsJson = False,
+) -> None:
+    """Show what was spent and what remains. Of every data set, with the latest questions.
+
+    Example
+        tenue ledger show census.ledger --last 20
+    """
+    from ..ledger.results import debits
+    from ..text import hanging
+
+    with _opened(path) as ledger:
+        balances = [ledger.balance(name) for name in ledger.datasets()]
+        paid = debits(ledger.entries())
+    shown = paid[len(paid) - last :] if last < len(paid) else paid
+    if as_json:
+        questions = [_as_line(debit) for debit in shown]
+        found = {"datasets": [_as_dict(b) for b in balances], "questions": questions}
+        say(json.dumps(found))
+        return
+    say("\n".join(str(balance) for balance in balances) or "No data set yet.")
+    if shown:
+        most = f"the last {len(shown)} of {len(paid)}" if len(shown) < len(paid) else "all"
+        say(f"\nPaid for ({most}):")
+    for debit in shown:
+        line = _as_line(debit)
+        kind = "" if debit.column == "dp" else " individual"
+        delta = f" delta {line['delta']}" if debit.delta else ""
+        end = "" if debit.outcome == "answered" else f" ({debit.outcome})"
+        words = line["asked"] or "a question that was not written down"
+        price = f"epsilon {line['epsilon']}{kind}{delta}{end}"
+        say(f"  {debit.time[:16]}  {debit.analyst}  {price}\n{hanging(words, '    ')}")
+
+
+@app.command("verify")
+def verify(
+    path: LedgerPlace,
+    anchor: Annotated[Path | None, Option(help="An anchor kept elsewhere.")] = None,
+    certificate: Annotated[
+        Path | None, Option(help="A certificate.json: was it made by a schema of this ledger?")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Recount everything. Exit code 1 if something was changed, or a certificate is not from
+    it.
+
+    Example
+        tenue ledger verify census.ledger --anchor census.anchor.json
+    """
+    with _opened(path) as ledger:
+        found = ledger.verify(anchor=anchor)
+        told = None if certificate is None else ledger.verify_certificate(certificate)
+    if as_json:
+        facts = {name: getattr(found, name) for name in _VERIFIED}
+        if told is not None:
+            facts["certificate"] = {name: getattr(told, name) for name in _COMPARED}
+        say(json.dumps(facts))
+    else:
+        say(str(found))
+        if told is not None:
+            say(str(told))
+    if not found or (told is not None and not told):
+        raise SystemExit(1)
+
+
+@app.command("export")
+def export(
+    path: LedgerPlace,
+    out: Annotated[
+        Path | None, Option(help="Where the entries go; the screen if not given.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Write every entry as one line of JSON.
+
+    Example
+        tenue ledger export census.ledger --out entries.jsonl
+    """
+    with _opened(path) as ledger:
+        if as_json:
+            entries = [json.loads(entry.to_json()) for entry in ledger.entries()]
+            say(json.dumps({"entries": entries}))
+        elif out is None:
+            with written():
+                ledger.export(sys.stdout)
+        else:
+            say(f"Wrote {ledger.export(out)} entries to {out}.")
+
+
+@app.command("anchor")
+def anchor(
+    path: LedgerPlace,
+    out: Annotated[Path, Option(help="A file that belongs on another machine.")],
+    as_json: AsJson = False,
+) -> None:
+    """Write down how far the ledger has come. A later truncation or rollback is then detected.
+
+    Example
+        tenue ledger anchor census.ledger --out census.anchor.json
+    """
+    with _opened(path) as ledger:
+        made = ledger.anchor(out)
+    if as_json:
+        say(json.dumps({"anchor": str(out), "entries": made.entries}))
+    else:
+        say(f"Anchored {made.entries} entries in {out}. Keep it on another machine.")
+
+
+def _as_line(debit: Any) -> dict[str, Any]:
+    from ..text import exactly
+
+    return {
+        "entry": debit.sequence,
+        "time": debit.time,
+        "dataset": debit.dataset,
+        "analyst": debit.analyst,
+        "column": debit.column,
+        "epsilon": exactly(debit.epsilon),
+        "delta": exactly(debit.delta),
+        "asked": debit.asked,
+        "outcome": debit.outcome,
+    }
+
+
+def _as_dict(balance: Any) -> dict[str, Any]:
+    from ..text import exactly
+
+    most = balance.total_individual
+    return {
+        "dataset": balance.dataset,
+        "neighbours": balance.neighbours,
+        "protocol": balance.protocol,
+        "total": exactly(balance.total),
+        "spent": exactly(balance.spent),
+        "remaining": exactly(balance.remaining),
+        "total_delta": exactly(balance.total_delta),
+        "spent_delta": exactly(balance.spent_delta),
+        "individual": exactly(balance.individual),
+        "individual_total": None if most is None else exactly(most),
+        "releases": balance.releases,
+        "analysts": [{"analyst": q.analyst, "spent": exactly(q.spent)} for q in balance.analysts],
+    }

@@ -1,0 +1,120 @@
+"""Compute the tables and figures of the papers again, beside the printed ones."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any, TextIO
+
+from .messages import spoken
+from .options import AsJson
+from .parser import Option, say
+
+Tell = Callable[[str, int, int], None]
+_LONG = 20
+_CLEAR = "\r\x1b[K"
+
+
+def line(stream: TextIO | None = None) -> Tell | None:
+    """Tells on standard error what is being done, how much is done, and of how much.
+
+    Guarantee
+        None where nobody sits before it: a file or a pipe gets no line. The last step clears it.
+    """
+    out = sys.stderr if stream is None else stream
+    if not out.isatty():
+        return None
+
+    def tell(name: str, done: int, of: int) -> None:
+        full = _LONG * done // of
+        bar = "█" * full + "░" * (_LONG - full)
+        out.write(f"{_CLEAR}{bar} {done}/{of}  {name}{_CLEAR if done + 1 == of else ''}")
+        out.flush()
+
+    return tell
+
+
+# -- Compute the tables and figures of the papers again, beside the printed ones -------------------
+
+BROKEN = 3
+"""The exit code if a number is neither the printed nor the right one."""
+
+
+def papers(
+    listed: Annotated[
+        bool, Option("--list", help="Name all tables and figures, and stop.")
+    ] = False,
+    only: Annotated[
+        list[str] | None,
+        Option(help="A table, a figure or a chapter: 4.1, fig4.2", value="NAME"),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        Option(help="Where the book goes: pages, pictures, numbers.", value="FOLDER"),
+    ] = None,
+    data: Annotated[
+        Path | None,
+        Option(
+            help="The folder with census.csv, eia.csv, adult.csv; else that of TENUE_DATA.",
+            value="FOLDER",
+        ),
+    ] = None,
+    stand_in: Annotated[
+        bool, Option(help="Compute on made-up tables of the same shape instead.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Reproduce the papers, beside the printed numbers. Every table and figure, computed again.
+
+    Example
+        tenue papers --only 4.1 --stand-in
+    """
+    from tenue_papers.catalogue import chosen
+
+    if listed:
+        _list(chosen(only), as_json)
+        return
+    from tenue_papers.outcome import one_exhibit
+    from tenue_papers.reproduce import reproduce
+
+    with spoken():
+        book = reproduce(only, data=data, stand_in=stand_in, progress=None if as_json else line())
+        files = [] if out is None else book.save(out)
+    if as_json:
+        say(json.dumps({**book.to_dict(), "files": files}, ensure_ascii=False))
+    elif only is not None:
+        say("\n\n".join(one_exhibit(shown) for shown in book.shown))
+    else:
+        say(str(book))
+    if files and not as_json:
+        say(f"\n{len(files)} files in {out}. Open {Path(str(out)) / 'index.html'}.")
+    if book.broken and not stand_in:
+        sys.stderr.write(f"Neither the print nor the right value: {', '.join(book.broken)}.\n")
+        raise SystemExit(BROKEN)
+
+
+def _list(wanted: list[Any], as_json: bool) -> None:
+    from tenue_papers.catalogue import CHAPTERS
+
+    from ..text import text_table
+
+    if as_json:
+        names = ("id", "kind", "title", "source", "needs")
+        rows = [{name: getattr(one, name) for name in names} for one in wanted]
+        say(json.dumps({"exhibits": rows}, ensure_ascii=False))
+        return
+    lines: list[str] = []
+    for chapter in CHAPTERS:
+        own = [one for one in chapter.exhibits if one in wanted]
+        if own:
+            table = text_table([[one.id, _kind(one), one.title] for one in own], left=3)
+            lines += ["", f"{chapter.id}: {chapter.title}", *(f"  {line}" for line in table)]
+    say("\n".join(lines[1:]))
+    if any(one.needs for one in wanted):
+        say("\n* needs data: --data names its folder, --stand-in makes tables up.")
+
+
+def _kind(exhibit: Any) -> str:
+    return f"{exhibit.kind} *" if exhibit.needs else str(exhibit.kind)

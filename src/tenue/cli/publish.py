@@ -1,0 +1,470 @@
+"""Publish a protected copy of a table."""
+
+from __future__ import annotations
+
+import json
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Self
+
+from ..errors import refuse
+from . import options
+from . import sweep as trying
+from .messages import spoken
+from .parser import Option, say
+
+if TYPE_CHECKING:
+    from ..privacy import Certificate
+    from ..publish.register import Target
+    from ..publish.synthetic.plan import ReleasePlan
+
+METHOD, OUTPUT, REGISTER = "Method and its options", "What is written", "Registration"
+SWEEP = "Comparing several releases"
+METHODS = ("microaggregate", "generalise", "swap", "anatomy", "t-close", "private")
+"""What the shell offers after --method; the methods themselves are not loaded for that."""
+BY = (
+    *("mdav", "v-mdav", "each-quasi-identifier", "multidimensional", "full-domain"),
+    *("quasi-identifiers", "each-confidential", "other-attributes", "confidential"),
+    *("tree", "two-stage", "columns", "copula", "network", "microaggregation"),
+)
+_KEEP = "Keep this screen to yourself: only the files may leave."
+_KEEP_BOTH = (
+    "Keep this screen and report.html to yourself: only the other files may leave. With --public "
+    "the report may leave too."
+)
+
+PATIENCE = 2.0
+"""What takes longer, in seconds, shows its step and the time so far."""
+
+
+def publish(
+    schema: options.Schema,
+    source: options.Source = None,
+    method: Annotated[
+        str | None,
+        Option(
+            help="How the table is protected: microaggregate, generalise, swap, anatomy, t-close "
+            "or private.",
+            value="NAME",
+            suggest=METHODS,
+            group=METHOD,
+        ),
+    ] = None,
+    k: Annotated[
+        str | None,
+        Option(
+            "-k",
+            "--k",
+            help="The least number of units in a group, such as 5; swap: also one for each column, "
+            "income=12,tax=12. private: rows in a cluster, which asks for microaggregation.",
+            value="N",
+            group=METHOD,
+        ),
+    ] = None,
+    epsilon: Annotated[
+        str | None,
+        Option(help="What a private table may cost.", value="NUMBER", group=METHOD),
+    ] = None,
+    by: Annotated[
+        str | None,
+        Option(
+            help="How groups are formed. microaggregate: mdav; v-mdav if people form clusters; "
+            "each-quasi-identifier, by itself, which promises less. "
+            "generalise: multidimensional (Mondrian), or full-domain: one level for each column. "
+            "swap: quasi-identifiers; each-confidential, which moves numbers and dates least; "
+            "other-attributes, which fits values to all other columns. anatomy: quasi-identifiers "
+            "or confidential. private: tree, two-stage, columns, copula, network or "
+            "microaggregation; if not given, what suits the table.",
+            value="NAME",
+            suggest=BY,
+            group=METHOD,
+        ),
+    ] = None,
+    diversity: Annotated[
+        str | None,
+        Option(
+            "-l",
+            "--l",
+            help="l-diversity: the least number of different values in each group; groups grow "
+            "for it.",
+            value="N",
+            group=METHOD,
+        ),
+    ] = None,
+    closeness: Annotated[
+        str | None,
+        Option(
+            "-t",
+            "--t",
+            help="t-closeness: how far a group may be from the table. t-close: a ratio of shares, "
+            "from 1 up. Others: an earth mover's distance, 0 to 1.",
+            value="NUMBER",
+            group=METHOD,
+        ),
+    ] = None,
+    groups: Annotated[
+        str | None,
+        Option(
+            help="t-close: shown, as two linked tables, or hidden, as one; shown if not given.",
+            value="shown|hidden",
+            suggest=("shown", "hidden"),
+            group=METHOD,
+        ),
+    ] = None,
+    gamma: Annotated[
+        str | None,
+        Option(help="The gain factor of v-mdav.", value="NUMBER", group=METHOD),
+    ] = None,
+    suppress: Annotated[
+        str | None,
+        Option(
+            help="generalise: the share of rows that may be left out, such as 0.02.",
+            value="SHARE",
+            group=METHOD,
+        ),
+    ] = None,
+    minimise: Annotated[
+        str | None,
+        Option(
+            help="full-domain: the loss that is made least: ncp, discernibility or "
+            "average-class-size.",
+            value="LOSS",
+            suggest=("ncp", "discernibility", "average-class-size"),
+            group=METHOD,
+        ),
+    ] = None,
+    widths: Annotated[
+        str | None,
+        Option(
+            help="full-domain: the widths of intervals, as age=5/10/20,born=365/3650.",
+            value="WIDTHS",
+            group=METHOD,
+        ),
+    ] = None,
+    memory: Annotated[
+        str | None,
+        Option(
+            help="How many bytes of a table may be held; a file that would need more is read in "
+            "passes. private: 1 GiB if not given. Also for microaggregate by "
+            "each-quasi-identifier, swap by each-confidential, anatomy by confidential, t-close, "
+            "and generalise without l, t and suppress.",
+            value="BYTES",
+            group=METHOD,
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        Option(
+            help="A new or empty folder for the release; not with --preview.",
+            value="FOLDER",
+            group=OUTPUT,
+        ),
+    ] = None,
+    kind: Annotated[
+        str | None,
+        Option(
+            help="The format of the table's files, csv or parquet.",
+            value="csv|parquet",
+            suggest=("csv", "parquet"),
+            group=OUTPUT,
+        ),
+    ] = None,
+    replace: Annotated[
+        bool, Option("--replace", help="Replace a folder that holds a release.", group=OUTPUT)
+    ] = False,
+    preview: Annotated[
+        bool,
+        Option(
+            "--preview",
+            help="Only measure; private: only plan. Nothing is paid, registered or written.",
+            group=OUTPUT,
+        ),
+    ] = False,
+    public: Annotated[
+        bool,
+        Option(
+            "--public",
+            help="Leave out of report.html what was computed from the original.",
+            group=OUTPUT,
+        ),
+    ] = False,
+    comparison: Annotated[
+        Path | None,
+        Option(
+            help="Where to write, as JSON and for you alone, how it compares to the original.",
+            group=OUTPUT,
+        ),
+    ] = None,
+    ledger: Annotated[
+        str | None,
+        Option(
+            help="Where the release is registered; beside the table if not given.",
+            value="FILE",
+            group=REGISTER,
+        ),
+    ] = None,
+    no_register: Annotated[
+        bool,
+        Option(
+            "--no-register", help="Register it nowhere; the certificate says so.", group=REGISTER
+        ),
+    ] = False,
+    override: Annotated[
+        list[str] | None,
+        Option(
+            help="Insist on a second-release or on homogeneous-groups; the certificate says so.",
+            value="REASON",
+            suggest=("second-release", "homogeneous-groups"),
+            group=REGISTER,
+        ),
+    ] = None,
+    sweep: Annotated[
+        str | None,
+        Option(
+            help="Instead of --method and -k: preview several sizes of groups, k=3,5,10,25,50.",
+            value="SIZES",
+            group=SWEEP,
+        ),
+    ] = None,
+    methods: Annotated[
+        str | None,
+        Option(
+            help="The methods that are previewed, such as microaggregate,swap:by=each-confidential",
+            value="NAMES",
+            group=SWEEP,
+        ),
+    ] = None,
+    risk: Annotated[
+        str | None,
+        Option(
+            help="Advise which release to take if an intruder may link this share of records.",
+            value="SHARE",
+            group=SWEEP,
+        ),
+    ] = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """Publish a protected copy of a table. Its certificate leaves with it; risk and utility are
+    shown to you alone.
+
+    Example
+        tenue publish --schema census.toml --method swap -k 12 --out published
+    """
+    from ..publish.publish import plan_of, publish_into
+    from ..publish.release import warnings_of
+
+    asked: dict[str, Any] = {"k": _sizes(k), "by": by, "gamma": gamma}
+    asked |= {"l": diversity, "t": closeness, "epsilon": epsilon, "groups": groups}
+    asked |= {
+        "memory": memory,
+        "suppress": suppress,
+        "minimise": minimise,
+        "widths": _widths(widths),
+    }
+    asked = {name: value for name, value in asked.items() if value is not None}
+    without = {"--public": public, "--replace": replace, "--kind": kind is not None}
+    if sweep is not None:
+        without |= {"--preview": preview, "--comparison": comparison is not None}
+        without |= {"--ledger": ledger is not None, "--no-register": no_register}
+        without |= {"--override": bool(override)}
+        asked.pop("k", None)
+        with spoken(), Waiting(steps=4) as waiting:
+            _check_swept(method, k)
+            _check_useful("--sweep", without)
+            trying.check_risk(risk)
+            trying.check_out(out)
+            found = trying.swept(schema, source, sweep, methods, asked, waiting)
+            trying.show(found, risk, out, as_json=as_json)
+        return
+    with spoken(), Waiting(steps=4) as waiting:
+        if method is None:
+            raise refuse("cli.method-missing")
+        if methods is not None or risk is not None:
+            raise refuse("cli.sweep-option-alone")
+        if preview and out is None:
+            _check_useful("--preview", without)
+        target = _target(out, ledger, kind, replace=replace, preview=preview, public=public)
+        _check_comparison(out, comparison)
+        if no_register and ledger is not None:
+            raise refuse("cli.ledger-with-no-register", name=Path(ledger).name)
+        asked |= {"schema": schema, "method": method, "override": tuple(override or ())}
+        asked["progress"] = waiting
+        planned = plan_of(source, **asked) if preview else None
+        if planned is not None and comparison is not None:
+            raise refuse("cli.comparison-without-values", method=method)
+        if planned is None:
+            release, manifest = publish_into(
+                target, source, ledger=False if no_register else ledger, preview=preview, **asked
+            )
+    if planned is not None:
+        _show_plan(*planned, as_json=as_json)
+        return
+    if comparison is not None:
+        comparison.write_text(release.utility.to_json() + "\n", encoding="utf-8")
+    if as_json:
+        facts = {
+            **({"preview": True} if preview else {"out": str(out), "manifest": manifest}),
+            "certificate": release.certificate.to_dict(),
+            "risk": None if release.risk is None else json.loads(release.risk.to_json()),
+            "warnings": warnings_of(release),
+            "utility": json.loads(release.utility.to_json()),
+            "history": [{"step": step.name, "text": step.text} for step in release.history],
+        }
+        say(json.dumps(facts))
+        return
+    say(release.report())
+    if preview:
+        say("\nNothing was registered and nothing has left. Keep this screen to yourself.")
+        return
+    kept = manifest.get("for_the_holder", [])
+    from ..text import hanging
+
+    files = ", ".join([*manifest["files"], *kept, "manifest.json"])
+    say("\n" + hanging(f"Wrote {files} to {out}."))
+    if release.registered_in is not None:
+        say(f"Registered in {options.shown(release.registered_in)}.")
+    say(hanging(_KEEP_BOTH if kept else _KEEP))
+
+
+def _check_swept(method: str | None, k: str | None) -> None:
+    """A sweep has its own methods and sizes."""
+    if method is not None or k is not None:
+        raise refuse("cli.sweep-with-method")
+
+
+def _check_useful(other: str, given: dict[str, bool]) -> None:
+    """What publishes nothing takes no options of what is published."""
+    for option, is_given in given.items():
+        if is_given:
+            raise refuse("cli.option-without-effect", option=option, other=other)
+
+
+def _show_plan(plan: ReleasePlan, certificate: Certificate, *, as_json: bool) -> None:
+    """What a method that has a price would do, promise and not promise."""
+    if as_json:
+        facts = {"preview": True, "plan": plan.to_dict(), "certificate": certificate.to_dict()}
+        say(json.dumps(facts))
+        return
+    from ..text import section
+
+    promise = certificate.promise
+    say(str(plan))
+    say("\n" + section("Promised", [str(promise), promise.sentence()]))
+    say("\n" + section("Assumed", certificate.assumptions, "* "))
+    say("\n" + section("Not promised", certificate.does_not_promise, "* "))
+    say("\nNothing was paid, and nothing has left.\nTo publish, give --out instead of --preview.")
+
+
+def _target(
+    out: Path | None,
+    ledger: str | None,
+    kind: str | None,
+    *,
+    replace: bool,
+    preview: bool,
+    public: bool,
+) -> Target | None:
+    """Where the release goes; refused if that is no place for what leaves."""
+    from ..publish.register import Target
+
+    if preview:
+        if out is not None:
+            raise refuse("cli.preview-with-out", out=out)
+        return None
+    if out is None:
+        raise refuse("cli.out-missing")
+    _check_apart(out, ledger)
+    return Target(out, kind, replace, public)
+
+
+def _check_apart(out: Path, ledger: str | None) -> None:
+    """What may leave and what must stay do not lie in one folder."""
+    if ledger is not None and Path(ledger).resolve().is_relative_to(out.resolve()):
+        name = Path(ledger).name
+        raise refuse("cli.ledger-inside-release", name=name, out=out)
+
+
+def _check_comparison(out: Path | None, comparison: Path | None) -> None:
+    """What was computed from the original does not lie among what leaves."""
+    if comparison is None:
+        return
+    if out is not None and comparison.resolve().is_relative_to(out.resolve()):
+        raise refuse("cli.comparison-inside-release", out=out)
+    if not comparison.absolute().parent.is_dir():
+        raise refuse("cli.comparison-folder-missing", name=comparison.name)
+
+
+def _sizes(text: str | None) -> object:
+    """One k, or one for each column, written income=12,tax=5."""
+    if text is None or "=" not in text:
+        return text
+    sizes = {}
+    for part in text.split(","):
+        name, equals, size = part.partition("=")
+        if not equals:
+            raise refuse("cli.invalid-group-size-option", text=text)
+        sizes[name.strip()] = size
+    return sizes
+
+
+def _widths(text: str | None) -> dict[str, list[str]] | None:
+    """The widths of each column, written age=5/10/20,born=365."""
+    if text is None:
+        return None
+    found = {}
+    for part in text.split(","):
+        name, equals, sizes = part.partition("=")
+        if not equals:
+            raise refuse("cli.invalid-widths-option", text=text)
+        found[name.strip()] = [size.strip() for size in sizes.split("/")]
+    return found
+
+
+class Waiting:
+    """A bar on standard error, from the third second on and only for people who watch.
+
+    Calling it with the name of a step moves the bar on; a remark in brackets does not.
+    """
+
+    def __init__(self, steps: int, patience: float = PATIENCE) -> None:
+        self._steps = steps
+        self._begun: list[str] = []
+        self._shown = ""
+        self._bar: Any = None
+        self._task: Any = None
+        self._lock = threading.Lock()
+        self._timer = threading.Timer(patience, self._show)
+        self._timer.daemon = True
+
+    def __enter__(self) -> Self:
+        self._timer.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._timer.cancel()
+        with self._lock:
+            if self._bar is not None:
+                self._bar.stop()
+                self._bar = None
+
+    def __call__(self, step: str) -> None:
+        with self._lock:
+            if step.partition(" (")[0] not in self._begun:
+                self._begun.append(step)
+            self._shown = step
+            if self._bar is not None:
+                self._bar.update(self._task, description=step, completed=len(self._begun) - 1)
+
+    def _show(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+        console = Console(stderr=True)
+        with self._lock:
+            if not console.is_terminal:
+                return
+            shown = TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn()
+            self._bar = Progress(*shown, console=console, transient=True)
+            done = max(0, len(self._begun) - 1)
+            self._task = self._bar.add_task(self._shown, total=self._steps, completed=done)
+            self._bar.start()

@@ -1,1 +1,0 @@
-"""What is measured beside an original and leaves nothing: sweeps and comparisons."""

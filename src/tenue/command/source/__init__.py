@@ -1,1 +1,0 @@
-"""Verbs about where a table is."""

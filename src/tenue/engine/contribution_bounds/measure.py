@@ -1,0 +1,197 @@
+"""Requests with limits of people: what is chosen of each unit is measured apart.
+
+Measured is in a database of our own, the bench, which sees only what was handed over. Units are
+counted, and their sums taken, over all rows in the cells kept of them; everything else over the
+rows kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+from ...noise.source import Source
+from ..computed_column import All, Within
+from ..contract import Cells, Profiles
+from ..request import Measure, People, RankRequest, Request
+from ..sql.dialect import Dialect
+from ..sql.grid_values import first_step, last_step
+from ..sql.logical_table import Logical, Stored, logical_table
+from ..sql.order_statistics import check_windows, counted_near, met_by_cell, ordered
+from ..sql.statement import Statement, group_by, measures, total
+from .rows_by_unit import CHOSEN, PLACED, Crowd, Reader, crowd, passes
+
+_OF_UNITS = ("units", "unit-total")
+
+
+class Bench(Protocol):
+    """Where chosen rows are measured.
+
+    In the SQL, `handed` is the table given, and `gathered` all that was gathered.
+    """
+
+    def select(self, table: Any, sql: str) -> Sequence[tuple[Any, ...]]:
+        """The rows of a SELECT from the table."""
+        ...
+
+    def gather(self, table: Any, sql: str) -> None:
+        """Adds the rows of a SELECT from the table to what was gathered."""
+        ...
+
+    def gathered(self, sql: str) -> Sequence[tuple[Any, ...]]:
+        """The rows of a SELECT from what was gathered; none if nothing was."""
+        ...
+
+    def clear(self) -> None:
+        """Forgets what was gathered."""
+        ...
+
+    def close(self) -> None:
+        """Forgets everything."""
+        ...
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where people are measured.
+
+    table, reader: the table, and how its rows are read.
+    bench: opens the database that measures what is chosen, and `dialect`, how that spells SQL.
+    source: where the choice is drawn from.
+    """
+
+    table: Stored
+    reader: Reader
+    bench: Callable[[], Bench]
+    dialect: Dialect
+    source: Source
+
+    def parts(self, people: People, rows: Crowd, every: bool) -> Iterator[Any]:
+        """The rows in parts that the bench takes, all of a unit in the same, marked as chosen.
+
+        Parameters
+            every: whether rows are needed that are in a cell kept, and not kept themselves.
+        """
+        return passes(people, rows, self.reader, self.source)
+
+
+def measure_people(request: Request, place: Place) -> Cells:
+    """The measures of every cell that has rows, of those rows that `request.people` leaves."""
+    people, logical = _limited(request), logical_table(request, place.table)
+    named = [name for measure in request.measures for name in _columns(measure)]
+    rows = crowd(
+        people,
+        logical,
+        where=request.where,
+        keys=request.keys,
+        columns=named,
+        bench=place.dialect,
+    )
+    whole = not request.keys or people.groups is None
+    if whole and {measure.kind for measure in request.measures} == {"units"}:
+        # whoever is in a cell is counted there: nothing is chosen
+        outputs = ", ".join(_keys(request) + measures(request, logical))
+        sql = f"SELECT {outputs} FROM {logical.dialect.nested(rows.sql)}"  # noqa: S608
+        sql += group_by(len(request.keys))
+        statement = Statement(sql, len(request.keys), len(request.measures))
+        return statement.cells(place.reader.run(sql))
+    statements = _statements(request, rows, logical.spoken_by(place.dialect))
+    bench = place.bench()
+    found: dict[tuple[int, ...], list[int]] = {}
+    every = any(measure.kind in _OF_UNITS for measure in request.measures)
+    for part in place.parts(people, rows, every):
+        for statement, places in statements:
+            for key, values in statement.cells(bench.select(part, statement.sql)).items():
+                numbers = found.setdefault(key, [0] * len(request.measures))
+                for i, value in zip(places, values, strict=True):
+                    # a unit is in one pass only, so that units add up as rows do
+                    numbers[i] += value
+    return {key: tuple(numbers) for key, numbers in found.items()}
+
+
+def rank_people(request: RankRequest, place: Place) -> Profiles:
+    """The profile of every cell with rows that have the column, of those that the limits leave."""
+    check_windows(request.windows)
+    people, logical = _limited(request), logical_table(request, place.table)
+    dialect = place.dialect
+    column = ordered(request, logical)
+    # a row without the column has no rank, and must not use up its unit's limit
+    there = Within(column.name, None, None)
+    where = there if request.where is None else All((request.where, there))
+    rows = crowd(
+        people, logical, where=where, keys=request.keys, columns=[column.name], bench=dialect
+    )
+    values = f"SELECT *, {logical.value(column.name)} AS v FROM {_kept(rows)}"  # noqa: S608
+    ends = first_step(column), last_step(column)
+    names = ", ".join([*_keys(request), "v"])
+    sql = f"SELECT {names}, SUM(c) AS c FROM gathered{group_by(len(request.keys) + 1)}"  # noqa: S608
+    bench = place.bench()
+    try:
+        for part in place.parts(people, rows, every=False):
+            bench.gather(part, counted_near(request, dialect.nested(values), ends, dialect))
+        return met_by_cell(request, sql, dialect, bench.gathered)
+    finally:
+        bench.clear()
+
+
+def _limited(request: Request | RankRequest) -> People:
+    assert request.people is not None  # noqa: S101 - without limits an engine asks the table itself
+    return request.people
+
+
+def _statements(
+    request: Request, rows: Crowd, logical: Logical
+) -> list[tuple[Statement, tuple[int, ...]]]:
+    """SELECTs from what was handed over, each with the places its measures have in the request."""
+    writers: dict[str, Callable[[Request, Crowd, Logical], str]]
+    writers = {"units": _of_present_units, "unit-total": _of_units}
+    chosen: dict[Callable[[Request, Crowd, Logical], str], list[int]] = {}
+    for place, measure in enumerate(request.measures):
+        chosen.setdefault(writers.get(measure.kind, _of_rows), []).append(place)
+    made = []
+    for write, places in chosen.items():
+        asked = replace(request, measures=tuple(request.measures[i] for i in places))
+        sql = write(asked, rows, logical)
+        made.append((Statement(sql, len(request.keys), len(places)), tuple(places)))
+    return made
+
+
+def _of_rows(request: Request, rows: Crowd, logical: Logical, by: str = CHOSEN) -> str:
+    outputs = ", ".join(_keys(request) + measures(request, logical))
+    return f"SELECT {outputs} FROM {_kept(rows, by)}{group_by(len(request.keys))}"  # noqa: S608
+
+
+def _of_present_units(request: Request, rows: Crowd, logical: Logical) -> str:
+    return _of_rows(request, rows, logical, PLACED)
+
+
+def _of_units(request: Request, rows: Crowd, logical: Logical) -> str:
+    """The sums of units' own sums, each cut to its ends."""
+    keys, outputs, dialect = _keys(request), [], logical.dialect
+    for place, measure in enumerate(request.measures):
+        own = total(measure, logical)
+        low, high = (f"CAST({end} AS {dialect.huge})" for end in (measure.low, measure.high))
+        cut = f"CASE WHEN {own} < {low} THEN {low} WHEN {own} > {high} THEN {high} ELSE {own} END"
+        outputs.append(f"{cut} AS t{place}")
+    inside = ", ".join([*keys, "u", *outputs])
+    grouped = f"SELECT {inside} FROM {_kept(rows, PLACED)}{group_by(len(keys) + 1)}"  # noqa: S608
+    totals = [dialect.total(f"t{place}") for place in range(len(request.measures))]
+    totals += [] if keys else ["COUNT(*)"]
+    sql = f"SELECT {', '.join(keys + totals)} FROM {dialect.nested(grouped)}"  # noqa: S608
+    return sql + group_by(len(keys))
+
+
+def _kept(rows: Crowd, by: str = CHOSEN) -> str:
+    """The rows of one pass that are kept, as they stand after FROM."""
+    return rows.dialect.nested(f"SELECT {', '.join(rows.taken)} FROM handed WHERE {by}")  # noqa: S608
+
+
+def _keys(request: Request | RankRequest) -> list[str]:
+    return [f"k{i}" for i in range(len(request.keys))]
+
+
+def _columns(measure: Measure) -> list[str]:
+    """The columns that a measure reads, beside the unit."""
+    factors = [factor.column for factor in measure.factors]
+    return factors if measure.column is None else [measure.column, *factors]

@@ -1,0 +1,216 @@
+"""What a source says about its own columns: names, types, which ones name a person, and the usual
+marks of missing values. What else rows hold only when asked for.
+
+Used by `tenue init`, which runs on the holder's side, and guesses: the holder reads the draft.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ...errors import refuse
+from ...schema.case_insensitive import names_a_person
+from ..source.file_check import MOST_COLUMNS, Header, read_header
+from ..source.location import Database, Files, Source
+from ..storage import Day, Fixed, Floating, Integer, Moment, Storage, Text, Truth
+from .dialect import DUCKDB, storage
+from .sources import check_once, listed
+
+if TYPE_CHECKING:
+    import duckdb
+    import pyarrow
+
+
+MARKS = (
+    *("?", "-", "--", ".", "*", "NA", "N/A", "n/a", "na", "#N/A", "NULL", "null", "None", "none"),
+    *("NaN", "nan", "missing", "Missing", "unknown", "Unknown"),
+)
+"""What sources usually write where there is no value; no other text of a row enters a draft."""
+
+_MOST_CATEGORIES = 200
+LOOKED_AT = 1_000_000
+"""So many rows are looked at."""
+_MANY = 100  # so many different values, and none twice, are names
+_SPREAD = 10  # whole numbers that are names are numbered through, with gaps,
+_DIGITS = 8  # or have so many digits, all of them
+_WHOLE, _DAY = r"[+-]?(0|[1-9][0-9]*)", r"[0-9]{4}[-/][0-9]{1,2}[-/][0-9]{1,2}"
+
+
+@dataclass(frozen=True)
+class Described:
+    """A column: its name, its type in Tenue's words, whether it holds whole numbers.
+
+    marks: those of `MARKS` that it holds, where it is text.
+    bounds, categories: what the rows hold, only if that was asked for.
+    """
+
+    name: str
+    type: str
+    whole: bool = False
+    marks: tuple[str, ...] = ()
+    bounds: tuple[Any, Any] | None = None
+    categories: tuple[str, ...] | None = None
+
+
+def describe(found: Source, *, values: bool = False) -> list[Described]:
+    """The columns of files or of a table in a DuckDB file; with `values`, also what rows hold."""
+    import duckdb
+
+    if not isinstance(found, Files | Database):
+        raise refuse("engine.description-needs-files")
+    with duckdb.connect() as connection:
+        try:
+            table = _opened(connection, found)
+            names = zip(table.columns, table.types, strict=True)
+            table.limit(LOOKED_AT).create("memory.looked_at")
+            looked, every = connection.table("memory.looked_at"), table if values else None
+            return [_column(looked, every, name, str(kind)) for name, kind in names]
+        except duckdb.Error:
+            pass
+    # raised out of reach of the error above, which may quote a row
+    file = found.paths[0] if isinstance(found, Files) else found.path
+    raise refuse("engine.unreadable-table", name=file.name)
+
+
+def describe_arrow(looked: pyarrow.Table, every: pyarrow.Table | None) -> list[Described]:
+    """The columns of a table that was read already, in part; and all of it, for what rows hold."""
+    import duckdb
+
+    with duckdb.connect() as connection:
+        some = connection.from_arrow(looked)
+        whole = None if every is None else connection.from_arrow(every)
+        names = zip(some.columns, some.types, strict=True)
+        return [_column(some, whole, name, str(kind)) for name, kind in names]
+
+
+def _opened(connection: duckdb.DuckDBPyConnection, source: Files | Database) -> Any:
+    """The table with all its columns; those of a CSV file are text."""
+    if isinstance(source, Database):
+        connection.execute(f"ATTACH {DUCKDB.literal(str(source.path))} AS held (READ_ONLY)")
+        connection.execute("USE held")
+        sql = ".".join(["held", *map(DUCKDB.quoted, source.table)])
+        return connection.sql(f"SELECT * FROM {sql}")  # noqa: S608
+    paths, zipped = listed(source.paths), "gzip" if source.zipped else "none"
+    if source.kind == "parquet":
+        table = connection.sql(f"SELECT * FROM read_parquet([{paths}])")  # noqa: S608
+    elif source.kind in ("json", "jsonl"):
+        options = f"format = 'auto', compression = '{zipped}'"
+        table = connection.sql(f"SELECT * FROM read_json([{paths}], {options})")  # noqa: S608
+    else:
+        header = _header(source)
+        fields = ", ".join(f"{DUCKDB.literal(name)}: 'VARCHAR'" for name in header.names)
+        options = (
+            f"auto_detect = false, header = true, delim = {DUCKDB.literal(header.separator)}, "
+            f"quote = '\"', escape = '\"', nullstr = '', columns = {{{fields}}}, "
+            f"compression = '{zipped}'"
+        )
+        table = connection.sql(f"SELECT * FROM read_csv([{paths}], {options})")  # noqa: S608
+    _check_names(source, table.columns)
+    return table
+
+
+def _header(source: Files) -> Header:
+    header = read_header(source.paths[0], source.kind, zipped=source.zipped, wanted=None)
+    pieces = [piece for name in header.names for piece in re.split(r"[,;\t|]", name)]
+    _check_names(source, header.names if len(pieces) <= MOST_COLUMNS else pieces)
+    return header
+
+
+def _check_names(source: Files, names: list[str] | tuple[str, ...]) -> None:
+    """Refuses what could be described but not asked: see `reader.prepare`."""
+    if len(names) > MOST_COLUMNS:
+        name = source.paths[0].name
+        raise refuse(
+            "engine.too-many-columns", name=name, many=len(names), most_columns=MOST_COLUMNS
+        )
+    check_once(names)
+
+
+def _column(looked: Any, every: Any | None, name: str, kind: str) -> Described:
+    stored, column, marks = storage(kind), _values(looked, name, kind), tuple[str, ...]()
+    if isinstance(stored, Text):
+        known = column.filter(f"v IN ({_listed(MARKS)})").aggregate("v", "v").fetchall()
+        marks = tuple(mark for mark in MARKS if (mark,) in known)
+        column = _without(column, marks)
+        stored = _guessed(column)
+    if _is_name(column, name, stored):
+        return Described(name, "identifier", marks=marks)
+    whole = None if every is None else _without(_values(every, name, kind), marks)
+    if isinstance(stored, Truth):
+        return Described(name, "boolean", marks=marks)
+    if isinstance(stored, Day | Moment | Integer | Fixed | Floating):
+        time = {Day: "date", Moment: "datetime"}.get(type(stored), "number")
+        bounds = None if whole is None else _ends(whole, stored)
+        integer = isinstance(stored, Integer)
+        return Described(name, time, whole=integer, marks=marks, bounds=bounds)
+    categories = None
+    if whole is not None:
+        found = whole.aggregate("v", "v").filter("v IS NOT NULL").limit(_MOST_CATEGORIES + 1)
+        words = sorted(str(row[0]) for row in found.fetchall())
+        categories = tuple(words) if len(words) <= _MOST_CATEGORIES else None
+    return Described(name, "category", marks=marks, categories=categories)
+
+
+def _values(table: Any, name: str, kind: str) -> Any:
+    """The values of a column as v; texts without the spaces around them, and none that is empty."""
+    column = table.project(f"{DUCKDB.quoted(name)} AS v")
+    if not isinstance(storage(kind), Text):
+        return column
+    return column.project("trim(CAST(v AS VARCHAR)) AS v").filter("v <> ''")
+
+
+def _without(column: Any, marks: tuple[str, ...]) -> Any:
+    return column.filter(f"v NOT IN ({_listed(marks)})") if marks else column
+
+
+def _guessed(column: Any) -> Storage:
+    """What texts are if all of them, or all but one in a hundred, can be read as that."""
+    tests = {
+        "BIGINT": f"regexp_full_match(v, '{_WHOLE}')",
+        "DOUBLE": "TRY_CAST(v AS DOUBLE) IS NOT NULL AND NOT regexp_full_match(v, '[+-]?0[0-9]+')",
+        "DATE": f"regexp_full_match(v, '{_DAY}') AND {DUCKDB.read('v', 'DATE')} IS NOT NULL",
+        "TIMESTAMP": f"{DUCKDB.read('v', 'TIMESTAMP')} IS NOT NULL",
+        "BOOLEAN": "lower(v) IN ('true', 'false')",
+    }
+    counts = ", ".join(f"count_if({test})" for test in tests.values())
+    ((every, *many),) = column.aggregate(f"count(*), {counts}").fetchall()
+    for kind, found in zip(tests, many, strict=True):
+        if every and found == every:
+            return storage(kind)
+    for kind in ("DOUBLE", "DATE", "TIMESTAMP"):
+        if every and 100 * many[list(tests).index(kind)] >= 99 * every:
+            return storage(kind)
+    return Text()
+
+
+def _is_name(column: Any, name: str, stored: Storage) -> bool:
+    """Whether a column of texts or whole numbers names persons or rows, by its name or its rows."""
+    if not isinstance(stored, Text | Integer):
+        return False
+    if names_a_person(name):
+        return True
+    whole = isinstance(stored, Integer)
+    spread = "max(n) - min(n), min(length(w)), max(length(w))" if whole else "0, 0, 0"
+    number = "TRY_CAST(v AS HUGEINT)" if whole else "0"
+    looked = column.filter("v IS NOT NULL").project(f"CAST(v AS VARCHAR) AS w, {number} AS n")
+    ((every, different, far, short, long),) = looked.aggregate(
+        f"count(*), count(DISTINCT w), {spread}"
+    ).fetchall()
+    if every < _MANY or every != different:
+        return False
+    # amounts of money may never repeat either, but are neither close together nor equally long
+    return not whole or far <= _SPREAD * every or (short == long and short >= _DIGITS)
+
+
+def _listed(words: tuple[str, ...]) -> str:
+    return ", ".join(map(DUCKDB.literal, words))
+
+
+def _ends(column: Any, stored: Storage) -> tuple[Any, Any] | None:
+    if str(column.types[0]) == "VARCHAR":
+        kind = {Day: "DATE", Moment: "TIMESTAMP", Integer: "BIGINT"}.get(type(stored), "DOUBLE")
+        column = column.project(f"{DUCKDB.read('v', kind)} AS v")
+    ((low, high),) = column.aggregate("min(v), max(v)").fetchall()
+    return None if low is None or low == high else (low, high)

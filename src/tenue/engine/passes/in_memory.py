@@ -1,0 +1,113 @@
+"""Rows of whole numbers that fit into memory, read in passes like those that do not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...noise.source import Source
+from ..contract import Numbers, Part
+from .parquet_parts import one_part
+from .sorted_runs import WORDS, all_different, random_words, until_different
+
+if TYPE_CHECKING:
+    import pyarrow
+
+BATCH = 1 << 18
+"""Rows that are looked at together, so that what is made of them stays small."""
+
+
+class InMemory:
+    """An array as `Passes`: one row for each row, one column for each column."""
+
+    def __init__(self, rows: Numbers) -> None:
+        self._rows = rows
+        self.rows = len(rows)
+
+    def only(self, *columns: int) -> InMemory:
+        """The same rows with these columns."""
+        return InMemory(np.asfortranarray(self._rows[:, columns]))
+
+    def sum(self, measure: Callable[[Numbers], Numbers]) -> Numbers:
+        """What `measure` gives of all rows, a few at a time."""
+        total = measure(self._rows[:BATCH])
+        for begin in range(BATCH, self.rows, BATCH):
+            total = total + measure(self._rows[begin : begin + BATCH])
+        return total
+
+    @contextmanager
+    def map(self, make: Callable[[Numbers], Numbers], sizes: Sequence[int]) -> Iterator[InMemory]:
+        """Other rows, made of all of these at once."""
+        yield InMemory(make(self._rows))
+
+    def sort(self, key: Callable[[Numbers], Sequence[Numbers]]) -> Iterator[Sequence[Numbers]]:
+        """The keys in their order."""
+        keys = key(self._rows)
+        order = np.lexsort(keys[::-1])
+        for begin in range(0, self.rows, BATCH):
+            part = order[begin : begin + BATCH]
+            yield [column[part] for column in keys]
+
+    def tally(self, key: Callable[[Numbers], Sequence[Numbers]]) -> Iterator[Sequence[Numbers]]:
+        """The different keys, and how many rows have each."""
+        found, counts = np.unique(np.stack(key(self._rows)), axis=1, return_counts=True)
+        for begin in range(0, counts.size, BATCH):
+            part = slice(begin, begin + BATCH)
+            yield [*found[:, part], counts[part]]
+
+    @contextmanager
+    def number(
+        self, key: Callable[[Numbers], Sequence[Numbers]], source: Source
+    ) -> Iterator[InMemory]:
+        """All rows numbered at once."""
+        place = np.empty(self.rows, np.int64)
+        place[_random_order(key(self._rows), source)] = np.arange(self.rows)
+        yield InMemory(np.column_stack([self._rows, place]))
+
+    @contextmanager
+    def permute(
+        self, columns: Sequence[int], label: Callable[[Numbers], Numbers], source: Source
+    ) -> Iterator[InMemory]:
+        """Other rows, permuted at once."""
+        labels = label(self._rows)
+        receivers = _random_order([labels], source)
+        givers = np.lexsort((labels,))
+        made = self._rows.copy()
+        for column in columns:
+            made[receivers, column] = self._rows[givers, column]
+        yield InMemory(made)
+
+    @contextmanager
+    def shuffle(self, source: Source) -> Iterator[InMemory]:
+        """The same rows, shuffled at once."""
+        yield InMemory(self._rows[_random_order([np.zeros(self.rows, np.int64)], source)])
+
+    def batches(self) -> Iterator[Numbers]:
+        """A few rows at a time."""
+        for begin in range(0, max(self.rows, 1), BATCH):
+            yield self._rows[begin : begin + BATCH]
+
+    def write(self, table: Callable[[Numbers], pyarrow.Table], folder: Path) -> Sequence[Part]:
+        """One file."""
+        return one_part(map(table, self.batches()), folder)
+
+    def take(self, numbers: Numbers) -> Numbers:
+        """The rows of these numbers."""
+        return self._rows[numbers]
+
+
+def _random_order(labels: Sequence[Numbers], source: Source) -> Numbers:
+    """The rows in the order of their labels, those of one label in a random order."""
+
+    def drawn() -> Numbers:
+        keys = [*labels, *random_words(labels[0].size, source)]
+        order = np.lexsort(keys[::-1])
+        ordered = [[column[order] for column in keys] + [order]]
+        ((found,),) = all_different(iter(ordered), len(labels) + WORDS)
+        return found
+
+    return until_different(drawn)

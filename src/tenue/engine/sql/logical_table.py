@@ -1,0 +1,561 @@
+"""The logical table in SQL: stored columns become steps, category numbers and booleans.
+
+Guarantee
+    The SQL is made of names that this file invents, the source's own column names in quotes, and
+    constants from the schema. Nothing an analyst typed is in it, and no value of any row makes it
+    fail.
+
+A category is compared as text, byte by byte; stored whole numbers and booleans as their text (`7`,
+`true`). A boolean is true for 1, `1`, `true`, `t`, `yes`, `y` and false for 0, `0`, `false`, `f`,
+`no`, `n`, in upper or lower case and with spaces around; anything else is missing. A derived column
+is computed in doubles from its columns' steps·grid, in the order its expression is written; its
+result is then treated as a stored double. Division by 0 is missing.
+
+Guarantee
+    No row makes it fail, by construction: every node is computed in a type that holds all of its
+    numbers (`Sized.reach`), which follow from the bounds of the columns, and nothing is cast to a
+    narrower type but what lies in a range that this holds.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import struct
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import field, replace
+from fractions import Fraction
+
+from ...errors import Refused, refuse
+from ...frozen import dataclass
+from ...schema import Boolean, Bounded, Category, Column, Date, Datetime, Identifier, Named, Number
+from ...schema.case_insensitive import folded
+from ...schema.expression import Constant, Name, Negative, Tree
+from ..computed_column import (
+    All,
+    Among,
+    Any_,
+    Computed,
+    DateField,
+    Ends,
+    Formula,
+    Missing,
+    Not,
+    Predicate,
+    Product,
+    Quotient,
+    Sized,
+    Steps,
+    Sum,
+    Within,
+    check_range,
+    check_sizes,
+    columns_of,
+    leaf_ends,
+    raised_by,
+)
+from ..request import ContributionRequest, RankRequest, Request
+from ..storage import Fixed, Floating, Integer, Nothing, Opaque, Storage, Text, Truth, Written
+from .dialect import Dialect, Stage
+from .grid_values import (
+    DAY,
+    counts,
+    first_step,
+    last_step,
+    number_stages,
+    time_stages,
+    value_stages,
+    with_missing,
+)
+from .int_expr import Whole, integer
+
+
+def unmarked(column: Column, stored: Storage, name: str, dialect: Dialect) -> str:
+    """The SQL of a stored value, NULL where it is a mark.
+
+    A text is compared byte by byte, without the spaces around it; a number as a number, however a
+    text writes it. Stored whole numbers of a category or an identifier count as their text.
+    """
+    tests = [*_texts(column, stored, name, dialect), *_numbers(column, stored, name, dialect)]
+    return f"CASE WHEN {' OR '.join(tests)} THEN NULL ELSE {name} END" if tests else name
+
+
+def _texts(column: Column, stored: Storage, name: str, dialect: Dialect) -> Iterator[str]:
+    marks = [mark for mark in column.marks if isinstance(mark, str)]
+    codes = isinstance(column, Category | Identifier) and isinstance(stored, Integer | Truth)
+    if marks and (codes or isinstance(stored, Text | Written)):
+        listed = ", ".join(map(dialect.literal, marks))
+        yield f"{dialect.trimmed(f'CAST({name} AS {dialect.text})')} IN ({listed})"
+
+
+def _numbers(column: Column, stored: Storage, name: str, dialect: Dialect) -> Iterator[str]:
+    marks = [mark for mark in column.marks if isinstance(mark, Fraction)]
+    if not marks or not isinstance(column, Number):
+        return
+    if isinstance(stored, Integer):
+        kept = [mark for mark in marks if stored.low <= mark <= stored.high]
+        listed = [f"CAST({mark} AS {stored.type})" for mark in kept if mark.denominator == 1]
+        value = name
+    elif isinstance(stored, Fixed):
+        unit, most = 10**stored.scale, 10**stored.width - 1
+        kept = [mark * unit for mark in marks if abs(mark * unit) <= most]
+        kind = f"DECIMAL({stored.width}, {stored.scale})"
+        listed = [
+            f"CAST('{mark.numerator}e-{stored.scale}' AS {kind})"
+            for mark in kept
+            if mark.denominator == 1
+        ]
+        value = name
+    elif isinstance(stored, Floating | Written):
+        single = isinstance(stored, Floating) and stored.single
+        listed = [dialect.number(_single(float(m)) if single else float(m)) for m in marks]
+        value = f"CAST({name} AS {dialect.double})"
+        if isinstance(stored, Written):
+            value = dialect.read(name, dialect.double)
+    else:
+        return
+    if listed:
+        yield f"{value} IN ({', '.join(listed)})"
+
+
+def _single(number: float) -> float:
+    """The nearest number of 32 bits, which is how the source stores the mark."""
+    try:
+        return float(struct.unpack("f", struct.pack("f", number))[0])
+    except OverflowError:
+        return number
+
+
+# -- The logical table in SQL: stored columns become steps, category numbers and booleans ----------
+
+_TRUE = ("true", "t", "yes", "y", "1")
+_FALSE = ("false", "f", "no", "n", "0")
+_EXACT = 2**53
+
+
+@dataclass(frozen=True)
+class Held:
+    """A declared column as a source holds it.
+
+    name: how the source spells it.
+    words: for a category, what the dialect needs to number its declared categories.
+    """
+
+    column: Column
+    name: str
+    stored: Storage
+    words: str = ""
+
+
+@dataclass(frozen=True)
+class Stored:
+    """The table that is read.
+
+    sql: the table, as it stands after FROM.
+    held: its columns, by declared name in lower case.
+    declared: all declared columns, by name in any case.
+    dialect: how its engine spells SQL.
+    formulas: what is computed of the columns that are not declared, by folded name.
+    """
+
+    sql: str
+    held: Mapping[str, Held]
+    declared: Mapping[str, Column]
+    dialect: Dialect
+    formulas: Mapping[str, Formula] = field(default_factory=dict)
+
+
+def unfit(column: Column, what: str) -> Refused:
+    """The refusal of a request that asks a column for what its type has not."""
+    return refuse("engine.request-type-mismatch", name=column.name, type=column.type, said=what)
+
+
+@dataclasses.dataclass
+class Logical:
+    """Collects the columns that one request needs, and writes the table that holds them."""
+
+    table: Stored
+    _raw: dict[str, str] = field(default_factory=dict)
+    _layers: list[dict[str, str]] = field(default_factory=list)
+    _ready: dict[str, tuple[str, int]] = field(default_factory=dict)
+
+    @property
+    def dialect(self) -> Dialect:
+        """How the table's engine spells SQL."""
+        return self.table.dialect
+
+    def column(self, name: str | None) -> Column:
+        """The declared column of that name."""
+        if name is None or name not in self.table.declared:
+            raise refuse("engine.request-undeclared-column")
+        return self.table.declared[name]
+
+    def is_computed(self, name: str) -> bool:
+        """Whether the request computes the column, so that nothing of it is stored."""
+        return folded(name) in self.table.formulas
+
+    def raw(self, name: str) -> str:
+        """The name under which the stored value of a column is found."""
+        return self._raw.setdefault(folded(name), f"r{len(self._raw)}")
+
+    def value(self, name: str) -> str:
+        """The name under which the logical value is found: steps, category number or boolean."""
+        return self._prepared(self.column(name))[0]
+
+    def steps(self, column: Bounded) -> Whole:
+        """The logical value of a bounded column, with its range."""
+        ends = first_step(column), last_step(column)
+        return Whole(self.value(column.name), *ends, self.dialect)
+
+    def whole(self, name: str) -> str:
+        """The SQL of the logical value as a whole number of 64 bits; false is 0."""
+        value = self.value(name)
+        if isinstance(self.column(name), Boolean):  # not every engine casts these at once
+            value = f"CAST({value} AS INTEGER)"
+        return f"CAST({value} AS {self.dialect.long})"
+
+    def spoken_by(self, dialect: Dialect) -> Logical:
+        """The same names, for SQL of another engine that was handed what they stand for."""
+        return dataclasses.replace(self, table=dataclasses.replace(self.table, dialect=dialect))
+
+    def present(self, name: str) -> str:
+        """A name that is NULL just where the logical value is missing, and quick to count."""
+        column = self.column(name)
+        stored = None if folded(column.name) not in self.table.held else self._held(column).stored
+        if isinstance(column, Number) and isinstance(stored, Integer) and not column.expression:
+            return self.raw(name)  # a stored whole number is never NaN
+        return self.value(name)
+
+    def unit(self, name: str) -> str:
+        """The name under which the unit of a row is found; NULL where it belongs to nobody."""
+        column = self.column(name)
+        if not isinstance(column, Identifier | Category):
+            raise unfit(column, "names nobody")
+        if isinstance(column, Category):
+            return self.value(name)
+        stages = _identity(column, self._held(column).stored, self.dialect)
+        return self.stage_stored(name, stages)
+
+    def stored(self, name: str) -> Storage:
+        """How the source stores a column."""
+        return self._held(self.column(name)).stored
+
+    def stage(self, name: str, stages: list[Stage]) -> str:
+        """The name of something made from the logical value of a column."""
+        return self._staged(*self._prepared(self.column(name)), stages)[0]
+
+    def stage_stored(self, name: str, stages: list[Stage]) -> str:
+        """The name of something made from the stored value of a column."""
+        return self._staged(self.raw(name), 0, stages)[0]
+
+    def number(self, name: str, stored: str) -> str:
+        """The SQL of a category's or boolean's number, given that of its stored value."""
+        column = self.column(name)
+        if isinstance(column, Category):
+            return self._category(column)(stored)
+        return f"CAST({_truth(self._held(column), self.dialect)(stored)} AS INTEGER)"
+
+    def write(self) -> str:
+        """The SQL of the table that has every name asked for."""
+        chosen = [f"{self._plain(name)} AS {alias}" for name, alias in self._raw.items()]
+        sql = f"SELECT {', '.join(chosen) or '1 AS one'} FROM {self.table.sql}"  # noqa: S608
+        for layer in self._layers:
+            made = ", ".join(f"{expression} AS {alias}" for alias, expression in layer.items())
+            sql = f"SELECT *, {made} FROM {self.dialect.nested(sql)}"  # noqa: S608
+        return sql
+
+    def select(self, outputs: Sequence[str], condition: str | None = None) -> str:
+        """The SELECT of these from that table, where the condition is true."""
+        where = "" if condition is None else f" WHERE {condition}"
+        source = self.dialect.nested(self.write())
+        return f"SELECT {', '.join(outputs)} FROM {source}{where}"  # noqa: S608
+
+    def _held(self, column: Column) -> Held:
+        return self.table.held[folded(column.name)]
+
+    def _plain(self, name: str) -> str:
+        """The stored column without its marks, compared byte by byte whatever its collation is."""
+        held = self.table.held[name]
+        name = self.dialect.stored(self.dialect.quoted(held.name), held.stored)
+        collated = f" COLLATE {self.dialect.collation}" if held.stored == Text() else ""
+        if not held.column.marks:
+            return name + collated
+        value = unmarked(held.column, held.stored, name + collated, self.dialect)
+        return value if value == name + collated else f"({value}){collated}"
+
+    def _prepared(self, column: Column) -> tuple[str, int]:
+        name = folded(column.name)
+        if name not in self._ready:
+            self._ready[name] = self._prepare(column)
+        return self._ready[name]
+
+    def _compute(self, formula: Formula) -> tuple[str, int]:
+
+        inputs = [self._prepared(self.column(name)) for name in columns_of(formula)]
+        depth = max((depth for _, depth in inputs), default=0)
+        return self._staged("", depth, [lambda _: written(formula, self)])
+
+    def _prepare(self, column: Column) -> tuple[str, int]:
+        if self.is_computed(column.name):
+            return self._compute(self.table.formulas[folded(column.name)])
+        if isinstance(column, Number) and column.expression is not None:
+            inputs = {name: self._prepared(self.column(name)) for name in column.expression.names}
+            value = _arithmetic(column.expression.tree, self, inputs)
+            stages = value_stages(column, lambda _: value, self.dialect)
+            depth = max(depth for _, depth in inputs.values())
+            return self._staged("", depth, with_missing(column, stages))
+        if isinstance(column, Identifier):
+            raise refuse("engine.request-names-identifier", name=column.name)
+        return self._staged(self.raw(column.name), 0, self._stages(column))
+
+    def _stages(self, column: Column) -> list[Stage]:
+        held = self._held(column)
+        if isinstance(column, Number):
+            return with_missing(column, number_stages(column, held.stored, self.dialect))
+        if isinstance(column, Date | Datetime):
+            return with_missing(column, time_stages(column, held.stored, self.dialect))
+        if isinstance(column, Category):
+            return [self._category(column)]
+        return [_truth(held, self.dialect)]
+
+    def _staged(self, name: str, depth: int, stages: list[Stage]) -> tuple[str, int]:
+        for stage in stages:
+            if depth == len(self._layers):
+                self._layers.append({})
+            alias = f"c{depth}_{len(self._layers[depth])}"
+            self._layers[depth][alias] = stage(name)
+            name, depth = alias, depth + 1
+        return name, depth
+
+    def _category(self, column: Category) -> Stage:
+        held = self._held(column)
+        default = None if column.missing is None else column.categories.index(str(column.missing))
+
+        def code(name: str) -> str:
+            is_text = held.stored in (Text(), Written())
+            text = name if is_text else f"CAST({name} AS {self.dialect.text})"
+            number = self.dialect.category(text, held.words)
+            return number if default is None else f"COALESCE({number}, {default})"
+
+        return code
+
+
+def _identity(column: Identifier, stored: Storage, dialect: Dialect) -> list[Stage]:
+    """How a stored identifier becomes a unit; refused if its storage has no exact equality.
+
+    Two rows are of one unit if their identifiers are equal as stored: texts byte by byte, numbers
+    as numbers, moments as moments. No case is folded, no space trimmed, no text read as a number.
+    NULL and NaN are nobody.
+    """
+    if isinstance(stored, Opaque):
+        raise refuse("engine.unit-wrongly-stored", column=column.name)
+    if isinstance(stored, Nothing):
+        return [lambda _: f"CAST(NULL AS {dialect.long})"]
+    if isinstance(stored, Floating):
+        return [
+            lambda name: (
+                f"CASE WHEN {name} = 0 THEN 0 WHEN NOT {dialect.is_nan(name)} THEN {name} END"
+            )
+        ]
+    return [dialect.hidden]  # two units would be one where groups are packed by false statistics
+
+
+def _truth(held: Held, dialect: Dialect) -> Stage:
+    assert isinstance(held.column, Boolean)  # noqa: S101 - all other columns are told apart before
+    default = held.column.missing
+
+    def words(listed: tuple[str, ...]) -> str:
+        return ", ".join(map(dialect.literal, listed))
+
+    def flag(name: str) -> str:
+        if isinstance(held.stored, Truth):
+            made = name
+        elif isinstance(held.stored, Nothing):
+            made = "CAST(NULL AS BOOLEAN)"
+        elif isinstance(held.stored, Text | Written):
+            word = f"lower({dialect.trimmed(f'CAST({name} AS {dialect.text})')})"
+            made = f"CASE WHEN {word} IN ({words(_TRUE)}) THEN TRUE "
+            made += f"WHEN {word} IN ({words(_FALSE)}) THEN FALSE END"
+        else:
+            made = f"CASE WHEN {name} = 1 THEN TRUE WHEN {name} = 0 THEN FALSE END"
+        return made if default is None else f"COALESCE({made}, {'TRUE' if default else 'FALSE'})"
+
+    return flag
+
+
+def _arithmetic(tree: Tree, logical: Logical, inputs: Mapping[str, tuple[str, int]]) -> str:
+    number, double = logical.dialect.number, logical.dialect.double
+    if isinstance(tree, Constant):
+        return number(_nearest(tree.value))
+    if isinstance(tree, Name):
+        column = logical.column(tree.name)
+        assert isinstance(column, Bounded)  # noqa: S101 - the schema lets in numbers only
+        p, q = column.grid.numerator, column.grid.denominator
+        steps = f"CAST({inputs[tree.name][0]} AS {double})"
+        if max(p, q) > _EXACT:
+            return f"({steps} * {number(float(column.grid))})"
+        times = "" if p == 1 else f" * {number(float(p))}"
+        over = "" if q == 1 else f" / {number(float(q))}"
+        return f"({steps}{times}{over})"
+    if isinstance(tree, Negative):
+        return f"(-{_arithmetic(tree.of, logical, inputs)})"
+    left, right = (_arithmetic(part, logical, inputs) for part in (tree.left, tree.right))
+    right = f"NULLIF({right}, {number(0.0)})" if tree.sign == "/" else right
+    return f"({left} {tree.sign} {right})"
+
+
+def _nearest(number: Fraction) -> float:
+    try:
+        return float(number)
+    except OverflowError:
+        return math.inf if number > 0 else -math.inf
+
+
+# -- Which rows a request is about -----------------------------------------------------------------
+
+
+def truth(predicate: Predicate, logical: Logical) -> str:
+    """The SQL that is true where the predicate holds."""
+    if isinstance(predicate, Not):
+        return f"(NOT {truth(predicate.part, logical)})"
+    if isinstance(predicate, All | Any_):
+        sign, empty = (" AND ", "TRUE") if isinstance(predicate, All) else (" OR ", "FALSE")
+        return f"({sign.join(truth(part, logical) for part in predicate.parts) or empty})"
+    column = logical.column(predicate.column)
+    name = logical.value(column.name)
+    if isinstance(predicate, Missing):
+        return f"({name} IS NULL)"
+    if isinstance(predicate, Within):
+        return _within(predicate, column, name)
+    return _among(predicate, column, name)
+
+
+def _within(predicate: Within, column: Column, name: str) -> str:
+    if not isinstance(column, Bounded):
+        raise unfit(column, "has no order")
+    low, high = first_step(column), last_step(column)
+    first = low if predicate.first is None else max(low, predicate.first)
+    last = high if predicate.last is None else min(high, predicate.last)
+    if first > last:
+        return _never(name)
+    return f"({name} >= {integer(first)} AND {name} <= {integer(last)})"
+
+
+def _among(predicate: Among, column: Column, name: str) -> str:
+    if isinstance(column, Category):
+        places = {category: i for i, category in enumerate(column.categories)}
+        numbers = [places[value] for value in predicate.values if value in places]
+        listed = ", ".join(map(str, numbers))
+    elif isinstance(column, Boolean):
+        listed = ", ".join("TRUE" if value else "FALSE" for value in predicate.values)
+    else:
+        raise unfit(column, "has no categories")
+    return f"({name} IN ({listed}))" if listed else _never(name)
+
+
+def _never(name: str) -> str:
+    """False where there is a value, unknown where it is missing."""
+    return f"({name} <> {name})"
+
+
+# -- The SQL of a computed column ------------------------------------------------------------------
+
+_HOUR = DAY // 24
+
+
+def ends_in(logical: Logical, leaf: Steps | DateField) -> Ends:
+    """What a column, or a field of one, may be."""
+    return leaf_ends(logical.column(leaf.column), leaf)
+
+
+def logical_table(request: Request | RankRequest | ContributionRequest, table: Stored) -> Logical:
+    """The logical table of a request, with the columns that it computes."""
+    return Logical(with_computed(table, request.computed))
+
+
+def with_computed(table: Stored, computed: Iterable[Computed]) -> Stored:
+    """The table with columns that a request computes; each may be made of those before it.
+
+    To all else they are declared columns with steps of 1, between the ends of their ranges.
+    """
+    for one in computed:
+        before = Logical(table)
+        low, high = check_range(one.formula, lambda leaf: ends_in(before, leaf))  # noqa: B023
+        column = Number(
+            name=one.name, role="other", low=Fraction(low), high=Fraction(high), grid=Fraction(1)
+        )
+        declared = Named([*table.declared.items(), (one.name, column)])
+        formulas = {**table.formulas, folded(one.name): one.formula}
+        table = replace(table, declared=declared, formulas=formulas)
+    return table
+
+
+def written(formula: Formula, logical: Logical) -> str:
+    """The SQL of the steps; NULL where they are missing."""
+    found = check_sizes(formula, lambda leaf: ends_in(logical, leaf))
+    return _Writer(logical).write(found, logical.dialect.holding(*found.ends))
+
+
+class _Writer:
+    """Writes each node in a type of its own, which holds its reach."""
+
+    def __init__(self, logical: Logical) -> None:
+        self.logical = logical
+        self.dialect = logical.dialect
+
+    def write(self, node: Sized, kind: str) -> str:
+        """The SQL of a node, cast to a type that holds its ends."""
+        own = self.dialect.holding(-node.reach, node.reach)
+        sql = self._computed(node, own)
+        return sql if own == kind else f"CAST({sql} AS {kind})"
+
+    def _computed(self, node: Sized, own: str) -> str:
+        formula = node.formula
+        if isinstance(formula, Steps):
+            return f"CAST({self.logical.value(formula.column)} AS {own})"
+        if isinstance(formula, DateField):
+            return f"CAST({self._field(formula)} AS {own})"
+        parts = [self.write(part, own) for part in node.parts]
+        if isinstance(formula, Sum):
+            terms = [
+                part if weight == 1 else f"{self._constant(weight, own)} * {part}"
+                for (weight, _), part in zip(formula.terms, parts, strict=True)
+            ]
+            first = [self._constant(formula.constant, own)] if formula.constant or not terms else []
+            return f"({' + '.join([*first, *terms])})"
+        if isinstance(formula, Product):
+            return f"({' * '.join(parts)})"
+        if isinstance(formula, Quotient):
+            return self._quotient(parts[0], node.parts[0].ends[0], formula.divisor, own)
+        cases = [
+            f"WHEN {truth(condition, self.logical)} THEN {part}"
+            for (condition, _), part in zip(formula.cases, parts, strict=False)
+        ]
+        last = "" if formula.otherwise is None else f" ELSE {parts[-1]}"
+        return f"(CASE {' '.join(cases)}{last} END)"
+
+    def _constant(self, value: int, kind: str) -> str:
+        return f"CAST({integer(value)} AS {kind})"
+
+    def _quotient(self, inside: str, low: int, divisor: int, kind: str) -> str:
+        up = raised_by(low, divisor)
+        raised = f"({inside} + {self._constant(up * divisor, kind)})" if up else inside
+        found = self.dialect.quotient(raised, divisor, kind)
+        return f"({found} - {self._constant(up, kind)})" if up else found
+
+    def _field(self, leaf: DateField) -> str:
+        logical, dialect = self.logical, self.logical.dialect
+        column = logical.column(leaf.column)
+        assert isinstance(column, Date | Datetime)  # noqa: S101 - `leaf_ends` refused the others
+        low, _, grid = counts(column)
+        count = logical.steps(column).times(grid).plus(low)
+        if leaf.field == "hour":
+            hours = count.floor_divide(_HOUR)
+            days = count.floor_divide(DAY)
+            return f"({hours.sql} - 24 * {days.sql})"
+        days = count if isinstance(column, Date) else count.floor_divide(DAY)
+        if leaf.field == "isodow":
+            weeks = days.plus(3).floor_divide(7)
+            return f"({days.sql} + 4 - 7 * {weeks.sql})"
+        day = dialect.date(days.sql)
+        return dialect.part(leaf.field, day)

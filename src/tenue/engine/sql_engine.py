@@ -1,0 +1,215 @@
+"""What engines share whose table is read by SQL; each says where its statements run."""
+
+from __future__ import annotations
+
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import EngineFault, InvalidTable, Refused, refuse
+from ..noise.source import SYSTEM
+from ..schema import Category, Column, Identifier, Number, Table
+from .contract import FAULT, Cells, HandedOver, Profile, Profiles
+from .fingerprint import Known
+from .request import ContributionRequest, RankRequest, Request
+from .sql.dialect import Dialect
+from .sql.logical_table import Held, Logical, Stored
+from .sql.row_checks import Statements, Types, hand_over
+from .sql.statement import write, write_counts, write_lookup
+from .storage import Storage, read_as
+
+if TYPE_CHECKING:
+    import pyarrow
+
+    from .contribution_bounds.measure import Bench, Place
+
+Made = TypeVar("Made")
+State = TypeVar("State", bound=Statements)
+
+
+class Relational(ABC, Generic[State]):
+    """Measures requests on one table by SQL.
+
+    Guarantee
+        As `Engine`. All statements of a question see what `_state` opened, one question at a time.
+        Whatever goes wrong but a refusal is an `EngineFault` of one text, out of reach of the
+        engine's own words.
+
+    Parameters
+        unit: the declared unit of the table.
+        bench: opens the database that measures what is chosen of people, and `spoken`, how that
+            spells SQL.
+    """
+
+    files: Known | None = None
+    excess: tuple[str, ...] = ()
+    reopens: bool = True
+    _table: Stored
+
+    def __init__(self, unit: str, bench: Callable[[], Bench], spoken: Dialect) -> None:
+        self._unit = unit.lower()
+        self._lock = threading.Lock()
+        self._bench: Bench | None = None
+        self._new_bench, self._spoken = bench, spoken
+
+    @abstractmethod
+    def _state(self) -> AbstractContextManager[State]:
+        """Where the statements of one question run; fails if the engine was closed."""
+
+    @abstractmethod
+    def _types(self, state: State) -> Types:
+        """How the source stores each column."""
+
+    @abstractmethod
+    def _let_go(self) -> None:
+        """Closes what the engine opened; may be called again."""
+
+    def measure(self, request: Request) -> Cells:
+        """The measures of every cell that has rows."""
+        if request.people is not None:
+            from .contribution_bounds.measure import measure_people
+
+            return self._within(lambda state: measure_people(request, self._people(state)))
+        statement = write(request, self._read_by(request))
+        return statement.cells(self._run(statement.sql))
+
+    def ranks(self, request: RankRequest) -> Profiles:
+        """The profile of every cell with rows that have the column."""
+        if request.people is not None:
+            from .contribution_bounds.measure import rank_people
+
+            return self._within(lambda state: rank_people(request, self._people(state)))
+        from .sql.order_statistics import profiles
+
+        table = self._read_by(request)
+        return self._within(lambda state: profiles(request, table, state.run))
+
+    def contributions(self, request: ContributionRequest) -> Profile:
+        """The profile of one number for each unit."""
+        from .contribution_bounds.unit_totals import contributions
+
+        return self._within(lambda state: contributions(request, self._table, state.run))
+
+    def look_up(self, unit: str, name: str, column: str) -> list[int | None]:
+        """The values of a column in two rows of one unit."""
+        rows = self._run(write_lookup(unit, name, column, self._table))
+        return [None if value is None else int(value) for (value,) in rows]
+
+    def column_steps(self, *columns: str) -> NDArray[np.int64]:
+        """The logical values of the rows that have all these columns, sorted."""
+        sql = write_counts(columns, self._table)
+        table = self._within(lambda state: state.arrow(sql))
+        *values, counts = (column.to_numpy() for column in table.columns)
+        order = np.lexsort(values[::-1])
+        return np.repeat(np.stack(values, axis=1)[order], counts[order], axis=0)
+
+    def hand_over(
+        self, take: Callable[[pyarrow.RecordBatch], None], batch: int, *, names: bool = False
+    ) -> HandedOver:
+        """Every row once, in batches."""
+
+        def hand(state: State) -> HandedOver:
+            return hand_over(self._table, state, self._types(state), take, batch, names=names)
+
+        return self._within(hand)
+
+    def close(self) -> None:
+        """Lets go of files and connections, and removes what was put on disk."""
+        with self._lock:
+            self._let_go()
+            if self._bench is not None:
+                self._bench.close()
+            self._bench = None
+
+    def _read_by(self, request: Request | RankRequest) -> Stored:
+        """The table that a request is about: that of rows, or that of units."""
+        if request.units is None:
+            return self._table
+        from .contribution_bounds.unit_totals import persons_table
+
+        return persons_table(request.units, self._table)
+
+    def _people(self, state: State) -> Place:
+        from .contribution_bounds.measure import Place
+        from .contribution_bounds.rows_by_unit import Reader
+
+        reader = Reader(state.run, state.arrow)
+        return Place(self._table, reader, self._opened_bench, self._spoken, SYSTEM)
+
+    def _opened_bench(self) -> Bench:
+        self._bench = self._bench or self._new_bench()
+        return self._bench
+
+    def _run(self, sql: str) -> Sequence[tuple[Any, ...]]:
+        return self._within(lambda state: state.run(sql))
+
+    def _within(self, work: Callable[[State], Made]) -> Made:
+        with self._lock:
+            found = None
+            try:
+                with self._state() as state:
+                    found = work(state)
+            except Refused:
+                raise
+            except Exception:
+                found = None
+        # raised out of reach of the error above, so that none of the engine's words are its cause
+        if found is None:
+            raise EngineFault(FAULT)
+        return found
+
+    def _check(self) -> None:
+        """Refuses now, from schema and types, what could not be computed later."""
+        for column in self._table.declared.values():
+            if isinstance(column, Identifier):
+                if column.name.lower() == self._unit:
+                    Logical(self._table).unit(column.name)
+                continue
+            try:
+                Logical(self._table).value(column.name)
+            except InvalidTable as refused:
+                what = f"`{column.name}` cannot be computed exactly: {refused.what}"
+                raise InvalidTable(what, refused.allowed, refused.fix, column=column.name) from None
+
+
+def stored_columns(schema: Table) -> list[Column]:
+    """The declared columns that a source must have: all but the derived ones."""
+    return [
+        column
+        for column in schema.columns.values()
+        if not (isinstance(column, Number) and column.expression is not None)
+    ]
+
+
+def how_read(schema: Table) -> list[str]:
+    """How a table is read, in words: its columns as they are spelled, for so are keys of JSON, and
+    whether rows are compared."""
+    columns = [f"{column.name} {column.type}" for column in stored_columns(schema)]
+    return [*columns, f"rows {schema.rows}", f"{schema.neighbours} {schema.unit}"]
+
+
+def held_as(
+    column: Column,
+    columns: Iterable[tuple[str, Storage]],
+    words: Callable[[tuple[str, ...]], str],
+) -> Held:
+    """A declared column as a source holds it; refused if it has none, or several, or none
+    that can be read.
+
+    Parameters
+        columns: those of the source, and how each is stored.
+        words: what the dialect needs to number categories.
+    """
+    found = [one for one in columns if one[0].lower() == column.name.lower()]
+    if len(found) > 1:
+        raise refuse("engine.ambiguous-column-case", column=column.name, many=len(found))
+    if not found:
+        raise refuse("engine.source-lacks-column", column=column.name)
+    ((name, stored),) = found
+    words_of = words(column.categories) if isinstance(column, Category) else ""
+    return Held(column, name, read_as(column, stored), words_of)

@@ -1,0 +1,162 @@
+"""How likely a noisy value is for each possible truth, and the truths worth counting."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from ..errors import refuse
+from ..noise.law import Real
+from ..noise.likelihood import Likelihood, likelihood_of, scaled_by_rows
+from ..prior.belief import Lattice
+from ..prior.counts import Counts
+from ..prior.density import Density
+from ..prior.points import Points
+from ..privacy import Approximate, Individual, Pure
+from .posterior import Ints
+
+
+def require_free(*, law: object = None, promise: object = None) -> None:
+    """Refuses an estimate where computing it would need, or tell, something about the rows.
+
+    Guarantee
+        Passes only for differential privacy with noise whose law is a function of question and
+        schema. Individual differential privacy and smooth sensitivity take their scale from the
+        rows: a likelihood would be built on a secret number.
+
+    Parameters
+        law: the noise, if known.
+        promise: the promise of the answer, if known.
+
+    Example
+        >>> from tenue.promise import Pure
+        >>> require_free(promise=Pure(1))
+    """
+    if scaled_by_rows(law):
+        raise refuse("estimate.bayes-after-smooth-sensitivity")
+    if isinstance(promise, Individual):
+        raise refuse("estimate.bayes-after-individual")
+    if promise is not None and not isinstance(promise, Pure | Approximate):
+        raise refuse("estimate.bayes-promise-type", type=type(promise).__name__)
+
+
+def likelihood(law: object) -> Likelihood:
+    """The likelihood of a law of noise for one answer; other laws are refused.
+
+    Example
+        >>> import numpy as np
+        >>> from tenue.noise import DiscreteLaplace
+        >>> found = likelihood(DiscreteLaplace(sensitivity=1, epsilon=0.5))
+        >>> found.log(np.array([1.0, 3.0])).tolist()
+        [-0.5, -1.5]
+    """
+    require_free(law=law)
+    found = likelihood_of(law)
+    if found is None:
+        raise refuse("estimate.posterior-law-type", type=type(law).__name__)
+    return found
+
+
+def noisy_steps(noisy: Fraction, found: Likelihood) -> Fraction:
+    """The noisy value in the law's units; refused if a law on a grid could not have made it."""
+    steps = noisy / found.unit
+    if found.exact and steps.denominator != 1:
+        raise refuse("estimate.noisy-value-off-grid", noisy=float(noisy), unit=float(found.unit))
+    return steps
+
+
+# -- The possible truths worth counting, when there are very many ----------------------------------
+
+# What lies further below the peak than this many e-folds weighs nothing in a double.
+_DEEP = 60.0
+_MOST = 1 << 24
+_BLOCKS = 1 << 20
+_LARGEST = 1 << 52
+# A coarser grid must still be fine against the noise: steps of a quarter of its scale.
+_COARSEST = 0.25
+
+Possible = tuple[Ints, Real, Fraction]
+"""Whole steps, logarithms of the prior's masses up to a constant, and the step."""
+
+
+def possible(
+    prior: Any, noisy: Fraction, found: Likelihood, step: Fraction | None = None
+) -> Possible:
+    """The steps at which prior times likelihood is not negligible, for one noisy value.
+
+    `step` is the grid of a density; None means its own, or the law's.
+    """
+    rate = found.rate / float(found.unit)
+    return _windowed(prior, found, step, float(noisy), rate, _DEEP + 2 * found.slack)
+
+
+def prior_points(prior: Any, found: Likelihood, step: Fraction | None = None) -> Possible:
+    """The steps at which the prior alone is not negligible."""
+    return _windowed(prior, found, step, 0.0, 0.0, _DEEP)
+
+
+def _listed(prior: Points) -> Possible:
+    if max(abs(prior.steps[0]), abs(prior.steps[-1])) >= 1 << 53:
+        raise refuse("estimate.prior-numbers-too-large")
+    logs = np.log(np.array([weight / prior.total for weight in prior.weights]))
+    return np.array(prior.steps, dtype=np.int64), logs, prior.unit
+
+
+def _windowed(
+    prior: Any, found: Likelihood, step: Fraction | None, middle: float, rate: float, deep: float
+) -> Possible:
+    """The prior's steps within `deep` e-folds of the peak; `middle` and `rate` in units of 1.
+
+    A density is taken on a coarser grid where more than a million steps matter, and refused where
+    that grid would be too coarse for the noise.
+    """
+    if isinstance(prior, Points):
+        return _listed(prior)
+    if isinstance(prior, Counts):
+        first, last = worth_counting(prior.lattice, middle, rate, deep)
+        if last - first >= _MOST:
+            raise refuse("estimate.too-many-possible-counts", last=last - first + 1, most=_MOST)
+        return np.arange(first, last + 1), prior.lattice.log_weights(first, last), Fraction(1)
+    if not isinstance(prior, Density):
+        raise refuse("estimate.numeric-prior-type", type=type(prior).__name__)
+    unit = fine = step or prior.grid or found.unit
+    unit *= max(1, math.ceil(max(abs(prior.low), abs(prior.high)) / unit / _LARGEST))
+    while True:
+        lattice = prior.lattice(unit)
+        size = float(unit)
+        if unit > fine and rate * size > _COARSEST:
+            raise refuse("estimate.noise-too-small", blocks=_BLOCKS)
+        first, last = worth_counting(lattice, middle / size, rate * size, deep)
+        if last - first < _BLOCKS:
+            return np.arange(first, last + 1), lattice.log_weights(first, last), unit
+        unit *= -(-2 * (last - first) // _BLOCKS)
+
+
+def worth_counting(lattice: Lattice, middle: float, rate: float, deep: float) -> tuple[int, int]:
+    """The first and last step within `deep` e-folds of the peak.
+
+    The peak is that of prior times e^(-rate·|k − middle|). For a concave prior both ends are found
+    by halving, whatever the number of steps.
+    """
+    if lattice.near is not None:
+        return lattice.near(middle, rate, deep)
+    first, last = lattice.first, lattice.last
+    if lattice.concave and lattice.log_rise is not None:
+        rises = lattice.log_rise
+
+        def falls(k: int) -> bool:
+            gain = rate * (abs(k - middle) - abs(k + 1 - middle))
+            return float(rises(np.array([float(k)]))[0]) + gain <= 0
+
+        def height(k: int) -> float:
+            return lattice.log_weight(k) - rate * abs(k - middle)
+
+        peak = first + bisect_left(range(first, last), True, key=falls)
+        floor = height(peak) - deep
+        last = peak + bisect_left(range(peak, last), True, key=lambda k: height(k + 1) < floor)
+        first += bisect_left(range(first, peak), True, key=lambda k: height(k) >= floor)
+    return first, last

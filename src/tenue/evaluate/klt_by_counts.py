@@ -1,0 +1,320 @@
+"""The groups of a table from counts that are made where its rows are, some groups at a time.
+
+What is equal is decided by the same functions as for rows. They are shown every different value of
+a column, each once, and then the combinations of values in the order of groups.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from itertools import chain
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..engine.contract import Tallied
+from ..errors import Refused, refuse
+from ..schema import Bounded
+from ..schema.case_insensitive import names_a_person
+from .column_types import Values, is_text, one_array, telling, typed
+from .factorize import Codes
+from .klt import ConfidentialColumn, Part, Sizes, changed
+from .klt_in_memory import Asked
+from .one_table import identifying_columns
+from .one_table.cell_equality import Meant, meant, shown
+from .one_table.count import Groups, counted, grouped, total
+from .one_table.diversity import Holdings, distinct_values, holdings, needed_values
+from .one_table.functional_dependence import MOST_ROWS, Seen
+from .rows import Rows
+
+if TYPE_CHECKING:
+    import pyarrow
+
+Whole = NDArray[np.int64]
+
+_MANY = 1 << 18
+"""So many combinations, at least, are looked at together."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Combinations:
+    """Combinations of values in some whole groups.
+
+    groups: the group of each combination; groups are numbered as they follow one another.
+    times: how many rows each combination has.
+    table: the combinations.
+    """
+
+    groups: Groups
+    times: Whole
+    table: pyarrow.Table
+
+    @property
+    def sizes(self) -> Whole:
+        """How many rows each group has."""
+        return total(self.groups.labels, self.times, self.groups.count)
+
+
+class Counted:
+    """The groups of a table whose rows stay where they are.
+
+    Guarantee
+        What is held grows with the different values of a column and the number of groups, never
+        with the number of rows: the different values of quasi-identifiers, confidential columns
+        and, before all else is counted, of names of persons; at most as many combinations of
+        values as a column has values, or 2^18.
+    """
+
+    def __init__(self, rows: Rows, there: Tallied, asked: Asked) -> None:
+        self._rows, self._there, self._asked = rows, there, asked
+        self._written = rows.written
+
+    # -- groups --------------------------------------------------------------------------------
+
+    def sizes(self) -> Sizes:
+        """So many groups have so many units and so many rows; refused if there is no row."""
+        _, rows_of_persons = self._names
+        every = self._every
+        found = self._sizes()
+        stated = [*filter(None, [rows_of_persons]), *(_rows(values) for values in every.values())]
+        if any(many != found.rows for many in stated):
+            raise changed()
+        return found
+
+    def confidential(self) -> Iterator[ConfidentialColumn]:
+        for name, (secret, meaning) in self._wanted.items():
+            parts = partial(self._diversity, name, meaning.codes.count)
+            yield ConfidentialColumn(name, secret.kind != "category", parts, meaning.merged)
+
+    @property
+    def columns(self) -> list[Values]:
+        return [secret for secret, _ in self._wanted.values()]
+
+    @property
+    def respelled(self) -> list[str]:
+        asked, every = self._asked, self._every
+        seen = {n: shown(n, every[n].column(0), asked.column(n)) for n in asked.known}
+        return [name for name, column in seen.items() if column.respelled]
+
+    @property
+    def renamed(self) -> bool:
+        return self._names[0]
+
+    @cached_property
+    def _every(self) -> dict[str, pyarrow.Table]:
+        """The different values of the columns of which all must be known."""
+        return {name: self.values(name) for name in self._asked.used if self._needs_every(name)}
+
+    @cached_property
+    def _wanted(self) -> dict[str, tuple[Values, Meant]]:
+        return {name: self._meant(name, self._every[name].column(0)) for name in self._asked.wanted}
+
+    # -- columns -------------------------------------------------------------------------------
+
+    def values(self, name: str) -> pyarrow.Table:
+        """Each different value of a column, and how many rows have it; refused if no row is."""
+        import pyarrow
+
+        parts = [part for part in self._there.tally([name]) if len(part)]
+        if not parts:
+            raise refuse("evaluate.evaluated-table-empty")
+        return pyarrow.concat_tables(parts)
+
+    def names_rows(self, name: str) -> bool:
+        """Whether a column that nobody declared looks like names of persons or of rows."""
+        if not self._there.can_tell(name):
+            kind = self._there.some([name], 1, 1).column(0).type
+            return identifying_columns.may_name(kind) and identifying_columns.names_rows(
+                name, self._whole(name)
+            )
+        parts = self._there.tally([name])
+        first = next(parts)
+        if not identifying_columns.may_name(first.column(0).type):
+            return False
+        if names_a_person(name):
+            return True
+        try:
+            return identifying_columns.are_names(_each_once(chain([first], parts)))
+        except _TwiceError:
+            return False
+
+    def found_by(self, name: str, rows: int) -> float:
+        """The share of rows that are found by whoever knows this column of a person."""
+        if not self._there.can_tell(name):
+            return identifying_columns.found_by(self._whole(name))
+        return 0.0 if rows < 2 else self._there.different(name) / rows
+
+    def seen(self, names: Sequence[str], rows: int) -> dict[str, Seen]:
+        """The columns that can be compared, in a sample of rows whose size is bounded."""
+        import pyarrow
+
+        table = self._there.some(names, -(-rows // MOST_ROWS), MOST_ROWS)
+        found = {}
+        for name in names:
+            column, before = table.column(name), 0
+            declared = self._asked.column(name)
+            encoded = pyarrow.types.is_dictionary(column.type)
+            parsed = self._written or isinstance(declared, Bounded)
+            if parsed and is_text(column.type) and not encoded:
+                some = telling(one_array(part.column(0)) for part in self._there.tally([name]))
+                column, before = _joined(pyarrow.chunked_array([some]), column), len(some)
+            with suppress(Refused):
+                found[name] = Seen.of(self._typed(name, column)).only(slice(before, None))
+        return found
+
+    def _whole(self, name: str) -> pyarrow.ChunkedArray:
+        return self._rows.read([name])[name]
+
+    @cached_property
+    def _names(self) -> tuple[bool, int | None]:
+        """Whether some name of a person seems to be written in two ways, and how many rows have
+        names; these are forgotten again."""
+        person = self._asked.person
+        if person is None:
+            return False, None
+        names = self.values(person)
+        return shown(person, names.column(0)).respelled, _rows(names)
+
+    def _needs_every(self, name: str) -> bool:
+        """Whether what a value is depends on all values of its column.
+
+        Names of persons are compared as they are stored, group by group, unless they are texts that
+        are declared numbers or dates: then they are such if all of them are.
+        """
+        asked = self._asked
+        return name in (*asked.known, *asked.wanted) or isinstance(asked.column(name), Bounded)
+
+    def _typed(self, name: str, column: pyarrow.ChunkedArray, *, guess: bool = True) -> Values:
+        declared = self._asked.column(name)
+        return typed(name, column, declared, written=self._written, guess=guess)
+
+    def _meant(self, name: str, column: pyarrow.ChunkedArray) -> tuple[Values, Meant]:
+        secret = self._typed(name, column)
+        return secret, meant(secret, self._asked.column(name), written=self._written)
+
+    def _sizes(self) -> Sizes:
+        person = self._asked.person
+        if person is None:
+            sizes, groups = self._there.sizes(self._asked.known)
+            return Sizes(sizes, sizes, groups)
+        seen: dict[tuple[int, int], int] = {}
+        for part in self._parts([person], _most(self._every, person)):
+            units = part.groups.units(self._persons(part))
+            pairs, times = np.unique(np.stack([units, part.sizes]), axis=1, return_counts=True)
+            for (one, many), more in zip(pairs.T.tolist(), times.tolist(), strict=True):
+                seen[one, many] = seen.get((one, many), 0) + more
+        both = np.array(list(seen), np.int64).reshape(-1, 2)
+        return Sizes(both[:, 0], both[:, 1], np.array(list(seen.values()), np.int64))
+
+    def _persons(self, part: _Combinations) -> Codes:
+        person, every, begin = self._asked.person, self._every, 0
+        assert person is not None  # noqa: S101
+        column = part.table.column(person)
+        if person in every:
+            begin = len(every[person])
+            column = _joined(every[person].column(0), column)
+        codes = self._typed(person, column, guess=False).coded()
+        return Codes(codes.codes[begin:], codes.count)
+
+    def _diversity(self, name: str, count: int) -> Iterator[Part]:
+        """Some groups at a time; `count` is how many values the column has."""
+        every, person = self._every, self._asked.person
+        values = every[name]
+
+        def codes(column: pyarrow.ChunkedArray) -> Codes:
+            _, meaning = self._meant(name, _joined(values.column(0), column))
+            if meaning.codes.count != count:  # a value that was not there before
+                raise changed()
+            return Codes(meaning.codes.codes[len(values) :], count)
+
+        if person is None:
+            _, meaning = self._meant(name, values.column(0))
+            present = meaning.codes.codes >= 0
+            times = values.column(1).to_numpy()[present]
+            totals = total(meaning.codes.codes[present], times, count)
+            for part in self._parts([name], len(values)):
+                counts = counted(part.groups, codes(part.table.column(name)), part.times)
+                counts = replace(counts, totals=totals)
+                yield Part(counts, distinct_values(counts), part.sizes)
+            return
+        most = _most(every, name, person)
+
+        def held() -> Iterator[tuple[_Combinations, Holdings]]:
+            for part in self._parts([name, person], most):
+                persons = self._persons(part)
+                yield part, holdings(part.groups, codes(part.table.column(name)), persons)
+
+        totals = np.zeros(count, np.int64)
+        for _, one in held():
+            totals += np.bincount(one.values.codes, minlength=count)
+        for part, one in held():
+            counts = replace(counted(one.groups, one.values), totals=totals)
+            yield Part(counts, needed_values(one), part.sizes)
+
+    def _parts(self, others: Sequence[str], most: int) -> Iterator[_Combinations]:
+        """Combinations with values of other columns, at least so many at a time, whole groups."""
+        import pyarrow
+
+        names, least = dict.fromkeys([*self._asked.known, *others]), max(_MANY, most)
+        held: list[pyarrow.Table] = []
+        for batch in self._there.tally(list(names)):
+            held.append(batch)
+            if sum(map(len, held)) < least:
+                continue
+            whole = pyarrow.concat_tables(held)
+            groups = self._groups(whole)
+            begin = int(np.searchsorted(groups.labels, groups.count - 1))
+            if begin:
+                yield _combinations(
+                    Groups(groups.labels[:begin], groups.count - 1), whole.slice(0, begin)
+                )
+            held = [whole.slice(begin)]
+        if held and len(last := pyarrow.concat_tables(held)):
+            yield _combinations(self._groups(last), last)
+
+    def _groups(self, table: pyarrow.Table) -> Groups:
+        codes = [shown(name, table.column(name)).codes for name in self._asked.known]
+        labels = grouped(codes, len(table)).labels
+        places = np.cumsum(np.append(False, labels[1:] != labels[:-1]))
+        return Groups(places, int(places[-1]) + 1)
+
+
+def _rows(values: pyarrow.Table) -> int:
+    """How many rows have these different values."""
+    return int(values.column(1).to_numpy().sum())
+
+
+def _most(every: dict[str, pyarrow.Table], *names: str) -> int:
+    """How many different values are joined to some of them, at most, to be read alike."""
+    return max(len(every[name]) if name in every else 0 for name in names)
+
+
+class _TwiceError(Exception):
+    """A value occurs twice."""
+
+
+def _each_once(parts: Iterable[pyarrow.Table]) -> Iterator[pyarrow.Array]:
+    import pyarrow.compute as pc
+
+    for part in parts:
+        present = part.filter(pc.is_valid(part.column(0)))
+        if pc.any(pc.greater(present.column(1), 1)).as_py():
+            raise _TwiceError
+        yield one_array(present.column(0))
+
+
+def _combinations(groups: Groups, table: pyarrow.Table) -> _Combinations:
+    return _Combinations(
+        groups, table.column(table.num_columns - 1).to_numpy().astype(np.int64), table
+    )
+
+
+def _joined(every: pyarrow.ChunkedArray, some: pyarrow.ChunkedArray) -> pyarrow.ChunkedArray:
+    """Some values after every different one: whatever is read from them is read alike."""
+    import pyarrow
+
+    return pyarrow.chunked_array([*every.chunks, *some.cast(every.type).chunks], every.type)

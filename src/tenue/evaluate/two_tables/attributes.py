@@ -1,0 +1,251 @@
+"""An original table and its masked version, attribute by attribute: row i is the same record,
+unless it is said that rows are not related.
+
+The distance of two values is that of section 6.4.2: the difference of numbers (dates count days,
+datetimes seconds), the semantic distance of categories, who without a taxonomy are all equally far
+apart. A value that is missing on one side only is as far away as the attribute's values can be;
+missing on both sides is no difference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...arguments import moderate
+from ...errors import refuse
+from ...schema import Category, Column, Date, Table
+from ...taxonomy import Taxonomy
+from ..column_types import Values, domain, typed
+from ..rows import Rows, open_rows
+
+Real = NDArray[np.float64]
+Whole = NDArray[np.int64]
+Names = Iterable[str | int] | None
+
+_MOST_WORDS = 4000
+_STEP = 2.0**-31
+_FLAT = float(np.log2(5 / 3))
+"""The semantic distance of two categories directly below one root."""
+
+
+@dataclass(frozen=True, eq=False)
+class Numeric:
+    """An attribute of numbers or times; NaN is missing.
+
+    declared: the width of the declared domain.
+    time: whether these are days or seconds since 1970 began.
+    origin: from where values are counted: 0, unless some are beyond 2^53, where doubles cannot hold
+        all whole numbers. Then they are exact while no two are farther than 2^53 apart.
+    """
+
+    name: str
+    original: Real
+    masked: Real
+    declared: float | None = None
+    time: bool = False
+    origin: int = 0
+
+    @cached_property
+    def complete(self) -> bool:
+        """Whether no value is missing on either side."""
+        return not (np.isnan(self.original).any() or np.isnan(self.masked).any())
+
+    @cached_property
+    def reach(self) -> float:
+        """The largest distance: of the declared domain, else of the values that occur, else 1."""
+        if self.declared is not None:
+            return self.declared
+        both = np.concatenate([self.original, self.masked])
+        both = both[~np.isnan(both)]
+        spread = float(both.max() - both.min()) if both.size else 0.0
+        return spread or 1.0  # a blank is not the one value that all others have
+
+    def squared(self, masked: Whole, original: Whole, scale: float = 1.0) -> Real:
+        """Squared distances of masked rows to original rows, with the shape of the two together."""
+        with np.errstate(over="ignore"):
+            apart = self.masked[masked] / scale - self.original[original] / scale
+            squares: Real = apart * apart
+        if not self.complete:
+            gone = np.isnan(self.masked)[masked], np.isnan(self.original)[original]
+            squares = np.where(gone[0] ^ gone[1], (self.reach / scale) ** 2, squares)
+            squares = np.where(gone[0] & gone[1], 0.0, squares)
+        return squares
+
+
+@dataclass(frozen=True, eq=False)
+class Nominal:
+    """An attribute of categories: codes into `words`, -1 where missing."""
+
+    name: str
+    original: Whole
+    masked: Whole
+    words: tuple[str, ...]
+    taxonomy: Taxonomy | None = None
+
+    @cached_property
+    def reach(self) -> float:
+        """The largest distance: of the taxonomy's categories, or of any two different ones."""
+        if self.taxonomy is None:
+            return _FLAT
+        return float(self.taxonomy.marginality_sensitivity) or _FLAT  # of one category
+
+    @property
+    def count(self) -> int:
+        """How many words there are."""
+        return len(self.words)
+
+    @cached_property
+    def distances(self) -> Real:
+        """The semantic distance of every two words, with one row and column more for missing."""
+        words = self._semantic(self.taxonomy) if self.taxonomy else _FLAT * (1 - np.eye(self.count))
+        # the largest distance is known rounded up: words that far apart are as far as a blank
+        far = words.max(initial=0)
+        table = np.full(
+            (self.count + 1, self.count + 1), far if self.reach - far < _STEP else self.reach
+        )
+        table[: self.count, : self.count] = words
+        table[self.count, self.count] = 0
+        return table
+
+    def squared(self, masked: Whole, original: Whole, scale: float = 1.0) -> Real:
+        """Squared distances of masked rows to original rows, with the shape of the two together."""
+        one, other = self.masked[masked], self.original[original]
+        if self.taxonomy is None:
+            apart = np.where(one == other, 0.0, _FLAT / scale)
+        else:
+            apart = self.distances[one, other] / scale
+        squares: Real = apart * apart
+        return squares
+
+    def _semantic(self, taxonomy: Taxonomy) -> Real:
+        if self.count > _MOST_WORDS:
+            raise refuse(
+                "evaluate.taxonomy-column-too-varied", name=self.name, most_words=_MOST_WORDS
+            )
+        above = [taxonomy.ancestors(word) for word in self.words]
+        place = {concept: i for i, concept in enumerate(sorted(set().union(*above)))}
+        member = np.zeros((len(above), len(place)))
+        for row, concepts in zip(member, above, strict=True):
+            row[[place[concept] for concept in concepts]] = 1
+        common = member @ member.T
+        sizes = member.sum(axis=1)
+        union = sizes[:, None] + sizes[None, :] - common
+        semantic: Real = np.log2((2 * union - common) / union)
+        return semantic
+
+
+Attribute = Numeric | Nominal
+
+
+def paired(
+    original: object,
+    masked: object,
+    columns: Names = None,
+    schema: Table | None = None,
+    *,
+    related: bool = True,
+    recoded: bool = False,
+) -> list[Attribute]:
+    """The attributes of the two tables.
+
+    Parameters
+        columns: which; all that both have if not given, but for identifiers if there is a schema.
+        schema: what types, domains and taxonomies the columns have.
+        related: whether row i of both is the same record. If not, one table may have more rows, and
+            only what looks at each side by itself may be asked of the attributes.
+        recoded: whether categories may be others than the declared ones, such as sets of them. Two
+            different ones are then all equally far apart.
+    """
+    first, second = open_rows(original), open_rows(masked)
+    names = _chosen(first, second, columns, schema)
+    before = first.read([one for one, _ in names])
+    after = second.read([other for _, other in names])
+    rows = {len(column) for column in (*before.values(), *after.values())}
+    if related and len(rows) > 1:
+        raise refuse("evaluate.tables-differ-in-rows")
+    made = []
+    for one, other in names:
+        declared = None if schema is None else schema.columns.get(one)
+        left = typed(one, before[one], declared, written=first.written)
+        right = typed(other, after[other], declared, written=second.written)
+        made.append(_attribute(left, right, declared, recoded=recoded))
+    return made
+
+
+def divisors(attributes: list[Attribute], scale: object) -> list[float]:
+    """One divisor for each attribute: 1 without a scale.
+
+    Parameters
+        scale: a number for each attribute, in order or by name.
+    """
+    if scale is None:
+        return [1.0] * len(attributes)
+    if isinstance(scale, Mapping):
+        given = [scale.get(attribute.name) for attribute in attributes]
+    else:
+        try:
+            given = [] if isinstance(scale, str) else list(scale)  # type: ignore[call-overload]
+        except TypeError:
+            given = []
+    if len(given) != len(attributes):
+        raise refuse("evaluate.scale-length", many=len(attributes))
+    return [
+        float(moderate(value, f"scale[{attribute.name}]"))
+        for value, attribute in zip(given, attributes, strict=True)
+    ]
+
+
+def _chosen(
+    first: Rows, second: Rows, columns: Names, schema: Table | None
+) -> list[tuple[str, str]]:
+    if columns is not None:
+        given = [columns] if isinstance(columns, str | int) else list(columns)
+        chosen = [(first.spelled(name), second.spelled(name)) for name in given]
+    else:
+        hidden = set() if schema is None else {c.name.lower() for c in schema.identifiers}
+        shared = [(name, second.find(name)) for name in first.names if name.lower() not in hidden]
+        chosen = [(name, other) for name, other in shared if other is not None]
+        if schema is not None:
+            chosen = [(name, other) for name, other in chosen if name in schema.columns]
+    if not chosen:
+        raise refuse("evaluate.no-common-columns")
+    return list(dict.fromkeys(chosen))
+
+
+def _attribute(left: Values, right: Values, declared: Column | None, *, recoded: bool) -> Attribute:
+    if left.kind == right.kind and left.kind != "category":
+        days = isinstance(declared, Date) or (declared is None and left.days and right.days)
+        origin = left.least_of_large or right.least_of_large
+        one, other = (side.numbers(days=days, origin=origin) for side in (left, right))
+        return Numeric(left.name, one, other, domain(declared), left.kind == "time", origin)
+    taxonomy = declared.taxonomy if isinstance(declared, Category) else None
+    words, others = left.words(), right.words()
+    if recoded and taxonomy is not None and not _is_known((*words, *others), taxonomy):
+        taxonomy = None
+    return _nominal(left.name, words, others, taxonomy)
+
+
+def _nominal(name: str, left: list[Any], right: list[Any], taxonomy: Taxonomy | None) -> Nominal:
+    words = sorted({word for word in (*left, *right) if word is not None})
+    place: dict[Any, int] = {word: i for i, word in enumerate(words)}
+    place[None] = -1
+    if taxonomy is not None:
+        _check_known(name, words, taxonomy)
+    one, other = (np.array([place[word] for word in side], np.int64) for side in (left, right))
+    return Nominal(name, one, other, tuple(words), taxonomy)
+
+
+def _check_known(name: str, words: list[str], taxonomy: Taxonomy) -> None:
+    if not _is_known(words, taxonomy):
+        raise refuse("evaluate.value-outside-taxonomy", column=name)
+
+
+def _is_known(words: Iterable[Any], taxonomy: Taxonomy) -> bool:
+    known = {None, *taxonomy.categories, *taxonomy.concepts}
+    return known.issuperset(words)

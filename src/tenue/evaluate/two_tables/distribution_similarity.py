@@ -1,0 +1,399 @@
+"""How alike two tables are as wholes, where no row of one is a row of the other.
+
+A model of single columns sees their means only. Whoever replaces every row by the mean of all
+would pass it, so squares and products of columns are features too: spreads and correlations.
+
+Nothing here is drawn: directions and boxes follow fixed sequences that fill their space evenly, so
+that the same two tables always have the same figures.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...arguments import checked_call, whole
+from ...text import percent, shortly
+from ..check import schema_of
+from ..check_result import plain
+from .attributes import Attribute, Names, Numeric, paired
+from .distribution import Moved, moved
+from .information_loss import CorrelationDifference, correlation_of
+
+Real = NDArray[np.float64]
+
+_MOST_WORDS = 50
+_MOST_CROSSED = 20
+_MOST_ROWS = 100_000
+_MOST_CELLS = 2**22
+_STEPS = 50
+_SMALL = 1e-10
+_RIDGE = 1e-6
+
+
+@dataclass(frozen=True, kw_only=True)
+class Propensity:
+    """How well masked rows are told from original ones.
+
+    score: the mean of (p - 1/2)^2, p being the estimated probability that a row is masked. 0 if the
+        model cannot tell them apart: the columns then agree in means, spreads and correlations, and
+        may still differ in what no square or product shows. 1/4 if every row is recognised.
+    ratio: the score over what a second sample of the same population would have on average, which
+        is features / (4 * rows of both): below 1 the masked table is closer than such a sample.
+    """
+
+    score: float
+    ratio: float
+
+
+@checked_call
+def propensity(original: object, masked: object, columns: Names = None) -> Propensity:
+    """Tells masked rows from original ones by logistic regression on columns, squares and products.
+
+    Numbers enter with their values and squares, and once more as a flag where some are missing;
+    categories enter with a flag for each of their 50 most frequent values. Of the first 20 columns,
+    the products of every two are features too; a category enters them with the flag of its second
+    most frequent value. Of a long table every second, third, ... row is taken: at most 100,000
+    rows, and 4 million numbers in all.
+
+    Parameters
+        columns: which columns; all that both have if not given.
+
+    Example
+        >>> propensity([[1.0], [2.0], [3.0]], [[3.0], [1.0], [2.0]]).score
+        0.0
+        >>> propensity([[1.0], [2.0], [3.0]], [[2.0], [2.0], [2.0]]).score > 0.1
+        True
+
+    Source
+        Woo et al. 2009. By chance: the estimates have covariance 4 S^-1 / N where S is that of the
+        features, and the score is about b'Sb / 16, whose mean is features / (4 N). (Snoke et al.
+        2018 have half of it, for tables drawn from a model that was fitted to the original.)
+    """
+    return propensity_of(paired(original, masked, columns))
+
+
+def propensity_of(attributes: list[Attribute]) -> Propensity:
+    """The same, of attributes."""
+    size = attributes[0].original.size
+    width = sum(map(len, _features(attributes, _stride(size, _MOST_ROWS))))
+    step = _stride(size, min(_MOST_ROWS, max(1, _MOST_CELLS // (2 * (width + 1)))))
+    own, crossed = _features(attributes, step)
+    rows = attributes[0].original[::step].size
+    design = np.column_stack([np.ones(2 * rows), *own, *crossed])
+    chances = _fitted(design, np.repeat([0.0, 1.0], rows))
+    score = float(((chances - 0.5) ** 2).mean())
+    # a feature that others make up, as the square of a flag, cannot fit chance once more
+    features = int(np.linalg.matrix_rank(design.T @ design / (2 * rows), hermitian=True)) - 1
+    by_chance = features / (4 * 2 * rows)
+    return Propensity(score=score, ratio=score / by_chance if by_chance else 0.0)
+
+
+def _stride(rows: int, most: int) -> int:
+    return -(-rows // most)
+
+
+def _features(attributes: Sequence[Attribute], step: int) -> tuple[list[Real], list[Real]]:
+    """What columns say by themselves; and what squares and every two of them say together."""
+    own, leading, squares = [], [], []
+    for attribute in attributes:
+        found = _of_column(attribute, step)
+        own += found
+        leading += [_standard(column) for column in found[:1]]
+        if isinstance(attribute, Numeric) and found:
+            squares.append(_standard(leading[-1] ** 2))
+    pairs = combinations(leading[:_MOST_CROSSED], 2)
+    return own, squares + [_standard(one * other) for one, other in pairs]
+
+
+def _of_column(attribute: Attribute, step: int) -> list[Real]:
+    """The first of these stands for the column where columns are multiplied."""
+    both = np.concatenate([attribute.original[::step], attribute.masked[::step]])
+    if not isinstance(attribute, Numeric):
+        found, times = np.unique(both, return_counts=True)
+        frequent = found[np.argsort(-times, kind="stable")][:_MOST_WORDS]
+        # the most frequent one is what the others are compared with
+        return [(both == word).astype(np.float64) for word in frequent[1:]]
+    gone = np.isnan(both)
+    flags = [gone.astype(np.float64)] if gone.any() and not gone.all() else []
+    if gone.all() or np.ptp(both[~gone]) == 0:
+        return flags
+    scaled = both / np.abs(both[~gone]).max()
+    filled = np.where(gone, scaled[~gone].mean(), scaled)
+    return [_standard(filled), *flags]
+
+
+def _standard(column: Real) -> Real:
+    spread = float(column.std())
+    found: Real = (column - column.mean()) / (spread or 1.0)
+    return found
+
+
+def _fitted(design: Real, masked: Real) -> Real:
+    """The probabilities of a logistic regression, by Newton's method.
+
+    A trace of ridge keeps it finite where rows can be told apart completely.
+    """
+    weights = np.zeros(design.shape[1])
+    ridge = _RIDGE * np.eye(design.shape[1])
+    chances = np.full(design.shape[0], 0.5)
+    for _ in range(_STEPS):
+        slope = design.T @ (masked - chances) / masked.size - _RIDGE * weights
+        curve = (design * (chances * (1 - chances))[:, None]).T @ design / masked.size + ridge
+        step = np.linalg.solve(curve, slope)
+        weights += step / max(1.0, float(np.abs(step).max()) / 5)
+        chances = 1 / (1 + np.exp(-np.clip(design @ weights, -30, 30)))
+        if np.abs(step).max() < _SMALL:
+            break
+    return chances
+
+
+# -- How alike two tables are as wholes, where no row of one is a row of the other -----------------
+
+Whole = NDArray[np.int64]
+
+DIRECTIONS = 64
+"""Along how many directions the cloud of numbers is compared."""
+BOXES = 1000
+"""How many conjunctions of intervals are counted in both tables."""
+MOST_BOXED = 50_000
+"""In larger tables, boxes are counted among every so many rows."""
+BINS = 20
+"""Into how many parts of equally many original rows numbers are cut where pairs are counted."""
+
+_GOLDEN = (math.sqrt(5) - 1) / 2
+
+
+@dataclass(frozen=True, kw_only=True)
+class Likeness:
+    """How far a released table is from the original as a whole. 0 is best everywhere. Computed
+    from the original: for the holder only.
+
+    columns: how far each column's own distribution moved.
+    kolmogorov: for each column of numbers, the largest difference of its cumulated shares.
+    sliced: the mean distance of the sorted projections of the numbers on many directions, every
+        column over the width of its domain; None without a column of numbers.
+    pairs: half the sum of differences of shares, over the cells of two columns, meaned over all
+        pairs; None with a single column. By pair in `by_pair`.
+    correlation: how far correlations moved; None with fewer than two columns of numbers.
+    boxes: the mean difference between the shares of rows in boxes of one to three columns.
+    """
+
+    columns: tuple[Moved, ...]
+    kolmogorov: tuple[tuple[str, float], ...]
+    sliced: float | None
+    pairs: float | None
+    by_pair: tuple[tuple[str, str, float], ...]
+    correlation: CorrelationDifference | None
+    boxes: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """The facts as JSON has them."""
+        return {
+            "for": "the holder alone",
+            "columns": [
+                {name: plain(value) for name, value in asdict(column).items()}
+                for column in self.columns
+            ],
+            "kolmogorov": dict(self.kolmogorov),
+            "sliced_wasserstein": self.sliced,
+            "pair_total_variation": self.pairs,
+            "by_pair": [
+                {"columns": [one, other], "total_variation": far}
+                for one, other, far in self.by_pair
+            ],
+            "correlation": None
+            if self.correlation is None
+            else {"mean": self.correlation.mean, "sd": self.correlation.sd},
+            "boxes": self.boxes,
+        }
+
+    def to_json(self) -> str:
+        """One JSON object."""
+        return json.dumps(self.to_dict())
+
+    @property
+    def in_short(self) -> str:
+        """The loss in one sentence."""
+        return (
+            "The share of rows between limits of one to three columns is off by "
+            f"{percent(self.boxes)} on average."
+        )
+
+    def __str__(self) -> str:
+        lines = []
+        if self.pairs is not None:
+            lines.append(
+                f"The shares of two columns together are off by {percent(self.pairs)} on average "
+                "(total variation over all pairs)."
+            )
+        if self.sliced is not None:
+            lines.append(
+                f"The cloud of numbers moved by {shortly(self.sliced, 3)} of the width of their "
+                "domains (sliced Wasserstein distance)."
+            )
+        if self.correlation is not None:
+            lines.append(f"Correlations moved by {shortly(self.correlation.mean, 4)} on average.")
+        lines.append(self.in_short)
+        width = max(len("column"), *(len(column.name) for column in self.columns))
+        lines += ["", f"{'column':<{width}}  {'quantiles':>9} {'cumulated':>9} {'shares':>9}"]
+        apart = dict(self.kolmogorov)
+        for column in self.columns:
+            cells = (column.quantiles, apart.get(column.name), column.histogram)
+            shown = " ".join(f"{'' if cell is None else shortly(cell, 3):>9}" for cell in cells)
+            lines.append(f"{column.name:<{width}}  {shown}")
+        lines.append("How far each moved, 0 is not at all: quantiles over the width of the domain,")
+        lines.append("cumulated shares at their worst, shares by total variation.")
+        return "\n".join(lines)
+
+
+@checked_call
+def likeness(
+    original: object, released: object, schema: object = None, bins: int = BINS
+) -> Likeness:
+    """How alike two tables are whose rows have nothing to do with each other.
+
+    Parameters
+        original, released: tables; one may have more rows than the other.
+        schema: domains and taxonomies; what the original holds if there is none.
+        bins: into how many parts of equally many original rows numbers are cut, to count pairs.
+
+    Example
+        >>> likeness([[0.0], [10.0]], [[10.0], [0.0]]).sliced
+        0.0
+    """
+    parts = whole(bins, "bins", least=2)
+    declared = schema_of(schema)
+    return likeness_of(paired(original, released, None, declared, related=False), parts)
+
+
+def likeness_of(attributes: Sequence[Attribute], bins: int = BINS) -> Likeness:
+    """The same, of attributes that were read."""
+    numbers = [one for one in attributes if isinstance(one, Numeric) and one.complete]
+    cut = [_cut(attribute, bins) for attribute in attributes]
+    far = tuple(
+        (one.name, other.name, _apart(cut[i], cut[j]))
+        for (i, one), (j, other) in itertools.combinations(enumerate(attributes), 2)
+    )
+    return Likeness(
+        columns=tuple(moved(attribute, bins) for attribute in attributes),
+        kolmogorov=tuple((one.name, _kolmogorov(one.original, one.masked)) for one in numbers),
+        sliced=_sliced(numbers) if numbers else None,
+        pairs=float(np.mean([distance for *_, distance in far])) if far else None,
+        by_pair=far,
+        correlation=correlation_of(list(attributes)),
+        boxes=_boxes(cut),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Cut:
+    """A column as small whole numbers, on both sides; the last one is missing."""
+
+    original: Whole
+    released: Whole
+    cells: int
+    ordered: bool
+
+
+def _cut(attribute: Attribute, bins: int) -> _Cut:
+    if not isinstance(attribute, Numeric):
+        count = len(attribute.words)
+        sides = [np.where(side < 0, count, side) for side in (attribute.original, attribute.masked)]
+        return _Cut(sides[0], sides[1], count + 1, False)
+    held = attribute.original[~np.isnan(attribute.original)]
+    edges = np.unique(np.quantile(held, np.arange(1, bins) / bins)) if held.size else held
+    made = []
+    for side in (attribute.original, attribute.masked):
+        place = np.searchsorted(edges, side, side="right")
+        made.append(np.where(np.isnan(side), edges.size + 1, place).astype(np.int64))
+    return _Cut(made[0], made[1], edges.size + 2, True)
+
+
+def _apart(one: _Cut, other: _Cut) -> float:
+    """The total variation of the two sides over the cells of two columns."""
+    shares = [
+        np.bincount(left * other.cells + right, minlength=one.cells * other.cells) / left.size
+        for left, right in ((one.original, other.original), (one.released, other.released))
+    ]
+    return float(np.abs(shares[0] - shares[1]).sum() / 2)
+
+
+def _kolmogorov(before: Real, after: Real) -> float:
+    ends = np.unique(np.concatenate([before, after]))
+    shares = [
+        np.searchsorted(np.sort(side), ends, side="right") / side.size for side in (before, after)
+    ]
+    return float(np.abs(shares[0] - shares[1]).max())
+
+
+def _sliced(numbers: Sequence[Numeric]) -> float:
+    before, after = (
+        np.stack([side / one.reach for one, side in zip(numbers, sides, strict=True)])
+        for sides in ([one.original for one in numbers], [one.masked for one in numbers])
+    )
+    total = 0.0
+    directions = _directions(len(numbers))
+    for direction in directions:
+        total += _transport(np.sort(direction @ before), np.sort(direction @ after))
+    return total / len(directions)
+
+
+def _transport(before: Real, after: Real) -> float:
+    """The area between the two quantile functions, exactly; both sides are sorted."""
+    if before.size == after.size:
+        return float(np.abs(before - after).mean())
+    # both functions are constant between these levels, in parts of 1 / (rows before * rows after)
+    steps = (np.arange(1, side.size + 1) for side in (before, after))
+    ends = np.union1d(next(steps) * after.size, next(steps) * before.size)
+    apart = np.abs(before[(ends - 1) // after.size] - after[(ends - 1) // before.size])
+    return float(apart @ np.diff(ends, prepend=0)) / (before.size * after.size)
+
+
+def _directions(dimensions: int) -> Real:
+    """Unit vectors that fill the sphere evenly; in one dimension, the one there is."""
+    if dimensions == 1:
+        return np.ones((1, 1))
+    normal = _evenly(DIRECTIONS, dimensions + dimensions % 2)
+    radius, angle = np.sqrt(-2 * np.log(normal[:, ::2])), 2 * np.pi * normal[:, 1::2]
+    both = np.concatenate([radius * np.cos(angle), radius * np.sin(angle)], axis=1)[:, :dimensions]
+    return np.asarray(both / np.linalg.norm(both, axis=1, keepdims=True))
+
+
+def _evenly(count: int, dimensions: int) -> Real:
+    """Points of the open unit cube: multiples of the roots of x^(d+1) = x + 1, modulo 1."""
+    root = 1 + _GOLDEN
+    for _ in range(64):
+        root = (1 + root) ** (1 / (dimensions + 1))
+    steps = root ** -np.arange(1.0, dimensions + 1)
+    return np.asarray((0.5 + np.arange(1, count + 1)[:, None] * steps) % 1.0)
+
+
+def _boxes(cut: Sequence[_Cut]) -> float:
+    """The mean difference of shares over boxes: an interval of numbers, one category, of up to
+    three columns."""
+    total = 0.0
+    sizes = (cut[0].original.size, cut[0].released.size)
+    steps = [max(1, size // MOST_BOXED) for size in sizes]
+    rows = [len(range(0, size, step)) for size, step in zip(sizes, steps, strict=True)]
+    for which in _evenly(BOXES, 10):
+        inside = [np.ones(count, bool) for count in rows]
+        many = 1 + int(which[0] * min(3, len(cut)))
+        chosen = {int(which[1 + i] * len(cut)) for i in range(many)}
+        for i, column in enumerate(sorted(chosen)):
+            one = cut[column]
+            ends = sorted(int(which[4 + 2 * i + j] * one.cells) for j in (0, 1))
+            low, high = ends if one.ordered else (ends[0], ends[0])
+            for side, values in enumerate((one.original, one.released)):
+                tried = values[:: steps[side]]
+                inside[side] &= (tried >= low) & (tried <= high)
+        total += abs(float(inside[0].mean()) - float(inside[1].mean()))
+    return total / BOXES

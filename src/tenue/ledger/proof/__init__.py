@@ -1,1 +1,0 @@
-"""That the entries are those that were written: chain, anchor, recount."""

@@ -1,0 +1,276 @@
+"""What the ledger hands out: reservations, balances, verifications, and what was paid for what."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from ..privacy import Neighbours
+from ..privacy.loss import EpsilonDelta, decimal
+from ..text import html_table, paragraphs
+from .composition import Column
+from .facts import Answered, Asked, Entry, Reserved, Returned, Unanswered
+from .totals import EVERYONE, Account, Dataset
+
+
+@dataclass(frozen=True, slots=True)
+class Reservation:
+    """A price already paid; the right to draw noise once.
+
+    `answer` is None: read the rows, draw, `commit`. `answer` holds bytes: the key or the question
+    was answered before, this is its answer, nothing was debited now, and nothing may be drawn.
+    """
+
+    dataset: str
+    analyst: str
+    key: str | None
+    sequence: int
+    owner: str
+    nano: int
+    answer: bytes | None = None
+
+    @property
+    def cost(self) -> Fraction:
+        """The epsilon that was debited now, in the ledger's adjacency; 0 for a replay."""
+        return EpsilonDelta(self.nano).epsilon
+
+
+@dataclass(frozen=True, slots=True)
+class Quota:
+    """What one analyst has spent. A quota never adds to what the data set can pay."""
+
+    analyst: str
+    total: Fraction | None
+    spent: Fraction
+    individual: Fraction
+
+    @property
+    def remaining(self) -> Fraction | None:
+        return None if self.total is None else max(Fraction(0), self.total - self.spent)
+
+    def __str__(self) -> str:
+        of = "" if self.total is None else f" of {decimal(self.total)}"
+        return f"{self.analyst}: epsilon {decimal(self.spent)}{of} spent"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Balance:
+    """What a data set may still pay, in exact epsilon; columns that must not be added are apart.
+
+    `spent` is `statistical` plus `persons`, the largest sum of questions about one person.
+    `remaining` is never negative: a cap lowered below what was spent leaves 0.
+    """
+
+    dataset: str
+    neighbours: Neighbours
+    total: Fraction
+    spent: Fraction
+    statistical: Fraction
+    persons: Fraction
+    total_delta: Fraction
+    spent_delta: Fraction
+    individual: Fraction
+    total_individual: Fraction | None
+    releases: int
+    analysts: tuple[Quota, ...]
+    schema_digest: str
+    data_version: str
+    protocol: str = ""
+
+    @property
+    def remaining(self) -> Fraction:
+        return max(Fraction(0), self.total - self.spent)
+
+    @property
+    def remaining_delta(self) -> Fraction:
+        return max(Fraction(0), self.total_delta - self.spent_delta)
+
+    @property
+    def remaining_individual(self) -> Fraction | None:
+        """None where the individual column has no cap."""
+        total = self.total_individual
+        return None if total is None else max(Fraction(0), total - self.individual)
+
+    def __str__(self) -> str:
+        said = (
+            f"epsilon {decimal(self.spent)} of {decimal(self.total)} spent, "
+            f"{decimal(self.remaining)} remains"
+            if self.total or self.spent
+            else "no budget, so nothing may be asked"
+        )
+        lines = [f"{self.dataset} ({self.neighbours}): {said}"]
+        if self.protocol:
+            lines.append(f"  protocol: {self.protocol}")
+        if self.total_delta:
+            lines.append(
+                f"  delta {decimal(self.spent_delta)} of {decimal(self.total_delta)} spent"
+            )
+        if self.individual or self.total_individual is not None:
+            total = self.total_individual
+            lines.append(
+                f"  individual epsilon {decimal(self.individual)}"
+                + ("" if total is None else f" of {decimal(total)}")
+                + " spent, which is not differential privacy and is not part of the above"
+            )
+        if self.releases:
+            lines.append(f"  releases registered: {self.releases}")
+        lines.extend(f"  {quota}" for quota in self.analysts)
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        rows = [[f"{self.dataset} ({self.neighbours})", "spent", "of", "remains"]]
+        rows.append(_amounts("epsilon", self.spent, self.total, self.remaining))
+        if self.total_delta:
+            rows.append(_amounts("delta", self.spent_delta, self.total_delta, self.remaining_delta))
+        if self.individual or self.total_individual is not None:
+            name = "individual epsilon, which is not differential privacy and is counted apart"
+            left = self.remaining_individual
+            rows.append(_amounts(name, self.individual, self.total_individual, left))
+        rows += [_amounts(q.analyst, q.spent, q.total, q.remaining) for q in self.analysts]
+        said = [f"protocol: {self.protocol}"] if self.protocol else []
+        said += [f"releases registered: {self.releases}"] if self.releases else []
+        return html_table(rows, after=said)
+
+    def seen_by(self, analyst: str) -> Balance:
+        """The balance without what other analysts have spent; what all have together stays."""
+        return replace(self, analysts=tuple(q for q in self.analysts if q.analyst == analyst))
+
+
+def _amounts(
+    name: str, spent: Fraction, total: Fraction | None, left: Fraction | None
+) -> list[str]:
+    shown = ("no limit" if total is None else decimal(total), "" if left is None else decimal(left))
+    return [name, decimal(spent), *shown]
+
+
+def balances_in_html(balances: Sequence[Balance], note: str) -> str:
+    """A row for each data set: no question and no analyst is named."""
+    header = ["data set", "neighbours", "epsilon", "spent", "remains", "releases"]
+    rows = [
+        [
+            one.dataset,
+            one.neighbours,
+            decimal(one.total),
+            decimal(one.spent),
+            decimal(one.remaining),
+            str(one.releases),
+        ]
+        for one in balances
+    ]
+    return (html_table([header, *rows]) if rows else "") + paragraphs([note])
+
+
+def balance_of(
+    name: str, dataset: Dataset, accounts: Mapping[str, Account], releases: int, protocol: str = ""
+) -> Balance:
+    """The balance that a data set's rows amount to."""
+    whole = accounts.get(EVERYONE, Account())
+    quota, capped = dataset.quota, dataset.individual_budget
+    each = None if quota is None else quota.epsilon
+    return Balance(
+        dataset=name,
+        neighbours=dataset.neighbours,
+        total=dataset.budget.epsilon,
+        spent=whole.spent.epsilon,
+        statistical=whole.table.epsilon,
+        persons=whole.persons.epsilon,
+        total_delta=dataset.budget.delta,
+        spent_delta=whole.spent.delta,
+        individual=whole.individual_spent.epsilon,
+        total_individual=None if capped is None else capped.epsilon,
+        releases=releases,
+        analysts=tuple(
+            Quota(analyst, each, account.spent.epsilon, account.individual_spent.epsilon)
+            for analyst, account in sorted(accounts.items())
+            if analyst != EVERYONE
+        ),
+        schema_digest=dataset.schema_digest,
+        data_version=dataset.data_version,
+        protocol=protocol,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """Whether the ledger is whole: truthy if every check passed.
+
+    `first_bad` is the first entry that is wrong, None if none is or if the damage is elsewhere
+    (totals, answers, the file); `reason` says what.
+    """
+
+    ok: bool
+    entries: int
+    head: str
+    first_bad: int | None = None
+    reason: str = ""
+
+    def __bool__(self) -> bool:
+        return self.ok
+
+    def __str__(self) -> str:
+        if self.ok:
+            return f"intact: {self.entries} entries, head {self.head}"
+        where = "" if self.first_bad is None else f" at entry {self.first_bad}"
+        return f"NOT INTACT{where}: {self.reason}"
+
+
+# -- What was paid for what, as a data officer reads it --------------------------------------------
+
+_OUTCOMES: dict[type, str] = {
+    Answered: "answered",
+    Returned: "returned",
+    Unanswered: "spent, not answered",
+}
+
+
+@dataclass(frozen=True)
+class Debit:
+    """One price that was paid.
+
+    epsilon, delta: as the mechanism stated them.
+    asked: how the question reads; None if whoever paid did not say.
+    outcome: what became of it.
+    """
+
+    sequence: int
+    time: str
+    dataset: str
+    analyst: str
+    column: Column
+    epsilon: Fraction
+    delta: Fraction
+    asked: str | None
+    outcome: str
+
+
+def debits(entries: Iterable[Entry]) -> list[Debit]:
+    """Every debit among the entries, in order."""
+    paid: dict[int, tuple[Entry, Reserved]] = {}
+    words: dict[int, str] = {}
+    ends: dict[int, str] = {}
+    for entry in entries:
+        fact = entry.fact
+        if isinstance(fact, Reserved):
+            paid[entry.sequence] = entry, fact
+        elif isinstance(fact, Asked):
+            words[fact.reservation] = fact.text
+        elif isinstance(fact, Answered | Returned | Unanswered):
+            ends[fact.reservation] = _OUTCOMES[type(fact)]
+    return [
+        Debit(
+            sequence=sequence,
+            time=entry.time,
+            dataset=fact.dataset,
+            analyst=fact.analyst,
+            column=fact.column,
+            epsilon=fact.loss.epsilon,
+            delta=fact.loss.delta,
+            asked=words.get(sequence),
+            outcome=ends.get(sequence, "being answered"),
+        )
+        for sequence, (entry, fact) in paid.items()
+    ]

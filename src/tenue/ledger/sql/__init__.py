@@ -1,1 +1,0 @@
-"""The rows of a ledger in SQL tables, of whichever database."""

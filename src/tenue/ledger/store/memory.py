@@ -1,0 +1,100 @@
+"""A ledger that is forgotten with its process: for tests and for trying things out."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterator
+from functools import cached_property
+from itertools import count
+from typing import TypeVar
+
+from ...errors import LedgerFault, Refused
+from .. import facts
+from ..contract import Ledger, Rows, closed
+from ..facts import Entry
+from ..memory_store import Dictionaries
+from ..results import Verification
+from ..transactions.journal import Journal
+from ..verify import Anchor, inspect
+
+T = TypeVar("T")
+_numbers = count(1)
+
+
+class Memory(Ledger):
+    """A ledger in memory: the whole contract but durability.
+
+    A child process after a fork would hold a copy of the budget and could spend it once more, so
+    there it refuses every use.
+
+    Example
+        >>> ledger = Memory()
+        >>> _ = ledger.open_dataset("census", total=5, neighbours="replace")
+        >>> print(ledger.balance())
+        census (replace): epsilon 0 of 5 spent, 5 remains
+    """
+
+    def __init__(self) -> None:
+        self._rows = Dictionaries()
+        self._turn = threading.RLock()
+        self._closed = False
+        self._process = os.getpid()
+        self._owner = f"memory-{next(_numbers)}"
+
+    @cached_property
+    def _drawn_secret(self) -> bytes:
+        from ...noise.source import SYSTEM  # which loads numpy
+
+        return SYSTEM.words(4).tobytes()
+
+    def _secret(self) -> bytes:
+        with self._turn:
+            return self._drawn_secret
+
+    def _write(self, work: Callable[[Journal], T]) -> T:
+        self._usable()
+        with self._turn:
+            journal = Journal(
+                self._rows, self._rows.head(), lambda: self._owner, self._owner.__eq__
+            )
+            try:
+                result = work(journal)
+            except Refused:
+                self._rows.take(journal)
+                raise
+            self._rows.take(journal)
+            return result
+
+    def _read(self, look: Callable[[Rows], T]) -> T:
+        self._usable()
+        with self._turn:
+            return look(self._rows)
+
+    def _entries(self) -> Iterator[Entry]:
+        self._usable()
+        for sequence, text, link in list(self._rows.entries):
+            yield facts.entry(sequence, text, link)
+
+    def _inspect(self, anchor: Anchor | None) -> Verification:
+        self._usable()
+        with self._turn:
+            return inspect(self._rows.lines(), self._rows.totals(), anchor)
+
+    def _hold_to(self, anchor: Anchor) -> None:
+        with self._turn:
+            entries = self._rows.entries
+            at = anchor.entries
+            link = facts.GENESIS if at == 0 else entries[at - 1][2] if at <= len(entries) else None
+            missed = anchor.missed_by(len(entries), link)
+        if missed:
+            raise LedgerFault(missed)
+
+    def close(self) -> None:
+        self._closed = True
+
+    def _usable(self) -> None:
+        if self._closed:
+            raise closed()
+        if os.getpid() != self._process:
+            raise LedgerFault("a ledger in memory cannot be shared with a child process")

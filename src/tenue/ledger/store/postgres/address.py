@@ -1,0 +1,43 @@
+"""Where a ledger lies in a PostgreSQL server: any libpq address, with a schema after `#`."""
+
+from __future__ import annotations
+
+from urllib.parse import unquote
+
+from ....errors import refuse
+from ....frozen import dataclass
+from ....schema.address import is_address, without_password
+
+USUAL = "tenue_ledger"
+"""The schema of a ledger whose address names none."""
+_LONGEST = 63  # PostgreSQL cuts longer names, and two ledgers might become one
+
+
+@dataclass(frozen=True)
+class Address:
+    """The server and database, as libpq reads them, and the schema that holds the tables.
+
+    There is no password in it: libpq finds one in the environment or in its password file.
+    """
+
+    server: str
+    schema: str
+
+    def __str__(self) -> str:
+        return f"{self.server}#{self.schema}"
+
+
+def given_address(given: object) -> Address:
+    """The address; refused if it is none, or holds a password.
+
+    Example
+        >>> str(given_address("postgresql://ann@db.example/books"))
+        'postgresql://ann@db.example/books#tenue_ledger'
+    """
+    if not isinstance(given, str) or not is_address(given):
+        raise refuse("schema.invalid-postgresql-address")
+    server, _, fragment = given.partition("#")
+    schema = unquote(fragment) or USUAL
+    if not schema.isprintable() or len(schema.encode()) > _LONGEST or schema.startswith("pg_"):
+        raise refuse("ledger.invalid-ledger-schema", most=_LONGEST)
+    return Address(without_password(server), schema)

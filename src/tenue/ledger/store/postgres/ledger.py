@@ -1,0 +1,420 @@
+"""A ledger in a PostgreSQL schema, shared by the processes of many machines.
+
+Guarantee
+    A batch is durable when `_carry_out` returns. Writers of all machines wait for one row, so that
+    each sees all that was written before. A batch whose fate is unknown, because the server went
+    away, is reported as a fault and never tried again; what it may have reserved is finalised as
+    spent by the next batch. A server that comes back without an entry that was there is a fault
+    for ever.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import threading
+import weakref
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+import psycopg
+from psycopg import sql as compose
+
+from ....arguments import checked_call
+from ....errors import LedgerFault, refuse
+from ... import facts
+from ...fork import watch
+from ...results import Verification
+from ...transactions.journal import Journal
+from ...transactions.reserve import bury
+from ...transactions.writer import Request
+from ...verify import Anchor, inspect
+from ..sql_database import GONE, Database, Tabled, carry_out, check_head, new_secret
+from ..sql_tables import Connected, Tables
+from .address import Address, given_address
+from .session import Session
+
+APPLICATION = "tenue ledger"
+VERSION = 4
+"""How the tables are laid out; the layouts of SQLite files and of schemas are counted alike."""
+
+_TEXT, _BYTES, _LONG = "text", "bytea", "bigint"
+_BYTEWISE = 'COLLATE "C"'
+_COLUMNS: dict[str, tuple[tuple[str, str, bool], ...]] = {
+    "about": (("application", _TEXT, True), ("layout", _LONG, True)),
+    "turn": (("place", _LONG, True),),
+    "entry": (("sequence", _LONG, True), ("text", _TEXT, True), ("link", _BYTES, True)),
+    "ticket": (
+        ("sequence", _LONG, True),
+        ("name", _BYTES, False),
+        ("cache", _BYTES, False),
+        ("owner", _TEXT, True),
+        ("outcome", _LONG, True),
+        ("settled", _LONG, False),
+    ),
+    "answer": (("sequence", _LONG, True), ("content", _BYTES, True)),
+    "dataset": (
+        ("name", _TEXT, True),
+        ("neighbours", _TEXT, True),
+        ("total", _LONG, True),
+        ("total_delta", _LONG, True),
+        ("per_analyst", _LONG, False),
+        ("schema_digest", _TEXT, True),
+        ("data_version", _TEXT, True),
+        ("repriced", _LONG, True),
+        ("widest", _LONG, True),
+        ("individual", _LONG, False),
+        ("unit", _TEXT, True),
+    ),
+    "account": (
+        ("dataset", _TEXT, True),
+        ("analyst", _TEXT, True),
+        ("statistical", _LONG, True),
+        ("most", _LONG, True),
+        ("delta", _LONG, True),
+        ("most_delta", _LONG, True),
+        ("individual", _LONG, True),
+    ),
+    "person": (
+        ("dataset", _TEXT, True),
+        ("analyst", _TEXT, True),
+        ("person", _TEXT, True),
+        ("nano", _LONG, True),
+        ("atto", _LONG, True),
+    ),
+    "question": (("dataset", _TEXT, True), ("name", _TEXT, True), ("times", _LONG, True)),
+    "release": (("dataset", _TEXT, True), ("digest", _TEXT, True), ("sequence", _LONG, True)),
+    "protocol": (("dataset", _TEXT, True), ("protocol", _TEXT, True)),
+    "source": (
+        ("dataset", _TEXT, True),
+        ("mark", _TEXT, True),
+        ("reading", _TEXT, True),
+        ("digest", _TEXT, True),
+    ),
+    "seal": (("name", _TEXT, True), ("content", _BYTES, True), ("digest", _BYTES, True)),
+}
+"""Of each table its columns: name, type, and whether a value must be there."""
+
+_KEYS = {
+    "turn": "place",
+    "entry": "sequence",
+    "ticket": "sequence",
+    "answer": "sequence",
+    "dataset": "name",
+    "account": "dataset, analyst",
+    "person": "dataset, analyst, person",
+    "question": "dataset, name",
+    "release": "dataset, digest",
+    "protocol": "dataset",
+    "source": "dataset",
+    "seal": "name",
+}
+_INDEXES = (
+    ("UNIQUE INDEX", "ticket_name", "ticket (name) WHERE outcome <> 2"),
+    ("INDEX", "ticket_open", "ticket (sequence) WHERE outcome = 0"),
+    ("INDEX", "ticket_cache", "ticket (cache, settled) WHERE outcome = 1"),
+)
+
+# a table that is not logged is emptied by a crash; a policy hides rows; a trigger changes them
+_ODD = """
+SELECT COUNT(*) FROM pg_class c WHERE c.relnamespace = ?::regnamespace AND (
+    c.relkind NOT IN ('r', 'i') OR c.relpersistence <> 'p' OR c.relrowsecurity OR c.relhasrules
+    OR EXISTS (SELECT 1 FROM pg_trigger t WHERE t.tgrelid = c.oid)
+    OR EXISTS (SELECT 1 FROM pg_index i WHERE i.indexrelid = c.oid AND NOT i.indisvalid)
+)
+"""
+_FOUND = """
+SELECT c.relname::text, a.attname::text, format_type(a.atttypid, a.atttypmod), a.attnotnull,
+    a.attcollation = 0 OR a.attcollation = '"C"'::regcollation
+FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
+WHERE c.relnamespace = ?::regnamespace AND c.relkind = 'r' AND a.attnum > 0 AND NOT a.attisdropped
+ORDER BY c.relname, a.attnum
+"""
+_UNIQUE = """
+SELECT c.relname::text FROM pg_class c JOIN pg_index i ON i.indexrelid = c.oid
+WHERE c.relnamespace = ?::regnamespace AND i.indisunique ORDER BY 1
+"""
+
+
+def create(connection: Connected, schema: str, secret: bytes) -> None:
+    """Makes an empty schema, which is in the search path, a ledger; inside a transaction.
+
+    Texts are compared byte by byte, so that no server's idea of an alphabet makes two names one.
+    """
+    for table, columns in _COLUMNS.items():
+        listed = [
+            " ".join((name, kind, *[_BYTEWISE] * (kind == _TEXT), *["NOT NULL"] * needed))
+            for name, kind, needed in columns
+        ]
+        if table in _KEYS:
+            listed.append(f"PRIMARY KEY ({_KEYS[table]})")
+        connection.execute(f"CREATE TABLE {schema}.{table} ({', '.join(listed)})")
+    for kind, name, place in _INDEXES:
+        connection.execute(f"CREATE {kind} {name} ON {schema}.{place}")
+    connection.execute("INSERT INTO turn VALUES (0)")
+    connection.execute("INSERT INTO about VALUES (?, ?)", (APPLICATION, VERSION))
+    connection.execute(
+        "INSERT INTO seal VALUES ('certificates', ?, ?)", (secret, hashlib.sha256(secret).digest())
+    )
+
+
+def tables_of(connection: Connected, schema: str) -> set[str]:
+    """The tables that a schema has."""
+    return {row[0] for row in connection.execute(_FOUND, (schema,))}
+
+
+def check(connection: Connected, schema: str) -> None:
+    """A fault unless the tables are those that this version makes, and nothing besides."""
+    expected = [
+        (table, name, kind, needed, True)
+        for table in sorted(_COLUMNS)
+        for name, kind, needed in _COLUMNS[table]
+    ]
+    unique = sorted([f"{table}_pkey" for table in _KEYS] + ["ticket_name"])
+    odd = connection.execute(_ODD, (schema,)).fetchone()[0]
+    found = [tuple(row) for row in connection.execute(_FOUND, (schema,))]
+    keys = [row[0] for row in connection.execute(_UNIQUE, (schema,))]
+    if odd or found != expected or keys != unique:
+        raise LedgerFault("the tables are not those of a ledger")
+    said = [tuple(row) for row in connection.execute("SELECT application, layout FROM about")]
+    if said != [(APPLICATION, VERSION)]:
+        raise LedgerFault("the tables are not those of a ledger")
+    if len(connection.execute("SELECT place FROM turn").fetchall()) != 1:
+        raise LedgerFault("the row that writers wait for is missing")
+
+
+# -- One ledger in a PostgreSQL schema: how it is made, read, and written in transactions ----------
+
+T = TypeVar("T")
+
+
+class InServer(Database):
+    """A ledger's schema in use by this process: a session that writes, and one that reads."""
+
+    def __init__(self, address: Address) -> None:
+        super().__init__()
+        self.address = address
+        self._seen: tuple[int, bytes] = (0, facts.GENESIS)
+        self._unsure = False
+        self._begin_anew()
+        watch(self)
+
+    def _begin_anew(self) -> None:
+        """In a new process: is somebody else, and leaves the parent its sessions."""
+        self._owner = ""
+        self._sessions: dict[str, Session] = {}
+        self._locks = {role: threading.Lock() for role in ("write", "read")}
+
+    def prepare(self, *, make: bool = True) -> None:
+        """Makes an empty schema a ledger, if that is wanted and it is refused otherwise; a fault
+        if the tables or the last entry are not ours."""
+        with self._asking("write") as session:
+            try:
+                session.execute("BEGIN")
+                session.execute("SELECT pg_advisory_xact_lock(?)", (session._lock("making"),))
+                self._make(session, make)
+                check(session, _quoted(self.address.schema))
+                check_head(Tables(session))
+                session.commit()
+            except BaseException:
+                session.roll_back()
+                raise
+
+    def _make(self, session: Session, wanted: bool) -> None:
+        name = self.address.schema
+        there = session.execute("SELECT 1 FROM pg_namespace WHERE nspname = ?", (name,)).fetchone()
+        found = tables_of(session, _quoted(name)) if there else set()
+        if found and "about" not in found:
+            raise refuse("ledger.foreign-ledger-schema", schema=name)
+        if not found:
+            if not wanted:
+                raise refuse("ledger.no-ledger", schema=name)
+            if not there:
+                session.execute(f"CREATE SCHEMA {_quoted(name)}")
+            create(session, _quoted(name), new_secret())
+            self.is_new = True
+
+    def read(self, look: Callable[[Tables], T]) -> T:
+        """Runs `look` on one consistent state; once more if the server had gone away."""
+        self._usable()
+        for attempt in (1, 2):
+            with self._asking("read", again=attempt == 1) as session, session.reading():
+                return look(Tables(session))
+        raise LedgerFault("the ledger's server does not answer")
+
+    def inspect(self, anchor: Anchor | None) -> Verification:
+        """Recounts everything, on one consistent state."""
+        self._usable()
+        try:
+            with self._asking("read") as session, session.reading():
+                check(session, _quoted(self.address.schema))
+                return inspect(session.lines(), Tables(session).totals(), anchor)
+        except LedgerFault as fault:
+            return Verification(False, 0, facts.GENESIS.hex(), None, str(fault))
+
+    def _let_go(self) -> None:
+        for role, lock in self._locks.items():
+            with lock:
+                self._drop(role)
+
+    # -- one batch ---------------------------------------------------------------------------------
+
+    def _carry_out(self, batch: list[Request[Any]]) -> None:
+        if self._fault:
+            raise LedgerFault(self._fault)
+        with self._asking("write") as session:
+            session = self._in_turn(session)
+            unsure, self._unsure = self._unsure, True  # until the server says what became of it
+            try:
+                head = self._settle(session, batch, unsure=unsure)
+                session.commit()
+            except BaseException:
+                session.roll_back()
+                raise
+            self._seen, self._unsure = head, False
+
+    def _in_turn(self, session: Session) -> Session:
+        """A session whose turn it is; a new one if the server went away while nothing was asked."""
+        try:
+            session.begin()
+        except psycopg.OperationalError:
+            if not session.broken:
+                raise
+            self._drop("write")
+            session = self._session("write")
+            session.begin()
+        return session
+
+    def _settle(
+        self, session: Session, batch: list[Request[Any]], *, unsure: bool
+    ) -> tuple[int, bytes]:
+        tables = Tables(session)
+        head = tables.head()
+        if head[0] < self._seen[0] or tables.link(self._seen[0]) != self._seen[1]:
+            self._fault = GONE
+            raise LedgerFault(GONE)
+        journal = Journal(tables, head, lambda: self._owner, session.alive)
+        if unsure:
+            bury(journal, self._owner, since=self._seen[0])
+        return carry_out(batch, journal, tables)
+
+    # -- sessions ----------------------------------------------------------------------------------
+
+    @contextmanager
+    def _asking(self, role: str, *, again: bool = False) -> Iterator[Session]:
+        """The session of this role; what PostgreSQL says of a failure is never repeated.
+
+        again: whether the caller tries once more if the session is found to be broken.
+        """
+        with self._locks[role]:
+            session = self._session(role)
+            try:
+                yield session
+            except psycopg.Error as error:
+                broken = self._sessions.get(role, session).broken
+                if broken:
+                    self._drop(role)
+                if not (broken and again):
+                    raise LedgerFault(_failed(error)) from None
+
+    def _session(self, role: str) -> Session:
+        session = self._sessions.get(role)
+        if session is not None and session.broken:
+            self._drop(role)
+            session = None
+        if session is None:
+            session = Session(self.address)
+            if role == "write":
+                self._owner = self._owner or session.new_owner()
+                if not session.be(self._owner):
+                    session.close()
+                    raise LedgerFault("the server has not yet let go of the session before")
+            self._sessions[role] = session
+        return session
+
+    def _drop(self, role: str) -> None:
+        session = self._sessions.pop(role, None)
+        if session is not None:
+            session.close()
+
+    def before_fork(self) -> None:
+        for lock in self._locks.values():
+            lock.acquire()
+
+    def after_fork_in_parent(self) -> None:
+        for lock in self._locks.values():
+            lock.release()
+
+    def after_fork_in_child(self) -> None:
+        self._inherited = self._sessions  # closing them would end the parent's
+        self._begin_anew()
+        self.writer.begin_anew()
+
+
+def _quoted(schema: str) -> str:
+    return compose.Identifier(schema).as_string()
+
+
+def _failed(error: psycopg.Error) -> str:
+    kind = type(error).__name__
+    if isinstance(error, psycopg.errors.LockNotAvailable):
+        return "other processes kept the ledger busy for too long"
+    if isinstance(error, psycopg.errors.InsufficientPrivilege):
+        return f"the role may not do this with the ledger's tables ({kind})"
+    return f"the ledger's server did not answer ({kind})"
+
+
+# -- A ledger in a PostgreSQL schema, shared by the processes of many machines ---------------------
+
+
+class Postgres(Tabled):
+    """A durable ledger in a database, for any number of processes on any number of machines.
+
+    Guarantee
+        That of `Ledger`, and durability: what `reserve` and `commit` acknowledged survives the
+        death of the process, and of the server as far as its disk keeps what it confirmed; a server
+        that does not wait for its disk is refused. When the server goes away, a call whose fate is
+        unknown is a `LedgerFault`: its price may be spent, and nothing may be drawn for it. The
+        next call reaches the server anew. A server that comes back without an entry that this
+        object has seen (an old backup, a replica that was behind) is refused from then on; other
+        processes need an `anchor` to see it.
+
+    Opening finalises as spent whatever a dead process reserved and never answered.
+
+    Parameters
+        address: postgresql://user@host/database#schema, or any address that libpq reads, without a
+            password: that comes from the environment or libpq's password file. The schema is made
+            if it is not there; it is "tenue_ledger" if none is named. No pool of connections may
+            stand between: whoever reserves is known by its session.
+        anchor: as for `SQLite`; None for none.
+        make: whether a ledger that is not there is made; it is refused otherwise.
+    """
+
+    _database: InServer
+
+    @checked_call
+    def __init__(
+        self,
+        address: str,
+        *,
+        anchor: str | os.PathLike[str] | None = None,
+        make: bool = True,
+    ) -> None:
+        database = self._database = InServer(given_address(address))
+        # also at exit; the database does not know this object, so that it can be let go
+        self._close = weakref.finalize(self, database.close)
+        try:
+            database.prepare(make=make)
+            self._settle_in(anchor)
+        except BaseException:
+            self._close()
+            raise
+
+    @property
+    def address(self) -> str:
+        """Where it lies; there is no password in it."""
+        return str(self._database.address)
+
+    def close(self) -> None:
+        self._close()

@@ -1,0 +1,153 @@
+"""What the holder decides: budgets, adjacency, versions, releases. Spent stays spent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ...errors import refuse
+from ...privacy import Neighbours
+from ...privacy.loss import EpsilonDelta, decimal
+from ..composition import REPLACE
+from ..facts import (
+    CapChanged,
+    DataChanged,
+    DatasetOpened,
+    Fact,
+    IndividualCapped,
+    NeighboursChanged,
+    ProtocolChanged,
+    ReleaseRegistered,
+    ReleaseWithdrawn,
+    RowsReleased,
+    SchemaChanged,
+    SourceValidated,
+    UnitStated,
+    stored_caps,
+)
+from ..totals import EVERYONE, Source
+from .journal import Journal
+from .reserve import known_dataset
+
+BY = " by "
+"""In the words of a unit: what stands before the column that names it."""
+
+
+def open_dataset(
+    journal: Journal,
+    wanted: DatasetOpened,
+    individual: EpsilonDelta | None = None,
+    protocol: str = "",
+    unit: str = "",
+) -> tuple[Fact, ...]:
+    """Opens a data set, or writes one fact for each thing that changed; spent stays spent.
+
+    A name that differs by upper and lower case alone is no other name.
+    """
+    folded = wanted.dataset.lower()
+    name = next((n for n in journal.totals.shelf.datasets() if n.lower() == folded), wanted.dataset)
+    held = journal.totals.dataset(name)
+    facts: list[Fact] = []
+    if held is None:
+        facts.append(wanted)
+    else:
+        if wanted.neighbours != held.neighbours:
+            facts.append(_neighbours_changed(journal, name, wanted.neighbours))
+        if wanted.caps != held.caps:
+            facts.append(CapChanged(dataset=name, **stored_caps(*wanted.caps)))
+        if wanted.schema_digest != held.schema_digest:
+            facts.append(SchemaChanged(dataset=name, schema_digest=wanted.schema_digest))
+        if wanted.data_version != held.data_version:
+            facts.append(DataChanged(dataset=name, data_version=wanted.data_version))
+    if individual != (None if held is None else held.individual_budget):
+        facts.append(IndividualCapped.at(name, individual))
+    if unit and unit != ("" if held is None else held.unit):
+        if held is not None and held.unit:
+            _refuse_another_unit(journal, name, held.unit, unit)
+        facts.append(UnitStated(dataset=name, unit=unit))
+    if protocol != journal.totals.protocol(name):
+        facts.append(ProtocolChanged(dataset=name, protocol=protocol))
+    for fact in facts:
+        journal.write(fact)
+    return tuple(facts)
+
+
+def _refuse_another_unit(journal: Journal, name: str, before: str, unit: str) -> None:
+    """What was spent for one unit has no price for another, who may have had more of the rows."""
+    account = journal.totals.account(name, EVERYONE)
+    same = before.partition(BY)[0] == unit.partition(BY)[0]
+    if account.persons or (account.spent and not same):
+        spent = decimal(account.spent.epsilon)
+        raise refuse("ledger.unit-changed", name=name, decimal=spent, before=before, unit=unit)
+
+
+def _neighbours_changed(journal: Journal, name: str, neighbours: Neighbours) -> Fact:
+    account = journal.totals.account(name, EVERYONE)
+    if neighbours != REPLACE and account.spent:
+        raise refuse("ledger.neighbours-changed", name=name, decimal=decimal(account.spent.epsilon))
+    return NeighboursChanged(dataset=name, neighbours=neighbours)
+
+
+def record_schema(journal: Journal, wanted: SchemaChanged) -> None:
+    """Records by which schema a data set is published; nothing if it is the one on record."""
+    if known_dataset(journal, wanted.dataset).schema_digest != wanted.schema_digest:
+        journal.write(wanted)
+
+
+def record_validation(journal: Journal, wanted: SourceValidated) -> None:
+    """Records which files the holder opened; nothing if they are those of the record."""
+    known_dataset(journal, wanted.dataset)
+    new = Source(wanted.mark, wanted.reading, wanted.digest)
+    if journal.totals.source(wanted.dataset) != new:
+        journal.write(wanted)
+
+
+def register_release(journal: Journal, wanted: ReleaseRegistered | RowsReleased) -> int:
+    """Registers a release; a second one of the same data is refused unless overridden."""
+    known_dataset(journal, wanted.dataset)
+    earlier = journal.totals.releases_of(wanted.dataset)
+    if wanted.release_digest in earlier:
+        return earlier[wanted.release_digest]
+    if earlier and not wanted.override:
+        last = max(earlier.values())
+        raise refuse("ledger.dataset-released-before", earlier=last, dataset=wanted.dataset)
+    if isinstance(wanted, RowsReleased) and not wanted.override:
+        before = overlapped(wanted.marks, journal.totals.releases_of(EVERYONE))
+        if before is not None:
+            raise refuse("ledger.rows-registered-before", earlier=before, dataset=wanted.dataset)
+    return journal.write(wanted)
+
+
+def withdraw_release(journal: Journal, wanted: ReleaseWithdrawn) -> None:
+    """Records that a registered release never left; another may then be registered."""
+    known_dataset(journal, wanted.dataset)
+    if wanted.release_digest in journal.totals.releases_of(wanted.dataset):
+        journal.write(wanted)
+
+
+WHOLE = "whole:"
+_PART = 4
+_LEAST = 3
+
+
+def overlapped(marks: str, earlier: Mapping[str, int]) -> int | None:
+    """The number of the last earlier release with common rows, or None.
+
+    Parameters
+        marks: words, with spaces between.
+        earlier: the number of an entry, behind the number and the marks it has.
+
+    Example
+        >>> overlapped("whole:ab row:1", {"7 whole:cd row:1": 7, "9 whole:ab": 9})
+        9
+    """
+    mine = set(marks.split())
+    found = [number for text, number in earlier.items() if _meet(mine, set(text.split()[1:]))]
+    return max(found, default=None)
+
+
+def _meet(one: set[str], other: set[str]) -> bool:
+    common = one & other
+    if any(mark.startswith(WHOLE) for mark in common):
+        return True
+    rows = min(sum(not mark.startswith(WHOLE) for mark in marks) for marks in (one, other))
+    return len(common) >= max(_LEAST, -(-rows // _PART))

@@ -1,1 +1,0 @@
-"""One value or category, chosen with exponentially falling weights."""

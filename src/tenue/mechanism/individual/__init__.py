@@ -1,1 +1,0 @@
-"""Individual differential privacy: noise scaled to the table at hand."""

@@ -1,1 +1,0 @@
-"""How a release leaves the house: registered, then written whole."""

@@ -1,1 +1,0 @@
-"""How the columns of a private table depend on each other."""

@@ -1,1 +1,0 @@
-"""Noisy means of groups of records that follow each other in one fixed order."""

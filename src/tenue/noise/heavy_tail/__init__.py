@@ -1,1 +1,0 @@
-"""Noise with a polynomial tail, for smooth sensitivity."""

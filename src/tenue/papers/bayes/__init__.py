@@ -1,1 +1,0 @@
-"""Bayes estimates of one noisy count (Naldi and D'Acquisto)."""

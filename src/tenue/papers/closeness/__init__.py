@@ -1,1 +1,0 @@
-"""t-closeness by buckets, Anatomy, and differential privacy (thesis, chapter 7)."""

@@ -1,1 +1,0 @@
-"""Individual differential privacy (Soria-Comas and others, 2017)."""

@@ -1,1 +1,0 @@
-"""The least noise that differential privacy allows (thesis, chapter 4)."""

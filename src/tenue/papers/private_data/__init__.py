@@ -1,1 +1,0 @@
-"""Differentially private data sets through microaggregation (thesis, chapter 6)."""

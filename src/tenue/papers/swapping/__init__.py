@@ -1,1 +1,0 @@
-"""Probabilistic k-anonymity by swapping (thesis, chapter 3)."""

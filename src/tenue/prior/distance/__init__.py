@@ -1,1 +1,0 @@
-"""How far apart two values of a belief are."""

@@ -1,0 +1,193 @@
+"""The certificate that travels with every answer and every release.
+
+It says who is promised what, at what price, under which assumptions, and what is not promised.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import field
+from types import MappingProxyType
+from typing import Any, Protocol
+
+from ..errors import InvalidArgument, refuse
+from ..frozen import dataclass
+from ..text import hanging, html_facts
+from ..version import VERSION
+from .promise import Neighbours, Promise, checked_neighbours, promise_from
+
+STREAM = "The AES-256 stream keyed by the operating system cannot be told from uniform bits."
+ONE_RECORD = "Each person has at most one record."
+
+_ASSUMED, _NOT_PROMISED = "Assumes", "Does not promise"
+_LISTS = (_ASSUMED, _NOT_PROMISED)
+
+
+class Described(Protocol):
+    """What a certificate says of the table: a schema, or less where there is none."""
+
+    @property
+    def neighbours(self) -> str: ...
+
+    @property
+    def unit(self) -> str: ...
+
+
+@dataclass(frozen=True)
+class About:
+    """A table of which no schema says it all."""
+
+    neighbours: str
+    unit: str
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """What travels with an answer or a release: who is promised what, at what price, and what not.
+
+    Every field depends on question, schema, law and released values only; facts computed from rows
+    never enter. `to_json` and `from_json` are inverse to each other.
+
+    schema_hash: by which schema it was made, under a key that only the ledger's holder has
+        (`ledger.verify_certificate`); empty where there is no ledger. 0.1.0 wrote a plain digest.
+
+    Example
+        >>> from tenue.promise import Pure
+        >>> c = Certificate(promise=Pure(1), neighbours="replace", unit="record",
+        ...                 mechanism="discrete Laplace", does_not_promise=("secrecy of groups",))
+        >>> Certificate.from_json(c.to_json()) == c
+        True
+    """
+
+    promise: Promise
+    neighbours: Neighbours
+    unit: str
+    mechanism: str
+    parameters: Mapping[str, str] = field(default_factory=dict)
+    source: str = ""
+    assumptions: tuple[str, ...] = ()
+    does_not_promise: tuple[str, ...] = ()
+    schema_hash: str = ""
+    version: str = ""
+
+    def __post_init__(self) -> None:
+        checked_neighbours(self.neighbours)
+        object.__setattr__(self, "parameters", MappingProxyType(dict(self.parameters)))
+        object.__setattr__(self, "assumptions", tuple(self.assumptions))
+        object.__setattr__(self, "does_not_promise", tuple(self.does_not_promise))
+
+    def __hash__(self) -> int:
+        return hash(self.to_json())
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "promise": self.promise.to_dict(),
+            "sentence": self.promise.sentence(),
+            "neighbours": self.neighbours,
+            "unit": self.unit,
+            "mechanism": self.mechanism,
+            "parameters": dict(self.parameters),
+            "source": self.source,
+            "assumptions": list(self.assumptions),
+            "does_not_promise": list(self.does_not_promise),
+            "schema_hash": self.schema_hash,
+            "version": self.version,
+        }
+
+    def to_json(self) -> str:
+        """One canonical JSON object: the same certificate gives the same text."""
+        return json.dumps(self.to_dict(), sort_keys=True, ensure_ascii=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> Certificate:
+        """The certificate written by `to_json`; anything else is refused."""
+        try:
+            given = json.loads(text)
+            values = dict(given)
+            values.pop("sentence")
+            values["promise"] = promise_from(values["promise"])
+            for name in ("assumptions", "does_not_promise"):
+                values[name] = tuple(values[name])
+            certificate = cls(**values)
+        except (ValueError, TypeError, KeyError) as error:
+            if isinstance(error, InvalidArgument):
+                raise
+            raise refuse("privacy.not-a-certificate") from None
+        told = certificate.to_dict()
+        if given["sentence"] in certificate.promise.former_sentences:
+            told["sentence"] = given["sentence"]
+        if told != given:
+            raise refuse("privacy.certificate-changed")
+        return certificate
+
+    def _lines(self) -> list[tuple[str, str]]:
+        lines = [
+            ("Promise", str(self.promise)),
+            ("", self.promise.sentence()),
+            ("To whom", f"unit = {self.unit}, neighbours = {self.neighbours}"),
+            ("Mechanism", self.mechanism),
+            *((name, value) for name, value in self.parameters.items()),
+            ("Source", self.source),
+            *((_ASSUMED, text) for text in self.assumptions),
+            *((_NOT_PROMISED, text) for text in self.does_not_promise),
+            ("Schema", _in_short(self.schema_hash)),
+            ("Tenue", self.version),
+        ]
+        return [(name, value) for name, value in lines if value]
+
+    def __str__(self) -> str:
+        lines = self._lines()
+        width = max(len(name) for name, _ in lines)
+        shown, before = [], ""
+        for name, value in lines:
+            title = "" if name == before else name
+            bullet = "* " if name in _LISTS else ""
+            shown.append(hanging(value, f"{title:<{width}}  {bullet}"))
+            before = name or before
+        return "\n".join(shown)
+
+    def to_html(self) -> str:
+        """A self-contained HTML fragment; every value is escaped."""
+        rows = html_facts(self._lines())
+        return f"<table class='tenue-certificate'><tbody>{rows}</tbody></table>"
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
+
+
+def _in_short(schema_hash: str) -> str:
+    _, colon, code = schema_hash.rpartition(":")
+    return f"sealed {code[:16]}" if colon else code[:16]
+
+
+def certify(
+    promise: Promise,
+    table: Described,
+    mechanism: str,
+    parameters: Mapping[str, str],
+    source: Iterable[str],
+    assumptions: Iterable[str],
+    does_not_promise: Iterable[str],
+    seal: str = "",
+) -> Certificate:
+    """The one way to make a certificate: parameters without a value are left out, and a source or
+    a sentence that is given twice is said once.
+
+    Parameters
+        table: whom it is about.
+        source: where each part of the mechanism is proved.
+        seal: by which schema, as the ledger seals it; empty if there is none.
+    """
+    return Certificate(
+        promise=promise,
+        neighbours=checked_neighbours(table.neighbours),
+        unit=table.unit,
+        mechanism=mechanism,
+        parameters={name: value for name, value in parameters.items() if value},
+        source="; ".join(dict.fromkeys(source)),
+        assumptions=tuple(dict.fromkeys(assumptions)),
+        does_not_promise=tuple(dict.fromkeys(does_not_promise)),
+        schema_hash=seal,
+        version=VERSION,
+    )

@@ -1,0 +1,289 @@
+"""A column as it is recoded: values in one fixed order, of which a run becomes one text.
+
+Every value has a code, its place in the order of the declared domain. A recoded value stands for a
+run of codes, from low to high. Nothing here but `codes` was read from rows.
+"""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from ...evaluate.one_table.cell_equality import word_codes
+from ...evaluate.one_table.interval_values import anything, interval, names_of, one_of
+from ...schema import Boolean, Bounded, Category
+from ...taxonomy.tree import Tree
+from ..table.cells import Cells, Numbers
+from .split import Offer, Tally, by_children, halved
+
+if TYPE_CHECKING:
+    import pyarrow
+
+
+Run = tuple[Numbers, Numbers]
+"""The low and the high end of each of several runs of codes."""
+
+MOST_LEVELS = 8
+"""Into so many levels a domain of numbers is divided, if the holder states no widths."""
+
+_UNIT = 30
+_BITS = 32
+
+
+@dataclass(frozen=True, eq=False)
+class Scale(abc.ABC):
+    """One quasi-identifier.
+
+    cells: its values, none of which is missing.
+    """
+
+    cells: Cells
+
+    @property
+    def name(self) -> str:
+        return self.cells.name
+
+    @property
+    @abc.abstractmethod
+    def codes(self) -> Numbers:
+        """The code of each row's value."""
+
+    @property
+    @abc.abstractmethod
+    def whole(self) -> int:
+        """The penalty of the whole domain."""
+
+    @abc.abstractmethod
+    def penalty(self, low: Numbers, high: Numbers) -> Numbers:
+        """How much of the domain each run is, of `whole`; 0 if it is one value."""
+
+    @abc.abstractmethod
+    def texts(self, low: Numbers, high: Numbers) -> list[str]:
+        """How each run is written; different for different runs."""
+
+    @abc.abstractmethod
+    def centres(self, low: Numbers, high: Numbers) -> Cells:
+        """What stands for each run where a value is needed, as in the measure of a risk."""
+
+    @abc.abstractmethod
+    def levels(self, codes: Numbers, widths: Sequence[int] = ()) -> list[Run]:
+        """The run of each of these codes on every level, from the value itself to everything.
+
+        Guarantee
+            A function of the schema and the stated widths. Runs of a level do not overlap, and each
+            lies in one run of the next level.
+        """
+
+    in_two: ClassVar[bool] = True
+    """Whether groups are split into low and high values."""
+
+    def offer(self, tally: Tally, k: int) -> Offer:
+        """How groups would be split by this column."""
+        return halved(tally, k, self.share)
+
+    def share(self, low: Numbers, high: Numbers) -> Numbers:
+        """The penalty of each run over that of the whole, in whole parts of 2^30, rounded down."""
+        shift = max(self.whole.bit_length() - _BITS, 0)
+        found: Numbers = ((self.penalty(low, high) >> shift) << _UNIT) // (self.whole >> shift)
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class Line(Scale):
+    """Numbers, dates and datetimes: codes are grid steps above the low bound."""
+
+    @cached_property
+    def codes(self) -> Numbers:
+        return self.cells.numbers - self.cells.first
+
+    @property
+    def whole(self) -> int:
+        return max(self._column.steps, 1)
+
+    @property
+    def _column(self) -> Bounded:
+        assert isinstance(self.cells.column, Bounded)  # noqa: S101 - as `scale_of` made it
+        return self.cells.column
+
+    def penalty(self, low: Numbers, high: Numbers) -> Numbers:
+        return high - low
+
+    def texts(self, low: Numbers, high: Numbers) -> list[str]:
+        value = self._column.from_steps
+        ends = zip(low.tolist(), high.tolist(), strict=True)
+        return [interval(value(one), value(other)) for one, other in ends]
+
+    def centres(self, low: Numbers, high: Numbers) -> Cells:
+        middle = low + (high - low) // 2 + self.cells.first
+        return replace(self.cells, numbers=middle, present=np.ones(low.size, np.bool_))
+
+    def levels(self, codes: Numbers, widths: Sequence[int] = ()) -> list[Run]:
+        top = self._column.steps
+        steps = widths or _doubled(top + 1)
+        runs = [(codes, codes)]
+        for width in steps:
+            low = codes // width * width
+            runs.append((low, np.minimum(low + (width - 1), top)))
+        return [*runs, (np.zeros_like(codes), np.full_like(codes, top))]
+
+
+@dataclass(frozen=True, eq=False)
+class Flat(Scale):
+    """Categories without a taxonomy, and booleans: codes are places in the declared order."""
+
+    @cached_property
+    def codes(self) -> Numbers:
+        return self._code_of[self.cells.numbers]
+
+    @cached_property
+    def _names(self) -> tuple[str, ...]:
+        """One name of each category: those that are only written differently are one."""
+        first = np.unique(self._code_of, return_index=True)[1]
+        names = names_of(self.cells.column)
+        return tuple(names[place] for place in first.tolist())
+
+    @cached_property
+    def _code_of(self) -> Numbers:
+        if isinstance(self.cells.column, Boolean):
+            return np.arange(2)
+        import pyarrow
+
+        words = word_codes(pyarrow.array(self.cells.labels), self.cells.column)
+        _, first, which = np.unique(words, return_index=True, return_inverse=True)
+        order = np.argsort(np.argsort(first))
+        codes: Numbers = order[which.reshape(-1)].astype(np.int64)
+        return codes
+
+    @property
+    def whole(self) -> int:
+        return len(self._names)
+
+    def penalty(self, low: Numbers, high: Numbers) -> Numbers:
+        return np.where(high > low, high - low + 1, 0)
+
+    def texts(self, low: Numbers, high: Numbers) -> list[str]:
+        names, known = self._names, names_of(self.cells.column)
+        every = anything(known)
+        ends = zip(low.tolist(), high.tolist(), strict=True)
+        return [
+            every if other - one + 1 == len(names) > 1 else one_of(names[one : other + 1], known)
+            for one, other in ends
+        ]
+
+    def centres(self, low: Numbers, high: Numbers) -> Cells:
+        column, one = self.cells.column, low == high
+        if not isinstance(column, Category):
+            return replace(self.cells, numbers=low, present=one)
+        labels = (*self._names, column.taxonomy.root)
+        numbers = np.where(one, low, len(self._names))
+        return replace(self.cells, numbers=numbers, present=np.ones_like(one), labels=labels)
+
+    def levels(self, codes: Numbers, widths: Sequence[int] = ()) -> list[Run]:
+        return [(codes, codes), (np.zeros_like(codes), np.full_like(codes, self.whole - 1))]
+
+
+@dataclass(frozen=True, eq=False)
+class Covered(Scale):
+    """Categories with a taxonomy: codes are its leaves, and a run is the concept that covers it."""
+
+    in_two = False
+
+    @cached_property
+    def tree(self) -> Tree:
+        return Tree.of(self._column.taxonomy)
+
+    @property
+    def _column(self) -> Category:
+        assert isinstance(self.cells.column, Category)  # noqa: S101 - as `scale_of` made it
+        return self.cells.column
+
+    @cached_property
+    def codes(self) -> Numbers:
+        leaves = np.array([self.tree.leaf_of[label] for label in self.cells.labels], np.int64)
+        return leaves[self.cells.numbers]
+
+    @property
+    def whole(self) -> int:
+        return self.tree.leaves
+
+    def penalty(self, low: Numbers, high: Numbers) -> Numbers:
+        found = self.tree.covering(low, high)
+        covered = self.tree.last[found] - self.tree.first[found] + 1
+        return np.where(high > low, covered, 0)
+
+    def texts(self, low: Numbers, high: Numbers) -> list[str]:
+        names = self.tree.names
+        return [names[concept] for concept in self.tree.covering(low, high).tolist()]
+
+    def centres(self, low: Numbers, high: Numbers) -> Cells:
+        # its name without the mark that sets it apart from the category of the same name
+        known = {*self._column.taxonomy.concepts, *self._column.categories}
+        names = tuple(name if name in known else name.rstrip("*") for name in self.tree.names)
+        found = self.tree.covering(low, high)
+        return replace(self.cells, numbers=found, present=np.ones(low.size, np.bool_), labels=names)
+
+    def levels(self, codes: Numbers, widths: Sequence[int] = ()) -> list[Run]:
+        runs = []
+        for depth in range(self.tree.depth, -1, -1):
+            concept = self.tree.lines[codes, depth]
+            runs.append((self.tree.first[concept], self.tree.last[concept]))
+        return runs
+
+    def offer(self, tally: Tally, k: int) -> Offer:
+        return by_children(tally, k, self.share, self.tree)
+
+
+def scale_of(cells: Cells) -> Scale:
+    """The scale of a column."""
+    column = cells.column
+    if isinstance(column, Bounded):
+        return Line(cells)
+    if isinstance(column, Category) and not isinstance(column.stated, tuple):
+        return Covered(cells)
+    return Flat(cells)
+
+
+def _doubled(values: int) -> list[int]:
+    """Widths that grow by one power of two, in as few steps as `MOST_LEVELS` leaves room for."""
+    factor = 2
+    while factor ** (MOST_LEVELS - 1) < values:
+        factor *= 2
+    widths, width = [], factor
+    while width < values:
+        widths.append(width)
+        width *= factor
+    return widths
+
+
+# -- A recoded column as it leaves: the text of each row's group -----------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Recoded(Cells):
+    """The texts of one column: its numbers are groups, its labels what is written for them."""
+
+    def to_arrow(self) -> pyarrow.Array:
+        """Text, whatever type the source had: how it is stored says nothing of rows."""
+        import pyarrow as pa
+
+        return pa.array(self.labels, pa.string()).take(pa.array(self.numbers))
+
+
+def recoded(scale: Scale, run: Run, labels: Numbers) -> Recoded:
+    """The column with the text of each row's group instead of the row's own value."""
+    ends, which = np.unique(np.stack(run), axis=1, return_inverse=True)
+    texts = tuple(scale.texts(ends[0], ends[1]))
+    cells = scale.cells
+    present = np.ones(labels.size, np.bool_)
+    return Recoded(cells.column, which.reshape(-1)[labels], present, None, texts)
+
+
+def centred(scale: Scale, run: Run, labels: Numbers) -> Cells:
+    """The column with what stands for each row's group where a value is needed."""
+    made = scale.centres(*run)
+    return replace(made, numbers=made.numbers[labels], present=made.present[labels])

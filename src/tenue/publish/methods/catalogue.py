@@ -1,0 +1,119 @@
+"""The methods by name, and `publish` called with the options of the method that is named."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any, ParamSpec, TypedDict, TypeVar
+
+from ...arguments import check_call
+from ...errors import refuse
+from ...schema import Schema
+from .anatomy import Anatomy
+from .contract import Method, check_roles, one_of
+from .generalise import Generalise
+from .microaggregate import Microaggregate
+from .private import Private
+from .swap import Swap
+from .t_close import TClose
+
+METHODS: dict[str, type[Method]] = {
+    kind.name: kind for kind in (Microaggregate, Swap, Generalise, Anatomy, TClose, Private)
+}
+"""Whoever adds a method adds it here."""
+
+Parameters = dict[str, inspect.Parameter]
+
+
+class Options(TypedDict, total=False):
+    """The options of all methods, as editors and type checkers know them.
+
+    A method declares its options in `read`, with their defaults; `tests/test_options.py` compares.
+    """
+
+    k: int | Mapping[str, int]
+    by: str | None
+    l: int | None
+    t: object
+    gamma: object
+    memory: int | None
+    suppress: object
+    minimise: str | None
+    widths: Mapping[str, Sequence[object]] | None
+    groups: str
+    epsilon: Any
+
+
+_FOR_INSTANCE = {"k": 5, "epsilon": 1, "t": 2}
+_OPTIONAL = inspect.Parameter("optional", inspect.Parameter.KEYWORD_ONLY, default=None)
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def chosen_method(
+    schema: Schema, method: object, *, override: object = (), **options: Any
+) -> Method:
+    """The method that was asked for; refused if it is none, or does not suit the schema."""
+    kind = METHODS[one_of(method, "method", METHODS)]
+    if kind.named_roles:
+        check_roles(schema)
+    return kind.read(schema, override, **options)
+
+
+def options_of(kinds: Collection[type[Method]]) -> Parameters:
+    """The options of these methods; one that not every method needs need not be given."""
+    found: Parameters = {}
+    each = [inspect.signature(kind.read).parameters for kind in kinds]
+    for name, option in (pair for parameters in each for pair in parameters.items()):
+        if option.kind is option.KEYWORD_ONLY:
+            found.setdefault(name, option)
+    for name, option in found.items():
+        needed = [one.get(name, _OPTIONAL).default is option.empty for one in each]
+        if any(needed) and not all(needed):
+            found[name] = option.replace(default=None)
+    return found
+
+
+def takes_options(function: Callable[P, R]) -> Callable[P, R]:
+    """Gives a function of `method` and `**options` the options of all methods as its parameters.
+
+    A call is refused if an option is none of the method that it names.
+    """
+    plain = inspect.signature(function)
+
+    def signature(options: Parameters) -> inspect.Signature:
+        parameters = []
+        for parameter in plain.parameters.values():
+            if parameter.kind is not parameter.VAR_KEYWORD:
+                parameters.append(parameter)
+            if parameter.name == "method":
+                parameters += options.values()
+        return plain.replace(parameters=parameters)
+
+    @functools.wraps(function)
+    def call(*args: P.args, **given: P.kwargs) -> R:
+        name = given.get("method")
+        known = options_of(METHODS.values())
+        taken = options_of([METHODS[name]]) if isinstance(name, str) and name in METHODS else known
+        listed = ", ".join(f"`{one}`" for one in taken) or "no options"
+        for option in given:
+            if option in known and option not in taken:
+                raise refuse(
+                    "publish.foreign-method-option", option=option, method=name, taken=listed
+                )
+        for option, how in taken.items():
+            if how.default is how.empty and option not in given:
+                add = f"{option}={_FOR_INSTANCE.get(option, '...')}"
+                raise refuse(
+                    "publish.method-option-missing",
+                    option=option,
+                    method=name,
+                    taken=listed,
+                    add=add,
+                )
+        check_call(function, signature(taken), args, given)
+        return function(*args, **given)
+
+    call.__signature__ = signature(options_of(METHODS.values()))  # type: ignore[attr-defined]
+    return call

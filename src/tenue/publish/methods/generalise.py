@@ -1,0 +1,391 @@
+"""Generalisation: quasi-identifiers become less precise, and stay true.
+
+Numbers and dates become intervals, categories concepts that cover them. What is published of a row
+holds of it; how much is left open is as little as the promise allows, by a public method, and that
+is what an intruder can use: whoever runs the method on tables that fit the release can rule out
+those that give another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+
+from ...arguments import above_zero, exact
+from ...errors import Fault, nearest, refuse
+from ...noise.source import Source
+from ...privacy import KAnonymity
+from ...schema import Bounded, Category, Column, Schema
+from ...text import exactly, many, shortly
+from ..assessment import Assessment, Step, assessed, measured_groups
+from ..generalise.full_domain import (
+    MEASURES,
+    Lattice,
+    PublishedClasses,
+    average_class_size,
+    discernibility,
+    full_domain,
+    ncp,
+)
+from ..generalise.hierarchy import Run, Scale, centred, recoded, scale_of
+from ..generalise.mondrian import OUT, multidimensional, runs_of, split_in_passes, suppressed
+from ..generalise.privacy_condition import Need, Secret
+from ..table.cells import Cells, Numbers
+from ..table.input_table import Original, Validated
+from .contract import Look, Made, Published, one_of, sizes_counted
+from .groups import (
+    DISCLOSED,
+    EVERY,
+    NOT_PRIVACY,
+    TWICE,
+    Grouped,
+    GroupWay,
+    homogeneous_steps,
+    places,
+)
+from .microaggregate import AS_THEY_ARE
+from .permuted_columns import among_look_alikes
+from .streamed import by_group, check_of, finished, labelled, prepared
+
+
+class Survivors(NamedTuple):
+    """How much whoever reruns the method cannot rule out; `tests/attacks` measures it.
+
+    tables: of all tables of 12 rows with one number of six values that fit a release with k = 3,
+        the share that gives it, on average.
+    assignments: of all ways in which the values of a yes-or-no column may belong to 12 people whose
+        quasi-identifiers are known, the share that gives the release with k = 3 and l = 2, on
+        average over all values; of three such tables the one with the least.
+    """
+
+    tables: str
+    assignments: str
+
+
+SURVIVORS = {
+    "multidimensional": Survivors("30.9 %", "80.5 %"),
+    "full-domain": Survivors("34.3 %", "74.5 %"),
+}
+
+MINIMAL = (
+    "No more was generalised than the promise asks for, by a public method. Whoever runs it on all "
+    "tables that fit a release rules out those that give another (minimality and downcoding "
+    "attacks), and may so learn more of a row than is written there. Of all tables of 12 rows with "
+    "one number of six values, {left} of those that fit a release with k = 3 are left on average."
+)
+ENDS = (
+    "The ends of an interval are values of its group: somebody in it has each of them. Likewise a "
+    "concept is the lowest that covers its group."
+)
+LOOKED = (
+    "How far a group was split depended on its confidential values, for {asked}. Whoever knows the "
+    "quasi-identifiers of a group can tell that a finer one lacked it: with a small l that can be "
+    "the one value which they share. In tables of 12 rows with l = 2 that left {left} of the ways "
+    "in which values may belong to people."
+)
+LEFT_OUT = (
+    "Completeness: up to {share} of the rows were left out because they are rare. That a person is "
+    "rare may be told by it, and whoever knows how many rows there were knows how many were."
+)
+MIDDLE = (
+    "A recoded number or date was taken for the middle of its interval, a category for the concept "
+    "that is written; risk and utility are measured by that."
+)
+
+SPLIT, LEVELS = "multidimensional", "full-domain"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Generalise(Grouped):
+    """Every combination of quasi-identifiers, recoded truthfully, is shared by at least k units.
+
+    suppress: which share of the rows may be left out.
+    minimise: which loss is least among all levels.
+    widths: of some numbers and dates the widths of their intervals, in grid steps.
+
+    Source
+        LeFevre, DeWitt and Ramakrishnan 2005 and 2006; Samarati 2001.
+    """
+
+    name = "generalise"
+    step = "recode"
+    ways: ClassVar[dict[str, GroupWay]] = {
+        SPLIT: GroupWay(
+            "generalisation: groups split as far as k allows, each recoded by what covers it",
+            "LeFevre, DeWitt and Ramakrishnan 2006 (Mondrian)",
+            in_order=True,
+        ),
+        LEVELS: GroupWay(
+            "generalisation: one level for each column, those that lose least of all that keep k",
+            "Samarati 2001; LeFevre, DeWitt and Ramakrishnan 2005 (Incognito)",
+        ),
+    }
+
+    suppress: Fraction = Fraction(0)
+    minimise: str = next(iter(MEASURES))
+    widths: Mapping[str, Sequence[int]] = field(default_factory=dict)
+
+    @classmethod
+    def read(  # type: ignore[override]  # it has options of its own, and no gain factor
+        cls,
+        schema: Schema,
+        override: object,
+        *,
+        k: int,
+        by: str | None = None,
+        l: int | None = None,
+        t: object = None,
+        suppress: object = 0,
+        minimise: str | None = None,
+        widths: Mapping[str, Sequence[object]] | None = None,
+        memory: int | None = None,
+    ) -> Self:
+        made = super().read(schema, override, k=k, by=by, l=l, t=t, memory=memory)
+        for option, given in (("minimise", minimise), ("widths", widths)):
+            if given is not None and made.by != LEVELS:
+                raise refuse("publish.full-domain-option", option=option)
+        share = _share(suppress)
+        made = replace(made, suppress=share)
+        if memory is not None and not made.passable:
+            label = f"{made.label} with l, t or suppress"
+            raise refuse("publish.memory-with-whole-table", label=label)
+        return replace(
+            made,
+            minimise=made.minimise if minimise is None else one_of(minimise, "minimise", MEASURES),
+            widths={} if widths is None else made.steps_of(widths),
+        )
+
+    @property
+    def passable(self) -> bool:
+        held = self.suppress or self.l is not None or self.t is not None
+        return super().passable and not held
+
+    def steps_of(self, widths: object) -> Mapping[str, Sequence[int]]:
+        """The stated widths in grid steps; refused if they do not nest, or are of other columns."""
+        if not isinstance(widths, Mapping):
+            raise refuse("publish.widths-not-a-mapping", type=type(widths).__name__)
+        known = {
+            name.lower(): self.schema.columns[name]
+            for name in self.quasi
+            if isinstance(self.schema.columns[name], Bounded)
+        }
+        found = {}
+        for name, given in widths.items():
+            column = known.get(str(name).lower())
+            if not isinstance(column, Bounded):
+                near = nearest(str(name), [one.name for one in known.values()])
+                raise refuse("publish.widths-column-unknown", column=name, nearest=near)
+            found[column.name] = _nested(column, given)
+        return found
+
+    @property
+    def compared(self) -> tuple[str, ...]:
+        return self.quasi
+
+    @property
+    def changed(self) -> tuple[str, ...]:
+        return self.quasi
+
+    # -- the table ---------------------------------------------------------------------------------
+
+    def publish(self, original: Original, source: Source) -> Published:
+        scales = [scale_of(original.cells[name]) for name in self.quasi]
+        need = self._need(original)
+        need.check_reachable()
+        labels, runs = self._grouped(scales, need)
+        rows = np.flatnonzero(labels != OUT)
+        kept, labels = original.take(rows), labels[rows]
+        self.check_homogeneous(kept, dict.fromkeys(self.confidential, labels))
+        pairs = list(zip(scales, runs, strict=True))
+        texts = {scale.name: recoded(scale, run, labels) for scale, run in pairs}
+        return Published(
+            {**kept.cells, **texts},
+            {EVERY: labels},
+            centres={scale.name: centred(scale, run, labels) for scale, run in pairs},
+            rows=rows,
+            steps=tuple(self._lost(pairs, np.bincount(labels), original.size - kept.size)),
+        )
+
+    def stream(
+        self, table: Validated, source: Source, tell: Callable[[str], None], look: Look
+    ) -> Made:
+        with prepared(self, table, self.room_for_rows, tell, look) as found:
+            tell(self.step)
+            scales = [_without_rows(found.coding.column(name)) for name in self.quasi]
+            codes = _codes(scales, found.coding.places(self.quasi))
+            sizes = [found.coding.sizes[j] for j in found.coding.places(self.quasi)]
+            with found.passes.map(codes, sizes) as coded:
+                groups = split_in_passes(coded, scales, sizes, self.least)
+            many_groups = np.arange(groups.sizes.size)
+            pairs = list(zip(scales, groups.runs, strict=True))
+            texts = {one.name: recoded(one, run, many_groups) for one, run in pairs}
+            centres = {one.name: centred(one, run, many_groups) for one, run in pairs}
+            width = len(found.coding.columns)
+            labels, places = groups.labels, dict.fromkeys(texts, width)
+            with labelled(found, lambda rows: [labels(codes(rows))], [groups.sizes.size]) as after:
+                alone = check_of(self, found, after, lambda rows: [rows[:, width]])
+                self.check_alone(alone)
+                shown = [one.numbers for one in texts.values()]
+                check = check_of(
+                    self, found, after, lambda rows: [one[rows[:, width]] for one in shown]
+                )
+                if check is None or alone is None or check.k < self.least:
+                    raise Fault("a release was about to leave without what it promises")
+                return finished(
+                    self,
+                    found,
+                    after,
+                    by_group(found.coding, texts, places),
+                    check,
+                    source,
+                    tell,
+                    steps=[
+                        *homogeneous_steps(alone, groups.sizes),
+                        *self._lost(pairs, groups.sizes, 0),
+                    ],
+                    sizes=sizes_counted({EVERY: groups.sizes}),
+                    centres=by_group(found.coding, centres, places),
+                )
+
+    def _grouped(self, scales: Sequence[Scale], need: Need) -> tuple[Numbers, list[Run]]:
+        """The class of each row, `OUT` of those left out, and of each column the run of each."""
+        most = int(self.suppress * scales[0].codes.size)
+        if self.by == SPLIT:
+            labels = suppressed(scales, multidimensional(scales, need), need, most)
+            stay = np.flatnonzero(labels != OUT)
+            return labels, [runs_of(scale, labels, stay) for scale in scales]
+        lattice = Lattice.of(scales, [self.widths.get(scale.name, ()) for scale in scales])
+        found = full_domain(lattice, need, MEASURES[self.minimise], most)
+        classes, first = np.unique(found.labels, return_index=True)
+        first = first[classes != OUT]
+        runs = []
+        for ladder, level in zip(lattice.ladders, found.levels, strict=True):
+            low, high = ladder.runs[level]
+            runs.append((low[ladder.ranks[first]], high[ladder.ranks[first]]))
+        return found.labels, runs
+
+    def _need(self, original: Original) -> Need:
+        asked = self.l is not None or self.t is not None
+        confidential = [
+            Secret(name, places(cells), not isinstance(cells.column, Category))
+            for name, cells in ((name, original.cells[name]) for name in self.grown)
+            if asked
+        ]
+        return Need(self.least, self.l, self.t, confidential, original.persons)
+
+    def _lost(self, pairs: Sequence[tuple[Scale, Run]], sizes: Numbers, out: int) -> Iterator[Step]:
+        if self.suppress:
+            share, rows = exactly(self.suppress), many(int(sizes.sum()) + out, "row")
+            yield Step("suppressed", f"{out} of {rows}; {share} of them at most")
+        penalties = [(scale.penalty(*run), scale.whole) for scale, run in pairs]
+        classes = PublishedClasses(sizes, penalties, out)
+        size = average_class_size(classes) / self.least
+        yield Step(
+            "loss",
+            f"NCP {shortly(float(ncp(classes)))} (0 is nothing, 1 everything), average class size "
+            f"{shortly(float(size))} times k (1 is best), discernibility "
+            f"{int(discernibility(classes)):,} (smaller is better)",
+        )
+
+    def verify(self, table: Any, persons: Numbers | None) -> None:
+        self.measure_again(table, persons)
+
+    def assess(
+        self, before: Any, after: Any, source: Source, original: Original, made: Published
+    ) -> Assessment:
+        """By the middles of intervals; k, l and t by what is written."""
+        middle = after
+        for name, cells in made.centres.items():
+            place = middle.schema.get_field_index(name)
+            middle = middle.set_column(place, name, cells.to_arrow())
+        found = assessed(before, middle, self.schema, source, original.persons, self.explained)
+        found = measured_groups(found, after, self.schema, original.persons)
+        return among_look_alikes(self, found, original, made, source)
+
+    # -- the certificate ---------------------------------------------------------------------------
+
+    @property
+    def promise(self) -> KAnonymity:
+        return KAnonymity(self.least)
+
+    @property
+    def parameters(self) -> dict[str, str]:
+        found = super().parameters
+        if self.suppress:
+            found["suppress"] = f"at most {exactly(self.suppress)} of the rows"
+        if self.by == LEVELS:
+            found["minimise"] = self.minimise
+        for name, steps in self.widths.items():
+            column = self.schema.columns[name]
+            assert isinstance(column, Bounded)  # noqa: S101 - as `steps_of` found it
+            told = ", ".join(exactly(column.grid * step) for step in steps)
+            found[f"widths of {name}"] = told
+        return found
+
+    @property
+    def limits(self) -> list[str]:
+        asked = [name for name, given in (("l", self.l), ("t", self.t)) if given is not None]
+        left = SURVIVORS[self.by]
+        limits = [NOT_PRIVACY, TWICE, DISCLOSED, MINIMAL.format(left=left.tables)]
+        limits += [ENDS] if self.by == SPLIT else []
+        if asked:
+            limits.append(LOOKED.format(asked=" and ".join(asked), left=left.assignments))
+        if self.suppress:
+            limits.append(LEFT_OUT.format(share=exactly(self.suppress)))
+        return [*limits, AS_THEY_ARE]
+
+    def remarks(self) -> tuple[str, ...]:
+        return (MIDDLE,)
+
+
+def _without_rows(column: Column) -> Scale:
+    nothing = np.zeros(0, np.int64)
+    return scale_of(Cells(column, nothing, nothing.astype(np.bool_), None))
+
+
+def _codes(scales: Sequence[Scale], places: Sequence[int]) -> Callable[[Numbers], Numbers]:
+    """The code of each quasi-identifier, of rows as they are kept; none is missing."""
+    known: list[Numbers | None] = []
+    for scale in scales:
+        cells = scale.cells
+        every = None
+        if not isinstance(cells.column, Bounded):
+            numbers = np.arange(cells.last + 1)
+            full = replace(cells, numbers=numbers, present=np.ones(numbers.size, np.bool_))
+            every = scale_of(full).codes
+        known.append(every)
+
+    def codes(rows: Numbers) -> Numbers:
+        found = [
+            rows[:, place] - 1 if every is None else every[rows[:, place] - 1]
+            for place, every in zip(places, known, strict=True)
+        ]
+        return np.stack(found, axis=1)
+
+    return codes
+
+
+def _share(given: object) -> Fraction:
+    value = exact(given, "suppress")
+    if not 0 <= value < 1:
+        raise refuse("publish.suppress-out-of-range", suppress=given)
+    return value
+
+
+def _nested(column: Bounded, given: object) -> list[int]:
+    """Widths in grid steps, each a multiple of the one before."""
+    if isinstance(given, str) or not isinstance(given, Sequence) or not given:
+        raise refuse("publish.widths-not-a-list", column=column.name)
+    steps = []
+    before = 1
+    for width in given:
+        size = above_zero(width, f"widths[{column.name}]") / column.grid
+        if size.denominator > 1 or size % before or size == before or size > column.steps:
+            raise refuse("publish.widths-not-nested", column=column.name, width=width)
+        before = int(size)
+        steps.append(before)
+    return steps

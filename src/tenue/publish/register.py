@@ -1,0 +1,441 @@
+"""How a release leaves: registered once, then handed out or given its name on the disk.
+
+It leaves when its table is first handed out or saved (`departure`), not when it is made.
+
+A second release of the same table is refused unless insisted on. A table is known by its name, and
+as far as `mark` says by its rows under any other name. Nothing leaves unregistered. What was
+registered and then could not leave is recorded as withdrawn, so that the next attempt is not
+refused as a second release.
+
+Guarantee
+    To make a release registers nothing. Whatever hands out a table asks here first; the first who
+    asks has it registered, others wait for that, and where it is refused nothing is handed out.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, Self
+
+from ..ask.belief.check_prior import unit_in_words
+from ..ask.belief.protocol import allow_without_protocol
+from ..errors import Fault, OverBudget, Refused, refuse
+from ..ledger import digest
+from ..ledger.composition import charge
+from ..ledger.contract import Ledger
+from ..ledger.locate import NOWHERE, Place, Where, ledger_place
+from ..privacy import Certificate, checked_neighbours
+from ..privacy.loss import decimal
+from ..schema import Schema
+from .methods.contract import SECOND, Method
+from .save import Draft, Report, write_release
+from .table.parquet_output import WrittenTable
+
+HOLDER = "holder"
+"""Who pays for a release that has a price."""
+_LOST = "the files could not be given their name"
+
+
+class Register:
+    """The ledger of a release. One whose file is not there yet is made when it is needed, so that a
+    refusal leaves nothing behind. One that was opened here is closed with the last `with`, and
+    opened again if the release leaves later.
+    """
+
+    def __init__(
+        self, ledger: Ledger | None, where: Where | None = None, place: Place = NOWHERE
+    ) -> None:
+        self._ledger, self._where, self._place = ledger, where, place
+        self._used = 0
+
+    def __enter__(self) -> Self:
+        self._used += 1
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._used -= 1
+        if not self._used and self._where is not None and self._ledger is not None:
+            self._ledger.close()
+            self._ledger = None
+
+    @property
+    def path(self) -> Path | None:
+        """The ledger's file, if it is kept in one."""
+        if self._ledger is not None:
+            return self._ledger.path
+        return self._where if isinstance(self._where, Path) else None
+
+    @property
+    def known(self) -> Ledger | None:
+        """The ledger; None as long as there is none, so that nothing is in it."""
+        where = self._where
+        if self._ledger is None and (isinstance(where, str) or (where and where.exists())):
+            return self.made()
+        return self._ledger
+
+    def made(self) -> Ledger:
+        """The ledger, its file made if it must be."""
+        if self._ledger is None:
+            if self._where is None:
+                raise Fault("there is neither a ledger nor a path for one")
+            self._ledger = self._place.open(self._where)
+        return self._ledger
+
+
+def given_register(given: object, place: Place) -> Register | None:
+    """The register to be used; None for none.
+
+    Parameters
+        given: a ledger, the path of its file or its address; False for none; None for the one of
+            its place, or for none if schema and table are in no file.
+    """
+    if isinstance(given, Ledger):
+        return Register(given)
+    where = ledger_place(given, place, optional=True)
+    return None if where is None else Register(None, where, place)
+
+
+def check_first(ledger: Ledger, method: Method) -> None:
+    """Refuses a second release before a row is read; `register` refuses it again, atomically."""
+    name = ledger.known_as(method.schema.name)
+    if name not in ledger.datasets() or SECOND in method.override:
+        return
+    if ledger.balance(name).releases:
+        raise refuse("publish.table-released-before", name=name)
+
+
+def check_rows(ledger: Ledger, method: Method, marks: Sequence[str]) -> None:
+    """Refuses rows that were released under another name, before the work is done."""
+    earlier = ledger.released_before(marks)
+    if earlier is None or SECOND in method.override:
+        return
+    raise refuse("publish.rows-released-before", earlier=earlier, name=method.schema.name)
+
+
+def check_known(books: Register, method: Method, marks: Sequence[str]) -> None:
+    """The same, where the ledger may not be there yet: then it knows nothing."""
+    if books.known is not None:
+        check_rows(books.known, method, marks)
+
+
+def register(
+    ledger: Ledger, method: Method, digest: str, marks: Sequence[str] = (), *, draft: bool = False
+) -> int:
+    """Records the release durably; returns the number of its entry.
+
+    A draft may still be withdrawn, by the same ledger object.
+    """
+    return ledger.register_release(
+        _opened_dataset(ledger, method.schema),
+        digest,
+        method=method.label,
+        override=SECOND in method.override,
+        marks=marks,
+        draft=draft,
+    )
+
+
+def check_payable(method: Method) -> None:
+    """Refuses a price that nothing could be debited for, whatever has been spent."""
+    allow_without_protocol(method.schema, "publish")
+    if method.schema.budget is None:
+        raise refuse("ask.budget-missing", name=method.schema.name)
+
+
+@contextmanager
+def paid(books: Register | None, method: Method) -> Iterator[None]:
+    """Debits the method's price before a row is read; it stays spent if no release comes of it."""
+    if not method.price:
+        yield
+        return
+    if books is None:
+        raise refuse("publish.priced-method-without-ledger", method=method.name)
+    check_payable(method)
+    ledger = books.made()
+    name = _opened_dataset(ledger, method.schema, spending=True)
+    neighbours = checked_neighbours(method.schema.neighbours)
+    cost = charge(method.price, neighbours)
+    asked = f"publish {method.label}"
+    try:
+        reservation = ledger.reserve(name, HOLDER, cost, None, digest(asked), asked=asked)
+    except OverBudget as over:
+        raise _over_budget(name, method.price.epsilon, over) from None
+    try:
+        yield
+        ledger.commit(reservation, b"released")
+    except BaseException:
+        with suppress(Refused, Fault):  # what went wrong first is what is said
+            ledger.abandon(reservation, "no release")
+        raise
+
+
+def _over_budget(name: str, price: Fraction, over: OverBudget) -> Refused:
+    """The ledger's refusal, in the words of those who publish."""
+    left = Fraction(str(over.facts["remaining"]))
+    quota = over.facts["limit"] == "analyst"
+    whose = "the holder's own quota, `per_analyst`" if quota else "the table's budget"
+    again = "Hand out an earlier release again"
+    return refuse(
+        "publish.release-over-budget",
+        price=decimal(price),
+        left=decimal(left) if left else "nothing",
+        name=name,
+        whose=whose,
+        way_out=f"Publish with epsilon at most {decimal(left)}" if left else again,
+        more="`per_analyst`" if quota else "`total`",
+        cost=price,
+        remaining=left,
+        limit=over.facts["limit"],
+    )
+
+
+def _opened_dataset(ledger: Ledger, schema: Schema, *, spending: bool = False) -> str:
+    """The table's name as the ledger has it, with the schema's budget if it is new there.
+
+    spending: whether something is to be spent, so that the budget is that of the schema, as for
+        questions.
+    """
+    name, budget = ledger.known_as(schema.name), schema.budget
+    if spending or name not in ledger.datasets():
+        ledger.open_dataset(
+            name,
+            0 if budget is None else budget.total,
+            None if budget is None else budget.per_analyst,
+            neighbours=checked_neighbours(schema.neighbours),
+            individual=None if budget is None else budget.individual,
+            total_delta=0 if budget is None else budget.delta or 0,
+            schema_digest=schema.digest,
+            data_version=schema.version or "",
+            unit=unit_in_words(schema) if spending else "",
+        )
+    ledger.record_schema(name, schema.digest)
+    return name
+
+
+@dataclass(frozen=True)
+class Target:
+    """Where a release is to be saved, and how: as for `Release.save`.
+
+    public: whether the report leaves out what was computed from the original.
+    report: makes the page that lies beside the tables; None for none.
+    """
+
+    folder: Path
+    kind: str | None = None
+    replace: bool = False
+    public: bool = False
+    report: Callable[[], Report] | None = None
+
+
+@dataclass(frozen=True)
+class Registration:
+    """What a release is registered with: the ledger, what was released, and marks of its rows.
+
+    seal: how that ledger sealed the schema when the release was made.
+    """
+
+    books: Register
+    method: Method
+    marks: tuple[str, ...]
+    seal: str
+
+    def write(self, digest: str, *, draft: bool = False) -> None:
+        """Refuses a second release, in the words of those who publish, or records this one.
+
+        Refused too if another ledger lies there now, or none: one made anew would know of no
+        earlier release, and not the certificate of this one.
+        """
+        ledger = self.books.known
+        if ledger is None or ledger.seal(self.method.schema.digest) != self.seal:
+            raise refuse("publish.registration-ledger-lost")
+        check_first(ledger, self.method)
+        check_rows(ledger, self.method, self.marks)
+        register(ledger, self.method, digest, self.marks, draft=draft)
+
+    def left(self, digest: str) -> None:
+        """Nobody can withdraw it any more."""
+        ledger = self.books.made()
+        ledger.release_left(ledger.known_as(self.method.schema.name), digest)
+
+    def withdraw(self, digest: str) -> None:
+        """Records that it never left."""
+        ledger = self.books.made()
+        ledger.withdraw_release(ledger.known_as(self.method.schema.name), digest, reason=_LOST)
+
+
+def leave(
+    tables: Mapping[str, Any],
+    certificate: Certificate,
+    source_kind: str,
+    registration: Registration | None,
+    target: Target | None,
+) -> dict[str, Any]:
+    """Registers the release and, where there is a target, saves it; returns the manifest.
+
+    Without a target the table is handed to the caller, so it has left once it is registered. With
+    one, its files lie complete in a hidden folder before it is registered. A crash after that
+    leaves them there, registered; only a failure that this program sees is recorded as withdrawn.
+    """
+    digest = digest_of(tables, certificate)
+    if target is None:
+        if registration is not None:
+            registration.write(digest)
+        return {}
+    kind = file_kind(target.kind, source_kind)
+    text = certificate.to_json()
+    draft = Draft.write(
+        target.folder, tables, text, kind, replace=target.replace, report=target.report
+    )
+    registered = False
+    try:
+        if registration is not None:
+            registration.write(digest, draft=True)
+            registered = True
+        manifest = draft.place()
+        if registration is not None:
+            registration.left(digest)
+        return manifest
+    except BaseException:
+        # files that have their name have left, whatever failed afterwards
+        if registration is not None and registered and not draft.placed:
+            draft.discard()
+            registration.withdraw(digest)
+        raise
+    finally:
+        draft.discard()
+
+
+def file_kind(asked: str | None, source_kind: str) -> str:
+    """Which kind of file a release is saved as: what was asked for, else that of the source."""
+    return asked or ("csv" if source_kind == "csv" else "parquet")
+
+
+def digest_of(tables: Mapping[str, Any], certificate: Certificate) -> str:
+    """The SHA-256 of tables and certificate, by which a ledger knows the release."""
+    import pyarrow
+
+    found = hashlib.sha256(certificate.to_json().encode())
+    for name, table in tables.items():
+        if len(tables) > 1:
+            found.update(name.encode() + b"\0")
+        if isinstance(table, WrittenTable) and len(table.parts) > 1:
+            # hashed where they were written
+            for part in table.parts:
+                found.update(bytes.fromhex(part.digest))
+            continue
+        whole = table.combine_chunks()
+        sink = pyarrow.PythonFile(_Hashed(found), mode="w")
+        with pyarrow.ipc.new_stream(sink, whole.schema) as writer:
+            for piece in whole.to_batches():
+                writer.write_batch(piece)
+    return found.hexdigest()
+
+
+class _Hashed:
+    """A file whose bytes are hashed and not kept."""
+
+    closed = False
+
+    def __init__(self, found: hashlib._Hash) -> None:
+        self._found = found
+
+    def write(self, data: bytes) -> int:
+        self._found.update(data)
+        return len(data)
+
+    def flush(self) -> None:
+        """Nothing is held back."""
+
+
+# The moment at which a release leaves: registered once, before the first table is handed out.
+
+_LATER = "Not yet: it is registered when the table leaves, by .table, .save or .digest."
+_NOWHERE = "In no ledger: a second release would not be noticed."
+_PREVIEW = "Nothing: this is a preview, which has no table."
+
+
+@dataclass(eq=False)
+class Departure:
+    """How one release leaves.
+
+    tables, certificate: what leaves.
+    source_kind: what kind of data frame or file the rows came from.
+    registration: what it is registered with; None for no ledger.
+    repeatable: whether there is nothing to register, for a second release tells no more.
+    """
+
+    tables: Mapping[str, Any]
+    certificate: Certificate
+    source_kind: str
+    registration: Registration | None
+    left: bool = False
+    word: str = "Release"
+    repeatable: bool = False
+    _turn: threading.RLock = field(default_factory=threading.RLock, repr=False)
+
+    def to_caller(self) -> None:
+        """The table is about to be handed out."""
+        self._depart(None)
+
+    def to_folder(self, target: Target) -> dict[str, Any]:
+        """Saves all files or none; returns the manifest."""
+        return self._depart(target)
+
+    def _depart(self, target: Target | None) -> dict[str, Any]:
+        with self._turn:
+            if not self.left:
+                books = nullcontext() if self.registration is None else self.registration.books
+                with books:
+                    manifest = leave(
+                        self.tables, self.certificate, self.source_kind, self.registration, target
+                    )
+                self.left = True
+                return manifest
+        return {} if target is None else self._again(target)
+
+    def _again(self, target: Target) -> dict[str, Any]:
+        kind, text = file_kind(target.kind, self.source_kind), self.certificate.to_json()
+        return write_release(
+            *(target.folder, self.tables, text, kind), replace=target.replace, report=target.report
+        )
+
+    @property
+    def registered_in(self) -> Path | None:
+        """The ledger's file, once it is written there."""
+        if self.registration is None or not self.left:
+            return None
+        return self.registration.books.path
+
+    @property
+    def said(self) -> str | None:
+        """What a screen says of the register; None where there is nothing to think about."""
+        if self.registration is None:
+            return None if self.repeatable else _NOWHERE
+        return None if self.left else _LATER
+
+
+class Preview(Departure):
+    """Of a release that was only tried: it never leaves."""
+
+    def __init__(self, certificate: Certificate) -> None:
+        super().__init__({}, certificate, "", None, word="Preview")
+
+    def to_caller(self) -> None:
+        raise _refusal()
+
+    def to_folder(self, target: Target) -> dict[str, Any]:
+        raise _refusal()
+
+    @property
+    def said(self) -> str:
+        return _PREVIEW
+
+
+def _refusal() -> Refused:
+    return refuse("publish.preview-without-table")

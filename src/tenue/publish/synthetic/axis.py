@@ -1,0 +1,222 @@
+"""What microaggregation reads of a column: its values or categories on a line, in steps.
+
+Whoever chooses a category for a group of rows scores every candidate c by its distances δ̃(c, v) to
+the rows' categories v, from one fixed table of whole numbers. A row that changes from v to w moves
+a score by at most D(v, w) = max over c of |δ̃(c, v) − δ̃(c, w)|. D obeys the triangle inequality
+whatever the table is, so on a line where neighbours are D apart no two categories lie closer than
+their D, and a walk along it in one direction is never longer than the line.
+
+Source
+    Thesis, chapter 6, for the orders; the bound is argued above.
+
+Both kinds say how long their line is, where on it each record lies, and which order decides between
+records of one cell. Everything is a function of the schema and of the record alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property, lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...errors import refuse
+from ...schema import Category
+from ...sensitivity import chain
+from ...taxonomy import DISTANCE_STEPS, Taxonomy
+from .domain import Axis, Domain, Places
+
+Numbers = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class CategoryLine:
+    """The categories of one column in their fixed order.
+
+    distances: δ̃(c, v) for every candidate c (rows) and category v (columns), in whole steps.
+    """
+
+    distances: Numbers
+
+    @cached_property
+    def metric(self) -> Numbers:
+        """D(v, w): how far a row that changes from v to w can move a score."""
+        size = self.distances.shape[1]
+        found = np.zeros((size, size), np.int64)
+        for v in range(size):
+            apart = np.abs(self.distances - self.distances[:, v : v + 1])
+            found[v] = apart.max(axis=0)
+        return found
+
+    @cached_property
+    def positions(self) -> Numbers:
+        """Where each category lies, in steps from the first: D cumulated along the order."""
+        if self.distances.shape[1] == 0:
+            return np.zeros(0, np.int64)
+        steps = np.abs(np.diff(self.distances, axis=1)).max(axis=0)
+        return np.concatenate([[0], np.cumsum(steps)]).astype(np.int64)
+
+    @property
+    def length(self) -> int:
+        """From the first to the last: S."""
+        return int(self.positions[-1])
+
+
+@lru_cache(maxsize=32)
+def taxonomy_line(taxonomy: Taxonomy, blank: bool = False) -> CategoryLine:
+    """The line of a taxonomy's categories, depth first; `blank` adds a last one for missing values.
+
+    Distances are those of the rational table, in multiples of 2**-32. A blank is as far from every
+    category as the two that are furthest apart, or one step if none are.
+
+    Example
+        >>> line = taxonomy_line(Taxonomy.flat(["x", "y", "z"]))
+        >>> (line.positions / line.positions[1]).tolist()
+        [0.0, 1.0, 2.0]
+    """
+    names = [taxonomy.concept_of(label) for label in taxonomy.depth_first]
+    table = np.zeros((len(names), len(names)), np.int64)
+    if all(taxonomy.parents(name) == (taxonomy.root,) for name in names):
+        known = np.unique(names, return_inverse=True)[1].reshape(-1)  # one level: all equally far
+        apart = int(taxonomy.marginality_sensitivity * DISTANCE_STEPS)
+        table[known[:, None] != known[None, :]] = apart
+    else:
+        for i, one in enumerate(names):
+            before = names[:i]
+            row = [int(taxonomy.rational_distance(one, other) * DISTANCE_STEPS) for other in before]
+            table[i, :i] = table[:i, i] = row
+    return CategoryLine(_with_blank(table) if blank else table)
+
+
+def plain_line(size: int, blank: bool = False) -> CategoryLine:
+    """Categories that are all equally far from each other, by one whole."""
+    apart = (1 - np.eye(size, dtype=np.int64)) * DISTANCE_STEPS
+    return CategoryLine(_with_blank(apart) if blank else apart)
+
+
+def _with_blank(table: Numbers) -> Numbers:
+    wider = np.pad(table, (0, 1), constant_values=int(table.max(initial=0)) or 1)
+    wider[-1, -1] = 0
+    return wider
+
+
+# What microaggregation reads of one column: its values on a line, in whole steps from one end.
+
+MOST_CATEGORIES = 2048
+"""Every category is compared with every other."""
+
+
+@dataclass(frozen=True, eq=False)
+class NumberLine:
+    """A number, a date or a datetime.
+
+    place: which column of the places it is.
+    shift: how many of the last bits of a place are dropped, so that sums fit into 64 bits.
+    """
+
+    axis: Axis
+    place: int
+    shift: int = 0
+
+    @property
+    def length(self) -> int:
+        """The range in steps."""
+        return (self.axis.held - 1) >> self.shift
+
+    def coarsened(self, most: int) -> NumberLine:
+        """The same line in at most `most` steps."""
+        shift = self.shift
+        while (self.axis.held - 1) >> shift > most:
+            shift += 1
+        return replace(self, shift=shift)
+
+    def chain(self, groups: int) -> Fraction:
+        """The longest chain with a link for each group, the line being 1 long."""
+        return chain.hilbert(1, groups)
+
+    def values(self, places: Places) -> Numbers:
+        """The steps of each record; a blank counts as the middle of the line."""
+        column = places[:, self.place]
+        if self.axis.blank:
+            column = np.where(column < self.axis.held, column, (self.axis.held - 1) // 2)
+        return np.asarray(column >> self.shift) if self.shift else column
+
+    def positions(self, values: Numbers) -> Numbers:
+        return values
+
+    def places(self, shares: NDArray[np.float64]) -> Numbers:
+        """The nearest places to these shares of the range."""
+        last = self.axis.held - 1
+        near = np.rint(np.clip(shares, 0, 1) * last)
+        return np.minimum(near.astype(np.int64), last)
+
+
+@dataclass(frozen=True, eq=False)
+class MeaningLine:
+    """A category or a truth value; a blank is one more category, far from all others."""
+
+    axis: Axis
+    place: int
+
+    @cached_property
+    def line(self) -> CategoryLine:
+        column = self.axis.column
+        if isinstance(column, Category):
+            return taxonomy_line(column.taxonomy, self.axis.blank)
+        return plain_line(self.axis.held, self.axis.blank)
+
+    @property
+    def length(self) -> int:
+        """The length of the line, in steps of the table of distances."""
+        return self.line.length
+
+    def coarsened(self, most: int) -> MeaningLine:
+        """A table of distances fits as it is."""
+        return self
+
+    def chain(self, groups: int) -> Fraction:
+        """The longest chain with a link for each group, the line being 1 long."""
+        if self.axis.size > chain.MOST_EXACT:
+            return Fraction(1)
+        return Fraction(chain.category(self.line.metric, groups), self.length)
+
+    def values(self, places: Places) -> Numbers:
+        """The category of each record, numbered along the line."""
+        return places[:, self.place]
+
+    def positions(self, values: Numbers) -> Numbers:
+        return np.asarray(self.line.positions[values])
+
+    def scores(self, counts: Numbers) -> Numbers:
+        """How far each candidate is from the records of each group, summed over them.
+
+        counts: one row for each group, one column for each category.
+        """
+        return np.asarray(counts @ self.line.distances.T)
+
+
+Line = NumberLine | MeaningLine
+
+
+def lines_of(domain: Domain) -> tuple[Line, ...]:
+    """The line of each column; refused where one has too many categories."""
+    for axis in domain.axes:
+        if not axis.ordered and axis.size > MOST_CATEGORIES:
+            raise refuse(
+                "publish.too-many-ordered-categories",
+                column=axis.name,
+                many=axis.size,
+                most=MOST_CATEGORIES,
+            )
+    return tuple(
+        NumberLine(axis, i) if axis.ordered else MeaningLine(axis, i)
+        for i, axis in enumerate(domain.axes)
+    )
+
+
+def varying(lines: Sequence[Line]) -> list[Line]:
+    """The lines on which records can differ."""
+    return [line for line in lines if line.length]

@@ -1,0 +1,219 @@
+"""A private table of numbers: columns first, then how often two of them lie on the same side.
+
+Each column is cut in two at its noisy middle. For every two columns the rows on the same side of
+both cuts are counted, with noise. From that follows the correlation that a normal law would have,
+and the table is drawn from it, column by column mapped to the noisy distributions.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from statistics import NormalDist
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...engine.contract import Passes
+from ...errors import refuse
+from ...noise.discrete_laplace import DiscreteLaplace
+from ...noise.source import Source
+from ...text import exactly, many
+from .counts import Counts, Weights, noisy, uniforms
+from .domain import Domain, Places
+from .independent_columns import Margin, columns_text, margins_error, margins_least, private_margins
+from .synthesis import Synthesis
+
+MOST_FOR_PAIRS = Fraction(12, 100)
+"""The part of epsilon for the counts of pairs, at most."""
+_NORMAL = NormalDist()
+_HALVINGS = 40
+_LEAST_SHARE = 0.02
+_CLOSEST = 0.999
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(24)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Copula(Synthesis):
+    """Columns that hang together like a normal law.
+
+    Guarantee
+        `epsilon` in all: .12 for the counts of all pairs, or less among many rows, and the rest
+        for the columns. A record that is replaced changes sides in some u of the D columns; a pair
+        changes exactly if one of its two columns is among them, which u·(D − u) pairs do, ⌊D²/4⌋ at
+        most.
+
+    Source
+        Correlations from signs: Sheppard 1899; the count of changed pairs is proved above.
+    """
+
+    name = "copula"
+    mechanism = "noisy columns, joined by a normal law with a noisy correlation of each two"
+    source = "sides of noisy medians; at most floor(D^2/4) pairs change with one record"
+
+    @classmethod
+    def planned(cls, domain: Domain, rows: int, epsilon: Fraction, **options: Any) -> Self:
+        if len(domain.axes) < 2:
+            raise refuse("publish.too-few-columns", by=cls.name, least=2)
+        flat = [axis.name for axis in domain.axes if not axis.ordered]
+        if flat:
+            raise refuse("publish.column-not-numeric", by=cls.name, column=flat[0])
+        return cls(domain=domain, rows=rows, epsilon=epsilon, **options)
+
+    @property
+    def moved(self) -> int:
+        """How many pairs one record can change."""
+        return len(self.domain.axes) ** 2 // 4
+
+    @property
+    def pairs_epsilon(self) -> Fraction:
+        """The budget of all counts: no more than makes the scale of their noise half the root of
+        the rows, by which chance alone moves such a count."""
+        thousandths = -(-2000 * self.moved // max(math.isqrt(self.rows), 1))
+        return min(MOST_FOR_PAIRS * self.epsilon, Fraction(thousandths, 1000))
+
+    @property
+    def columns_epsilon(self) -> Fraction:
+        return self.epsilon - self.pairs_epsilon
+
+    @property
+    def parameters(self) -> Mapping[str, str]:
+        pairs = math.comb(len(self.domain.axes), 2)
+        return {
+            "columns": columns_text(self.columns_epsilon),
+            "pairs": (
+                f"{many(pairs, 'noisy count')} of rows that lie above or below the middles of two "
+                f"columns alike, for epsilon {exactly(self.pairs_epsilon)} in all; one record "
+                f"changes at most {self.moved}."
+            ),
+        }
+
+    @property
+    def limits(self) -> Sequence[str]:
+        return ("Of how columns depend on each other, only one correlation of each two is kept.",)
+
+    @property
+    def least_epsilon(self) -> Fraction:
+        columns = margins_least(self.domain, self.rows, self.columns_epsilon)
+        return min(columns, self.pairs_epsilon)
+
+    @property
+    def expected_error(self) -> float:
+        return margins_error(self.domain, self.rows, self.columns_epsilon)
+
+    def release(self, records: Passes, source: Source) -> Joined:
+        margins = private_margins(self.domain, records, self.columns_epsilon, source)
+        cuts = [_middle(margin) for margin in margins]
+        at = [cut for cut, _ in cuts]
+        counts = records.sum(lambda places: concordant(sides(places, at)))
+        released = noisy(counts, self.pairs_epsilon, source, self.moved)
+        law = DiscreteLaplace(sensitivity=self.moved, epsilon=self.pairs_epsilon)
+        shares = [share for _, share in cuts]
+        same = likely(released / self.rows, shares, float(law.variance) / self.rows**2)
+        return Joined(correlated(same, shares), margins)
+
+
+@dataclass(frozen=True)
+class Joined:
+    """Rows of a normal law with these correlations, column by column mapped to the margins."""
+
+    latent: Weights
+    margins: Sequence[Margin]
+
+    def block(self, rows: range, source: Source) -> Places:
+        size, columns = len(rows), len(self.margins)
+        normal = _normals(size * columns, source).reshape(size, columns)
+        normal = normal @ np.linalg.cholesky(self.latent).T
+        made = np.empty((size, columns), np.int64)
+        for j, margin in enumerate(self.margins):
+            order = np.argsort(normal[:, j], kind="stable")
+            made[order, j] = np.sort(margin.sample(size, source))
+        return made
+
+
+def sides(places: Places, cuts: Sequence[int]) -> NDArray[np.bool_]:
+    """Whether each value lies at its column's cut or above; of the record and the cut alone."""
+    return np.asarray(places >= np.array(cuts, np.int64))
+
+
+def concordant(above: NDArray[np.bool_]) -> Counts:
+    """For every two columns, in order, how many rows lie on the same side of both cuts."""
+    pairs = itertools.combinations(range(above.shape[1]), 2)
+    return np.array([np.count_nonzero(above[:, i] == above[:, j]) for i, j in pairs], np.int64)
+
+
+def _middle(margin: Margin) -> tuple[int, float]:
+    """Where the noisy distribution falls apart most evenly, and the share from there on."""
+    cut, size = int(margin.quantile(np.array([0.5]))[0]), int(margin.edges[-1])
+    tried = [place for place in (cut, cut + 1) if 0 < place < size] or [1]
+    shares = [1 - _below(margin, place) for place in tried]
+    best = min(range(len(tried)), key=lambda i: abs(shares[i] - 0.5))
+    return tried[best], min(max(shares[best], _LEAST_SHARE), 1 - _LEAST_SHARE)
+
+
+def _below(margin: Margin, place: int) -> float:
+    """The noisy share of the places before this one."""
+    cell = int(np.searchsorted(margin.edges, place, side="right")) - 1
+    begin, end = int(margin.edges[cell]), int(margin.edges[cell + 1])
+    low, high = float(margin.ends[cell]), float(margin.ends[cell + 1])
+    return low + (high - low) * (place - begin) / (end - begin)
+
+
+def likely(same: Weights, shares: Sequence[float], variance: float) -> Weights:
+    """The same shares, nearer to what columns that have nothing to do with each other would give,
+    the more their spread around it is what noise alone would make.
+
+    variance: of the noise of each, which is public.
+    """
+    above = np.array(shares)
+    both = np.outer(above, above) + np.outer(1 - above, 1 - above)
+    alone = both[np.triu_indices(len(shares), 1)]
+    apart = same - alone
+    spread = float((apart**2).mean())
+    return np.asarray(alone + apart * (max(1 - variance / spread, 0.0) if spread else 0.0))
+
+
+def correlated(same: Weights, shares: Sequence[float]) -> Weights:
+    """The correlations of a normal law whose columns lie above their cuts in these shares, and on
+    the same side in those; the nearest matrix that is one."""
+    columns = len(shares)
+    found = np.eye(columns)
+    for value, (i, j) in zip(same, itertools.combinations(range(columns), 2), strict=True):
+        both = (float(value) - 1 + shares[i] + shares[j]) / 2
+        found[i, j] = found[j, i] = _tetrachoric(both, shares[i], shares[j])
+    values, vectors = np.linalg.eigh(found)
+    kept = (vectors * np.maximum(values, 1e-4)) @ vectors.T
+    scale = np.sqrt(np.diag(kept))
+    return np.asarray(kept / np.outer(scale, scale))
+
+
+def _tetrachoric(both: float, one: float, other: float) -> float:
+    """The correlation with which two normal numbers exceed their cuts together so often."""
+    h, k = -_NORMAL.inv_cdf(one), -_NORMAL.inv_cdf(other)
+    low, high = -_CLOSEST, _CLOSEST
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        if one * other + _tilt(h, k, middle) < both:
+            low = middle
+        else:
+            high = middle
+    return (low + high) / 2
+
+
+def _tilt(h: float, k: float, correlation: float) -> float:
+    """What correlation adds to the chance that both exceed: the integral of the density over it."""
+    r = correlation * (_NODES + 1) / 2
+    rest = 1 - r * r
+    density = np.exp(-(h * h - 2 * r * h * k + k * k) / (2 * rest)) / (2 * np.pi * np.sqrt(rest))
+    return float((density * _WEIGHTS).sum() * correlation / 2)
+
+
+def _normals(size: int, source: Source) -> Weights:
+    half = -(-size // 2)
+    radius = np.sqrt(-2 * np.log1p(-uniforms(half, source)))
+    angle = 2 * np.pi * uniforms(half, source)
+    return np.concatenate([radius * np.cos(angle), radius * np.sin(angle)])[:size]

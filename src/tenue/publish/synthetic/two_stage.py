@@ -1,0 +1,418 @@
+"""First each column by itself, then how columns depend on each other, on the scale of ranks.
+
+Both are released: the weights of the boxes of a tree, and the noisy counts of a grid.
+
+On that scale columns are spread evenly, whatever their heaps and tails, so that the second stage
+spends nothing on what the first has found.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar, Literal, Self, get_args
+
+import numpy as np
+
+from ...engine.contract import Passes
+from ...errors import refuse
+from ...noise.source import Source
+from ...text import many
+from ..permute import shuffled
+from .binning import Binning, forced, grouped
+from .counts import Counts, Weights, apportioned, fitted, variance
+from .dependence import dependent
+from .domain import Domain, Places
+from .grid import Grid, Gridded, independent, private_grid, refined
+from .independent_columns import (
+    Margin,
+    budgets,
+    has_counts,
+    margin_parameters,
+    margins_error,
+    margins_least,
+    private_columns,
+)
+from .pair_tables import AllPairs, PairTables
+from .privtree import SPLITS, Boxes, SplitLine, tree_least, weighed
+from .synthesis import Drawing, Synthesis
+
+_AT_ONCE = 1 << 12
+
+
+@dataclass(frozen=True)
+class Coarse:
+    """The groups of each column as intervals of ranks.
+
+    ends: where the groups of each column but the last end.
+    wanted: the weight of each group of each column.
+    """
+
+    ends: Sequence[Weights]
+    wanted: Sequence[Weights]
+    ranks: int
+
+    @classmethod
+    def of(cls, groups: Sequence[Binning], ranks: int) -> Coarse:
+        """The groups of ordered columns, whose cells follow each other."""
+        wanted = [group.weights for group in groups]
+        return cls([np.cumsum(weights)[:-1] * ranks for weights in wanted], wanted, ranks)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return tuple(len(weights) for weights in self.wanted)
+
+    def cells(self, ranks: Places) -> Counts:
+        """The coarse cell of each row of ranks."""
+        numbers = [np.searchsorted(end, ranks[:, j] + 0.5) for j, end in enumerate(self.ends)]
+        return np.asarray(np.ravel_multi_index(numbers, self.shape))
+
+    def factors(self, boxes: Boxes, weights: Weights, variance: float, grid: Grid) -> Weights:
+        """By how much more or less rows each cell should have than the boxes give it.
+
+        The boxes' share of a cell and its count in the grid are weighed by their variances.
+
+        variance: of the weight of each box.
+        """
+        held, spread = np.zeros(self.shape), np.zeros(self.shape)
+        for begin in range(0, boxes.many, _AT_ONCE):
+            part = slice(begin, begin + _AT_ONCE)
+            inside = self._inside(boxes.low[part], boxes.high[part])
+            held += _outer(inside, weights[part])
+            spread += _outer([share**2 for share in inside], np.full(len(inside[0]), variance))
+        rows = float(weights.sum())
+        sure = grid.variance / (grid.variance + spread)
+        both = fitted(sure * held + (1 - sure) * grid.counts, rows)
+        expected = np.array(rows)
+        for share in self.wanted:
+            expected = np.multiply.outer(expected, share)
+        table = dependent(both, expected, 0.0, [False] * grid.counts.ndim)
+        return np.asarray(np.where(held > 0, table / np.maximum(held, 1e-300), 0.0).ravel())
+
+    def _inside(self, low: Places, high: Places) -> list[Weights]:
+        """For each column the share of each box in each group."""
+        found = []
+        for j, end in enumerate(self.ends):
+            first, last = low[:, j, None], high[:, j, None]
+            below = np.clip((np.append(end, self.ranks) - first) / (last - first), 0.0, 1.0)
+            below[:, -1] = 1.0
+            found.append(np.diff(below, axis=1, prepend=0.0))
+        return found
+
+
+def _outer(shares: Sequence[Weights], weights: Weights) -> Weights:
+    """The sum over boxes of the products of their shares, each with its weight."""
+    half = len(shares) // 2
+    left, right = weights[:, None], np.ones((len(weights), 1))
+    for share in shares[:half]:
+        left = (left[:, :, None] * share[:, None, :]).reshape(len(weights), -1)
+    for share in shares[half:]:
+        right = (right[:, :, None] * share[:, None, :]).reshape(len(weights), -1)
+    return np.asarray(left.T @ right).reshape([share.shape[1] for share in shares])
+
+
+# First each column by itself, then how columns depend on each other, on the scale of ranks.
+
+Joint = Literal["grid", "tree", "pair-tables", "all-pairs"]
+
+_RANKS = 1 << 20
+"""Steps of the scale of ranks that a tree splits."""
+_SPARE = 2
+"""How many times the rows are drawn from a tree before so many of each coarse cell are kept."""
+_COARSE = Fraction(12, 100)
+"""The part of epsilon that counts a coarse grid before a tree of ranks."""
+_COARSEST, _FINEST = 2, 128
+"""Groups of a column in a grid."""
+_MOST_GRIDDED = 4
+"""Columns of a grid; its cells are many with more."""
+_ROWS_A_CELL, _ROWS_A_NEAR_CELL, _ROWS_A_COARSE_CELL = 20, 50, 12
+_COARSE_GROUPS = 12
+_ROWS_A_COLUMN = 1000
+_PAIRED, _ALL_PAIRED = 10_000, 100_000
+"""Rows times epsilon from which on all columns of a mixed table are joined, not only numbers; and
+from which on every two of few columns have a table."""
+_ALL_NUMBERS = 10_000
+"""The latter where all of three or four columns are numbers."""
+_SHARES: dict[str, tuple[tuple[float, Fraction], ...]] = {
+    "grid": (
+        (20_000, Fraction(72, 100)),
+        (100_000, Fraction(78, 100)),
+        (math.inf, Fraction(60, 100)),
+    ),
+    "pair-tables": ((100_000, Fraction(60, 100)), (math.inf, Fraction(87, 100))),
+    "all-pairs": ((math.inf, Fraction(72, 100)),),
+    "all-pairs of numbers": (
+        (50_000, Fraction(78, 100)),
+        (500_000, Fraction(82, 100)),
+        (math.inf, Fraction(88, 100)),
+    ),
+    "tree": (
+        (50_000, Fraction(70, 100)),
+        (500_000, Fraction(35, 100)),
+        (math.inf, Fraction(25, 100)),
+    ),
+}
+"""The part of epsilon for single columns, up to so many rows times epsilon."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TwoStage(Synthesis):
+    """Rows whose columns follow private margins, and depend as private tables of ranks say.
+
+    Guarantee
+        `epsilon`-differential privacy for one record that takes any other value: the budgets of
+        the margins and of the second stage, which sees ranks by released margins, sum to it.
+
+    joint: what says how columns depend on each other: a "grid" of the columns of numbers, while
+        others depend on nothing; a "tree" over all ranks after a coarse grid; "pair-tables" along
+        a spanning tree of columns; or "all-pairs", a table of every two of few columns. Each
+        counts the columns in groups once more, which makes their margins better.
+    """
+
+    name: ClassVar[str] = "two-stage"
+    mechanism: ClassVar[str] = "noisy columns, then noisy counts of how they depend on each other"
+    source: ClassVar[str] = "Zhang, Xiao and Xie 2016; McSherry and Talwar 2007"
+
+    joint: Joint
+
+    @classmethod
+    def planned(cls, domain: Domain, rows: int, epsilon: Fraction, **options: Any) -> Self:
+        """A grid of two columns of numbers, a tree of more; pair tables where a column has no
+        order, of every two of few columns among many rows, but a grid of the numbers among few
+        rows."""
+        if len(domain.axes) < 2:
+            raise refuse("publish.two-stages-one-column", column=domain.axes[0].name)
+        lines = sum(axis.ordered for axis in domain.axes)
+        if lines == len(domain.axes):
+            usual = "grid" if lines == 2 else "tree"
+            if 2 < lines <= _MOST_GRIDDED and rows * epsilon >= _ALL_NUMBERS:
+                usual = "all-pairs"
+        else:
+            usual = "pair-tables"
+            if 1 < lines <= _MOST_GRIDDED and rows * epsilon < _PAIRED:
+                usual = "grid"
+            elif 2 < len(domain.axes) <= _MOST_GRIDDED and rows * epsilon >= _ALL_PAIRED:
+                usual = "all-pairs"
+        chosen = {"joint": usual} | options
+        too_many = chosen["joint"] == "all-pairs" and len(domain.axes) > _MOST_GRIDDED
+        if chosen["joint"] not in get_args(Joint) or too_many:
+            raise refuse("publish.unknown-joint", joint=chosen["joint"])
+        return cls(domain=domain, rows=rows, epsilon=epsilon, **chosen)
+
+    @property
+    def margins_epsilon(self) -> Fraction:
+        """The budget of single columns: most of it where noise drowns dependence, or where tables
+        are as fine as they need to be; less where a tree of ranks can look closer."""
+        if self.joint == "tree" and not self._few:
+            small = self.rows * self.epsilon < _ROWS_A_COLUMN * len(self.domain.axes)
+            return self.epsilon * (Fraction(3, 4) if small else Fraction(1, 2))
+        numbers = self.joint == "all-pairs" and all(axis.ordered for axis in self.domain.axes)
+        steps = _SHARES["all-pairs of numbers" if numbers else self.joint]
+        share = next(part for most, part in steps if self.rows * self.epsilon < most)
+        return self.epsilon * share
+
+    @property
+    def joint_epsilon(self) -> Fraction:
+        return self.epsilon - self.margins_epsilon
+
+    @property
+    def grid_epsilon(self) -> Fraction:
+        """What a grid costs: the whole second stage, or a part before a tree."""
+        if self.joint == "tree":
+            return _COARSE * self.epsilon if self._few else Fraction(0)
+        return self.joint_epsilon
+
+    @property
+    def gridded(self) -> list[int]:
+        """The columns of the grid; none before a tree of many columns."""
+        if self.joint == "tree":
+            return list(range(len(self.domain.axes))) if self._few else []
+        return [j for j, axis in enumerate(self.domain.axes) if axis.ordered][:_MOST_GRIDDED]
+
+    @property
+    def _few(self) -> bool:
+        return len(self.domain.axes) <= _MOST_GRIDDED
+
+    @property
+    def _again(self) -> bool:
+        """Whether tables count the categories again, one by one as far as they have groups."""
+        return self.joint in ("pair-tables", "all-pairs")
+
+    @property
+    def _counted(self) -> bool:
+        """Whether every value of the grid's columns has a count: then even tails are known well
+        enough to be cut into groups of near values, of which fewer are needed."""
+        shares = budgets(self.domain, self.margins_epsilon, again=self._again)
+        return self.joint == "grid" and all(
+            has_counts(self.domain.axes[j], self.rows, shares[j]) for j in self.gridded
+        )
+
+    @property
+    def groups(self) -> int:
+        """The most groups of a column in the grid.
+
+        Noise asks for few, resolution for many; before a tree few are enough.
+        """
+        coarse = self.joint == "tree"
+        rows_a_cell = _ROWS_A_NEAR_CELL if self._counted else _ROWS_A_CELL
+        rows_a_cell = _ROWS_A_COARSE_CELL if coarse else rows_a_cell
+        cells = float(self.rows * self.grid_epsilon) / rows_a_cell
+        most = math.ceil(math.pow(cells, 1 / max(len(self.gridded), 1)))
+        return min(max(most, _COARSEST), _COARSE_GROUPS if coarse else _FINEST)
+
+    @property
+    def pairs(self) -> PairTables | AllPairs:
+        kind = AllPairs if self.joint == "all-pairs" else PairTables
+        return kind(len(self.domain.axes), self.rows, self.joint_epsilon)
+
+    def release(self, records: Passes, source: Source) -> Drawing:
+        measured = private_columns(
+            self.domain, records, self.margins_epsilon, source, again=self._again
+        )
+        if self.joint in ("pair-tables", "all-pairs"):
+            return self.pairs.release(self.domain, records, measured, source)
+        if not self.gridded:
+            return self._by_ranks(records, [column.margin for column in measured], source)
+        margins = [column.margin for column in measured]
+        # a tree takes every column for a line, and so does the grid before it
+        lines = [axis.ordered or self.joint == "tree" for axis in self.domain.axes]
+        groups = grouped(self.domain, margins, lines, self.groups, near=self._counted)
+        grid = private_grid(records, self.gridded, groups, self.grid_epsilon, source)
+        groups = refined(measured, groups, [grid])
+        if self.joint == "tree":
+            ranked = self._by_ranks(records, [group.margin for group in groups], source)
+            return ranked.agreed(Coarse.of(groups, _RANKS), grid, self._leaf_variance)
+        expected = independent([groups[j] for j in self.gridded], max(self.rows, 1))
+        scale = math.sqrt(grid.variance / 2)
+        table = dependent(grid.counts, expected, scale, [True] * len(self.gridded))
+        return Gridded(table, self.gridded, groups)
+
+    @property
+    def tree_epsilon(self) -> Fraction:
+        """What a tree of ranks costs."""
+        return self.joint_epsilon - self.grid_epsilon
+
+    @property
+    def _leaf_variance(self) -> float:
+        return variance((1 - SPLITS) * self.tree_epsilon)
+
+    def _by_ranks(self, records: Passes, margins: Sequence[Margin], source: Source) -> RankedRows:
+        """A record's ranks are drawn once, whatever the number of passes that the tree takes."""
+
+        def ranks(places: Places) -> Places:
+            made = np.empty_like(places)
+            for j, margin in enumerate(margins):
+                made[:, j] = margin.rank(places[:, j], source) * _RANKS
+            return made
+
+        lines = [
+            SplitLine(_RANKS, _blank_ranks(margin) if axis.blank else 0)
+            for axis, margin in zip(self.domain.axes, margins, strict=True)
+        ]
+        with records.map(ranks, [_RANKS] * len(lines)) as ranked:
+            boxes, weights = weighed(ranked, lines, self.tree_epsilon, source)
+        return RankedRows(boxes, weights, margins)
+
+    @property
+    def least_epsilon(self) -> Fraction:
+        columns = margins_least(self.domain, self.rows, self.margins_epsilon, again=self._again)
+        if self.joint == "tree":
+            tree = tree_least(self.tree_epsilon)
+            return min(columns, self.grid_epsilon or tree, tree)
+        if self.joint == "grid":
+            return min(columns, self.grid_epsilon)
+        return min(columns, self.pairs.choosing or self.pairs.counting, self.pairs.counting)
+
+    @property
+    def expected_error(self) -> float:
+        return margins_error(self.domain, self.rows, self.margins_epsilon, again=self._again)
+
+    @property
+    def parameters(self) -> Mapping[str, str]:
+        columns = margin_parameters(self.domain, self.rows, self.margins_epsilon, again=self._again)
+        grid = {
+            "grid": (
+                f"Noisy counts of at most {self.groups} groups of each of "
+                f"{many(len(self.gridded), 'column')} together, for epsilon "
+                f"{float(self.grid_epsilon):.6g}."
+            )
+        }
+        if self.joint == "grid":
+            return columns | grid
+        if self.joint == "tree":
+            tree = (
+                "A tree of noisy counts over the ranks of all columns together, for epsilon "
+                f"{float(self.tree_epsilon):.6g}."
+            )
+            return columns | (grid if self.gridded else {}) | {"tree of ranks": tree}
+        pairs = self.pairs
+        tables = {
+            "pair tables": (
+                f"{many(pairs.many, 'noisy table')} of two columns, for epsilon "
+                f"{float(pairs.counting):.6g} each."
+            )
+        }
+        choice = {
+            "choice of pairs": (
+                "Which two columns have a table is chosen with noise, for epsilon "
+                f"{float(pairs.choosing):.6g} each."
+            )
+        }
+        groups = {"groups of a column": f"A table has at most {pairs.groups} of each column."}
+        return columns | tables | (choice if pairs.choosing else {}) | groups
+
+    @property
+    def limits(self) -> Sequence[str]:
+        if self.joint == "tree":
+            return (
+                "How columns depend on each other is kept only as finely as the tree of ranks.",
+            )
+        if self.joint == "grid":
+            alone = len(self.gridded) < len(self.domain.axes)
+            kept = (
+                "How columns of numbers depend on each other is kept in groups of values only.",
+            )
+            return (*kept, "Columns of categories depend on nothing.") if alone else kept
+        return ("Columns depend on each other through pairs of them only, in groups of values.",)
+
+
+@dataclass(frozen=True)
+class RankedRows:
+    """Rows of ranks from the boxes of a tree, mapped to the margins column by column.
+
+    coarse, factors: cells of which more or less rows are kept than the boxes give.
+    """
+
+    boxes: Boxes
+    weights: Weights
+    margins: Sequence[Margin]
+    coarse: Coarse | None = None
+    factors: Weights | None = None
+
+    def agreed(self, coarse: Coarse, grid: Grid, leaf_variance: float) -> RankedRows:
+        """The same, with what a grid says of coarse cells."""
+        factors = coarse.factors(self.boxes, self.weights, leaf_variance, grid)
+        return RankedRows(self.boxes, self.weights, self.margins, coarse, factors)
+
+    def block(self, rows: range, source: Source) -> Places:
+        made = self._drawn(len(rows), source)
+        for j, margin in enumerate(self.margins):
+            made[:, j] = forced(made[:, j], margin, source)
+        return np.asarray(made[shuffled(len(rows), source)])
+
+    def _drawn(self, size: int, source: Source) -> Places:
+        if self.coarse is None or self.factors is None or not size:
+            return self.boxes.drawn(apportioned(self.weights, size, source), source)
+        drawn = self.boxes.drawn(apportioned(self.weights, _SPARE * size, source), source)
+        drawn = drawn[shuffled(len(drawn), source)]
+        cells = self.coarse.cells(drawn)
+        order = np.argsort(cells, kind="stable")
+        kept = apportioned(self.factors[cells[order]], size, source)
+        return np.asarray(drawn[np.repeat(order, kept)])
+
+
+def _blank_ranks(margin: Margin) -> int:
+    """The ranks of blanks, which lie above all others."""
+    return int(_RANKS - np.floor(margin.ends[-2] * _RANKS))

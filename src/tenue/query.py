@@ -1,0 +1,26 @@
+"""Questions and answers: the public names of the room `ask`, as `tn.query`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ._lazy import lazily
+
+if TYPE_CHECKING:
+    from .ask import (
+        Answer,
+        Plan,
+        Session,
+        protect,
+        workload,
+    )
+
+__all__ = [
+    "Answer",
+    "Plan",
+    "Session",
+    "protect",
+    "workload",
+]
+
+lazily(__name__, {"tenue.ask": " ".join(__all__)})

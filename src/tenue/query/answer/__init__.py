@@ -1,1 +1,0 @@
-"""What was released for a question, and all that may be said about it."""

@@ -1,1 +1,0 @@
-"""SQL → question, or a refusal that says what is outside the grammar."""

@@ -1,1 +1,0 @@
-"""GROUP BY: which cells an answer has."""

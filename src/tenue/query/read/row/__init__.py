@@ -1,1 +1,0 @@
-"""What a question computes of one row: its value, its text, and conditions as texts."""

@@ -1,1 +1,0 @@
-"""Limits of what one person may add, chosen in private."""

@@ -1,1 +1,0 @@
-"""What is released in place of many answers, and how these are estimated from it."""

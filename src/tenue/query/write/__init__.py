@@ -1,1 +1,0 @@
-"""Question → SQL, as people and the ledger see it."""

@@ -1,0 +1,107 @@
+"""Laws of noise: how likely each error is, and what holds it with 95 %."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from ...noise.box.law import OptimalBox
+from ...noise.laplace import IndependentLaplace, Laplace
+from ...noise.law import Continuous, GridLaw, Real
+from ...text import shortly
+from ..picture import Axis, Band, Bars, Curve, Mark, Panel, Picture, Rule
+
+LEVEL = Fraction(95, 100)
+_SEEN = Fraction(99, 100)
+_PLACES = 801
+_EACH = "Several answers at once: the noise of each"
+_FEW = 81
+"""Of how many masses bars are drawn; of more, a line."""
+
+
+def density(law: Continuous) -> Picture:
+    """A density, with the interval that holds the noise with 95 %."""
+    told = _errors(law.variance, law.mean_absolute_error)  # type: ignore[attr-defined]
+    return Picture(repr(law), [_of_density(law)], subtitle=told)
+
+
+def masses(law: GridLaw) -> Picture:
+    """The exact masses of the whole steps that are drawn."""
+    told = _errors(law.variance, law.mean_absolute_error)
+    return Picture(repr(law), [_of_masses(law)], subtitle=told)
+
+
+def box(law: OptimalBox) -> Picture:
+    """What each of several answers gets, by itself: for each the interval of 95 %."""
+    panels = []
+    for place, (low, high) in enumerate(law.interval(LEVEL)):
+        margin = law.marginal(place)
+        reach = 1.6 * high
+        edges = np.linspace(-reach, reach, _PLACES // 2)
+        shares = np.diff([float(margin.cdf(edge)) for edge in edges])
+        heights = shares / np.diff(edges)
+        points = list(zip(edges[:-1].tolist(), heights.tolist(), strict=True))
+        marks: list[Mark] = [Band(low, high), Curve(points, steps=True)]
+        panels.append(_panel(marks, reach, (low, high), heights.max(), f"answer {place + 1}"))
+    return Picture(repr(law), panels, subtitle=_EACH)
+
+
+def independent(law: IndependentLaplace) -> Picture:
+    """Each of several answers with its own Laplace noise."""
+    panels = [
+        _of_density(Laplace(sensitivity=scale, epsilon=1), f"answer {place + 1}")
+        for place, scale in enumerate(law.scales)
+    ]
+    scales = ", ".join(shortly(float(scale)) for scale in law.scales)
+    return Picture(f"IndependentLaplace(scales=[{scales}])", panels, subtitle=_EACH)
+
+
+def _of_density(law: Any, title: str = "") -> Panel:
+    low, high = (float(end) for end in law.interval(LEVEL))
+    reach = min(max(float(law.interval(_SEEN)[1]), 1.2 * high), 2 * high)
+    places: Real = np.linspace(-reach, reach, _PLACES)
+    heights = np.asarray(law.pdf(places))
+    points = list(zip(places.tolist(), heights.tolist(), strict=True))
+    return _panel([Band(low, high), Curve(points)], reach, (low, high), heights.max(), title)
+
+
+def _of_masses(law: GridLaw) -> Panel:
+    grid = float(law.grid)
+    low, high = (float(end) for end in law.interval(LEVEL))
+    far = max(round(float(law.interval(_SEEN)[1]) / grid), 2)
+    step = max(1, (2 * far + 1) // _PLACES)
+    steps = np.arange(-far, far + 1, step)
+    heights = np.asarray(law.mass(steps), dtype=float)
+    drawn: Mark
+    if steps.size <= _FEW:
+        half = 0.38 * grid
+        bars = [
+            (s * grid - half, s * grid + half, h)
+            for s, h in zip(steps.tolist(), heights.tolist(), strict=True)
+        ]
+        drawn = Bars(bars)
+    else:
+        drawn = Curve(list(zip((steps * grid).tolist(), heights.tolist(), strict=True)))
+    half = grid / 2
+    marks: list[Mark] = [Band(low - half, high + half), drawn]
+    return _panel(marks, (far + 0.5) * grid, (low, high), heights.max())
+
+
+def _panel(
+    marks: list[Mark], reach: float, ends: tuple[float, float], top: float, title: str = ""
+) -> Panel:
+    low, high = (shortly(end) for end in ends)
+    note = f"error; shaded: {low} to {high}, which holds it with 95 %"
+    return Panel(
+        [marks[0], Rule(0, tone="third"), *marks[1:]],
+        x=Axis(note, low=-reach, high=reach),
+        y=Axis(low=0, high=1.12 * float(top), shown=False),
+        title=title,
+        width=376 if title else 560,
+    )
+
+
+def _errors(variance: float, mean: float) -> str:
+    return f"variance {shortly(variance, 4)}, mean absolute error {shortly(mean, 4)}"

@@ -1,0 +1,169 @@
+"""Questions: the ways to answer one, and the answers, as far as they may be shown."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+from ...ask.answer import Answer
+from ...ask.belief.answer import BeliefPlan, Believed
+from ...ask.grouping_sets import GroupedAnswer
+from ...ask.plan.plan import Plan
+from ...ask.question import KeyOutput, Output
+from ...text import exactly, readable, shortly
+from ..picture import Axis, Dots, Lengths, Mark, Panel, Picture, Rule, Spans, Words
+from .belief import known_panel, prior_panel
+
+LEVEL = Fraction(95, 100)
+_MOST_ROWS = 40
+_LONGEST = 28
+_AFTER = "The error is told with the answer: it depends on the number of rows."
+
+
+def plan(found: Plan) -> Picture:
+    """The expected error of every way to answer, a panel for each output; the chosen one darker."""
+    panels = []
+    for place, chosen in enumerate(found.chosen.expectations):
+        errors = [
+            (one.mechanism, one.expectations[place].expected_error) for one in found.candidates
+        ]
+        panels.append(_errors(errors, found.chosen.mechanism, chosen.alias))
+    subtitle = f"epsilon {exactly(found.epsilon)}, mean absolute error of each way to answer"
+    return Picture(_short(found.sql, 90), panels, subtitle, across=2)
+
+
+def belief_plan(found: BeliefPlan) -> Picture:
+    """The same of a question about which something is believed, averaged over the prior."""
+    errors = [(way.mechanism, way.expected_error) for way in found.candidates]
+    errors.append(("the prior alone", found.without))
+    panel = _errors(errors, found.chosen.mechanism, ", ".join(found.names))
+    subtitle = f"epsilon {exactly(found.epsilon)}, error averaged over the prior"
+    return Picture(_short(found.sql, 90), [panel, prior_panel(found.prior)], subtitle)
+
+
+def answer(found: Answer) -> Picture:
+    """Each number with its interval of 95 %, where one can be told; a panel for each output."""
+    spans = found.spans(LEVEL)
+    panels = []
+    for name in dict.fromkeys(alias for _, alias, _, _ in spans):
+        panels.append(_values(name, [(k, v, ends) for k, a, v, ends in spans if a == name]))
+    told = "95 % intervals" if any(ends for *_, ends in spans) else "no interval can be told"
+    subtitle = f"epsilon {exactly(found.price)}, {found.plan.chosen.mechanism}, {told}"
+    return Picture(_short(found.plan.sql, 90), panels, subtitle, across=2)
+
+
+def grouped_answer(found: GroupedAnswer) -> Picture:
+    """The same of several grouping sets: a row for each of all tables, totals as (all)."""
+    outputs = found.question.outputs
+    keys = [output.alias for output in outputs if isinstance(output, KeyOutput)]
+    rows = found.value
+    ends = found.interval(LEVEL)
+    names = [", ".join("(all)" if row[k] is None else str(row[k]) for k in keys) for row in rows]
+    panels = [
+        _values(
+            name, [(n, row[name], end[name]) for n, row, end in zip(names, rows, ends, strict=True)]
+        )
+        for name in (output.alias for output in outputs if isinstance(output, Output))
+    ]
+    subtitle = f"epsilon {exactly(found.price)}, 95 % intervals where they can be told"
+    return Picture(_short(found.sql, 90), panels, subtitle, across=2)
+
+
+def believed(found: Believed) -> Picture:
+    """The prior with what was drawn, and what is known afterwards; nothing of the refined law."""
+    before = replace(prior_panel(found.plan.prior), title="before: the prior")
+    if found.noisy is None and isinstance(found.sample, numbers.Real):
+        place = float(found.sample)
+        marks: list[Mark] = [*before.marks, Rule(place, tone="other")]
+        told = f"the sample {readable(found.sample)}"
+        marks.append(Words(told, place, None, "other", bold=True, right=5, down=6))
+        before = replace(before, marks=marks)
+    after = found.posterior
+    panels = [before]
+    if after is not None:
+        panels.append(replace(known_panel(after), title="after: given what was drawn"))
+    subtitle = f"epsilon {exactly(found.price)}, {found.mechanism}"
+    return Picture(_short(found.plan.sql, 90), panels, subtitle, across=1)
+
+
+def _errors(errors: Sequence[tuple[str, float | None]], chosen: str, title: str) -> Panel:
+    known = [(name, error) for name, error in errors if error is not None]
+    if not known:
+        return Panel([Words(_AFTER, None, None, "quiet", down=20)], title=title, height=40)
+    top = max(error for _, error in known)
+    other = [(name, error) for name, error in known if name != chosen]
+    marks: list[Mark] = [Lengths([one for one in known if one[0] == chosen], "deep")]
+    marks += [Lengths(other, "pale")] if other else []
+    marks += [
+        Words(shortly(error), error, name, right=5, bold=name == chosen) for name, error in known
+    ]
+    return Panel(
+        marks,
+        x=Axis(low=0, high=1.2 * top or 1, shown=False),
+        y=Axis(names=tuple(dict.fromkeys(name for name, _ in known))),
+        title=title,
+        height=28 * len(known),
+        width=300,
+    )
+
+
+def _values(title: str, rows: Sequence[tuple[str, Any, tuple[Any, Any] | None]]) -> Panel:
+    """Numbers on an axis; anything else as words."""
+    shown = rows[:_MOST_ROWS]
+    names = _distinct([key or title for key, _, _ in shown])
+    if not all(_is_number(value) for _, value, _ in shown):
+        words: list[Mark] = [
+            Words(readable(value), 0.0, name, bold=True)
+            for name, (_, value, _) in zip(names, shown, strict=True)
+        ]
+        return Panel(
+            words,
+            Axis(low=0, high=1, shown=False),
+            Axis(names=names),
+            title=title,
+            height=28 * len(names),
+        )
+    points, spans, low, high = [], [], 0.0, 0.0
+    labels: list[Mark] = []
+    for name, (_, value, ends) in zip(names, shown, strict=True):
+        end = float(value)
+        points.append((end, name))
+        if ends is not None and all(map(_is_number, ends)):
+            spans.append((name, float(ends[0]), float(ends[1])))
+            end = float(ends[1])
+            low, high = min(low, float(ends[0])), max(high, end)
+        low, high = min(low, float(value)), max(high, float(value))
+        labels.append(Words(readable(value), end, name, right=8))
+    marks: list[Mark] = [Spans(spans, "pale", width=5)] if spans else []
+    marks += [Dots(points), *labels]
+    room = 0.16 * (high - low or 1)
+    more = f"{len(rows) - len(shown)} rows more" if len(rows) > len(shown) else ""
+    return Panel(
+        marks,
+        x=Axis(more, low=low, high=high + room, grid=True, write="~s" if high >= 1e4 else ""),
+        y=Axis(names=names),
+        title=title,
+        height=max(28 * len(names), 40),
+        width=340,
+    )
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, numbers.Real) and not isinstance(value, bool)
+
+
+def _distinct(words: Sequence[str]) -> tuple[str, ...]:
+    made: list[str] = []
+    for word in words:
+        short = _short(word, _LONGEST)
+        while short in made:
+            short += "\N{ZERO WIDTH SPACE}"
+        made.append(short)
+    return tuple(made)
+
+
+def _short(text: str, most: int) -> str:
+    return text if len(text) <= most else text[: most - 1] + "…"

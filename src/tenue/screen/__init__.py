@@ -1,1 +1,0 @@
-"""How facts are shown: one way to write a number, a table, a page of text, for people."""

@@ -1,0 +1,241 @@
+"""How facts are written for people: a number, a page of text, a small table."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from typing import Any
+
+
+def exactly(number: Fraction) -> str:
+    """A rational as people write it: an integer, a finite decimal, or a fraction.
+
+    Example
+        >>> exactly(Fraction(3)), exactly(Fraction(-1, 8)), exactly(Fraction(1, 3))
+        ('3', '-0.125', '1/3')
+    """
+    if number.denominator == 1:
+        return str(number.numerator)
+    bottom = number.denominator
+    for prime in (2, 5):
+        while bottom % prime == 0:
+            bottom //= prime
+    if bottom != 1:
+        return f"{number.numerator}/{number.denominator}"
+    digits = 0
+    while (number * 10**digits).denominator != 1:
+        digits += 1
+    text = f"{int(abs(number) * 10**digits):0{digits + 1}d}"
+    return f"{'-' if number < 0 else ''}{text[:-digits]}.{text[-digits:]}"
+
+
+def shortly(number: float, digits: int = 3) -> str:
+    """An error or a distance: few digits, whole from a thousand on.
+
+    Example
+        >>> shortly(0.123456), shortly(12345.6), shortly(math.inf), shortly(0.123456, digits=4)
+        ('0.123', '12,346', 'infinite', '0.1235')
+    """
+    if math.isinf(number):
+        return "infinite"
+    return f"{number:,.0f}" if abs(number) >= 1000 and digits == 3 else f"{number:.{digits}g}"
+
+
+def plain(value: Any) -> Any:
+    """A rational as an int, or the double nearest to it; anything else as it is."""
+    if not isinstance(value, Fraction):
+        return value
+    return int(value) if value.denominator == 1 else nearest_float(value)
+
+
+def nearest_float(value: Fraction) -> float:
+    """The double nearest to a rational, which is infinite for what no double holds.
+
+    Example
+        >>> nearest_float(Fraction(1, 10)), nearest_float(Fraction(-(10**400)))
+        (0.1, -inf)
+    """
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+
+
+def readable(value: Any) -> str:
+    """The value of an answer, with its thousands apart.
+
+    Example
+        >>> readable(Fraction(1234567)), readable(0.5), readable("flu"), readable(None)
+        ('1,234,567', '0.5', 'flu', 'undefined')
+    """
+    if value is None:
+        return "undefined"
+    number = plain(value)
+    if isinstance(number, bool) or not isinstance(number, int | float):
+        return str(number)
+    if isinstance(number, int):
+        return f"{number:,}"
+    return f"{number:,.0f}" if abs(number) >= 1e5 else f"{number:,.6g}"
+
+
+def percent(share: float) -> str:
+    """A share as people read it.
+
+    Example
+        >>> percent(0.5), percent(0.00004), percent(0), percent(0.99999)
+        ('50 %', 'less than 0.1 %', '0 %', 'more than 99.9 %')
+    """
+    if 0 < share < 0.001:
+        return "less than 0.1 %"
+    if 0.999 < share < 1:
+        return "more than 99.9 %"
+    return f"{100 * share:.3g} %"
+
+
+def many(count: int, word: str) -> str:
+    """A count and its noun.
+
+    Example
+        >>> many(1, "row"), many(1080, "row")
+        ('1 row', '1,080 rows')
+    """
+    return f"{count:,} {word}" + ("" if count == 1 else "s")
+
+
+def named(names: Iterable[str]) -> str:
+    """Names as a list that a sentence can hold.
+
+    Example
+        >>> named(["age", "income"])
+        '`age`, `income`'
+    """
+    return ", ".join(f"`{name}`" for name in names)
+
+
+# -- Text for a terminal: facts beside their names, sections, lines that end in time ---------------
+
+WIDTH = 79
+_KEPT = "\N{NO-BREAK SPACE}%"
+
+
+def notes(texts: Iterable[str]) -> list[str]:
+    """The lines of the notes below a table, each after a blank line; a note may have several."""
+    return [line for text in texts for line in ("", *_wrapped(text))]
+
+
+def _wrapped(text: str) -> list[str]:
+    return [line for part in text.splitlines() for line in hanging(part).splitlines()]
+
+
+def facts(lines: Sequence[tuple[str, str]]) -> list[str]:
+    """Names in one column, texts beside them.
+
+    Example
+        >>> facts([("age", "1"), ("income", "2")])
+        ['age     1', 'income  2']
+    """
+    width = max(len(name) for name, _ in lines)
+    return [f"{name:<{width}}  {text}" for name, text in lines]
+
+
+def wrapped_facts(lines: Sequence[tuple[str, str]]) -> list[str]:
+    """The same with long texts wrapped below each other, indented by two."""
+    width = max(len(name) for name, _ in lines)
+    return [hanging(text, f"  {name:<{width}}  ") for name, text in lines]
+
+
+def hanging(text: str, before: str = "") -> str:
+    """A text wrapped so that its further lines begin below its first word; 95 % stays together."""
+    indent = " " * len(before)
+    wrapped = textwrap.fill(
+        text.replace(" %", _KEPT),
+        WIDTH,
+        initial_indent=before,
+        subsequent_indent=indent,
+        break_on_hyphens=False,
+        break_long_words=False,
+    )
+    return wrapped.replace(_KEPT, " %")
+
+
+def section(title: str, lines: Iterable[str], bullet: str = "") -> str:
+    """A title and its lines, indented; a line that is part of a table stays as it is."""
+    shown = [title]
+    for line in lines:
+        in_table = line.startswith(" ") or "   " in line
+        shown.append(f"  {line}".rstrip() if in_table else hanging(line, f"  {bullet}"))
+    return "\n".join(shown)
+
+
+def sentence(text: str) -> str:
+    """The text with a capital letter.
+
+    Example
+        >>> sentence("less than 0.1 %")
+        'Less than 0.1 %'
+    """
+    return text[0].upper() + text[1:]
+
+
+# -- Small tables, for terminals and for notebooks; in HTML every text is escaped ------------------
+
+_MOST_ROWS = 200
+
+
+def text_table(rows: Sequence[Sequence[str]], left: int = 0) -> list[str]:
+    """The lines of a table; the first `left` columns start at their left, the others end right.
+
+    Example
+        >>> text_table([["name", "n"], ["a", "10"]], left=1)
+        ['name   n', 'a     10']
+    """
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join(
+            cell.ljust(width) if place < left else cell.rjust(width)
+            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    ]
+
+
+def html_table(
+    rows: Sequence[Sequence[str]], before: Iterable[str] = (), after: Iterable[str] = ()
+) -> str:
+    """A table whose first row is its header, with paragraphs around it; long ones are cut.
+
+    Example
+        >>> html_table([["n"], ["<1"]])
+        '<table><thead><tr><th>n</th></tr></thead><tbody><tr><td>&lt;1</td></tr></tbody></table>'
+    """
+    header, *body = rows
+    head = "".join(f"<th>{escaped(cell)}</th>" for cell in header)
+    lines = "".join(
+        "<tr>" + "".join(f"<td>{escaped(cell)}</td>" for cell in row) + "</tr>"
+        for row in body[:_MOST_ROWS]
+    )
+    table = f"<table><thead><tr>{head}</tr></thead><tbody>{lines}</tbody></table>"
+    more = [f"… and {len(body) - _MOST_ROWS:,} rows more"] if len(body) > _MOST_ROWS else []
+    return paragraphs(before) + table + paragraphs([*more, *after])
+
+
+def escaped(text: str) -> str:
+    """The text, with the signs that mean something in HTML written out."""
+    import html  # takes longer to load than an answer to print
+
+    return html.escape(text)
+
+
+def paragraphs(texts: Iterable[str]) -> str:
+    """Each text as a paragraph; its lines stay lines."""
+    return "".join(f"<p>{'<br>'.join(map(escaped, text.splitlines()))}</p>" for text in texts)
+
+
+def html_facts(facts: Iterable[tuple[str, str]]) -> str:
+    """The rows of a table of names and texts."""
+    return "".join(
+        f"<tr><th scope='row'>{escaped(name)}</th><td>{escaped(text)}</td></tr>"
+        for name, text in facts
+    )

@@ -1,0 +1,357 @@
+"""One number of a paper beside ours, and how far chance may move it.
+
+A verdict is earned, not stated: whoever says that the print is wrong gives the right value too, and
+the cell turns `DIFFERENT` as soon as the library computes anything else.
+
+A number that depends on draws is compared with the mean of other runs, and with the print. Either
+comparison may go wrong although everything is right. All that a run of the book compares turn one
+verdict red by mistake with probability at most `RED`, and doubt an honest print with probability at
+most `DOUBT`; each comparison has its equal share. Seeds are fixed, so the chance is that of having
+chosen unlucky ones.
+
+How means are compared
+    The difference of two means over a standard deviation that was estimated from n runs follows
+    Student's law with n − 1 degrees of freedom, and so do pooled deviations with those of all.
+How counts are compared
+    Two sums of rare events with the same rate: given both together, one of them is binomial. No
+    deviation is estimated, so it holds for three events as for three hundred.
+"""
+
+from __future__ import annotations
+
+import math
+from decimal import Decimal
+from enum import Enum
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from tenue.frozen import dataclass
+
+PRECISE = 1e-10
+"""How closely a right value is met, relative to it."""
+
+
+class Verdict(Enum):
+    """What a cell, or a whole table, has come to."""
+
+    EQUAL = "equal"
+    """Ours is the print, to half its last digit; or what the paper says holds."""
+    CORRECTED = "corrected"
+    """The print is wrong; ours is the right value, and the remark says why."""
+    IRREPRODUCIBLE = "not reproducible"
+    """The text does not say enough, or its data cannot be had; the remark says which."""
+    MISSING = "data missing"
+    """The table that it is computed from is not on this machine."""
+    BESIDE = "not printed"
+    """Ours only: a number that the paper does not give."""
+    DIFFERENT = "different"
+    """Neither the print nor the right value: something is broken here."""
+
+
+_SEVERITY = list(Verdict)
+_SEVERITY.remove(Verdict.BESIDE)
+
+SIGNS = {
+    Verdict.EQUAL: "=",
+    Verdict.CORRECTED: "✎",
+    Verdict.IRREPRODUCIBLE: "?",
+    Verdict.MISSING: "∅",
+    Verdict.BESIDE: "+",
+    Verdict.DIFFERENT: "≠",
+}
+"""So that nobody needs colours to tell them apart."""
+
+
+def overall(verdicts: list[Verdict]) -> Verdict:
+    """The verdict on many: the gravest of them; numbers that are not printed do not count.
+
+    Example
+        >>> overall([Verdict.EQUAL, Verdict.CORRECTED, Verdict.BESIDE]).value
+        'corrected'
+    """
+    judged = [verdict for verdict in verdicts if verdict is not Verdict.BESIDE]
+    return max(judged, key=_SEVERITY.index) if judged else Verdict.BESIDE
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A printed number beside ours.
+
+    printed: as it is printed, or what the paper says in few words; None if it prints nothing.
+    ours: computed now.
+    difference: ours − printed, where both are numbers.
+    """
+
+    row: str
+    column: str
+    printed: str | None
+    ours: float | str | None
+    difference: float | None
+    verdict: Verdict
+    remark: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        shown = {name: getattr(self, name) for name in ("row", "column", "printed", "ours")}
+        return shown | {
+            "difference": self.difference,
+            "verdict": self.verdict.value,
+            "remark": self.remark,
+        }
+
+
+def half_digit(printed: str) -> float:
+    """Half a unit of the last printed digit.
+
+    Example
+        >>> half_digit("1.92"), half_digit("3.07E+09")
+        (0.005, 5000000.0)
+    """
+    return 0.5 * 10.0 ** int(Decimal(printed).as_tuple().exponent)
+
+
+def met(
+    row: str,
+    column: str,
+    printed: str,
+    ours: float,
+    *,
+    right: float | str | None = None,
+    remark: str = "",
+) -> Cell:
+    """The paper is right: ours must round to the print, and be `right` where that is known."""
+    away = ours - float(printed)
+    good = abs(away) <= half_digit(printed) * (1 + 1e-9) and _is_right(ours, right)
+    verdict = Verdict.EQUAL if good else Verdict.DIFFERENT
+    return Cell(row, column, printed, ours, away, verdict, remark)
+
+
+def amended(
+    row: str, column: str, printed: str, ours: float, *, right: float | str, because: str
+) -> Cell:
+    """The paper is wrong: ours must be `right`, and must not round to the print."""
+    away = ours - float(printed)
+    good = _is_right(ours, right) and abs(away) > half_digit(printed) * (1 - 1e-9)
+    verdict = Verdict.CORRECTED if good else Verdict.DIFFERENT
+    return Cell(row, column, printed, ours, away, verdict, because)
+
+
+def beside(
+    row: str, column: str, ours: float | str, *, right: float | str | None = None, remark: str = ""
+) -> Cell:
+    """A number that the paper does not give; it must be `right` where that is known."""
+    good = isinstance(ours, str) or _is_right(ours, right)
+    verdict = Verdict.BESIDE if good else Verdict.DIFFERENT
+    return Cell(row, column, None, ours, None, verdict, remark)
+
+
+def claimed(
+    row: str,
+    column: str,
+    says: str,
+    ours: float | str,
+    *,
+    holds: bool,
+    right: float | str | None = None,
+    remark: str = "",
+) -> Cell:
+    """What the paper says, and whether it holds of what we computed, which must be `right` too."""
+    good = holds and (isinstance(ours, str) or _is_right(ours, right))
+    verdict = Verdict.EQUAL if good else Verdict.DIFFERENT
+    return Cell(row, column, says, ours, None, verdict, remark)
+
+
+def refuted(
+    row: str,
+    column: str,
+    says: str,
+    ours: float | str,
+    *,
+    fails: bool,
+    because: str,
+    right: float | str | None = None,
+) -> Cell:
+    """What the paper says and what is not so; `fails` is computed, and must be true."""
+    good = fails and (isinstance(ours, str) or _is_right(ours, right))
+    verdict = Verdict.CORRECTED if good else Verdict.DIFFERENT
+    return Cell(row, column, says, ours, None, verdict, because)
+
+
+def unmet(
+    row: str,
+    column: str,
+    printed: str,
+    ours: float,
+    *,
+    because: str,
+    right: float | str | None = None,
+) -> Cell:
+    """The print cannot be reproduced; `right` is what this reading gave elsewhere."""
+    away = ours - float(printed)
+    good = right is None or _is_right(ours, right)
+    verdict = Verdict.IRREPRODUCIBLE if good else Verdict.DIFFERENT
+    return Cell(row, column, printed, ours, away, verdict, because)
+
+
+def drawn(
+    row: str,
+    column: str,
+    printed: str,
+    ours: float,
+    *,
+    right: float | None,
+    possible: bool,
+    same: bool,
+    because: str,
+) -> Cell:
+    """A number that depends on draws, in the paper and here; `cell.py` says what chance explains.
+
+    right: the mean of many runs made elsewhere; None if there are none.
+    possible: whether chance explains how far ours is from it.
+    same: whether chance explains how far ours is from the print.
+    because: why the print may differ beyond chance.
+    """
+    away = ours - float(printed)
+    if not (possible and math.isfinite(ours)):
+        why = "" if right is None else f"Expected {right:.6g}."
+        return Cell(row, column, printed, ours, away, Verdict.DIFFERENT, why)
+    if same:
+        return Cell(row, column, printed, ours, away, Verdict.EQUAL)
+    return Cell(row, column, printed, ours, away, Verdict.IRREPRODUCIBLE, because)
+
+
+def missing(files: tuple[str, ...]) -> Cell:
+    """Stands for all cells of a table whose data is not here."""
+    named = " and ".join(files)
+    return Cell("all", "all", None, None, None, Verdict.MISSING, f"Needs {named}.")
+
+
+def _is_right(ours: float, right: float | str | None) -> bool:
+    if right is None:
+        return math.isfinite(ours)
+    wanted = float(right)
+    return abs(ours - wanted) <= PRECISE * max(abs(wanted), 1e-300)
+
+
+# -- How far chance may move a number: one budget of false alarms for the whole book ---------------
+
+RED = 1e-6
+"""The probability that a run of the book turns red although the library is right."""
+DOUBT = 1e-2
+"""The probability that some print is called not reproducible although only chance is in it."""
+
+COMPARED = {
+    "3.8": 63,
+    "3.9": 63,
+    "3.10": 36,
+    "3.11": 36,
+    "6.1": 32,
+    "6.2": 32,
+    "6.5": 160,
+    "bayes.fig1": 6,
+    "bayes.fig2": 6,
+    "bayes.fig3": 6,
+    "bayes.fig4": 6,
+    "bayes.fig5": 2,
+    "bayes.fig6": 12,
+    "bayes.fig7": 12,
+    "bayes.fig8": 2,
+}
+"""How many random numbers each exhibit compares with what is right."""
+
+SHARE = RED / sum(COMPARED.values())
+PRINT_SHARE = DOUBT / sum(COMPARED.values())
+
+
+@dataclass(frozen=True)
+class Spread:
+    """The standard deviation of one run, and from how many degrees of freedom it is known.
+
+    freedom: 0 if it is known exactly.
+    """
+
+    deviation: float
+    freedom: int = 0
+
+    def between(self, runs: float, others: float, chance: float) -> float:
+        """How far the means of so many runs are apart, but for one case in 1/chance.
+
+        `others` is infinite for a number that is not drawn.
+        """
+        return self.deviation * math.sqrt(1 / runs + 1 / others) * quantile(self.freedom, chance)
+
+
+def pooled(*known: tuple[float, int]) -> Spread:
+    """One deviation from several estimates of the same: (deviation, runs), divisor runs − 1.
+
+    Example
+        >>> pooled((3.0, 11), (4.0, 11))
+        Spread(deviation=3.5355339059327378, freedom=20)
+    """
+    freedom = sum(runs - 1 for _, runs in known)
+    squares = sum((runs - 1) * deviation**2 for deviation, runs in known)
+    return Spread(math.sqrt(squares / freedom), freedom)
+
+
+def explains(ours: float, right: float | None, spread: Spread, runs: float, others: float) -> bool:
+    """Whether chance explains how far the mean of our runs is from that of others."""
+    if right is None:
+        return True
+    return abs(ours - right) <= spread.between(runs, others, SHARE) + PRECISE * abs(right)
+
+
+def explains_print(ours: float, printed: str, spread: Spread, runs: float, others: float) -> bool:
+    """The same of a printed mean, which was rounded."""
+    away = spread.between(runs, others, PRINT_SHARE) + half_digit(printed)
+    return abs(ours - float(printed)) <= away
+
+
+@cache
+def quantile(freedom: int, chance: float) -> float:
+    """What |T| exceeds with this probability; the normal law's if freedom is 0.
+
+    Example
+        >>> round(quantile(10, 0.05), 6), round(quantile(0, 0.05), 6)
+        (2.228139, 1.959964)
+    """
+    low, high = 0.0, 1.0
+    while _beyond(high, freedom) > chance:
+        low, high = high, 2 * high
+    while high - low > 1e-12 * high:
+        middle = (low + high) / 2
+        low, high = (middle, high) if _beyond(middle, freedom) > chance else (low, middle)
+    return high
+
+
+def _beyond(t: float, freedom: int) -> float:
+    """P(|T| > t): Student's law as a finite sum (Abramowitz and Stegun, 26.7.3 and 26.7.4)."""
+    if not freedom:
+        return math.erfc(t / math.sqrt(2))
+    angle = math.atan2(t, math.sqrt(freedom))
+    square = math.cos(angle) ** 2
+    odd = freedom % 2
+    term = math.cos(angle) if odd else 1.0
+    total = term if freedom > 1 else 0.0
+    for i in range(2 + odd, freedom - 1, 2):
+        term *= square * (i - 1) / i
+        total += term
+    inside = math.sin(angle) * total
+    return 1 - (2 / math.pi * (angle + inside) if odd else inside)
+
+
+def alike(count: int, runs: int, other: int, others: int) -> float:
+    """The probability that two counts with the same rate differ as much as these, or more.
+
+    Example
+        >>> round(alike(3, 10, 108, 100), 4), alike(90, 10, 108, 100) < 1e-9
+        (0.015, True)
+    """
+    both = count + other
+    places = np.arange(both + 1)
+    logs = np.concatenate([[0.0], np.cumsum(np.log(places[1:]))])
+    share = runs / (runs + others)
+    masses = np.exp(
+        logs[-1] - logs - logs[::-1] + places * math.log(share) + places[::-1] * math.log1p(-share)
+    )
+    return min(1.0, 2 * float(min(masses[: count + 1].sum(), masses[count:].sum())))

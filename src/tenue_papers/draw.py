@@ -1,0 +1,284 @@
+"""What a figure of a paper shows, as numbers, and its drawing in the one look of all charts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from itertools import pairwise
+from typing import Any, Literal
+
+from tenue.frozen import dataclass
+from tenue.report.picture import Axis, Bars, Curve, Dots, Mark, Picture, Rule, Words
+from tenue.report.picture import Panel as Drawn
+from tenue.report.theme import SERIES
+
+Stroke = Literal["line", "dashed", "step", "bar", "point", "cross", "rule"]
+Points = tuple[tuple[float, float], ...]
+
+
+@dataclass(frozen=True)
+class Series:
+    """One curve, or the points of one group.
+
+    mark: "line", "dashed", "step" (the height holds until the next point), "bar", "point",
+        "cross", or "rule" (a vertical line at each x).
+    """
+
+    name: str
+    points: Points
+    mark: Stroke = "line"
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One pair of axes.
+
+    reverse_x: whether the horizontal axis runs from large to small.
+    flat: whether it has one line of points only, which needs little height.
+    x_ticks: where numbers stand below it; none for what suits.
+    hidden: the axes that are not drawn, because their numbers mean nothing: "y" or "xy".
+    words: texts in the drawing, each around its place (x, y).
+    """
+
+    title: str
+    x: str
+    y: str
+    series: tuple[Series, ...]
+    log_x: bool = False
+    log_y: bool = False
+    reverse_x: bool = False
+    x_range: tuple[float, float] | None = None
+    y_range: tuple[float, float] | None = None
+    square: bool = False
+    flat: bool = False
+    x_ticks: tuple[float, ...] = ()
+    hidden: Literal["", "y", "xy"] = ""
+    words: tuple[tuple[float, float, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class Figure:
+    """Panels beside each other, and a sentence on what to see in them."""
+
+    panels: tuple[Panel, ...]
+    caption: str
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "caption": self.caption,
+            "panels": [
+                {
+                    "title": panel.title,
+                    "x": panel.x,
+                    "y": panel.y,
+                    "series": [
+                        {
+                            "name": one.name,
+                            "mark": one.mark,
+                            "points": [list(p) for p in one.points],
+                        }
+                        for one in panel.series
+                    ],
+                }
+                for panel in self.panels
+            ],
+        }
+
+
+def curve(
+    name: str, values: Iterable[float], height: Callable[[float], float], mark: Stroke = "line"
+) -> Series:
+    """A function seen at many values."""
+    return Series(name, tuple((float(x), float(height(x))) for x in values), mark)
+
+
+def between(low: float, high: float, count: int) -> list[float]:
+    """`count` values from `low` to `high`, equally far apart."""
+    return [low + (high - low) * i / (count - 1) for i in range(count)]
+
+
+def log_between(low: float, high: float, count: int) -> list[float]:
+    """`count` values from `low` to `high`, each the same multiple of the one before."""
+    return [math.exp(x) for x in between(math.log(low), math.log(high), count)]
+
+
+def panels(*given: Panel, caption: str) -> Figure:
+    return Figure(tuple(given), caption)
+
+
+def pairs(xs: Sequence[float], ys: Sequence[float]) -> Points:
+    return tuple((float(x), float(y)) for x, y in zip(xs, ys, strict=True))
+
+
+# -- Figures of the papers in the one look of all charts -------------------------------------------
+
+_LETTER = 6.6
+"""About how wide a letter of the legend is, in pixels."""
+_WIDE, _HIGH, _FLAT, _SQUARE = 376, 230, 44, 300
+_LARGE = 1e7
+_BESIDE = 3
+"""More panels stand in two columns."""
+_MARGIN = 0.04
+"""How much room is left above the highest and below the lowest point."""
+_CORE = 0.8
+"""How much of the place between two bars they take."""
+
+
+def picture(figure: Figure) -> Picture:
+    """All panels in one drawing, for a file of its own."""
+    across = 2 if len(figure.panels) > _BESIDE else 0
+    return Picture("", [panel(one) for one in figure.panels], told=figure.caption, across=across)
+
+
+def pictures(figure: Figure) -> list[Picture]:
+    """Each panel by itself, for a page that puts them beside or below each other."""
+    return [Picture("", [panel(one)], told=one.title or figure.caption) for one in figure.panels]
+
+
+def panel(given: Panel) -> Drawn:
+    width = _SQUARE if given.square else _WIDE
+    height = _SQUARE if given.square else _FLAT if given.flat else _HIGH
+    tones = tones_of(given.series)
+    marks = [
+        mark
+        for place, series in enumerate(given.series)
+        for mark in _DRAW[series.mark](series, tones[series.name], given, place)
+    ]
+    marks += [Words(text, x, y, align="center") for x, y, text in given.words]
+    marks += _legend(given, tones, width)
+    across = given.x_range or _reach(given)
+    low, high = given.y_range or _heights(given)
+    ends = (across[1], across[0]) if given.reverse_x else across
+    x = Axis(
+        given.x,
+        low=ends[0],
+        high=ends[1],
+        log=given.log_x,
+        ticks=given.x_ticks,
+        write="~g" if given.x_ticks else "",
+        shown="x" not in given.hidden,
+    )
+    y = Axis(
+        given.y,
+        low=low,
+        high=high,
+        log=given.log_y,
+        write=_written(given),
+        grid=True,
+        shown="y" not in given.hidden,
+    )
+    return Drawn(tuple(marks), x=x, y=y, width=width, height=height)
+
+
+def tones_of(series: Sequence[Series]) -> dict[str, str]:
+    """A colour for every name; what is dashed or a rule stays quiet."""
+    names = dict.fromkeys(one.name for one in series if one.mark not in ("dashed", "rule", "cross"))
+    palette = [tone for tone in SERIES if tone != "third"] + ["ink"]  # "third" looks quiet
+    found = {name: palette[i % len(palette)] for i, name in enumerate(names)}
+    return (
+        found
+        | {one.name: "quiet" for one in series if one.mark in ("dashed", "rule")}
+        | {one.name: "ink" for one in series if one.mark == "cross"}
+    )
+
+
+def _written(given: Panel) -> str:
+    """How heights are written: as powers of ten where all digits would run into the title."""
+    highest = max(y for one in given.series for _, y in one.points)
+    return "~e" if given.log_y and highest >= _LARGE else ""
+
+
+def _heights(given: Panel) -> tuple[float, float]:
+    """From the lowest to the highest point with room for the line; from 0 if that is near."""
+    seen = [y for one in given.series for _, y in one.points]
+    low, high = min(seen), max(seen)
+    if given.log_y:
+        room = (high / low) ** _MARGIN
+        return low / room, high * room
+    room = _MARGIN * (high - low)
+    return (0.0 if 0 <= low <= high / 4 or _has_bars(given) else low - room), high + room
+
+
+def _reach(given: Panel) -> tuple[float, float]:
+    seen = [x for one in given.series for x, _ in one.points]
+    low, high = min(seen), max(seen)
+    if _has_bars(given):
+        gap = _gap(given) * 0.6
+        return low - gap, high + gap
+    return low, high
+
+
+def _has_bars(given: Panel) -> bool:
+    return any(one.mark == "bar" for one in given.series)
+
+
+def _gap(given: Panel) -> float:
+    seen = sorted({x for one in given.series if one.mark == "bar" for x, _ in one.points})
+    return min((b - a for a, b in pairwise(seen)), default=1.0)
+
+
+def _legend(given: Panel, tones: dict[str, str], width: int) -> list[Mark]:
+    """The title, and the names of the series in their colours, above the drawing."""
+    names = [name for name in tones if name]
+    rows: list[list[str]] = [[]]
+    for name in names:
+        if rows[-1] and sum(len(n) + 3 for n in [*rows[-1], name]) * _LETTER > width + 40:
+            rows.append([])
+        rows[-1].append(name)
+    marks: list[Mark] = []
+    shown = rows if 1 < len(names) <= len(SERIES) else []
+    for i, row in enumerate(shown):
+        right = 0.0
+        for name in row:
+            down = -12 - 17 * (len(shown) - 1 - i)
+            marks.append(
+                Words(name, None, None, tone=tones[name], bold=True, right=right, down=down)
+            )
+            right += (len(name) + 3) * _LETTER
+    if given.title:
+        down = -20 - 17 * len(shown)
+        marks.append(Words(given.title, None, None, size=13.5, bold=True, down=down))
+    return marks
+
+
+# -- marks -----------------------------------------------------------------------------------------
+
+
+def _line(series: Series, tone: str, given: Panel, place: int) -> list[Mark]:
+    return [Curve(series.points, tone=tone, width=2.2, dashed=series.mark == "dashed")]
+
+
+def _step(series: Series, tone: str, given: Panel, place: int) -> list[Mark]:
+    return [Curve(series.points, tone=tone, width=2.2, steps=True)]
+
+
+def _bar(series: Series, tone: str, given: Panel, place: int) -> list[Mark]:
+    among = [one for one in given.series if one.mark == "bar"]
+    wide = _gap(given) * _CORE / len(among)
+    start = -wide * len(among) / 2 + wide * among.index(series)
+    bars = [(x + start, x + start + wide, y) for x, y in series.points]
+    return [Bars(bars, tone=tone)]
+
+
+def _points(series: Series, tone: str, given: Panel, place: int) -> list[Mark]:
+    many = len(series.points) > 40
+    return [Dots(series.points, tone=tone, size=3.2 if many else 5.0, ring=not many)]
+
+
+def _cross(series: Series, tone: str, given: Panel, place: int) -> list[Mark]:
+    return [Dots(series.points, tone=tone, size=3.4, ring=False)]
+
+
+def _rule(series: Series, tone: str, given: Panel, place: int) -> list[Mark]:
+    return [Rule(x) for x, _ in series.points]
+
+
+_DRAW: dict[str, Callable[[Series, str, Panel, int], list[Mark]]] = {
+    "line": _line,
+    "dashed": _line,
+    "step": _step,
+    "bar": _bar,
+    "point": _points,
+    "cross": _cross,
+    "rule": _rule,
+}
