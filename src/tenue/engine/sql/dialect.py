@@ -138,6 +138,10 @@ class Dialect(ABC):
         """A SELECT, as it stands after FROM."""
         return f"({sql}){self.alias}"
 
+    def fenced(self, sql: str) -> str:
+        """The same, where an engine must not write out what the names of this SELECT stand for."""
+        return self.nested(sql)
+
     def quotient(self, value: str, divisor: int, kind: str) -> str:
         """A whole number of this kind, not negative, by one above 0, rounded down."""
         return f"({value} {self.divide} {divisor})"

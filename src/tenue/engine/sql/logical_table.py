@@ -178,6 +178,7 @@ class Logical:
     _raw: dict[str, str] = field(default_factory=dict)
     _layers: list[dict[str, str]] = field(default_factory=list)
     _ready: dict[str, tuple[str, int]] = field(default_factory=dict)
+    _computed_at: set[int] = field(default_factory=set)
 
     @property
     def dialect(self) -> Dialect:
@@ -259,15 +260,21 @@ class Logical:
         """The SQL of the table that has every name asked for."""
         chosen = [f"{self._plain(name)} AS {alias}" for name, alias in self._raw.items()]
         sql = f"SELECT {', '.join(chosen) or '1 AS one'} FROM {self.table.sql}"  # noqa: S608
-        for layer in self._layers:
+        for depth, layer in enumerate(self._layers):
             made = ", ".join(f"{expression} AS {alias}" for alias, expression in layer.items())
-            sql = f"SELECT *, {made} FROM {self.dialect.nested(sql)}"  # noqa: S608
+            sql = f"SELECT *, {made} FROM {self._nested(sql, depth)}"  # noqa: S608
         return sql
+
+    def _nested(self, sql: str, depth: int) -> str:
+        """The table so far, as it stands after FROM. What is computed of a row names each part of
+        it several times, so that an engine that writes out names is kept from it there."""
+        around = {depth, depth - 1} & self._computed_at
+        return self.dialect.fenced(sql) if around else self.dialect.nested(sql)
 
     def select(self, outputs: Sequence[str], condition: str | None = None) -> str:
         """The SELECT of these from that table, where the condition is true."""
         where = "" if condition is None else f" WHERE {condition}"
-        source = self.dialect.nested(self.write())
+        source = self._nested(self.write(), len(self._layers))
         return f"SELECT {', '.join(outputs)} FROM {source}{where}"  # noqa: S608
 
     def _held(self, column: Column) -> Held:
@@ -290,9 +297,9 @@ class Logical:
         return self._ready[name]
 
     def _compute(self, formula: Formula) -> tuple[str, int]:
-
         inputs = [self._prepared(self.column(name)) for name in columns_of(formula)]
         depth = max((depth for _, depth in inputs), default=0)
+        self._computed_at.add(depth)
         return self._staged("", depth, [lambda _: written(formula, self)])
 
     def _prepare(self, column: Column) -> tuple[str, int]:
