@@ -33,7 +33,7 @@ def page() -> str:
     parts = [HEAD, "| kind | exception |\n|---|---|\n"]
     parts += [f"| `{kind}` | `{found.__name__}` |\n" for kind, found in KINDS.items()]
     for path in sorted((ROOT / "src").rglob("refusals.toml")):
-        room = path.parent.name
+        room = path.parent.name.removeprefix("tenue_")
         parts.append(f"\n## {room}\n\n| code | kind | what was wrong |\n|---|---|---|\n")
         rows = [
             (entry.get("code", key), entry["kind"], shown(entry["what"]))

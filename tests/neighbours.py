@@ -32,6 +32,7 @@ from hypothesis import settings
 
 import tenue as tn
 from chance import SYSTEM
+from tenue.ask.dataset import Dataset
 from tenue.ask.paid_request import Inquiry
 from tenue.ask.session import HOLDER, Session
 from tenue.ask.sql.parse import parse
@@ -1197,11 +1198,8 @@ class Trio(Session):
             individual=budget.individual,
             schema_digest=schema.digest,
         )
-        super().__init__(schema, engine, ledger, HOLDER)
+        super().__init__(Dataset(schema, engine, ledger), HOLDER)
         self.found: list[Outcome] = []
-
-    def _unchanged(self) -> bool:
-        return True  # whether a table changed is another test's matter, and a server is slow to say
 
     def outcomes(self, engines: Sequence[Engine], asked: Asked) -> list[Outcome]:
         """What comes of a question on each table; a refusal before any is read is that of all."""
@@ -1221,7 +1219,7 @@ class Trio(Session):
     def _settled(self, wanted: Inquiry[Any], key: str | None, fresh: bool) -> Any:
         answer = None
         for engine in self.engines:
-            self._engine = engine
+            self._dataset._engine = engine  # type: ignore[attr-defined]
             try:
                 answer = super()._settled(wanted, None, True)
                 getattr(answer, "value", None)

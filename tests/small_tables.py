@@ -72,7 +72,7 @@ def session(rows: Rows, neighbours: str, **sections: Any) -> Any:
         "budget": {"total": 1000, "delta": 0.5},
     }
 
-    def opened(source: Any, described: Any) -> Any:
+    def opened(source: Any, described: Any, folder: Any = None) -> Any:
         if rows not in _engines:
             _engines[rows] = _Kept(open_engine(source, described))
         return _engines[rows]

@@ -117,6 +117,7 @@ def test_only_the_two_journeys_touch_ledger_and_engine_together() -> None:
     }
     assert both <= {
         SOURCE / "ask" / "session.py",
+        SOURCE / "ask" / "dataset.py",
         SOURCE / "publish" / "publish.py",
         SOURCE / "__init__.py",
     }

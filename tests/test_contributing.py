@@ -267,7 +267,7 @@ def spread(
     },
     changed={
         "cli/main.py": [
-            ("demo, explain, init", "demo, explain, init, spread"),
+            ("    explain,\n", "    explain,\n    spread,\n"),
             ("app.add(", 'app.command("spread")(spread.spread)\napp.add('),
         ],
         "cli/refusals.toml": [

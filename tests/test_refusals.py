@@ -146,7 +146,7 @@ def test_a_refusal_has_the_code_of_its_entry() -> None:
 
 
 def test_the_page_of_codes_is_that_of_the_catalogues() -> None:
-    script = SOURCE.parent.parent / "scripts" / "refusal_codes.py"
+    script = SOURCE.parent / "scripts" / "refusal_codes.py"
     spec = importlib.util.spec_from_file_location("refusal_codes", script)
     assert spec is not None
     assert spec.loader is not None

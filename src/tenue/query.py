@@ -9,16 +9,20 @@ from ._lazy import lazily
 if TYPE_CHECKING:
     from .ask import (
         Answer,
+        Dataset,
         Plan,
         Session,
+        open_dataset,
         protect,
         workload,
     )
 
 __all__ = [
     "Answer",
+    "Dataset",
     "Plan",
     "Session",
+    "open_dataset",
     "protect",
     "workload",
 ]

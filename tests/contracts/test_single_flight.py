@@ -224,7 +224,7 @@ def test_a_key_in_flight_is_refused_as_ever(ledger: Ledger) -> None:
     ask(ledger, key="k")
     refusal = Waiter(ledger, "ann", key="k").done().refusal
     assert isinstance(refusal, Conflict)
-    assert refusal.code == "question-in-flight"
+    assert refusal.code == "in-flight"
     assert "with key `k`" in refusal.what
 
 

@@ -26,7 +26,7 @@ def altered(file: str, *changes: tuple[str, str]) -> ModuleType:
     """A module with passages replaced, run by the interpreter."""
     source = (SOURCE / file).read_text(encoding="utf-8")
     compiler = ("from numba import njit\n", "njit = lambda function, **options: function\n")
-    for old, new in [compiler, *changes] if file == "fast.py" else changes:
+    for old, new in [compiler, *changes] if file == "mdav_numba.py" else changes:
         assert source.count(old) == 1, old
         source = source.replace(old, new)
     module = ModuleType("altered")
@@ -79,7 +79,7 @@ def test_the_compiled_algorithm_is_the_plain_one_on_400_tables() -> None:
 
 def test_the_interpreted_algorithm_is_the_plain_one() -> None:
     """The control for the mutants below: the same source, unaltered."""
-    fast = altered("fast.py")
+    fast = altered("mdav_numba.py")
     for points, k in data_sets(60, 90):
         assert np.array_equal(fast.mdav(points, k), plainly(points, k))
 
@@ -116,7 +116,7 @@ MUTANTS = {
 
 @pytest.mark.parametrize("mutant", MUTANTS)
 def test_no_rule_of_the_fast_algorithm_can_be_taken_away(mutant: str) -> None:
-    fast = altered("fast.py", MUTANTS[mutant])
+    fast = altered("mdav_numba.py", MUTANTS[mutant])
     assert any(differs(fast, points, k) for points, k in data_sets(120, 250))
 
 
@@ -128,7 +128,7 @@ def differs(fast: ModuleType, points: Points, k: int) -> bool:
 
 
 def test_the_second_seed_of_the_plain_algorithm_must_be_chosen_again() -> None:
-    wrong = altered("plain.py", ("if labels[second] >= 0:", "if False:"))
+    wrong = altered("mdav_reference.py", ("if labels[second] >= 0:", "if False:"))
     found = 0
     for points, k in data_sets(120, 60):
         try:

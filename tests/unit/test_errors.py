@@ -20,6 +20,7 @@ def test_each_refusal_says_three_things(kind: type[errors.Refused]) -> None:
     refusal = kind("It is wrong", "This is allowed.", "Do this", remaining=3)
     assert refusal.to_dict() == {
         "code": kind.code,
+        "kind": kind.code,
         "what": "It is wrong.",
         "allowed": "This is allowed.",
         "fix": "Do this.",

@@ -164,7 +164,7 @@ def test_closing_a_session_closes_nothing_else(data: Dataset) -> None:
     ):
         with pytest.raises(InvalidArgument, match="The session is closed") as refusal:
             use()
-        assert refusal.value.code == "closed"
+        assert refusal.value.code.endswith("-closed")
     assert "The session is closed" in repr(ann)
     assert data.session("ann").ask(COUNT, epsilon=1).replayed
 
@@ -182,7 +182,7 @@ def test_closing_the_data_set_closes_engine_and_ledger(file: Path) -> None:
     ):
         with pytest.raises(InvalidArgument, match="data set `t` is closed") as refusal:
             use()
-        assert refusal.value.code == "closed"
+        assert refusal.value.code.endswith("-closed")
     with pytest.raises(tn.Fault):
         engine.validate()
     with pytest.raises(Refused, match="ledger is closed"):

@@ -7,6 +7,7 @@ import importlib
 import random
 from collections.abc import Callable
 from fractions import Fraction
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +18,13 @@ from tenue.errors import InvalidArgument, InvalidTable
 from tenue.microdata import mdav, v_mdav
 from tenue.publish.numba_kernels import kernels
 from tenue.publish.partition import exact_means, mdav_reference
-from tenue.publish.partition import mdav as collapsed_collapsed
 from tenue.publish.partition.exact_means import Points, points_of
 from tenue.publish.partition.mdav_reference import Euclidean, Rows, farthest, nearest, without
 from tenue.publish.partition.mdav_reference import mdav as plain_mdav
 from tenue.publish.partition.mixed_records import Meaning, Mixed, Semantic, kinds_of
 from tenue.taxonomy import Taxonomy
+
+collapsed_collapsed = import_module("tenue.publish.partition.mdav")
 
 Table = list[list[int]]
 

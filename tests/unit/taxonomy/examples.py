@@ -51,5 +51,5 @@ def plain_ancestors(tree: Taxonomy, concept: str) -> set[str]:
 def refusal(call: Callable[[], object]) -> InvalidTaxonomy:
     with pytest.raises(InvalidTaxonomy) as caught:
         call()
-    assert caught.value.code == "invalid-taxonomy"
+    assert type(caught.value).code == "invalid-taxonomy"
     return caught.value
