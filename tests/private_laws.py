@@ -183,7 +183,6 @@ def _force(forced: Forced, patch: pytest.MonkeyPatch) -> None:
         independent_columns,
         grid,
         pair_tables,
-        pair_tables,
         bayes_network,
         copula,
     ):

@@ -67,7 +67,6 @@ COMPILED = {
     "ledger.verify": "Anchor",
     "ledger.results": "Balance Debit Quota Reservation Verification",
     "ledger.totals": "Books",
-    "mechanism.exponential_mechanism": "Exponential",
     "noise.enclosure": "Enclosure",
     "privacy.loss": "EpsilonDelta",
     "prior.belief": "Lattice",

@@ -1,4 +1,4 @@
-"""Tables 6.1, 6.2 and 6.5: the printed calibration on Census, cell by cell.
+"""Tables 6.1, 6.2 and 6.5 on Census, cell by cell: Algorithm 6.2 as printed, WITHOUT a guarantee.
 
 Nothing here is differentially private at the ε it names. One changed record can move every
 centroid; the printed scale pays for one of them, and once for all attributes together. It is built

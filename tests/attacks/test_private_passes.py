@@ -48,6 +48,7 @@ from tenue.engine.passes.in_memory import InMemory
 from tenue.errors import EngineFault
 from tenue.ledger import Memory
 from tenue.noise.source import SYSTEM
+from tenue.publish import permute
 from tenue.publish.methods import contract
 from tenue.publish.synthetic import domain as places_of
 from tenue.publish.synthetic import microaggregation, privtree, synthesis, two_stage
@@ -398,7 +399,7 @@ def always(monkeypatch: pytest.MonkeyPatch) -> None:
     """All noise is as it happens to be, and the order of rows too."""
     for way in WAYS.values():
         monkeypatch.setattr(way, "release", lambda *given: Always())
-    for module in (contract, synthesis):
+    for module in (permute, contract, synthesis):
         monkeypatch.setattr(module, "shuffled", lambda size, source: np.arange(size))
 
 

@@ -24,6 +24,7 @@ import tenue as tn
 from tenue.arguments import whole
 from tenue.errors import Fault, InvalidArgument, InvalidSchema
 from tenue.noise.source import Source
+from tenue.privacy.loss import EpsilonDelta
 from tenue.publish.methods.catalogue import METHODS
 from tenue.publish.methods.contract import Method, Published, Way
 from tenue.publish.table.cells import Numbers
@@ -214,7 +215,7 @@ def test_what_breaks_its_promise_never_leaves(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_its_price_is_debited_before_a_row_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Blank, "price", Fraction(1, 2), raising=False)
+    monkeypatch.setattr(Blank, "price", EpsilonDelta.of(0.5), raising=False)
     ledger = tn.ledger.Memory()
     priced = tn.Schema.from_dict(schema().to_dict() | {"budget": {"total": 1}})
     tn.publish(people(), schema=priced, method="blank", ledger=ledger)

@@ -147,4 +147,4 @@ def test_both_ways_to_type_it_are_this_one() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     module, _, name = project["scripts"]["tenue"].partition(":")
     assert getattr(import_module(module), name).__module__ == "tenue.cli.entry_point"
-    assert "process import run" in (ROOT / "src" / "tenue" / "__main__.py").read_text()
+    assert "entry_point import run" in (ROOT / "src" / "tenue" / "__main__.py").read_text()

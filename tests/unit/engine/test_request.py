@@ -262,7 +262,7 @@ def test_a_number_stored_as_a_list_is_refused_with_what_is_allowed() -> None:
 
 CALLS = [
     *("close", "column_steps", "contributions", "excess", "files", "hand_over"),
-    *("look_up", "measure", "ranks", "read_all", "validate"),
+    *("look_up", "measure", "ranks", "read_all", "reopens", "validate"),
 ]
 
 

@@ -395,7 +395,7 @@ import os, signal, sys
 from tenue.ledger import Charge, SQLite
 from tenue.ledger.store.sqlite import wal
 path, step, place, last = sys.argv[1:]
-count, real = 0, getattr(log, step)
+count, real = 0, getattr(wal, step)
 def dying(connection):
     global count
     count += 1
@@ -406,7 +406,7 @@ ledger = SQLite(path)
 if place == "finish":
     paid = ledger.reserve("census", "ann", Charge.of(epsilon=0.5, neighbours="replace"), None, "q")
     ledger.abandon(paid)
-setattr(log, step, dying)
+setattr(wal, step, dying)
 if place == "announce":
     ledger.reserve("census", "ann", Charge.of(epsilon=0.5, neighbours="replace"), None, "q")
     os._exit(0)
@@ -434,8 +434,7 @@ def test_a_log_that_sqlite_removes_would_make_a_good_ledger_refuse_itself(
     with SQLite(path) as ledger:
         assert ledger.balance().spent == 1
     with monkeypatch.context() as patch:
-        for module in ("file", "connection"):
-            patch.setattr(f"tenue.ledger.store.sqlite.{module}.keeper", lambda path: None)
+        patch.setattr("tenue.ledger.store.sqlite.connection.keeper", lambda path: None)
         patch.setattr("tenue.ledger.store.sqlite.ledger.finish", lambda path: None)
         SQLite(copy).close()
     with pytest.raises(InvalidArgument, match="its log is not beside it"):

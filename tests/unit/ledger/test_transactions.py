@@ -229,6 +229,7 @@ def test_the_three_sentences_of_a_refusal() -> None:
     told = refused(ledger, Charge.of(epsilon="0.8", neighbours="replace"))
     assert told.to_dict() == {
         "code": "over-budget",
+        "kind": "over-budget",
         "what": "This question costs epsilon 0.8, and 0.7 remains for `d`.",
         "allowed": "A price must fit in what remains of the data set's budget.",
         "fix": "Ask with epsilon at most 0.7, or see `tenue ledger show FILE`.",

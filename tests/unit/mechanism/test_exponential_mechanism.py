@@ -34,6 +34,7 @@ from tenue.mechanism.rank_score import quantile as rank_score_quantile
 from tenue.noise import Seeded
 from tenue.noise.source import SYSTEM
 from tenue.noise.table import Table
+from tenue.privacy.loss import EpsilonDelta
 from tenue.publish.synthetic.bayes_network import Network
 from tenue.publish.synthetic.domain import Domain
 from tenue.publish.synthetic.microaggregation import Microaggregation, Tallies
@@ -381,7 +382,7 @@ def suggested() -> User:
     """Suggested limits: two quantiles, so each has half of the price."""
     sought = Sought(Contribution("rows"), 1, 6)
     shares = (Fraction(1, 2), Fraction(9, 10))
-    plan = Quantiles((sought,), shares, (), "who", "add-or-remove", 3 * 10**9)
+    plan = Quantiles((sought,), shares, (), "who", "add-or-remove", EpsilonDelta.of(3))
     _, last = plan.selections(sought)
     table = [1, 2, 2, 3, 6]
     scores = missed(table, range(1, 7), Fraction(9, 10))

@@ -274,7 +274,7 @@ def test_the_groups_of_values_do_not_depend_on_whose_they_are(
     def groups(row: list[int]) -> set[tuple[int, int]]:
         line, codes = np.unique(row, return_inverse=True)
         classes = Classes(codes.astype(np.int64), line.astype(float))
-        labels = individual_ranking.whole_values(classes, k, 2).labels
+        labels = module.whole_values(classes, k, 2).labels
         return set(zip(row, labels.tolist(), strict=True))
 
     other = list(values)
@@ -301,14 +301,14 @@ def test_the_compiled_code_says_the_same(k: int, different: int) -> None:
 def test_a_large_column_is_cut_by_the_compiled_code_alike(monkeypatch: pytest.MonkeyPatch) -> None:
     line, counts = np.cumsum(np.arange(1, 400) % 7 + 1.0), np.arange(1, 400) % 3 + 1
     before = cut(line, counts, 5, 2)
-    monkeypatch.setattr(individual_ranking, "COMPILED_FROM", 0)
+    monkeypatch.setattr(module, "COMPILED_FROM", 0)
     assert cut(line, counts, 5, 2).tolist() == before.tolist()
 
 
 def test_a_heap_takes_its_neighbours_in() -> None:
     """Fewer than k others beside many equal ones are one group with them."""
     codes = np.array([0] * 90 + [1, 2, 3])
-    one = individual_ranking.whole_values(Classes(codes, np.arange(4.0)), 5)
+    one = module.whole_values(Classes(codes, np.arange(4.0)), 5)
     assert one.sizes.tolist() == [93]
 
 

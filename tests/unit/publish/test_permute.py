@@ -207,7 +207,7 @@ def test_without_a_listener_a_terminal_shows_a_line(
 @pytest.mark.any_draw("modules are loaded whatever is drawn")
 def test_nothing_is_loaded_before_it_is_asked_for() -> None:
     code = (
-        "import sys, tenue.publish as m; m.mdav([[1], [2], [3]], 1); "
+        "import sys, tenue.microdata as m; m.mdav([[1], [2], [3]], 1); "
         "sys.exit('numba' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
