@@ -197,6 +197,7 @@ def test_no_neighbour_fails_in_postgres_5_000_times(postgres_server: Server, par
     closed(found)
 
 
+@pytest.mark.long
 @pytest.mark.needs("spark")
 @pytest.mark.parametrize("part", range(6))
 def test_no_neighbour_fails_in_spark_500_times(spark: SparkSession, part: int) -> None:

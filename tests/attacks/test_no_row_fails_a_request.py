@@ -109,6 +109,7 @@ def test_postgres_answers_5000_requests(world: World, postgres_server: Server) -
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.needs("spark")
 @pytest.mark.parametrize("world", WORLDS, ids=lambda world: world.name)
 def test_spark_answers_500_requests(world: World, spark: SparkSession) -> None:
