@@ -14,7 +14,6 @@ from tenue.microdata import permuted
 from tenue.noise import Seeded
 from tenue.publish.partition.individual_ranking import Classes, whole_values
 from tenue_papers import swapping
-from tenue_papers import swapping as module
 from tenue_papers.cell import Verdict
 from tenue_papers.data import Columns
 from tenue_papers.swapping import change, correlations, ir_swap, mdav_id, mdav_swap, seeded
@@ -65,7 +64,7 @@ TABLES_EXPECTED = {
 
 @pytest.mark.slow
 def test_tables_every_exhibit_has_its_verdict() -> None:
-    assert_as_expected(module.TABLES, TABLES_EXPECTED)
+    assert_as_expected(swapping.TABLES, TABLES_EXPECTED)
 
 
 @needs_data
@@ -110,7 +109,7 @@ def test_groups_one_record_off_turn_red(more: int, monkeypatch: pytest.MonkeyPat
 @needs_data
 @pytest.mark.parametrize("stream", ["1", "2", "3"])
 def test_other_seeds_are_not_red(stream: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "seeded", lambda name: swapping.seeded(name + stream))
+    monkeypatch.setattr(swapping, "seeded", lambda name: seeded(name + stream))
     assert anew("3.9") is not Verdict.DIFFERENT
 
 
@@ -146,7 +145,7 @@ def by_known_columns(table: Rows, confidential: Sequence[int], k: int, source: S
     ],
 )
 def test_another_method_is_told_apart(table: str, mutant: Any, runs: int, theirs: int) -> None:
-    found = module.swapped(table, mutant, runs, theirs)(data())
+    found = swapping.swapped(table, mutant, runs, theirs)(data())
     assert Verdict.DIFFERENT in {one.verdict for one in found}
 
 
@@ -159,7 +158,7 @@ EXPECTED = {
 
 
 def test_every_exhibit_has_its_verdict() -> None:
-    assert_as_expected(module.ERRATA, EXPECTED)
+    assert_as_expected(swapping.ERRATA, EXPECTED)
 
 
 def test_two_columns_single_everybody_out() -> None:

@@ -15,9 +15,6 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from pyspark.logger import PySparkLogger
-from pyspark.sql import DataFrame, SparkSession
-
 from ...errors import Refused, refuse
 from ..scratch import Scratch
 from ..source.location import Cluster, Distributed, InSpark
@@ -26,7 +23,7 @@ from .udfs import by_value, packed
 
 if TYPE_CHECKING:
     import pyarrow
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.connect.shell.progress import StageInfo
 
 
@@ -249,6 +246,8 @@ class ClusterSession:
 @contextmanager
 def quiet() -> Iterator[None]:
     """Keeps Spark's own loggers in this process silent, whose words may quote rows."""
+    from pyspark.logger import PySparkLogger
+
     loggers = [PySparkLogger.getLogger(name) for name in _LOGGERS]
     before = [logger.disabled for logger in loggers]
     for logger in loggers:
@@ -324,6 +323,8 @@ def by_connect(address: str) -> SparkSession:
     What PySpark notes about it in the environment is taken back: else it would take every other
     session for one of that kind, those of programs that this process starts included.
     """
+    from pyspark.sql import SparkSession
+
     before = os.environ.get(_MODE)
     try:
         spark = SparkSession.builder.remote(address).create()
@@ -336,6 +337,8 @@ def by_connect(address: str) -> SparkSession:
 
 
 def _classic(source: Cluster) -> SparkSession | Refused:
+    from pyspark.sql import SparkSession
+
     master = "local[*]" if source.is_here else source.address
     running = SparkSession.getActiveSession()
     if running is not None:
@@ -356,6 +359,7 @@ def _java(master: str) -> SparkSession:
     folder that everybody may read, and write about it on this process's screen."""
     from pyspark import SparkConf, SparkContext
     from pyspark.java_gateway import launch_gateway
+    from pyspark.sql import SparkSession
 
     folder = Scratch()
     own = {"spark.master": master, "spark.local.dir": str(folder.path)}
