@@ -12,7 +12,6 @@ SOURCE = Path(__file__).parent.parent / "src" / "tenue"
 ORDER = [
     "version",
     "_lazy",
-    "frozen",
     "errors",
     "text",
     "arguments",

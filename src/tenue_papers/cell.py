@@ -20,14 +20,13 @@ How counts are compared
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from decimal import Decimal
 from enum import Enum
 from functools import cache
 from typing import Any
 
 import numpy as np
-
-from tenue.frozen import dataclass
 
 PRECISE = 1e-10
 """How closely a right value is met, relative to it."""

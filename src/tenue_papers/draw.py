@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Literal
 
-from tenue.frozen import dataclass
 from tenue.report.picture import Axis, Bars, Curve, Dots, Mark, Picture, Rule, Words
 from tenue.report.picture import Panel as Drawn
 from tenue.report.theme import SERIES

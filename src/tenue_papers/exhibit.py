@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal
-
-from tenue.frozen import dataclass
 
 from .cell import Cell, Verdict, missing, overall
 from .data import Data

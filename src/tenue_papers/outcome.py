@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
-from tenue.frozen import dataclass
 from tenue.text import hanging, text_table
 
 from .catalogue import CHAPTERS

@@ -11,12 +11,12 @@ import os
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tenue.frozen import dataclass
 from tenue.noise import Seeded
 
 from .book import save

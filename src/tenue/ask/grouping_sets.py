@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ..arguments import Number as Given
-from ..frozen import dataclass
 from ..privacy import Certificate
 from ..schema import Schema
 from ..text import exactly, html_table, notes, text_table

@@ -14,7 +14,7 @@ import dataclasses
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -24,7 +24,6 @@ from ..arguments import exact, fraction_of_one, whole
 from ..engine.contract import Engine
 from ..engine.request import Contribution, ContributionRequest, Key, Window
 from ..errors import refuse
-from ..frozen import dataclass
 from ..mechanism import rank_score
 from ..mechanism.exponential_mechanism import Selection
 from ..noise.samplers import LARGEST

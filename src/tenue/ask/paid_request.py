@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Generic, Literal, Self, TypeVar
 
 from ..arguments import Number, exact, flag, law_epsilon
 from ..engine.contract import Engine
 from ..errors import refuse
-from ..frozen import dataclass
 from ..privacy import Neighbours
 from ..privacy.loss import SMALLEST, EpsilonDelta, Loss
 from ..schema import Schema

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from typing import Literal
 
@@ -26,7 +26,6 @@ from ..engine.computed_column import (
     never_missing,
 )
 from ..engine.request import Bin, Group, Key, Units
-from ..frozen import dataclass
 from ..schema import Bounded, Category, Column, Named, Number, Schema, Table
 from ..schema.case_insensitive import folded
 from ..taxonomy import Taxonomy

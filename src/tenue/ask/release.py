@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
 from typing import TYPE_CHECKING, Any
@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from ..engine.computed_column import Computed
 from ..engine.contract import Engine, Profile
 from ..engine.request import CellKey, Group, Measure, RankRequest, Request, Window
-from ..frozen import dataclass
 from ..mechanism.additive_noise import Atoms
 from ..noise.source import SYSTEM, Source, require_safe
 from ..schema import Schema

@@ -6,11 +6,10 @@ It is counted from rows, so it is shown to the holder alone, and written down no
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from ..engine.contract import Validated
 from ..errors import refuse
-from ..frozen import dataclass
 from ..schema import Schema
 from ..schema.table import RECORD
 from ..text import paragraphs

@@ -17,11 +17,11 @@ import types
 import typing
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
 from ..errors import Fault, nearest, refuse
-from ..frozen import dataclass
 
 Verb = Callable[..., None]
 HELP = ("-h", "--help")

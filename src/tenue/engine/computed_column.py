@@ -9,11 +9,11 @@ to a sum is known before a row is read. What is missing in a row makes the resul
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from datetime import date
 from typing import Literal
 
 from ..errors import refuse
-from ..frozen import dataclass
 from ..schema import Bounded, Column, Date, Datetime, Number
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal
 
 from ..errors import Refused
-from ..frozen import dataclass
 
 Verdict = Literal["fine", "missing", "too much"]
 

@@ -13,10 +13,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
-
-from ..frozen import dataclass
 
 _MOST_NAMES = 100
 

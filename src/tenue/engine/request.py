@@ -17,9 +17,9 @@ nobody; then the limits of `people`; what is left is measured.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal
 
-from ..frozen import dataclass
 from .computed_column import Computed, Predicate
 
 

@@ -5,8 +5,9 @@ Whether a column can be read is decided from the storage type alone, never from 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from ..errors import refuse
-from ..frozen import dataclass
 from ..schema import Boolean, Bounded, Category, Column, Date, Datetime, Identifier, Number
 
 

@@ -18,11 +18,10 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from typing import Any, ClassVar, get_args
 
 from ..errors import LedgerFault
-from ..frozen import dataclass
 from ..privacy import Neighbours
 from ..privacy.loss import EpsilonDelta
 from .canonical_text import canonical

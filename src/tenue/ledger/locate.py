@@ -11,10 +11,10 @@ Guarantee
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors import refuse
-from ..frozen import dataclass
 from ..schema.address import is_address
 from .contract import Ledger
 from .store.sqlite.ledger import SQLite

@@ -18,12 +18,11 @@ import hmac
 import json
 import os
 from collections.abc import Iterable
-from dataclasses import asdict, fields
+from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime
 from pathlib import Path
 
 from ..errors import LedgerFault, Refused, refuse
-from ..frozen import dataclass
 from ..privacy import Certificate
 from . import facts
 from .canonical_text import canonical

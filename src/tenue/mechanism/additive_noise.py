@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from typing import Any, Literal, Protocol
 
-from ..frozen import dataclass
 from ..noise.joint import Joint, joint
 from ..noise.laplace_sum import LaplaceSum
 from ..noise.source import SYSTEM, Source, require_safe

@@ -23,7 +23,7 @@ from __future__ import annotations
 import bisect
 import math
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import accumulate, pairwise
@@ -33,7 +33,6 @@ import numpy.typing as npt
 
 from ..arguments import Number, above_zero, checked_call, exact, fraction_of_one, law_epsilon
 from ..errors import InvalidArgument, refuse
-from ..frozen import dataclass
 from ..noise.enclosure import Enclosure, exp_minus
 from ..noise.samplers import LARGEST, uniform
 from ..noise.source import SYSTEM, Source, require_safe

@@ -12,10 +12,9 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Protocol
-
-from ..frozen import dataclass
 
 Powers = tuple[int, ...]
 """For each axis, to which power it stands in a moment."""

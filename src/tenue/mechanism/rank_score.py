@@ -17,11 +17,9 @@ right. A term less moves no more than before. The highest grid point is spared t
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal
-
-from ..frozen import dataclass
 
 _USUALLY = Fraction(1, 20)
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
 from ..arguments import fraction_of_one
 from ..errors import refuse
-from ..frozen import dataclass
 from ..text import exactly
 
 Kind = Literal["variance", "absolute-error", "interval"]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from ..arguments import Number, checked_call, exact, fraction_of_one, law_epsilon, moderate
-from ..frozen import dataclass
 from .discrete_laplace import DiscreteLaplace
 from .joint import Blend, Joint, joint
 from .laplace_sum import FineSum, LaplaceSum

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
@@ -11,7 +12,6 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arguments import Number, fraction_of_one
-from ..frozen import dataclass
 from .discrete_laplace import DiscreteLaplace
 from .law import GridLaw, Real
 

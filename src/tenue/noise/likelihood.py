@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import singledispatch
 from typing import Any
 
-from ..frozen import dataclass
 from .law import GridLaw, Real
 
 

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Protocol
 
 from ..errors import InvalidArgument, refuse
-from ..frozen import dataclass
 from ..text import hanging, html_facts
 from ..version import VERSION
 from .promise import Neighbours, Promise, checked_neighbours, promise_from

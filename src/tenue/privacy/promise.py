@@ -16,13 +16,12 @@ whole units of a ledger, is a `Loss` (`promise.loss`), which is never added to a
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import Any, ClassVar, Literal
 
 from ..arguments import Number, above_zero, checked_call, exact, fraction_of_one, whole
 from ..errors import nearest, refuse
-from ..frozen import dataclass
 from ..text import exactly
 
 Neighbours = Literal["replace", "add-or-remove"]

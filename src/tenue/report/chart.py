@@ -10,11 +10,11 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ..errors import nearest, refuse
-from ..frozen import dataclass
 from ..text import escaped
 from .picture import (
     Axis,

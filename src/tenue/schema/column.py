@@ -9,14 +9,13 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from fractions import Fraction
 from typing import ClassVar, TypedDict
 
 from ..arguments import exact, whole
 from ..errors import refuse
-from ..frozen import dataclass
 from ..taxonomy import Taxonomy
 from .expression import Expression
 from .toml_values import show

@@ -12,11 +12,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 
 from ..arguments import exact
 from ..errors import InvalidArgument, refuse
-from ..frozen import dataclass
 from .toml_values import literal, show
 
 _TOKEN = re.compile(

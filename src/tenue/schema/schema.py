@@ -7,14 +7,13 @@ import json
 import os
 from collections.abc import Mapping
 from copy import deepcopy
-from dataclasses import field, fields
+from dataclasses import dataclass, field, fields
 from datetime import date
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from ..errors import refuse
-from ..frozen import dataclass
 from .column import Bounded, Category, Column, Number, Value
 from .file.missing_markers import spelled
 from .file.reader import read_table

@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import field
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 from ..errors import nearest, refuse
-from ..frozen import dataclass
 from ..text import html_table, text_table
 from .case_insensitive import Named
 from .column import Bounded, Category, Column, Number

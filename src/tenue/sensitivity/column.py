@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from decimal import Context, Decimal
 from fractions import Fraction
 from typing import Any
@@ -16,7 +17,6 @@ from numpy.typing import NDArray
 
 from ..arguments import exact
 from ..errors import Refused, refuse
-from ..frozen import dataclass
 
 # Differences of two steps below this stay inside a 64-bit integer.
 _SAFE = 2**61

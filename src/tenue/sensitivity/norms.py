@@ -7,10 +7,10 @@ square, a rational, so that nothing is rounded.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 
 from ..arguments import whole
-from ..frozen import dataclass
 from ..privacy import checked_neighbours
 from . import worst_case
 

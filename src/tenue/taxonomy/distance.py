@@ -7,9 +7,9 @@ from __future__ import annotations
 import functools
 import operator
 from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import cached_property
 
-from ..frozen import dataclass
 from .graph import Graph
 
 _STEP_BITS = 32

@@ -5,11 +5,11 @@ from __future__ import annotations
 import reprlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from ..errors import nearest, refuse
-from ..frozen import dataclass
 
 _MOST_NAMED = 8
 _LONGEST = 60

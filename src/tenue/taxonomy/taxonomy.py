@@ -8,13 +8,12 @@ import math
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 
 from ..arguments import whole
 from ..errors import refuse
-from ..frozen import dataclass
 from .distance import DISTANCE_STEPS, Ancestry, furthest, rounded_up_steps
 from .file import drawn, nested_edges, read
 from .graph import Categories, Edge, Graph, Names, attached, sequence, text

@@ -12,14 +12,13 @@ about the rows and is never told; an interval is about the cut values.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache, partial
 
 from ...engine.computed_column import Choice, Computed, Steps, Sum, Within
 from ...engine.request import Window
 from ...errors import Refused, refuse
-from ...frozen import dataclass
 from ...mechanism import rank_score
 from ...mechanism.additive_noise import Component, Part
 from ...mechanism.exponential_mechanism import Selection

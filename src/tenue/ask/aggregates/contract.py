@@ -7,11 +7,11 @@ at a price, and the draws and readings that these ways are made of (`strategy.py
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from ...errors import Refused
-from ...frozen import dataclass
 from ...noise.criterion import Criterion
 from ...privacy.loss import EpsilonDelta
 from ...schema import Bounded, Category, Column, Number, Schema

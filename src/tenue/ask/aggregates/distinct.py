@@ -9,10 +9,10 @@ while others rise, 2r in all.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 
-from ...frozen import dataclass
 from ...mechanism.additive_noise import Component, Part, Term
 from ...noise.discrete_laplace import DiscreteLaplace
 from ...noise.source import Source, require_safe

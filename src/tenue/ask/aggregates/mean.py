@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 
-from ...frozen import dataclass
 from ...mechanism.additive_noise import Component, Error, Part, Term, half_width, linear_error
 from ...noise.joint import Blend
 from .reading import Additive, Interval, Noisy, Parts

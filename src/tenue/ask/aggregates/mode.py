@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 
-from ...frozen import dataclass
 from ...mechanism.exponential_mechanism import Exponential
 from ...noise.criterion import Criterion
 from ...noise.source import Source

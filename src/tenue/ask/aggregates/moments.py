@@ -11,13 +11,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, partial
 
 from ...engine.request import Factor, Measure
 from ...errors import refuse
-from ...frozen import dataclass
 from ...mechanism.additive_noise import Atoms, Term, half_width, linear_error
 from ...mechanism.moment_basis import Axis, Powers, basis, functional, powers_of
 from ...noise.criterion import Criterion

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import abc
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import NamedTuple, TypeGuard
 
 from ...engine.request import Contribution, Measure
-from ...frozen import dataclass
 from ...mechanism.additive_noise import Atoms, Component, Part, Term
 from ...mechanism.moment_basis import Bernstein
 from ...noise.box.law import OptimalBox, Signs

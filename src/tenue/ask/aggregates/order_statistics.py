@@ -11,14 +11,13 @@ can be told but the value. Never preferred, for its error is a fact about the ro
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ...engine.request import Window
 from ...errors import Refused, refuse
-from ...frozen import dataclass
 from ...mechanism import rank_score
 from ...mechanism.exponential_mechanism import Selection
 from ...mechanism.rank_score import RankScore

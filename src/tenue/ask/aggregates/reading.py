@@ -9,13 +9,12 @@ from __future__ import annotations
 import abc
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, Self
 
 from ...errors import Refused, refuse
-from ...frozen import dataclass
 from ...mechanism.additive_noise import Error, Part, Term, half_width, linear_error
 from ...noise.criterion import Criterion
 from ...text import nearest_float, readable, shortly

@@ -5,7 +5,7 @@ from __future__ import annotations
 import abc
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from typing import Protocol
@@ -17,7 +17,6 @@ from ...engine.computed_column import Computed
 from ...engine.contract import Profile
 from ...engine.request import Contribution, Measure, Window
 from ...errors import refuse
-from ...frozen import dataclass
 from ...mechanism.additive_noise import Part
 from ...noise.criterion import Criterion
 from ...noise.source import Source

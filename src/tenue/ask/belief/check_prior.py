@@ -10,13 +10,13 @@ answer.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from sqlglot import exp
 
 from ...errors import Refused, refuse
-from ...frozen import dataclass
 from ...prior import Belief
 from ...prior.counts import Counts
 from ...prior.density import Density

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
 from ...engine.request import Request
-from ...frozen import dataclass
 from ...mechanism.additive_noise import Part
 from ...noise.criterion import Criterion
 from ...privacy.loss import EpsilonDelta

@@ -11,7 +11,7 @@ least expected error for the caller's criterion. Two tables that share a schema 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from ...arguments import Number, above_zero, fraction_of_one
@@ -19,7 +19,6 @@ from ...arguments import Number as NumberGiven
 from ...engine.request import Measure, People, Request
 from ...engine.sql.statement import check_product
 from ...errors import Refused, nearest, refuse
-from ...frozen import dataclass
 from ...noise.criterion import Criterion, criterion
 from ...privacy.loss import NOTHING, SMALLEST, EpsilonDelta
 from ...schema import Bounded, Category, Schema

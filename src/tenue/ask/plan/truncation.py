@@ -16,7 +16,7 @@ under replace both sides would cost twice, and the others are not counted.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, Literal
@@ -25,7 +25,6 @@ from ...arguments import Number, fraction_of_one
 from ...engine.contract import Engine
 from ...engine.request import Contribution, ContributionRequest, People, Request, Window
 from ...errors import refuse
-from ...frozen import dataclass
 from ...mechanism.additive_noise import Component, Part
 from ...noise.discrete_laplace import DiscreteLaplace
 from ...noise.joint import joint

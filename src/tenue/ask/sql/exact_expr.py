@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
 from ...engine.computed_column import (
@@ -28,7 +29,6 @@ from ...engine.computed_column import (
     parts_of,
 )
 from ...errors import refuse
-from ...frozen import dataclass
 from ...schema import Bounded, Number, Table
 from .constant import sql_name, sql_number
 from .logic import render_where

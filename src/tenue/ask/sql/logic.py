@@ -11,11 +11,11 @@ unknown.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 
 from ...engine.computed_column import All, Among, Any_, Missing, Not, Predicate, Within
 from ...errors import refuse
-from ...frozen import dataclass
 from ...schema import Boolean, Bounded, Category, Column, Number, Table
 from ...schema.case_insensitive import COMPUTED
 from .constant import column_text, sql_text, sql_value

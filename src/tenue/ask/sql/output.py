@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import date, timedelta
 from fractions import Fraction
 from itertools import combinations
@@ -13,7 +14,6 @@ from sqlglot import exp
 
 from ...engine.request import Bin, Calendar, Group, Key
 from ...errors import nearest, refuse
-from ...frozen import dataclass
 from ...schema import Boolean, Bounded, Category, Column, Date, Datetime, Number
 from ...schema.case_insensitive import COMPUTED
 from ...schema.toml_values import show

@@ -8,13 +8,13 @@ cell, in days since 1970 began (in seconds for hours).
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 
 from sqlglot import exp
 
 from ...engine.request import Calendar, Group, Key
 from ...errors import Refused, nearest, refuse
-from ...frozen import dataclass
 from ...schema import Bounded, Category, Datetime
 from ...schema.toml_values import show
 from ..question import Aggregate, Comparison, GroupingOutput, KeyOutput, Label, Order, Output

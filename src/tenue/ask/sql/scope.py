@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
 from ...errors import nearest, refuse
-from ...frozen import dataclass
 from ...schema import Column, Identifier, Named, Table
 from ...schema.case_insensitive import is_column_name
 from ...schema.toml_values import show

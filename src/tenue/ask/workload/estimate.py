@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from ...engine.computed_column import All, Any_, Missing, Not, Predicate
 from ...engine.request import People, Request
 from ...errors import Fault
-from ...frozen import dataclass
 from ...noise.criterion import VARIANCE, Criterion
 from ...noise.source import Source
 from ...privacy.loss import NOTHING, EpsilonDelta

@@ -24,7 +24,6 @@ from numpy.typing import NDArray
 from ...engine.computed_column import All, Among, Any_, Missing, Not, Predicate, Within
 from ...engine.request import Bin, Calendar, Group, Key, Pieces
 from ...engine.sql.grid_values import first_step, last_step
-from ...frozen import dataclass as frozen_dataclass
 from ...schema import Bounded, Category, Column, Schema
 from ..cells import key_labels
 from ..question import Question
@@ -265,7 +264,7 @@ _MANY = 200
 """More ranges than this are not compared with one another: few of them hold the same rows."""
 
 
-@frozen_dataclass(frozen=True)
+@dataclass(frozen=True)
 class Slice:
     """What of a question a block answers: one row for each of its cells.
 

@@ -30,7 +30,6 @@ import numpy as np
 
 from ...engine.request import Measure
 from ...errors import Fault, refuse
-from ...frozen import dataclass as frozen_dataclass
 from ...noise.discrete_laplace import DiscreteLaplace
 from ...noise.source import Source
 from ...privacy.loss import EpsilonDelta
@@ -49,7 +48,7 @@ _FINER = PLACES - FINE.bit_length() + 1
 _HALF = 1 << (_FINER - 1)
 
 
-@frozen_dataclass(frozen=True)
+@dataclass(frozen=True)
 class Quantity:
     """What is added up over the rows of an atom, in whole steps.
 

@@ -11,15 +11,13 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass as plain_dataclass
-from dataclasses import field
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from ...frozen import dataclass
 from ...mechanism.additive_noise import Error, Term
 from ...schema import Number, Schema
 from ..aggregates.reading import Additive, Interval, Linear, Noisy, Parts, Reading
@@ -36,7 +34,7 @@ _HIDDEN = Fraction(1, 1024)
 """What the way to the next of them may miss, in parts of what is outside."""
 
 
-@plain_dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Components:
     """Where the components of a question are: the block, which of its slices, and which side."""
 

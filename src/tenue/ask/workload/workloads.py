@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
 
 from ...arguments import Number, checked_call, exact, whole
 from ...errors import refuse
-from ...frozen import dataclass
 from ...schema import Bounded, Schema
 from ...schema.toml_values import show
 from ..question import Aggregate, Question

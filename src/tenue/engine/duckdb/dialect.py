@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Literal
 
-from ...frozen import dataclass
 from ..sql.dialect import EVER, INSTANT, LOCAL, LONGEST, NEVER, Counted, Dialect, Stage
 from ..sql.grid_values import between
 from ..sql.int_expr import Whole, integer

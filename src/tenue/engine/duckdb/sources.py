@@ -8,12 +8,11 @@ from __future__ import annotations
 import gzip
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...errors import refuse
-from ...frozen import dataclass
 from ..source.file_check import Header, TextFile, check_parquet, check_size, read_header
 from ..source.location import Database, Files, Frame, paths_of
 from ..storage import Storage, Written

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 
 import psycopg
 
 from ...errors import Refused, refuse
-from ...frozen import dataclass
 from ..finding import Finding
 from ..source.location import Server
 from ..storage import Storage

@@ -10,10 +10,10 @@ import json
 import math
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Literal
 
-from ...frozen import dataclass
 from ..sql.dialect import EVER, INSTANT, LOCAL, LONGEST, NEVER, Counted, Dialect
 from ..sql.grid_values import between
 from ..storage import Day, Fixed, Floating, Integer, Moment, Opaque, Storage, Text, Truth, Written

@@ -7,11 +7,11 @@ of floating point by their sign, all NaN alike, and two blanks are equal.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...frozen import dataclass
 from ..contract import Numbers, Taken
 from ..sql.dialect import Dialect
 from ..storage import Floating, Nothing, Opaque, Storage

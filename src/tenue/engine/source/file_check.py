@@ -23,6 +23,7 @@ import io
 import re
 import zlib
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import IO, Any, cast
@@ -30,7 +31,6 @@ from typing import IO, Any, cast
 import numpy as np
 
 from ...errors import Refused, refuse
-from ...frozen import dataclass
 from ..fingerprint import together
 
 MOST_FILES = 10_000

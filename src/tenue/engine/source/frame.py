@@ -13,10 +13,10 @@ break. Columns that nobody declared are not looked at.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ...errors import Refused, refuse
-from ...frozen import dataclass
 from .objects_to_text import texts
 
 if TYPE_CHECKING:

@@ -20,12 +20,12 @@ import os
 import re
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import unquote
 
 from ...errors import InvalidTable, refuse
-from ...frozen import dataclass
 from ...schema import Schema
 from ...schema.address import is_address, without_password
 from ..registry import backends

@@ -12,9 +12,9 @@ import math
 import re
 import zlib
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Literal
 
-from ...frozen import dataclass
 from ..sql.dialect import EVER, INSTANT, LOCAL, LONGEST, NEVER, Counted, Dialect
 from ..sql.int_expr import Whole
 from ..storage import Day, Fixed, Floating, Integer, Moment, Nothing, Opaque, Storage, Text, Truth

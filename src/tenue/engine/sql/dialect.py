@@ -18,10 +18,10 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 from ...errors import Refused, refuse
-from ...frozen import dataclass
 from ..storage import Moment, Storage
 
 

@@ -6,9 +6,8 @@ its result first, from the schema and the storage type alone, and widens the typ
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 
-from ...frozen import dataclass
 from .dialect import Dialect
 
 

@@ -23,11 +23,10 @@ import dataclasses
 import math
 import struct
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from ...errors import Refused, refuse
-from ...frozen import dataclass
 from ...schema import Boolean, Bounded, Category, Column, Date, Datetime, Identifier, Named, Number
 from ...schema.case_insensitive import folded
 from ...schema.expression import Constant, Name, Negative, Tree

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ...frozen import dataclass
 from ...schema import Bounded, Column, Date, Datetime, Identifier, Named, Number
 from ..contract import HandedOver, Rows, Validated
 from ..storage import Day, Fixed, Floating, Integer, Moment, Nothing, Storage, Truth, Written

@@ -16,13 +16,13 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date
 from itertools import pairwise
 from typing import Any
 
 from ...arguments import whole
 from ...errors import refuse
-from ...frozen import dataclass
 from ...schema import Boolean, Bounded, Category, Column, Date, Datetime
 from ..contract import Cells
 from ..request import Bin, Calendar, CellKey, Factor, Group, Measure, People, Pieces, Request

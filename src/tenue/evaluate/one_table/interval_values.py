@@ -10,11 +10,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
 from ...errors import Refused, refuse
-from ...frozen import dataclass
 from ...schema import Boolean, Bounded, Category, Column
 from ...schema.column import Value
 from ...taxonomy.tree import Tree

@@ -8,11 +8,11 @@ anyway: that a reservation's owner is dead.)
 from __future__ import annotations
 
 import hashlib
+from dataclasses import dataclass
 from fractions import Fraction
 
 from ...arguments import flag, whole
 from ...errors import OverBudget, Refused, refuse
-from ...frozen import dataclass
 from ...privacy.loss import NOTHING, EpsilonDelta, decimal
 from ..canonical_text import given_text, readable
 from ..composition import Charge, Column

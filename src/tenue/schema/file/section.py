@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import TypeVar
 
 from ...errors import Refused, nearest
-from ...frozen import dataclass
 from ..toml_values import show
 from .text import KeyPath, Mistakes
 

@@ -12,12 +12,11 @@ import re
 import tomllib
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 
 from ...errors import InvalidSchema, Refused, refuse
-from ...frozen import dataclass
 from ...text import hanging
 from ..toml_values import plain
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from urllib.parse import unquote
 
 from ....errors import refuse
-from ....frozen import dataclass
 from ....schema.address import is_address, without_password
 
 USUAL = "tenue_ledger"
