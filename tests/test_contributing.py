@@ -9,12 +9,15 @@ from __future__ import annotations
 import ast
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
+import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from statistics import correlation
 from typing import Any
 
 import pytest
@@ -28,6 +31,17 @@ from tenue.schema import Schema
 TESTS = ROOT / "tests"
 GUIDE = (ROOT / "CONTRIBUTING.md").read_text()
 LISTS = {title: body for title, body in sections(GUIDE).items() if title.startswith("Add ")}
+TOUR = sections((ROOT / "docs" / "tour.md").read_text())
+
+
+def blocks_of(title: str) -> list[str]:
+    """The code in a recipe of the tour, as it stands in a file."""
+    found = re.findall(r"^ *```(?:py|toml)\n(.*?)^ *```", TOUR[title], re.MULTILINE | re.DOTALL)
+    return [textwrap.dedent(block) for block in found]
+
+
+FORMULAS, ENTRY, TEST_OF_R2 = blocks_of("Recipe: add an aggregate")
+SUPPRESS, REFUSAL, TEST_OF_SUPPRESS = blocks_of("Recipe: add a publishing method")
 
 
 @dataclass(frozen=True)
@@ -91,29 +105,8 @@ STATISTIC = Toy(
     "moments",
     changed={
         "ask/aggregates/moments.py": [
-            (
-                "STATISTICS = {\n",
-                """def _mean_over(moments: Moments) -> Fraction:
-    over = moments.reading.over
-    return moments.reading.in_units(over, moments.mean(over))
-
-
-def _means_over(box: MomentBox) -> tuple[float, float]:
-    over = box.reading.over
-    low, high = (float(box.reading.in_units(over, Fraction(m))) for m in box.mean(over))
-    return low, high
-
-
-STATISTICS = {
-""",
-            ),
-            (
-                '    "regr_intercept": ',
-                """    "regr_avgx": Statistic(
-        _mean_over, _means_over, ("REGR_AVGX",), columns=2, ordered=True, degree=1
-    ),
-    "regr_intercept": """,
-            ),
+            ("STATISTICS = {\n", f"{FORMULAS}\n\nSTATISTICS = {{\n"),
+            ('    "regr_intercept": ', textwrap.indent(ENTRY, "    ") + '    "regr_intercept": '),
         ]
     },
 )
@@ -175,6 +168,26 @@ METHOD = Toy(
         "publish/publish.py": [
             ("        k: the least", "        crowd: how many look alike.\n        k: the least"),
         ],
+    },
+)
+
+METHOD_OF_THE_TOUR = Toy(
+    "Add a method",
+    "suppress",
+    new={"publish/methods/suppress.py": SUPPRESS},
+    changed={
+        "publish/methods/catalogue.py": [
+            ("from .swap", "from .suppress import Suppress\nfrom .swap"),
+            (", Private", ", Suppress, Private"),
+        ],
+        "publish/publish.py": [
+            (
+                "        All of these count units",
+                '        "suppress": every row whose class has fewer than `k` units is left out.\n'
+                "        All of these count units",
+            ),
+        ],
+        "publish/refusals.toml": [("[roles-missing]", f"{REFUSAL}\n[roles-missing]")],
     },
 )
 
@@ -279,7 +292,7 @@ def spread(
         ],
     },
 )
-TOYS = (STATISTIC, FAMILY, LAW, METHOD, ENGINE, COMMAND)
+TOYS = (STATISTIC, FAMILY, LAW, METHOD, METHOD_OF_THE_TOUR, ENGINE, COMMAND)
 
 
 # -- the lists -------------------------------------------------------------------------------------
@@ -389,13 +402,33 @@ def asked(*sql: str, source: str = "frame", numbers: bool = True) -> tuple[str, 
 
 @pytest.mark.random
 def test_an_aggregate_of_a_family_answers(run: Run, house: Path) -> None:
-    questions = ("SELECT REGR_AVGX(y, x) FROM t", "SELECT REGR_AVGX(x, y) FROM t")
-    shown, engine, file = run(*asked(*questions))
-    assert engine == "DuckDB"  # whatever is no list; see below
+    shown, engine, file = run(*asked("SELECT REGR_R2(y, x) FROM t"))
+    assert engine == "DuckDB"  # every source but a list; see below
     assert Path(file).is_relative_to(house)
-    for (value, (low, high)), mean in zip(shown, (4, sum(Y) / len(Y)), strict=True):
-        assert value == pytest.approx(mean, abs=0.05)
-        assert low <= mean <= high
+    ((value, (low, high)),) = shown
+    expected = correlation([i % 9 for i in range(900)], Y) ** 2
+    assert value == pytest.approx(expected, abs=0.01)
+    assert low <= expected <= high
+
+
+@pytest.mark.any_draw("the tests of the tour draw bits that follow from their names")
+def test_the_tests_of_the_tour_pass(house: Path) -> None:
+    moments = TESTS / "unit" / "ask" / "test_aggregates_moments.py"
+    (house / "test_moments.py").write_text(f"{moments.read_text()}\n\n{TEST_OF_R2}")
+    (house / "test_suppress.py").write_text(TEST_OF_SUPPRESS)
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(house), str(TESTS)])}
+    done = subprocess.run(
+        [
+            *(sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "chance"),
+            *("test_suppress.py", "test_moments.py", "-k", "test_suppress or r2"),
+        ],
+        cwd=house,
+        env=env,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout
+    assert "4 passed" in done.stdout
 
 
 @pytest.mark.random
@@ -404,7 +437,7 @@ def test_an_aggregate_of_a_new_family_answers(run: Run) -> None:
     assert value == "Oslo"
 
 
-@pytest.mark.parametrize("sql", ["SELECT REGR_AVGX(x, y) FROM t", "SELECT LAST(x) FROM t"])
+@pytest.mark.parametrize("sql", ["SELECT REGR_R2(x, y) FROM t", "SELECT LAST(x) FROM t"])
 def test_without_the_toy_its_aggregate_is_refused(sql: str) -> None:
     columns = {name: {"type": "number", "bounds": [0, 1]} for name in ("x", "y")}
     table = {"name": "t", "unit": "record", "neighbours": "replace"}
