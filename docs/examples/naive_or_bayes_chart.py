@@ -26,7 +26,7 @@ def chart() -> str:
 
 
 def picture() -> Picture:
-    """What it shows."""
+    """Both panels."""
     return Picture(
         "The noisy count, or the Bayes estimate?",
         [one_answer(), all_epsilons()],
@@ -81,7 +81,7 @@ def all_epsilons() -> Panel:
         naive.append(float(law.mean_absolute_error))
         bayes.append(tn.estimate.expected_error(law, belief))
     alone = tn.estimate.guess_error(belief)
-    at = min(range(len(EPSILONS)), key=lambda place: abs(EPSILONS[place] - EPSILON))
+    at = min(range(len(EPSILONS)), key=lambda i: abs(EPSILONS[i] - EPSILON))
     marks = [
         Rule(alone, axis="y", tone=PRIOR, dashes=(6, 4)),
         Curve(list(zip(EPSILONS, naive, strict=True)), NAIVE),
