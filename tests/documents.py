@@ -1,4 +1,4 @@
-"""What documents name: files and folders in backticks, and the steps of numbered lists."""
+"""Files, folders and numbered steps that documents name."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ def missing(text: str) -> list[str]:
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)
-def test_what_a_document_names_exists(name: str) -> None:
+def test_paths_in_a_document_exist(name: str) -> None:
     text = (ROOT / name).read_text()
     rest = "\n".join(line for line in text.splitlines() if line not in ROWS)
     assert paths_in(rest)
@@ -101,6 +101,37 @@ def test_the_tour_says_where_a_change_goes_in_at_most_five_files() -> None:
     assert [name for name in CHANGES if not any(name in row.split("|")[1] for row in rows)] == []
     for row in rows:
         assert len(paths_in(row.split("|")[3])) <= 5, row
+
+
+COINAGES = re.compile(
+    r"(?i)\b(whoever|told|bought|look-alikes?|for nothing|he|him|his|telling columns?)\b"
+)
+"""Words that stand for a term of the glossary, or make a sentence be read twice."""
+OF_THE_PROGRAM = ("commands.md", "report.md", "refusals.md")
+"""Pages that follow the words of the program, where these are tested."""
+
+
+def prose(text: str) -> str:
+    """A document without its code, whose output is the program's."""
+    without_blocks = re.sub(r"^ *```.*?^ *```", "", text, flags=re.MULTILINE | re.DOTALL)
+    return re.sub(r"`[^`]*`", "", without_blocks)
+
+
+def test_documents_keep_to_the_glossary() -> None:
+    files = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
+    found = {
+        path.name: [match[0] for match in COINAGES.finditer(prose(path.read_text()))]
+        for path in files
+        if path.name not in OF_THE_PROGRAM
+    }
+    assert {name: words for name, words in found.items() if words} == {}
+
+
+def test_a_coinage_is_seen() -> None:
+    assert COINAGES.findall(prose("Whoever is told `told` reads his row.")) == [
+        *("Whoever", "told", "his"),
+    ]
+    assert COINAGES.findall(prose("```\ntold\n```\nThe history of this.")) == []
 
 
 def pointers_elsewhere(text: str) -> list[str]:
