@@ -36,14 +36,6 @@ try:
     main()
 except SystemExit as end:
     assert not end.code, end.code
-compiled = [
-    kind.__module__ + "." + kind.__name__
-    for module in [m for name, m in sys.modules.items() if name.startswith("tenue.")]
-    for kind in vars(module).values()
-    if isinstance(kind, type) and kind.__module__ == module.__name__
-    if getattr(vars(kind).get("__init__"), "__code__", main.__code__).co_filename == "<string>"
-]
-print(*sorted(compiled))
 print(*sorted(sys.modules))
 """
 NEVER = (
@@ -60,20 +52,6 @@ OTHERS = (
     "tenue.mechanism.refinement tenue.publish tenue.ask.belief.plan tenue.ask.individual "
     "tenue.ask.workload"
 )
-COMPILED = {
-    "engine.sql.logical_table": "Logical",
-    "ledger.composition": "Charge",
-    "ledger.facts": "Entry",
-    "ledger.verify": "Anchor",
-    "ledger.results": "Balance Debit Quota Reservation Verification",
-    "ledger.totals": "Books",
-    "noise.enclosure": "Enclosure",
-    "privacy.loss": "EpsilonDelta",
-    "prior.belief": "Lattice",
-    "schema.file.text": "Mistakes",
-}
-"""Classes of `dataclasses`, for which Python compiles code at every start: those that change, have
-slots, or are made by the million. Others are of `tenue.frozen`."""
 COUNT = "SELECT COUNT(*) FROM people WHERE age > 40"
 MEANS = "SELECT ill, AVG(age) FROM people GROUP BY ill"
 CASES = {
@@ -125,11 +103,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def loaded(words: list[str], folder: Path) -> set[str]:
     """The modules that a verb loads."""
-    return set(lines(words, folder)[-1].split())
-
-
-def lines(words: list[str], folder: Path) -> list[str]:
-    """What a verb says, then the classes that were compiled, then the modules that were loaded."""
     done = subprocess.run(
         [sys.executable, "-c", RUN.format(words=words)],
         capture_output=True,
@@ -138,7 +111,7 @@ def lines(words: list[str], folder: Path) -> list[str]:
         env={**os.environ, "PYTHONPATH": str(SOURCE)},
     )
     assert done.returncode == 0, done.stderr
-    return done.stdout.splitlines()
+    return set(done.stdout.splitlines()[-1].split())
 
 
 def unwanted(found: set[str], names: str) -> list[str]:
@@ -161,9 +134,3 @@ def test_what_is_loaded_is_seen(folder: Path) -> None:
     assert {"duckdb", "sqlglot", "numpy", "tenue.ask.session"} <= found
     assert "numpy.linalg" in unwanted(found, "numpy.linalg tenue.ask.sess")
     assert not unwanted(found, "tenue.ask.sess")
-
-
-def test_a_question_compiles_few_classes(folder: Path) -> None:
-    words, _ = CASES["ask for a mean by groups"]
-    expected = {f"tenue.{file}.{name}" for file in COMPILED for name in COMPILED[file].split()}
-    assert set(lines(words, folder)[-2].split()) == expected
