@@ -73,6 +73,19 @@ def told(answer: Any) -> dict[str, Any]:
     )
 
 
+def numbers(answer: Any) -> dict[str, Any]:
+    """What an answer says in numbers, and how it came by them."""
+    return each(
+        table=lambda: answer.to_pandas(interval=0.9).to_csv(index=False).split("\n")[:12],
+        value=lambda: None if hasattr(answer, "to_pandas") else answer.value,
+        expected_error=lambda: answer.expected_error,
+        mechanism=lambda: answer.certificate.mechanism,
+        posterior=lambda: str(answer.posterior),
+        price=lambda: answer.price,
+        replayed=lambda: answer.replayed,
+    )
+
+
 def full(answer: Any, data: Any) -> dict[str, Any]:
     """All that an answer tells, and what remains after it."""
     return {
@@ -100,14 +113,14 @@ def balance(found: Any) -> dict[str, Any]:
     }
 
 
-def asked(name: str, sql: str, seed: int = 0, **options: Any) -> Any:
-    """One question, from a ledger of its own."""
+def asked(name: str, sql: str, seed: int = 0, shown: bool = False, **options: Any) -> Any:
+    """One question to a new ledger; `shown`: with every rendering of the answer."""
     with opened(name, ledger=Restarting()) as data:
 
         def ask() -> Any:
             with entropy(seed):
                 answer = data.ask(sql, **options)
-            return full(answer, data)
+            return full(answer, data) if shown else numbers(answer)
 
         return outcome(ask)
 
@@ -133,7 +146,7 @@ def step(call: Callable[[], Any], seed: int = 0) -> Any:
     def stepped() -> Any:
         with entropy(seed):
             found = call()
-        return told(found)
+        return numbers(found)
 
     return outcome(stepped)
 
@@ -152,8 +165,8 @@ def many(name: str, questions: list[str], **options: Any) -> Any:
                 "repr": "as text" if repr(answers) == str(answers) else lines(repr(answers)),
                 "html": lines(answers._repr_html_()),
                 "json": list(parsed(answers.to_json())["is"]),
-                "each": [told(one) for one in answers],
-                "certificates": [certificate(one.certificate) for one in answers],
+                "each": [numbers(one) for one in answers],
+                "certificate": certificate(answers[0].certificate),
                 "balance": balance(data.budget),
             }
 
@@ -236,6 +249,17 @@ def estimated(name: str, sql: str, belief: Any, **options: Any) -> Any:
         return outcome(lambda: posterior(answer.estimate(belief)))
 
 
+SHOWN = {
+    "added: SELECT COUNT(*) FROM census WHERE income > 50000; {'epsilon': 2}",
+    "added: SELECT COUNT(*) AS n, SUM(income) AS s, AVG(age) AS a FROM census; {'epsilon': 2}",
+    "added: SELECT MEDIAN(age) AS m, COUNT(*) AS n FROM census; {'epsilon': 4, 'interval': 0.9}",
+    "replaced: SELECT AVG(income) FROM census; {'epsilon': 1, 'individual': True}",
+    "visits: SELECT SUM(cost) FROM visits; {'epsilon': 2}",
+    "one person, two columns",
+}
+"""Questions whose answers are recorded in every rendering."""
+
+
 def _questions() -> dict[str, Case]:
     cases: dict[str, Case] = {}
     plan: list[tuple[str, str, dict[str, Any]]] = [
@@ -268,8 +292,9 @@ def _questions() -> dict[str, Case]:
         ("fixed", CENSUS[30], {}),
     ]
     for name, sql, options in plan:
-        cases[f"{name}: {sql}; {options}"] = lambda name=name, sql=sql, options=options: asked(
-            name, sql, **options
+        title = f"{name}: {sql}; {options}"
+        cases[title] = lambda name=name, sql=sql, options=options, title=title: asked(
+            name, sql, shown=title in SHOWN, **options
         )
     return cases
 
@@ -277,8 +302,8 @@ def _questions() -> dict[str, Case]:
 def _cases() -> dict[str, Case]:
     cases = _questions()
     for title, (name, sql, options) in beliefs().items():
-        cases[f"belief: {title}"] = lambda name=name, sql=sql, options=options: asked(
-            name, sql, 5, **options
+        cases[f"belief: {title}"] = lambda name=name, sql=sql, options=options, title=title: asked(
+            name, sql, 5, title in SHOWN, **options
         )
     counts = [f"{CENSUS[0]} WHERE income > {20_000 * i}" for i in range(6)]
     cases |= {

@@ -13,6 +13,7 @@ import io
 import json
 import os
 import re
+import shlex
 import shutil
 import sys
 from collections.abc import Iterator
@@ -60,6 +61,8 @@ PREPARED = {
     "wrong.json",
     "wrong.toml",
 }
+WHOLE = 26
+"""Lines of a longer text that are recorded; releases and reports are whole in their own theme."""
 EXPLAINED = ("count", "groups", "minimise", "interval", "belief", "no epsilon", "schema wrong")
 WRITTEN = 1_700_000_000 * 10**9
 _OWNER = re.compile(r'"owner": ?"[^"]*"')
@@ -89,7 +92,7 @@ def run(place: Path, *words: str) -> dict[str, Any]:
             main()
         except SystemExit as end:
             code = end.code if isinstance(end.code, int) else int(end.code is not None)
-    found: dict[str, Any] = {"words": list(words), "exit": code}
+    found: dict[str, Any] = {"typed": shlex.join(words), "exit": code}
     found["out"] = _told(out.getvalue(), place)
     if err.getvalue():
         found["err"] = _told(err.getvalue(), place)
@@ -99,9 +102,17 @@ def run(place: Path, *words: str) -> dict[str, Any]:
 def _told(text: str, place: Path) -> Any:
     clean = _OWNER.sub('"owner":"<owner>"', timeless(masked(text, place)))
     try:
-        return _unhashed(json.loads(clean))
+        return _short(_unhashed(json.loads(clean)))
     except json.JSONDecodeError:
-        return _HEX.sub("<digest>", clean).split("\n")
+        lines = _HEX.sub("<digest>", clean).split("\n")
+        return lines if len(lines) <= WHOLE else [*lines[: WHOLE // 2], "..."]
+
+
+def _short(value: Any) -> Any:
+    """A JSON object; of a long one, what it names."""
+    if isinstance(value, dict) and len(json.dumps(value)) > 1500:
+        return {k: " ".join(map(str, v)) if isinstance(v, dict) else v for k, v in value.items()}
+    return value
 
 
 def _unhashed(value: Any) -> Any:
@@ -129,10 +140,10 @@ def journey(*commands: tuple[str, ...]) -> Case:
     return case
 
 
-def _files(place: Path) -> list[str]:
+def _files(place: Path) -> str:
     """What lies in the folder beside what was prepared."""
     found = {str(file.relative_to(place)) for file in place.rglob("*") if file.is_file()}
-    return sorted(found - PREPARED)
+    return " ".join(sorted(found - PREPARED))
 
 
 @functools.cache

@@ -36,8 +36,9 @@ RELATIVE = 1e-12
 _TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(\+00:00|Z)?")
 _ADDRESS = re.compile(r"<(?:[\w]+\.)*(\w+) object at 0x[0-9a-f]+>")
 _SEAL = re.compile(r"(hmac-sha256:|sealed )[0-9a-f]{16,64}")
-_NUMBERS = re.compile(r"\[\n(?:\s+[-+.\w]+,?\n)+\s+\]")  # no text has a bare line end
-_SINGLE = re.compile(r'\{\n\s+("[^"\n]*": (?:[-+.\w]+|"[^"\n]*"|\[[^"\n]*\]))\n\s+\}')
+_NUMBER = re.compile(r"(Fraction )?[-+]?\d[-+.\d/e]*( #[0-9a-f]+)?|None|True|False|nan|-?inf")
+_LONG = re.compile(r"-?\d+(/\d+)?")
+_WIDTH = 100
 _STYLES: tuple[dict[str, Any], ...] = (
     {},
     {"ensure_ascii": False},
@@ -121,7 +122,7 @@ def plain(value: Any) -> Any:
     if isinstance(value, enum.Enum):
         return str(value)
     if isinstance(value, Fraction):
-        return f"Fraction {value}"
+        return f"Fraction {_exact(str(value))}"
     if isinstance(value, Decimal | datetime | date):
         return f"{type(value).__name__} {value}"
     if isinstance(value, bytes):
@@ -151,8 +152,20 @@ def parsed(text: str) -> Any:
     for style in _STYLES:
         if json.dumps(found, **style) == text.rstrip("\n"):
             spelt = ", ".join(f"{key}={value!r}" for key, value in style.items())
-            return {"json": spelt or "plain", "end": text[len(text.rstrip("\n")) :], "is": found}
+            end = text[len(text.rstrip("\n")) :]
+            return {"json": spelt or "plain", "end": end, "is": _exact(found)}
     return {"json": "as text", "is": text}
+
+
+def _exact(value: Any) -> Any:
+    """JSON in which exact numbers of many digits are rounded, with the beginning of their hash."""
+    if isinstance(value, str) and len(value) > 24 and _LONG.fullmatch(value):
+        return f"{float(Fraction(value)):.6g} #{hashlib.sha256(value.encode()).hexdigest()[:8]}"
+    if isinstance(value, dict):
+        return {key: _exact(entry) for key, entry in value.items()}
+    if isinstance(value, list):
+        return [_exact(entry) for entry in value]
+    return value
 
 
 def digest(text: str) -> str:
@@ -206,14 +219,13 @@ def outcome(call: Case) -> Any:
     try:
         found = call()
     except tn.Refused as refusal:
-        return {
-            "refused": type(refusal).__name__,
-            "code": masked(str(refusal.code)),
+        found = {
+            "refused": f"{type(refusal).__name__} {masked(str(refusal.code))}",
             "what": masked(refusal.what),
             "allowed": masked(refusal.allowed),
             "fix": masked(refusal.fix),
-            "facts": sorted(refusal.facts),
         }
+        return found | ({"facts": sorted(refusal.facts)} if refusal.facts else {})
     except tn.Fault as fault:
         return {"fault": type(fault).__name__, "code": fault.code, "text": masked(str(fault))}
     except Exception as wrong:
@@ -225,11 +237,52 @@ def outcome(call: Case) -> Any:
 # -- comparison ------------------------------------------------------------------------------------
 
 
-def written(value: Any) -> str:
-    """A value as the recordings have it."""
-    text = json.dumps(value, indent=1, ensure_ascii=False)
-    text = _NUMBERS.sub(lambda found: " ".join(found[0].split()), text)
-    return _SINGLE.sub(r"{\1}", text)
+def written(value: Any, column: int = 0, used: int = 0) -> str:
+    """A value as the recordings have it: on one line where it fits, else an entry a line.
+
+    Numbers fill lines.
+
+    column: where its first line begins.
+    used: how much of that line its key and the comma after it take.
+    """
+    text = json.dumps(value, ensure_ascii=False)
+    if not (isinstance(value, dict | list) and column + used + len(text) > _WIDTH):
+        return text
+    if isinstance(value, dict):
+        keys = [json.dumps(key, ensure_ascii=False) + ": " for key in value]
+        start, inside, end = "{", list(value.values()), "}"
+    else:
+        keys = [""] * len(value)
+        start, inside, end = "[", value, "]"
+    entries = [
+        key + written(entry, column + 1, len(key) + 1)
+        for key, entry in zip(keys, inside, strict=True)
+    ]
+    if all(map(_is_number, value)) and all(map(_is_number, inside)):
+        entries = _filled(entries, _WIDTH - column - 2)
+    return (
+        start
+        + ",".join(f"\n{' ' * (column + 1)}{entry}" for entry in entries)
+        + f"\n{' ' * column}{end}"
+    )
+
+
+def _is_number(value: Any) -> bool:
+    """Whether a value is a number, exact or not, or a few of them."""
+    if isinstance(value, list):
+        return 0 < len(value) <= 4 and all(map(_is_number, value))
+    return _NUMBER.fullmatch(str(value)) is not None
+
+
+def _filled(entries: list[str], width: int) -> list[str]:
+    """Entries joined to lines of at most a width."""
+    lines = entries[:1]
+    for entry in entries[1:]:
+        if len(lines[-1]) + len(entry) + 2 <= width:
+            lines[-1] += f", {entry}"
+        else:
+            lines.append(entry)
+    return lines
 
 
 @functools.cache
@@ -284,6 +337,8 @@ def _with_recorded_facts(was: Any, now: Any) -> Any:
         kept = {k: _with_recorded_facts(was[k], v) if k in was else v for k, v in now.items()}
         if "refused" in now and "facts" in was:
             kept["facts"] = sorted(set(now["facts"]) & set(was["facts"]))
+        elif "refused" in now:
+            kept.pop("facts", None)
         return kept
     if isinstance(was, list) and isinstance(now, list) and len(was) == len(now):
         return [_with_recorded_facts(w, n) for w, n in zip(was, now, strict=True)]

@@ -84,6 +84,10 @@ def _members(cls: type) -> dict[str, str]:
 
 def _of(name: str, thing: Any) -> Case:
     def case() -> Any:
+        if name.count(".") == 1:
+            homes = [other for other, same in _offered() if same is thing and other != name]
+            if homes:
+                return f"the same as {homes[0]}"
         found: dict[str, Any] = {"kind": _kind(thing)}
         if found["kind"] in ("class", "function"):
             found["called"] = signature(thing, annotated=False)

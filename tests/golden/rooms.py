@@ -8,7 +8,7 @@ from typing import Any
 
 import tenue as tn
 from golden.answers import balance, certificate
-from golden.kit import Case, Theme, entropy, lines, outcome, parsed
+from golden.kit import Case, Theme, entropy, lines, outcome
 from golden.laws import each
 from golden.tables import JOBS, SCHEMAS
 
@@ -105,8 +105,7 @@ def _mechanisms() -> dict[str, Case]:
             return {
                 "value": found.value,
                 "exact": found.exact,
-                "certificate": certificate(found.certificate),
-                "json": parsed(found.to_json()),
+                "certificate": certificate(found.certificate) if args[0] == "slope" else None,
                 "text": lines(str(found)),
             }
 
