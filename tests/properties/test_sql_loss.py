@@ -22,8 +22,7 @@ from properties.test_joint_loss import part_loss
 from properties.test_joint_loss_more import chosen_masses
 from tenue.ask import question as computed_room
 from tenue.ask.aggregates.clip import Clip
-from tenue.ask.aggregates.distinct import DistinctNoise
-from tenue.ask.aggregates.noise import SumNoise
+from tenue.ask.aggregates.noise import DistinctNoise, SumNoise
 from tenue.ask.explain import plan_for
 from tenue.ask.paid_request import Terms
 from tenue.ask.plan.plan import Plan

@@ -125,7 +125,13 @@ TABLES = st.integers(1, 7).flatmap(
 @given(TABLES)
 def test_runs_are_the_table(given: list[list[bool]]) -> None:
     members = np.array(given)
-    rows = Runs.of_members(members)
+    changes = [np.diff([0, *row, 0]) for row in members.astype(int)]
+    rows = Runs(
+        members.shape[1],
+        np.cumsum([0, *((change == 1).sum() for change in changes)]),
+        np.concatenate([np.nonzero(change == 1)[0] for change in changes]),
+        np.concatenate([np.nonzero(change == -1)[0] for change in changes]),
+    )
     assert len(rows) == len(members)
     assert (rows.dense() == members).all()
     assert (rows.sizes == members.sum(axis=1)).all()

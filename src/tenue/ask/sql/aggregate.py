@@ -14,7 +14,7 @@ from ...schema import Boolean, Bounded, Category, Column, Number
 from ...schema.table import RECORD
 from ...schema.toml_values import show
 from ..aggregates.contract import Function
-from ..aggregates.distinct import MOST_VALUES
+from ..aggregates.noise import MOST_VALUES
 from ..aggregates.registry import FAMILY_OF, SQL_FUNCTIONS
 from ..question import Aggregate, Applied, Arithmetic, Constant, Expression
 from .constant import Constant as Constant_

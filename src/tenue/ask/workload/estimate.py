@@ -92,12 +92,10 @@ class WorkloadNoise(Draw):
     epsilon: Fraction
     words: str
 
-    @property
-    def source(self) -> str:
-        return (
-            "Li, Hay, Rastogi, Miklau and McGregor 2010 (strategies for linear questions), with "
-            "discrete Laplace noise (Ghosh, Roughgarden and Sundararajan 2009)"
-        )
+    source = (
+        "Li, Hay, Rastogi, Miklau and McGregor 2010 (strategies for linear questions), with "
+        "discrete Laplace noise (Ghosh, Roughgarden and Sundararajan 2009)"
+    )
 
     @property
     def line(self) -> str:

@@ -1,8 +1,8 @@
-"""What a strategy says of itself: what is released at which price, and what follows from it.
+"""The contract of a strategy: a list of levels, which are released, each at a price.
 
-A strategy is a list of levels. The true answers of level l are whole numbers; one row of the table
-moves all of them together by at most `heights[l]`, and they get discrete Laplace noise whose loss
-for each step is a price over that height. Everything after that is least squares.
+The true answers of level l are whole numbers; one row of the table moves all of them together by at
+most `heights[l]`, and they get discrete Laplace noise whose loss for each step is a price over that
+height. Everything after that is least squares.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class BlockRows(Protocol):
     def __len__(self) -> int: ...
     @property
     def sizes(self) -> Places:
-        """Over how many atoms each row is."""
+        """The number of atoms of each row."""
         ...
 
     def whole_sums(self, values: Sequence[int]) -> list[int]:
@@ -35,7 +35,7 @@ class BlockRows(Protocol):
 class BlockStrategy(ABC):
     """Levels of whole-number answers.
 
-    name: as it is shown. atoms: how many there are. heights, lengths: of each level.
+    name: as shown to users. atoms: their number. heights, lengths: of each level.
     sum_public: whether the sum of all atoms is public, and used: each unit is one row, which may be
         replaced, so that their number is the same for all neighbours.
     """
@@ -48,32 +48,29 @@ class BlockStrategy(ABC):
 
     @abstractmethod
     def answers(self, truth: Sequence[int]) -> list[list[int]]:
-        """The true answers of each level, exactly, from the true numbers of all atoms."""
+        """The true answers of each level, exactly, from those of all atoms."""
 
     @property
     @abstractmethod
     def digest(self) -> str:
-        """A name for its rows: strategies that share it release the same."""
+        """A hash of its rows: strategies with the same digest release the same."""
 
     @abstractmethod
     def largest_cost(self, prices: Sequence[int]) -> tuple[int, int]:
-        """What one row can cost at most at these prices, exactly: a numerator and denominator."""
+        """The largest cost of one row at these prices, exactly: a numerator and denominator."""
 
     def swap_cost(self, prices: Sequence[int]) -> tuple[int, int]:
-        """What it can cost at most to replace one row by another; never more than twice that."""
+        """The largest cost of replacing one row by another; never more than twice that."""
         top, bottom = self.largest_cost(prices)
         return 2 * top, bottom
 
     @abstractmethod
     def estimator(self, variances: Sequence[float]) -> Estimator:
-        """How atoms are estimated, if the levels' noise has these variances; and, where it is
-        public, from their sum."""
+        """How atoms are estimated from noise of these variances, and their sum if it is public."""
 
 
 @dataclass(frozen=True, eq=False)
 class AtomStrategy(BlockStrategy):
-    """Rows over atoms."""
-
     name: str
     levels: tuple[Level, ...]
     sum_public: bool = False
@@ -112,7 +109,7 @@ class AtomStrategy(BlockStrategy):
 
 @dataclass(frozen=True, eq=False)
 class PricedStrategy:
-    """A strategy with prices for its levels, in parts of the whole price.
+    """A strategy with prices of its levels, as fractions of the whole price.
 
     rows: the answers, as sums over its atoms.
     labels: the atom of each cell of the grid, −1 if none.
@@ -133,6 +130,5 @@ def of_levels(
     *,
     sum_public: bool = False,
 ) -> PricedStrategy:
-    """The candidate of levels of rows over atoms."""
     strategy = AtomStrategy(name, tuple(levels), sum_public)
     return PricedStrategy(strategy, tuple(prices), rows, labels)
