@@ -15,8 +15,8 @@ import pandas as pd
 import pytest
 
 import tenue as tn
-from tenue.ask.aggregates.noise import MOST_VALUES
 from tenue.ask.aggregates.mode import VOTE
+from tenue.ask.aggregates.noise import MOST_VALUES
 from tenue.ask.aggregates.order_statistics import (
     INTERVAL_END,
     Choice,

@@ -44,7 +44,6 @@ from .noise import (
 from .reading import Linear, Reading
 from .strategy import Setting, Strategy, merged, score_of, split
 
-
 LAPLACE = "discrete Laplace"
 _ONE = Fraction(1)
 

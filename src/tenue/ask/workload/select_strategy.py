@@ -1,13 +1,15 @@
-"""The best strategy for every block, and the share of the price that each gets, without rows."""
+"""The best strategy of every block, and its share of the price, without rows."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...privacy.loss import EpsilonDelta
+from ...privacy.loss import NOTHING, EpsilonDelta
+from ..aggregates.strategy import SAME
 from ..question import Aggregate, Question
 from .grid import Atoms, Grid, Slice, atoms_of, with_outside
 from .level import Level, Reals, Runs
@@ -17,8 +19,6 @@ from .range_strategies import Weighted, grouped, lines, sampled
 from .required_quantities import Layout
 from .strategy import PricedStrategy, of_levels
 
-SAME = 1 + 1e-6
-"""Prices are whole billionths: two ways at the same price may differ by that little."""
 _SMALLEST = 1e-300
 _PARTS = 1 << 12
 _MOST_COLUMNS = 7
@@ -31,7 +31,7 @@ Known = dict[Quantity, tuple[Atoms | None, list[PricedStrategy]]]
 
 @dataclass(frozen=True)
 class BlockSetting:
-    """What decides the price: that of all blocks, how rows may change, how many a person has.
+    """The price of all blocks, the neighbours, and the rows of a person.
 
     rows_public: whether the number of all rows is the same for all neighbours.
     """
@@ -44,19 +44,12 @@ class BlockSetting:
 
 @dataclass(frozen=True, eq=False)
 class _Judged:
-    """A candidate with the errors of all rows, in parts of what they may be, at a price of 1."""
+    """A candidate with the sum of the errors of all rows at a price of 1, as multiples of those
+    allowed, and the price that it needs so that none is above 1."""
 
     candidate: PricedStrategy
-    errors: Reals
-
-    @property
-    def need(self) -> float:
-        """The price at which no row is worse than it may be."""
-        return float(np.sqrt(self.errors.max(initial=0)))
-
-    @property
-    def total(self) -> float:
-        return float(self.errors.sum())
+    total: float
+    need: float
 
 
 def blocks_for(
@@ -69,58 +62,62 @@ def blocks_for(
     *,
     bounded: bool,
 ) -> list[Block] | None:
-    """The blocks of a layout at their best; None if some have no strategy.
+    """The best blocks of a layout; None if some quantity has no strategy.
 
     Parameters
         alone: the variance of each question's aggregates, asked alone.
-        known: what was found for the same layout before; it is added to.
+        known: candidates of the same layout that an earlier call found; it is added to.
         bounded: whether no answer may be worse than that.
     """
-    every = {need.question for needs in layout.needs.values() for need in needs}
     epsilon = float(setting.price.epsilon)
     chosen: dict[Quantity, _Judged] = {}
     for quantity, needs in layout.needs.items():
         scale = quantity.span * setting.rows_per_unit
         allowed = _smooth(layout.allowed(quantity, alone)) / scale**2
-        part = epsilon * len({need.question for need in needs}) / len(every)
-        judged = [
-            _Judged(one, _errors(one) * _swap(one, quantity, setting) ** 2 / allowed)
-            for one in _candidates(
-                layout, quantity, grid, questions, allowed * part**2, bounded, setting, known
-            )
-        ]
+        part = epsilon * len({need.question for need in needs}) / len(layout.asked)
+        judged = []
+        for candidate in _candidates(
+            layout, quantity, grid, questions, allowed * part**2, bounded, setting, known
+        ):
+            errors = _errors(candidate) * _swap(candidate, quantity, setting) ** 2 / allowed
+            need = float(np.sqrt(errors.max(initial=0)))
+            judged.append(_Judged(candidate, float(errors.sum()), need))
         if not judged:
             return None
         fitting = [one for one in judged if one.need <= part * SAME] if bounded else judged
         chosen[quantity] = min(fitting or judged, key=lambda one: float(f"{one.total:.6g}"))
     shares = _shares([(one.total, one.need) for one in chosen.values()], epsilon, bounded=bounded)
-    left, made = setting.price, []
-    for place, (quantity, one) in enumerate(chosen.items()):
-        part = int(shares[place] * _PARTS) / _PARTS
-        price = left if place == len(chosen) - 1 else setting.price.part(part)
-        left -= price
-        made.append(
-            make_block(
-                quantity,
-                layout.slices(quantity),
-                one.candidate,
-                price,
-                replace=setting.replace,
-                rows_per_unit=setting.rows_per_unit,
-            )
-        )
-    return made
+    prices = [setting.price.part(int(share * _PARTS) / _PARTS) for share in shares[:-1]]
+    prices.append(setting.price - sum(prices, start=NOTHING))
+    return [
+        _block(layout, quantity, one.candidate, price, setting)
+        for (quantity, one), price in zip(chosen.items(), prices, strict=True)
+    ]
+
+
+def _block(
+    layout: Layout,
+    quantity: Quantity,
+    chosen: PricedStrategy,
+    price: EpsilonDelta,
+    setting: BlockSetting,
+) -> Block:
+    return make_block(
+        *(quantity, layout.slices(quantity), chosen, price),
+        replace=setting.replace,
+        rows_per_unit=setting.rows_per_unit,
+    )
 
 
 def _swap(one: PricedStrategy, quantity: Quantity, setting: BlockSetting) -> float:
-    """How much more it costs to replace a row than to add one."""
+    """The cost of replacing a row, relative to that of adding one."""
     if not setting.replace:
         return 1.0
     return float(swap_of(one.strategy, quantity, [max(1, int(p * 2**14)) for p in one.prices]))
 
 
 def _smooth(variances: Reals) -> Reals:
-    """Those of continuous Laplace noise of the same loss: strategies are compared by these, which
+    """Those of continuous Laplace noise of the same loss, by which strategies are compared: they
     fall with the square of the price however large it is."""
     loss = 2 * np.arcsinh(1 / np.sqrt(2 * np.maximum(variances, _SMALLEST)))
     return np.asarray(2 / loss**2)
@@ -133,31 +130,31 @@ def line_block(
     declared: Callable[[int], Runs],
     setting: BlockSetting,
 ) -> Block:
-    """The cells of a histogram, released in the way that is best for what is added up from them.
+    """The cells of a histogram, with the best strategy for declared sums of them.
 
-    declared: that, over so many cells.
+    declared: these sums, over so many cells.
     """
-    ((quantity, _),) = layout.needs.items()
-    slices = layout.slices(quantity)
-    atoms = atoms_of(grid, [question], slices)
+    (quantity,) = layout.needs
+    atoms = atoms_of(grid, [question], layout.slices(quantity))
     assert atoms is not None  # noqa: S101 - the cells of a histogram are at most its atoms
-    target, known = declared(atoms.many), setting.rows_public
-    if known:
+    target, public = declared(atoms.many), setting.rows_public
+    if public:
         atoms = with_outside(atoms, grid)
-        target = Runs(atoms.many, target.offsets, target.first, target.last)
-    leaves: Weighted = (Level.leaves(atoms.many),), (1.0,)
-    ways = [("atoms", leaves), *lines(target, np.ones(len(target)), sum_public=known)]
+        target = replace(target, atoms=atoms.many)
     some = sampled(target)
-    judged = []
-    for name, (levels, prices) in ways:
-        one = of_levels(name, levels, prices, some, atoms.labels, sum_public=known)
-        judged.append((float(_errors(one).mean()), replace(one, rows=atoms.rows)))
-    best = min(judged, key=lambda pair: pair[0])[1]
-    return make_block(
-        *(quantity, slices, best, setting.price),
-        replace=setting.replace,
-        rows_per_unit=setting.rows_per_unit,
-    )
+    candidates = [
+        of_levels(name, *weighted, some, atoms.labels, sum_public=public)
+        for name, weighted in [
+            _leaves(atoms.many),
+            *lines(target, np.ones(len(target)), sum_public=public),
+        ]
+    ]
+    best = min(candidates, key=lambda one: float(_errors(one).mean()))
+    return _block(layout, quantity, replace(best, rows=atoms.rows), setting.price, setting)
+
+
+def _leaves(atoms: int) -> tuple[str, Weighted]:
+    return "atoms", ((Level.leaves(atoms),), (1.0,))
 
 
 def _errors(one: PricedStrategy) -> Reals:
@@ -167,7 +164,7 @@ def _errors(one: PricedStrategy) -> Reals:
 
 
 def _shares(blocks: Sequence[tuple[float, float]], epsilon: float, *, bounded: bool) -> list[float]:
-    """The parts of the price with the least Σ total/price², none below its need if that fits."""
+    """The shares of the price with the least Σ total/price², none below its need if possible."""
     totals = np.array([max(total, 1e-300) for total, _ in blocks])
     least = np.array([need for _, need in blocks]) / epsilon
     if not bounded or least.sum() >= 1:
@@ -194,33 +191,24 @@ def _candidates(
     setting: BlockSetting,
     known: Known,
 ) -> list[PricedStrategy]:
-    slices = layout.slices(quantity)
-    found = []
     half = allowed / (4 if setting.replace else 1)  # where replacing costs twice what adding does
     sum_public = setting.rows_public and quantity.kind == "rows"
     tables = _tables(grid, questions, layout, quantity, half, bounded)
-    if tables is not None:
-        found.append(tables)
+    candidates = [] if tables is None else [tables]
     if quantity not in known:
-        known[quantity] = _plain(grid, questions, slices, half, sum_public)
+        known[quantity] = _plain(grid, questions, layout.slices(quantity), half, sum_public)
     atoms, plain = known[quantity]
     if atoms is None:
-        return found
-    rows, labels = atoms.rows, atoms.labels
-    found += plain
-    of = layout.questions(quantity)
+        return candidates
     pairs = setting.replace and quantity.kind == "rows"
-    bars = allowed if pairs else half
-    signed = quantity.kind == "total" and quantity.low < 0
-    for name, (levels, prices) in grouped(
-        *(rows, of, bars),
+    made_of_questions = grouped(
+        *(atoms.rows, layout.questions(quantity), allowed if pairs else half),
         bounded=bounded,
         replace=pairs,
         sum_public=sum_public,
-        signed=signed,
-    ):
-        found.append(of_levels(name, levels, prices, rows, labels, sum_public=sum_public))
-    return found
+        signed=quantity.kind == "total" and quantity.low < 0,
+    )
+    return [*candidates, *plain, *_priced(made_of_questions, atoms, sum_public)]
 
 
 def _plain(
@@ -236,11 +224,18 @@ def _plain(
         return None, []
     if sum_public:
         atoms = with_outside(atoms, grid)
-    ways: list[tuple[str, Weighted]] = [("atoms", ((Level.leaves(atoms.many),), (1.0,)))]
+    found = [_leaves(atoms.many)]
     if atoms.line:
-        ways += lines(atoms.rows, allowed, sum_public=sum_public)
-    return atoms, [
-        of_levels(name, *way, atoms.rows, atoms.labels, sum_public=sum_public) for name, way in ways
+        found += lines(atoms.rows, allowed, sum_public=sum_public)
+    return atoms, _priced(found, atoms, sum_public)
+
+
+def _priced(
+    found: Sequence[tuple[str, Weighted]], atoms: Atoms, sum_public: bool
+) -> list[PricedStrategy]:
+    return [
+        of_levels(name, *weighted, atoms.rows, atoms.labels, sum_public=sum_public)
+        for name, weighted in found
     ]
 
 
@@ -255,27 +250,24 @@ def _tables(
     """Marginals, where every question is a table of the same rows by some of the columns."""
     slices = layout.slices(quantity)
     asked = [questions[one.question] for one in slices]
-    columns = len(grid.axes)
-    sets = [frozenset(grid.axis(key.column) for key in q.keys) for q in asked]
-    if not 2 <= columns <= _MOST_COLUMNS or len(set(sets)) > _MOST_TABLES or len(set(sets)) < 2:
+    orders = tuple(tuple(grid.axis(key.column) for key in q.keys) for q in asked)
+    sets = list(map(frozenset, orders))
+    if not 2 <= len(grid.axes) <= _MOST_COLUMNS or not 2 <= len(set(sets)) <= _MOST_TABLES:
         return None
-    plain = all(
-        q.where == grid.where and len(s) == len(q.keys) and not one.present
-        for q, s, one in zip(asked, sets, slices, strict=True)
-    )
+    same_rows = all(q.where == grid.where for q in asked) and not any(one.present for one in slices)
+    plain = all(len(axes) == len(order) for axes, order in zip(sets, orders, strict=True))
     whole = all(key.cells == grid.shape[grid.axis(key.column)] - 1 for q in asked for key in q.keys)
-    if not plain or not whole:
+    if not same_rows or not plain or not whole:
         return None
     sizes = tuple(axis.key.cells - (not axis.may_miss) for axis in grid.axes)
     table = Marginals(sizes)
-    orders = tuple(tuple(grid.axis(key.column) for key in q.keys) for q in asked)
     rows = TableRows(table, orders, tuple(tuple(key.cells for key in q.keys) for q in asked))
     starts = rows.offsets[:-1]
     cells = np.diff(rows.offsets).astype(np.float64)
     prices = choose_marginals(table, sets, allowed[starts], cells / cells.sum(), bounded=bounded)
     total = sum(prices.values())
     strategy = TableStrategy("marginals", table, tuple(prices))
-    every = np.full(grid.cells, -1)
-    kept = every.reshape(grid.shape)[tuple(map(slice, sizes))]
-    kept[...] = np.arange(kept.size).reshape(kept.shape)
-    return PricedStrategy(strategy, tuple(p / total for p in prices.values()), rows, every)
+    labels = np.full(grid.shape, -1)
+    labels[tuple(map(slice, sizes))] = np.arange(math.prod(sizes)).reshape(sizes)
+    shares = tuple(p / total for p in prices.values())
+    return PricedStrategy(strategy, shares, rows, labels.ravel())
