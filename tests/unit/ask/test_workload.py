@@ -504,7 +504,7 @@ def test_accuracy_looks_at_every_declared_range_or_refuses() -> None:
     ((cells,),) = (one.readings for one in plan.workload.plans)
     widest = max(plan.half_widths(Fraction(19, 20)))
     assert widest > 1.2 * cells.before_rows((), None).half_width(Fraction(19, 20))
-    assert "the least certain of 820 sums" in str(plan)
+    assert "the least accurate of 820 sums" in str(plan)
     with pytest.raises(Refused, match="ranges"):
         explain_many(ranges("pay", width=0.05), wide(), None, "variance", ("interval", 0.95, 9))
 

@@ -290,7 +290,6 @@ class _Builder:
         return merged(" + ".join(dict.fromkeys(one.name for one in several)), several)
 
     def one_by_one(self) -> Strategy | None:
-        """Every count and sum with its own share of epsilon."""
         if self.means:
             return None  # a mean from separate parts is never better than from a pair
         price = split(self.price, len(self.atoms)).epsilon

@@ -148,8 +148,6 @@ def _law(
 
 @dataclass(frozen=True)
 class ClipReading(Reading):
-    """A sum or a mean of clipped values."""
-
     part: int
     clip: Clip
     grid: Fraction
@@ -158,7 +156,6 @@ class ClipReading(Reading):
         return refuse("ask.clip-with-accuracy")
 
     def cut(self, noisy: Noisy) -> Fraction:
-        """The selected bound."""
         return self.clip.places[noisy[self.part][0]] * self.grid
 
     def value(self, noisy: Noisy, rows: int | None) -> Fraction:
@@ -219,8 +216,6 @@ class ClipReading(Reading):
 
 
 class ClipFamily(Family):
-    """SUM and AVG with clip="auto"."""
-
     kinds = frozenset(CLIPPED.values())
 
     def refuse_name(self, mechanism: str, names: Sequence[str]) -> Refused | None:

@@ -21,8 +21,6 @@ VOTE = "selection by votes"
 
 @dataclass(frozen=True)
 class Ballot(Draw):
-    """One selection among the categories of a column, at a price."""
-
     column: str
     vote: Exponential
     epsilon: Fraction

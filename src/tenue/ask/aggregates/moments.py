@@ -365,8 +365,6 @@ STATISTICS = {
 
 
 class MomentFamily(Family):
-    """Statistics of squares and products of one or two columns."""
-
     functions = tuple(
         Function(name, kind, columns=one.columns, ordered=one.ordered)
         for kind, one in STATISTICS.items()

@@ -68,8 +68,6 @@ class Noise(Part, Draw):
 
 @dataclass(frozen=True)
 class SumNoise(Noise):
-    """Counts and sums of every cell, each with its noise."""
-
     @property
     def source(self) -> str:
         return noise_source(self.name)

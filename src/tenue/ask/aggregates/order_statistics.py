@@ -45,8 +45,6 @@ _SOURCES = {
 
 @dataclass(frozen=True)
 class Choice(Draw):
-    """One selection from the values of a column, at a price."""
-
     name: str
     column: str
     selection: Selection
@@ -171,8 +169,6 @@ class RankReading(Reading):
 
 
 class Rank(Family):
-    """MEDIAN, QUANTILE, MIN and MAX."""
-
     functions = (
         Function("MEDIAN", "quantile", ORDERED, q=Fraction(1, 2)),
         Function("QUANTILE", "quantile", ORDERED, share=True),

@@ -33,31 +33,24 @@ class Rows(Protocol):
     @property
     def measured(self) -> Sequence[Mapping[Measure, int]]:
         """The measures of all draws; zeros where a cell has no rows."""
-        ...
 
     def ranks(self, column: str) -> Sequence[Profile]:
         """The values of a column in the windows of all draws."""
-        ...
 
     def votes(self, column: str, categories: int) -> Sequence[Sequence[int]]:
         """How many rows have each category."""
-        ...
 
     def distinct(self, column: str) -> Sequence[int]:
         """How many different values of the column there are."""
-        ...
 
     def overall(self, computed: Computed, window: Window) -> Profile:
         """The values of a computed column near some ranks, over all cells together."""
-        ...
 
     def totals(self, computed: Computed) -> Sequence[tuple[int, int]]:
         """How many rows have a computed column, and the sum of its steps."""
-        ...
 
     def steps(self, column: str) -> NDArray[np.int64]:
         """All values of a column without groups, in increasing order."""
-        ...
 
 
 class Draw(abc.ABC):

@@ -97,7 +97,6 @@ class _Cell:
 
 
 def combine(answers: Sequence[Answer], coefficients: Mapping[Key, Number]) -> Combination:
-    """The weighted sum of some answers."""
     if not isinstance(coefficients, Mapping) or not coefficients:
         raise refuse("ask.combine-without-coefficients")
     total, slack = Fraction(0), Fraction(0)

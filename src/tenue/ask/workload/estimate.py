@@ -69,12 +69,10 @@ class Alone:
         return self._like(self.questions[number], self._price(number)).strategy
 
     def plan(self, number: int) -> Plan:
-        """The plan of a question at its share."""
         question, text = self.questions[number], self.texts[number]
         return make_plan(question, self.schema, self._price(number), self.wanted, text)
 
     def over_public_rows(self, number: int) -> bool:
-        """Whether the question has a mean over a public number of rows."""
         readings = self._strategy(number).readings.values()
         return any(reading.needs_row_count for reading in readings)
 
@@ -83,7 +81,6 @@ class Alone:
         return {a: size**2 for a, size in sizes(self._strategy(number), VARIANCE).items()}
 
     def sizes(self, number: int) -> dict[Aggregate, float]:
-        """Their errors in the caller's criterion."""
         return sizes(self._strategy(number), self.wanted)
 
 

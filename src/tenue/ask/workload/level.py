@@ -57,12 +57,10 @@ class Runs:
 
     @property
     def sizes(self) -> Places:
-        """The number of atoms of each row."""
         return self._added(self.last - self.first)
 
     @property
     def covered(self) -> NDArray[np.bool_]:
-        """Whether some row contains each atom."""
         change = np.zeros(self.atoms + 1, dtype=np.int64)
         np.add.at(change, self.first, 1)
         np.add.at(change, self.last, -1)
@@ -90,14 +88,12 @@ class Runs:
         return self.sums(whole_array(values)).tolist()  # type: ignore[no-any-return]
 
     def row(self, place: int) -> Reals:
-        """One row, as zeros and ones."""
         ones = np.zeros(self.atoms)
         for k in range(self.offsets[place], self.offsets[place + 1]):
             ones[self.first[k] : self.last[k]] = 1
         return ones
 
     def dense(self) -> Reals:
-        """All rows, as zeros and ones."""
         return np.array([self.row(i) for i in range(len(self))]).reshape(len(self), self.atoms)
 
 
@@ -164,7 +160,6 @@ class Level:
 
     @classmethod
     def of_rows(cls, rows: Sequence[tuple[Places, Places]], many: int) -> Level:
-        """From the atoms and values of each row."""
         sizes = [len(atoms) for atoms, _ in rows]
         return cls(
             many,
@@ -175,7 +170,6 @@ class Level:
 
     @cached_property
     def digest(self) -> str:
-        """A hash of its rows."""
         arrays = (self.offsets, self.atoms, self.values)
         rows = b"".join(np.ascontiguousarray(x, dtype=np.int64).tobytes() for x in arrays)
         return hashlib.sha256(rows).hexdigest()
@@ -196,7 +190,6 @@ class Level:
         return int(self.column_sums.max())
 
     def answers(self, truth: Sequence[int]) -> list[int]:
-        """The true answers, exactly."""
         if len(self) == self.many == len(self.atoms) and (self.values == 1).all():
             return [truth[atom] for atom in self.atoms]
         pairs = zip(self.atoms.tolist(), self.values.tolist(), strict=True)
@@ -215,7 +208,6 @@ class Level:
         return np.bincount(self.atoms, spread, minlength=self.many).astype(np.float64)
 
     def dense(self) -> Reals:
-        """The rows as a matrix."""
         table = np.zeros((len(self), self.many))
         table[np.repeat(np.arange(len(self)), np.diff(self.offsets)), self.atoms] = self.values
         return table

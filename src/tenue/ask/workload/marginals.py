@@ -32,8 +32,6 @@ _LEAST = 0.004
 
 @dataclass(frozen=True, eq=False)
 class Marginals:
-    """All marginals of columns with these sizes."""
-
     sizes: tuple[int, ...]
 
     @cached_property
@@ -42,7 +40,6 @@ class Marginals:
         return [frozenset(s) for many in range(len(axes) + 1) for s in combinations(axes, many)]
 
     def cells(self, columns: Iterable[int]) -> int:
-        """The number of cells of the marginal over the columns."""
         return math.prod(self.sizes[i] for i in columns)
 
     @cached_property
@@ -203,7 +200,6 @@ class TableRows:
 
     @property
     def sizes(self) -> Places:
-        """The number of atoms of each row."""
         whole = self.table.cells(range(len(self.table.sizes)))
         each = [whole // self.table.cells(columns) for columns in self.asked]
         return np.repeat(np.array(each, dtype=np.int64), np.diff(self.offsets))
@@ -274,8 +270,6 @@ class TableStrategy(BlockStrategy):
 
 @dataclass(frozen=True, eq=False)
 class TableEstimator(Estimator):
-    """Least squares for marginals, in closed form."""
-
     strategy: TableStrategy
     noise: tuple[float, ...]
 

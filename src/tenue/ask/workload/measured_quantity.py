@@ -38,8 +38,12 @@ from ...text import exactly
 from .grid import Slice
 from .laplace_sum_tail import MOST_RATE, LaplaceCombination
 from .least_squares import Estimator
-from .level import PLACES, SPARE, Places, Reals, whole
-from .strategy import BlockRows, BlockStrategy, PricedStrategy
+from .level import PLACES, SPARE, Places, Reals, Runs, whole
+from .marginals import TableRows
+from .strategy import BlockStrategy, PricedStrategy
+
+BlockRows = Runs | TableRows
+"""The answers of a block, as sums over atoms."""
 
 _PARTS = 1 << 14
 _LEAST_VARIANCE = 1 / (2 * math.sinh(MOST_RATE / 2) ** 2)
@@ -88,7 +92,6 @@ class Quantity:
 
     @property
     def many(self) -> int:
-        """The number of sides."""
         return 2 if self.kind == "pair" else 1
 
     @property
@@ -136,7 +139,6 @@ class Block:
 
     @cached_property
     def laws(self) -> tuple[DiscreteLaplace, ...]:
-        """The noise of each level."""
         each = self.quantity.span * self.rows_per_unit
         pairs = zip(self.prices, self.strategy.heights, strict=True)
         return tuple(
@@ -160,7 +162,6 @@ class Block:
         return np.repeat(rates, self.strategy.lengths)
 
     def weights(self, place: int) -> Reals:
-        """The weights of a row's estimate on all released numbers of one side."""
         return self.weighed(place)[0]
 
     def weighed(self, place: int, rows: BlockRows | None = None) -> tuple[Reals, Reals]:

@@ -183,7 +183,6 @@ class WorkloadWay:
 
     @property
     def shared(self) -> tuple[int, ...]:
-        """The numbers of the questions that the blocks answer."""
         return () if self.layout is None else self.layout.asked
 
     @property

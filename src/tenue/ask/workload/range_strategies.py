@@ -99,7 +99,6 @@ class _Tents:
         return (Level.leaves(atoms), *levels), (left, *self.prices)
 
     def moves(self, size: float) -> Iterator[_Tents]:
-        """Tents that differ a little in one number."""
         for name, by in (("widths", 0.25), ("places", 0.2), ("prices", 0.06)):
             numbers = getattr(self, name)
             for i, number in enumerate(numbers):
@@ -173,7 +172,6 @@ def _chosen(rows: Runs) -> Places:
 
 
 def sampled(rows: Runs) -> Runs:
-    """A sample of the rows, by which strategies are compared."""
     chosen = _chosen(rows)
     runs = [np.arange(rows.offsets[i], rows.offsets[i + 1]) for i in chosen]
     offsets = np.concatenate([[0], np.cumsum([len(run) for run in runs])]).astype(np.int64)

@@ -121,7 +121,6 @@ class Estimated(Linear):
         return self._at(self.found.worst(self.terms))
 
     def slack(self, noisy: Noisy) -> Fraction:
-        """A bound of the rounding error."""
         return sum((abs(t.weight) for t in self.terms), Fraction(0)) * noisy[1][1]
 
     def interval(self, parts: Parts, level: Fraction, noisy: Noisy, rows: int | None) -> Interval:
@@ -240,7 +239,6 @@ class Layout:
 
     @property
     def asked(self) -> tuple[int, ...]:
-        """The numbers of the questions."""
         return tuple(sorted({need.question for needs in self.needs.values() for need in needs}))
 
     def slices(self, quantity: Quantity) -> tuple[Slice, ...]:

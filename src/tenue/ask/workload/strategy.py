@@ -10,26 +10,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from .least_squares import Estimator, least_squares
-from .level import Level, Places, Runs, largest_cost, swap_cost
+from .level import Level, Runs, largest_cost, swap_cost
 
 _MOST_SWAPS = 30_000_000
-
-
-class BlockRows(Protocol):
-    """The answers of a block, as sums over atoms."""
-
-    def __len__(self) -> int: ...
-    @property
-    def sizes(self) -> Places:
-        """The number of atoms of each row."""
-        ...
-
-    def whole_sums(self, values: Sequence[int]) -> list[int]:
-        """The sum over the atoms of each row, exactly."""
-        ...
 
 
 class BlockStrategy(ABC):
