@@ -281,7 +281,7 @@ def test_ten_predicates_are_never_worse_than_the_box() -> None:
 
 def covers(block: Block, place: int, draws: int = 12_000) -> tuple[float, float]:
     """How often noise is within the interval, and the interval in parts of the normal one."""
-    law = combination_of([block], [((0, 0, place), 1.0)])
+    law = combination_of((block,), (((0, 0, place), 1.0),))
     half = law.half_width(Fraction(19, 20))
     total = np.zeros(draws)
     start, weights = 0, block.weights(place)
@@ -409,7 +409,7 @@ def test_a_normal_interval_would_not_hold() -> None:
     normal = 3.2905 * math.sqrt(law.variance)
     outside = 2 * sum(law.mass(k) for k in range(math.floor(normal) + 1, 200))
     assert outside > 0.001
-    ours = combination_of([block], [((0, 0, 1), 1.0)]).half_width(Fraction(999, 1000))
+    ours = combination_of((block,), (((0, 0, 1), 1.0),)).half_width(Fraction(999, 1000))
     assert 2 * sum(law.mass(k) for k in range(math.floor(ours) + 1, 200)) <= 0.001
 
 

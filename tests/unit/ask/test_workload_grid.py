@@ -333,7 +333,7 @@ def test_rows_that_are_alike_have_the_same_weights(texts: list[str]) -> None:
         for block in way.blocks:
             lengths = np.cumsum(block.strategy.lengths)[:-1]
             for place in range(len(block.rows)):
-                first = block.first_like(place)
+                first = block.first_like[place]
                 shared += first != place
                 pairs = (np.split(block.weights(one), lengths) for one in (place, first))
                 for own, other in zip(*pairs, strict=True):

@@ -28,7 +28,6 @@ from ...noise.discrete_laplace import DiscreteLaplace
 from ...noise.law import GridLaw
 from ...noise.optimal import Optimal
 from ...privacy.loss import EpsilonDelta
-from ...sensitivity import worst_case
 from ..question import Aggregate
 from .contract import ANYTHING, Asked, Block, Family, Function, Levels
 from .mean import Mean, MeanOfAll
@@ -74,7 +73,7 @@ class AdditiveFamily(Family):
             return self._counts_aside(asked, setting, price, wanted)
         found = _candidates(_Builder(asked, setting, price, wanted))
         by_person = _Builder(asked, setting, price, wanted, by_person=True)
-        if any(by_person.cut(column) is not None for column in by_person.sums):
+        if any(by_person.sum_bounds(column) is not None for column in by_person.sums):
             for strategy in _candidates(by_person):
                 found.append(replace(strategy, name=strategy.name + CUT_BY_PERSON))
         return found
@@ -183,11 +182,11 @@ class _Builder:
         columns = dict.fromkeys(a.column or "" for a in self.means)
         for column in self.sums:
             counted = self._count_name(column) in self.counts
-            if counted and not self.setting.rows_public(column) and self.cut(column) is None:
+            if counted and not self.setting.rows_public(column) and self.sum_bounds(column) is None:
                 columns[column] = None
         return list(columns)
 
-    def cut(self, column: str) -> tuple[int, int] | None:
+    def sum_bounds(self, column: str) -> tuple[int, int] | None:
         """The bounds to which a person's sum of the column is clipped, if it is."""
         means = {a.column for a in self.aggregates if a.kind == "avg"}
         usable = self.by_person and column not in means
@@ -196,7 +195,9 @@ class _Builder:
     @property
     def scattered(self) -> bool:
         """Whether one unit may move several cells."""
-        several = any(self.cut(c) is not None for c in self.sums) and self.setting.unit_cells != 1
+        several = (
+            any(self.sum_bounds(c) is not None for c in self.sums) and self.setting.unit_cells != 1
+        )
         return self.setting.scattered or several
 
     @property
@@ -204,37 +205,27 @@ class _Builder:
         """The linear numbers: ("count", column or "") and ("sum", column)."""
         return [("count", c) for c in self.counts] + [("sum", c) for c in self.sums]
 
-    # -- one noise, and its readings -----------------------------------------------------------
+    def _atom(self, kind: str, column: str, signs: Signs, *, native: bool) -> Atom:
+        ends = self.sum_bounds(column) if kind == "sum" else None
+        asked = Aggregate(kind, column or None)
+        atom = atom_sensitivity(asked, self.setting, signs=signs, native=native, sum_bounds=ends)
+        assert atom is not None  # noqa: S101 - None is for sums of both signs, which callers exclude
+        return atom
 
-    def _count(self, column: str, price: Fraction) -> Strategy:
-        epsilon = self.setting.law_epsilon(price, native=self.setting.native_replace)
-        component = Component("present", column) if column else Component("rows")
-        law = DiscreteLaplace(sensitivity=self.setting.rows_per_unit, epsilon=epsilon)
-        noise = SumNoise(LAPLACE, (component,), law, price)
-        return Strategy(LAPLACE, (noise,), self._read_count(column, Term(0, 0, _ONE)))
-
-    def _sum(self, column: str, price: Fraction, only: str | None = None) -> Strategy:
-        epsilon = self.setting.law_epsilon(price, native=self.setting.native_replace)
-        sensitivity, ends = self._sum_sensitivity(column), self.cut(column)
+    def _single(self, kind: str, column: str, price: Fraction, only: str = "") -> Strategy:
+        """One count or sum with its own noise."""
+        native = self.setting.native_replace
+        epsilon = self.setting.law_epsilon(price, native=native)
+        atom = self._atom(kind, column, "any", native=native)
+        by_person = kind == "sum" and self.sum_bounds(column) is not None
+        moved = atom.moved * (self.setting.unit_cells if by_person else 1)
         law: GridLaw
-        if only == LAPLACE or sensitivity == 1 or self.scattered:
-            law, name = DiscreteLaplace(sensitivity=sensitivity, epsilon=epsilon), LAPLACE
+        if kind == "count" or moved == 1 or self.scattered or only == LAPLACE:
+            law, name = DiscreteLaplace(sensitivity=moved, epsilon=epsilon), LAPLACE
         else:
-            law, name = _optimal(sensitivity, epsilon, self.wanted), "optimal"
-        component = Component("unit-total", column, *ends) if ends else Component("total", column)
-        noise = SumNoise(name, (component,), law, price)
-        return Strategy(name, (noise,), self._read_sum(column, Term(0, 0, _ONE)))
-
-    def _sum_sensitivity(self, column: str) -> int:
-        native, ends = self.setting.native_replace, self.cut(column)
-        if ends is not None:
-            neighbours = "replace" if native else "add-or-remove"
-            moved = int(worst_case.total(bounds=ends, neighbours=neighbours))
-            return moved * self.setting.unit_cells
-        asked = Aggregate("sum", column)
-        found = atom_sensitivity(asked, self.setting, signs="any", native=native)
-        assert found is not None  # noqa: S101 - None is for signs="same" only
-        return found.moved
+            law, name = _optimal(moved, epsilon, self.wanted), "optimal"
+        noise = SumNoise(name, (atom.component,), law, price)
+        return Strategy(name, (noise,), self._read(kind, column, Term(0, 0, atom.weight)))
 
     def _pair(self, column: str, price: Fraction, shape: str, with_rows: bool) -> Strategy:
         """Σ(high − x) and Σ(x − low).
@@ -264,8 +255,6 @@ class _Builder:
             noise = SumNoise(name, tuple(components), tuple(laws), price)
         return Strategy(noise.name, (noise,), self._read_pair(column, shape, with_rows))
 
-    # -- all of them ---------------------------------------------------------------------------
-
     @cached_property
     def _beside_pairs(self) -> tuple[list[str], list[str], Fraction]:
         """The counts and sums outside the pairs, and the price of each noise."""
@@ -276,15 +265,15 @@ class _Builder:
         counts = [c for c in self.counts if c not in covered]
         return counts, sums, split(self.price, len(self.paired) + len(sums) + len(counts)).epsilon
 
-    def in_pairs(self, shape: str = "L1", law: str | None = None) -> Strategy:
+    def in_pairs(self, shape: str = "L1", law: str = "") -> Strategy:
         """Count and sum of a column together, the others one by one; prices add up."""
         counts, sums, price = self._beside_pairs
         several = [
             self._pair(column, price, shape, with_rows=self.rows_with_pair and number == 0)
             for number, column in enumerate(self.paired)
         ]
-        several += [self._count(column, price) for column in counts]
-        several += [self._sum(column, price, law) for column in sums]
+        several += [self._single("count", column, price) for column in counts]
+        several += [self._single("sum", column, price, law) for column in sums]
         if len(several) == 1:
             return several[0]
         return merged(" + ".join(dict.fromkeys(one.name for one in several)), several)
@@ -293,9 +282,7 @@ class _Builder:
         if self.means:
             return None  # a mean from separate parts is never better than from a pair
         price = split(self.price, len(self.atoms)).epsilon
-        several = [self._count(column, price) for column in self.counts]
-        several += [self._sum(column, price) for column in self.sums]
-        return merged("one by one", several)
+        return merged("one by one", [self._single(*atom, price) for atom in self.atoms])
 
     def in_a_box(self) -> list[Strategy]:
         """All counts and sums in one noise shaped to what one row can change in them together."""
@@ -306,7 +293,7 @@ class _Builder:
         if self.setting.native_replace:
             found.append(self._box(price, price, "any"))
         rows_apart = self.setting.law_epsilon(price, native=False)
-        ends = [self.cut(c) or (ranges[c].low, ranges[c].high) for c in self.sums]
+        ends = [self.sum_bounds(c) or (ranges[c].low, ranges[c].high) for c in self.sums]
         if all(low >= 0 or high <= 0 for low, high in ends):
             found.append(self._box(price, rows_apart, "same"))
         elif not self.setting.native_replace:
@@ -318,26 +305,17 @@ class _Builder:
         atoms: list[Atom] = []
         readings: dict[Aggregate, Reading] = {}
         for kind, column in self.atoms:
-            asked = Aggregate(kind, column or None)
-            ends = self.cut(column) if kind == "sum" else None
-            atom = atom_sensitivity(asked, self.setting, signs=signs, native=native, cut=ends)
-            assert atom is not None  # noqa: S101 - the caller checked the signs
-            read = self._read_count if kind == "count" else self._read_sum
-            readings |= read(column, Term(0, len(atoms), atom.weight))
+            atom = self._atom(kind, column, signs, native=native)
+            readings |= self._read(kind, column, Term(0, len(atoms), atom.weight))
             atoms.append(atom)
         noise = box_noise(atoms, price, epsilon, self.wanted, signs)
         return Strategy(noise.name, (noise,), readings)
 
-    # -- readings ------------------------------------------------------------------------------
-
-    def _read_count(self, column: str, term: Term) -> dict[Aggregate, Reading]:
-        return {
-            a: Linear((term,), grid=_ONE)
-            for a in self.aggregates
-            if a.kind == "count" and self._count_name(a.column) == column
-        }
-
-    def _read_sum(self, column: str, term: Term) -> dict[Aggregate, Reading]:
+    def _read(self, kind: str, column: str, term: Term) -> dict[Aggregate, Reading]:
+        if kind == "count":
+            counts = [a for a in self.aggregates if a.kind == "count"]
+            same = [a for a in counts if self._count_name(a.column) == column]
+            return {a: Linear((term,), grid=_ONE) for a in same}
         grid = self.setting.ranges[column].grid
         scaled = replace(term, weight=term.weight * grid)
         return {

@@ -56,11 +56,11 @@ UNASKED = (
 class Clip(Part, Draw):
     """A selected bound, and the sum of the clipped values, or the two sums that give their mean.
 
-    selection: selects one of `places`, the possible bounds in steps; choosing: its price.
+    selection: selects one of `bounds`, the possible bounds in steps; choosing: its price.
     neighbours, rows_per_unit, law_epsilon: determine the noise.
     """
 
-    places: tuple[int, ...]
+    bounds: tuple[int, ...]
     selection: Selection
     choosing: Fraction
     neighbours: str
@@ -87,21 +87,23 @@ class Clip(Part, Draw):
         what = "mean" if self.mean else "total"
         return (
             f"{self.name} on the {what} of {self.column}: epsilon {exactly(self.choosing)} selects "
-            f"among {len(self.places)} bounds, aimed at rank {self.selection.score.rank} from "
+            f"among {len(self.bounds)} bounds, aimed at rank {self.selection.score.rank} from "
             f"above; epsilon {exactly(self.epsilon - self.choosing)} for the noise"
         )
 
     @property
-    def by_cut(self) -> Computed:
+    def by_bound(self) -> Computed:
         """The index of the lowest bound that a value does not exceed."""
-        cases = tuple((Within(self.column, None, cut), Sum(i)) for i, cut in enumerate(self.places))
+        cases = tuple(
+            (Within(self.column, None, bound), Sum(i)) for i, bound in enumerate(self.bounds)
+        )
         return Computed(f"({self.column} by cut)", Choice(cases))
 
-    def at_cut(self, cut: int) -> Computed:
+    def clipped(self, bound: int) -> Computed:
         """The column, clipped above."""
         cases = (
-            (Within(self.column, None, cut), Steps(self.column)),
-            (Within(self.column, cut + 1, None), Sum(cut)),
+            (Within(self.column, None, bound), Steps(self.column)),
+            (Within(self.column, bound + 1, None), Sum(bound)),
         )
         return Computed(f"({self.column} cut)", Choice(cases))
 
@@ -110,39 +112,41 @@ class Clip(Part, Draw):
         score = self.selection.score
         return Window(score.b, score.a, score.above, score.below, self.selection.reach)
 
-    def law_at(self, cut: int) -> DiscreteLaplace:
+    def law_at(self, bound: int) -> DiscreteLaplace:
         """The noise of each sum, if values lie between the lower bound and this one."""
         return _law(
-            *(self._own.low, cut, self.mean),
+            *(self._own.low, bound, self.mean),
             *(self.neighbours, self.rows_per_unit, self.law_epsilon),
         )
 
     def check_draw(self, cells: int) -> None:
         """The noise lies between those of the lowest and of the highest bound."""
         self.selection.law.check_draw()
-        for cut in (self.places[0], self.places[-1]):
-            joint(self.law_at(cut)).check_draw(cells * len(self.components))
+        for bound in (self.bounds[0], self.bounds[-1]):
+            joint(self.law_at(bound)).check_draw(cells * len(self.components))
 
     def released(self, rows: Rows, cells: Sequence[int], source: Source) -> list[list[int]]:
         require_safe(source)
-        profile = rows.overall(self.by_cut, self.window)
+        profile = rows.overall(self.by_bound, self.window)
         place = self.selection.choose(profile.rows, profile.values, source)
-        cut, low = self.places[place], self._own.low
-        totals, found = rows.totals(self.at_cut(cut)), []
+        bound, low = self.bounds[place], self._own.low
+        totals, found = rows.totals(self.clipped(bound)), []
         many = len(cells) * len(self.components)
-        noise = [extra for (extra,) in joint(self.law_at(cut)).steps(many, source).tolist()]
+        noise = [extra for (extra,) in joint(self.law_at(bound)).steps(many, source).tolist()]
         for cell in cells:
             present, total = totals[cell]
-            truth = [cut * present - total, total - low * present] if self.mean else [total]
+            truth = [bound * present - total, total - low * present] if self.mean else [total]
             found.append([place, *(value + noise.pop() for value in truth)])
         return found
 
 
 @lru_cache(maxsize=64)
 def _law(
-    low: int, cut: int, mean: bool, neighbours: str, rows: int, epsilon: Fraction
+    low: int, bound: int, mean: bool, neighbours: str, rows: int, epsilon: Fraction
 ) -> DiscreteLaplace:
-    moved = cut - low if mean else int(worst_case.total(bounds=(low, cut), neighbours=neighbours))
+    moved = bound - low
+    if not mean:
+        moved = int(worst_case.total(bounds=(low, bound), neighbours=neighbours))
     return DiscreteLaplace(sensitivity=moved * rows, epsilon=epsilon)
 
 
@@ -155,8 +159,8 @@ class ClipReading(Reading):
     def refuse_accuracy(self) -> Refused:
         return refuse("ask.clip-with-accuracy")
 
-    def cut(self, noisy: Noisy) -> Fraction:
-        return self.clip.places[noisy[self.part][0]] * self.grid
+    def bound(self, noisy: Noisy) -> Fraction:
+        return self.clip.bounds[noisy[self.part][0]] * self.grid
 
     def value(self, noisy: Noisy, rows: int | None) -> Fraction:
         place, *numbers = noisy[self.part]
@@ -165,24 +169,24 @@ class ClipReading(Reading):
         return self._mean(place, Fraction(numbers[0]), Fraction(numbers[1]))
 
     def _mean(self, place: int, above: Fraction, below: Fraction) -> Fraction:
-        low, cut = self.clip._own.low, self.clip.places[place]
+        low, bound = self.clip._own.low, self.clip.bounds[place]
         above, below = max(above, Fraction(0)), max(below, Fraction(0))
         share = below / (above + below) if above + below > 0 else Fraction(1, 2)
-        return (low + (cut - low) * share) * self.grid
+        return (low + (bound - low) * share) * self.grid
 
     def interval(
         self, parts: Parts, level: Fraction, noisy: Noisy, rows: int | None
     ) -> Interval | None:
         """About clipped values. A mean needs both of its sums inside their intervals at once."""
         place, *numbers = noisy[self.part]
-        noise = joint(self.clip.law_at(self.clip.places[place]))
+        noise = joint(self.clip.law_at(self.clip.bounds[place]))
         if not self.clip.mean:
             half = Fraction(noise.half_width(0, level))
             return (numbers[0] - half) * self.grid, (numbers[0] + half) * self.grid
         half = Fraction(noise.half_width(0, (1 + level) / 2))
         above, below = numbers
         if above + below <= 2 * half:
-            low, high = self.clip._own.low, self.clip.places[place]
+            low, high = self.clip._own.low, self.clip.bounds[place]
             return low * self.grid, high * self.grid
         least = self._mean(place, above + half, below - half)
         return least, self._mean(place, above - half, below + half)
@@ -195,7 +199,7 @@ class ClipReading(Reading):
     def size(self, parts: Parts, wanted: Criterion) -> float:
         return float(1 / self.clip.epsilon)
 
-    def moved(self, parts: int, places: int) -> ClipReading:
+    def moved(self, parts: int, bounds: int) -> ClipReading:
         return replace(self, part=self.part + parts)
 
     def expect(self, alias: str, parts: Parts, rows: int | None) -> Expectation:
@@ -207,7 +211,7 @@ class ClipReading(Reading):
         )
 
     def remark(self, alias: str, noisy: Noisy) -> str:
-        bound, rows = readable(self.cut(noisy)), shortly(self.rows_above(SHOWN_LEVEL))
+        bound, rows = readable(self.bound(noisy)), shortly(self.rows_above(SHOWN_LEVEL))
         return (
             f"`{alias}` is computed from values clipped at {bound}, which was selected privately; "
             f"with probability 95 % at most {rows} rows are above it. The margin of error does not "
@@ -230,9 +234,9 @@ class ClipFamily(Family):
         or not; a unit may have several rows."""
         column = aggregate.column or ""
         stated, choosing = setting.ranges[column], price * _CHOICE
-        cuts = cuts_of(stated, aggregate)
+        bounds = bounds_of(stated, aggregate)
         each = choosing / setting.rows_per_unit
-        score = rank_score.maximum(each, len(cuts), _ABOVE_ALL)
+        score = rank_score.maximum(each, len(bounds), _ABOVE_ALL)
         mean = aggregate.kind == CLIPPED["avg"]
         native = setting.native_replace and not mean
         clip = Clip(
@@ -240,8 +244,8 @@ class ClipFamily(Family):
             (Component("total", column, stated.low, stated.high),) * (2 if mean else 1),
             DiscreteLaplace(sensitivity=1, epsilon=price),
             price,
-            places=cuts,
-            selection=Selection(replace(score, spared=None), 0, len(cuts) - 1, each),
+            bounds=bounds,
+            selection=Selection(replace(score, spared=None), 0, len(bounds) - 1, each),
             choosing=choosing,
             neighbours="replace" if native else "add-or-remove",
             rows_per_unit=setting.rows_per_unit,
@@ -250,14 +254,14 @@ class ClipFamily(Family):
         return Strategy(NAME, (clip,), {aggregate: ClipReading(0, clip, stated.grid)})
 
 
-def cuts_of(stated: Range, aggregate: Aggregate) -> tuple[int, ...]:
+def bounds_of(stated: Range, aggregate: Aggregate) -> tuple[int, ...]:
     """The possible bounds: powers of two above the lowest value and its size, and the highest."""
     least = max(1, stated.low + 1, -stated.low)
     powers = (1 << i for i in range(stated.high.bit_length() if stated.high > 0 else 0))
-    cuts = (*(cut for cut in powers if least <= cut < stated.high), stated.high)
-    if len(cuts) < 2:
+    bounds = (*(bound for bound in powers if least <= bound < stated.high), stated.high)
+    if len(bounds) < 2:
         raise refuse("ask.nothing-to-clip", name=aggregate.column)
-    return cuts
+    return bounds
 
 
 CLIP = ClipFamily()

@@ -260,9 +260,6 @@ class MomentBox:
         return max(min(ends) - off, -most), min(max(ends) + off, most)
 
 
-# -- the statistics --------------------------------------------------------------------------------
-
-
 def _variance(sample: bool, root: bool, *functions: str) -> Statistic:
     """sample: the unbiased estimate. root: the standard deviation."""
 
@@ -359,9 +356,6 @@ STATISTICS = {
         *(_intercept, _intercepts, ("REGR_INTERCEPT",)), columns=2, ordered=True
     ),
 }
-
-
-# -- the family ------------------------------------------------------------------------------------
 
 
 class MomentFamily(Family):

@@ -143,9 +143,6 @@ class DistinctNoise(Part, Draw):
         return [[counts[cell] + extra] for cell, (extra,) in zip(cells, noise, strict=True)]
 
 
-# -- the rows --------------------------------------------------------------------------------------
-
-
 def component_of(aggregate: Aggregate) -> Component:
     """The component of a count, a sum, or the numerator of a mean."""
     if aggregate.kind == "units":
@@ -188,9 +185,6 @@ def atoms_of(measured: Mapping[Measure, int]) -> Atoms:
     return Atoms(rows, present, total, units=units, unit_totals=unit_totals)
 
 
-# -- how far one unit moves them -------------------------------------------------------------------
-
-
 class Atom(NamedTuple):
     """A count or sum: its sensitivity, its component, the component's sign, its grid."""
 
@@ -214,12 +208,12 @@ def atom_sensitivity(
     *,
     signs: Signs,
     native: bool,
-    cut: tuple[int, int] | None = None,
+    sum_bounds: tuple[int, int] | None = None,
 ) -> Atom | None:
     """The sensitivity of a count or sum; None for signs="same" if the column has both signs.
 
     native: under replace itself; otherwise under add-or-remove.
-    cut: the ends to which the sum of one unit is clipped, if its rows are not limited instead.
+    sum_bounds: those to which the sum of one unit is clipped, if its rows are not limited instead.
     """
     times = setting.rows_per_unit
     column = aggregate.column or ""
@@ -228,7 +222,7 @@ def atom_sensitivity(
         component = Component("rows") if rows else Component("present", column)
         return Atom(times, component, Fraction(1), Fraction(1))
     r = setting.ranges[column]
-    low, high = cut or (r.low, r.high)
+    low, high = sum_bounds or (r.low, r.high)
     if signs == "same" and low < 0 < high:
         return None
     most = worst_case.total(
@@ -238,7 +232,7 @@ def atom_sensitivity(
     )
     reflected = signs == "same" and high <= 0
     weight = Fraction(-1 if reflected else 1)
-    if cut is not None:
+    if sum_bounds is not None:
         kind = Component("minus-unit-total" if reflected else "unit-total", column, low, high)
         return Atom(int(most), kind, weight, r.grid)
     kind = Component("minus-total" if reflected else "total", column)
@@ -250,9 +244,12 @@ def least_atom(
 ) -> Atom | None:
     """The smaller of its sensitivities with limited rows and with clipped sums per person."""
     stated = setting.ranges.get(aggregate.column or "") if aggregate.kind == "sum" else None
-    cuts = dict.fromkeys([None, None if stated is None else stated.per_unit])
-    found = (atom_sensitivity(aggregate, setting, signs=signs, native=native, cut=c) for c in cuts)
-    return min((atom for atom in found if atom), key=lambda atom: atom.moved, default=None)
+    both = dict.fromkeys([None, None if stated is None else stated.per_unit])
+    atoms = [
+        atom_sensitivity(aggregate, setting, signs=signs, native=native, sum_bounds=bounds)
+        for bounds in both
+    ]
+    return min(filter(None, atoms), key=lambda atom: atom.moved, default=None)
 
 
 def box_noise(

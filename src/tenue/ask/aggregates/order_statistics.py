@@ -161,11 +161,11 @@ class RankReading(Reading):
         value: object,
         interval: Callable[[Fraction], Interval | None],
         held: Callable[[Fraction], Any],
-        bought: Fraction | None,
+        paid: Fraction | None,
     ) -> str:
-        if bought is None:
+        if paid is None:
             return f"{shortly(self.rank_error(SHOWN_LEVEL))} ranks"
-        return " to ".join(readable(plain(held(end))) for end in interval(bought) or ())
+        return " to ".join(readable(plain(held(end))) for end in interval(paid) or ())
 
 
 class Rank(Family):
@@ -323,10 +323,10 @@ class ValueOnly(Reading):
         return "" if self.differential else "This is not differential privacy: see the certificate."
 
     @property
-    def untold(self) -> str:  # type: ignore[override]
+    def unstated(self) -> str:  # type: ignore[override]
         if not self.differential:
             return ""
-        return "“untold”: the error of smooth sensitivity would be a fact about the rows."
+        return "“not stated”: the error of smooth sensitivity would be a fact about the rows."
 
     def value(self, noisy: Noisy, rows: int | None) -> Fraction:
         top, bottom = noisy[0]

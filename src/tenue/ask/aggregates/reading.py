@@ -58,14 +58,14 @@ class Reading(abc.ABC):
 
     needs_row_count: whether the value is computed with the public number of rows.
     alone: whether nothing may stand beside the value. caveat: what an answer states instead.
-    untold: why its error is not even stated with the answer, if it is not.
+    unstated: why its error is not even stated with the answer, if it is not.
     term: the one noisy number that it consists of, if it is one.
     """
 
     needs_row_count = False
     alone = False
     caveat = ""
-    untold = ""
+    unstated = ""
 
     @property
     def term(self) -> Term | None:
@@ -112,8 +112,8 @@ class Reading(abc.ABC):
     def expect(self, alias: str, parts: Parts, rows: int | None) -> Expectation:
         error = self.before_rows(parts, rows)
         if error is None:
-            words = ("untold", "untold") if self.untold else None
-            return Expectation(alias, words=words, legend=self.untold)
+            words = ("not stated", "not stated") if self.unstated else None
+            return Expectation(alias, words=words, legend=self.unstated)
         return Expectation(
             alias,
             error.quick_mean_absolute_error,
@@ -126,11 +126,11 @@ class Reading(abc.ABC):
         value: object,
         interval: Callable[[Fraction], Interval | None],
         held: Callable[[Fraction], Any],
-        bought: Fraction | None,
+        paid: Fraction | None,
     ) -> str:
         """The error as a table shows it beside the value.
 
-        held: converts an end to the type of the column. bought: the level of paid intervals.
+        held: converts an end to the type of the column. paid: the level of the paid interval.
         """
         return reach(value, interval(SHOWN_LEVEL))
 
@@ -256,8 +256,8 @@ class Combined(Reading):
         return refuse("ask.no-accuracy-for-mean")
 
     @property
-    def untold(self) -> str:  # type: ignore[override]
-        return self.left.untold or self.right.untold
+    def unstated(self) -> str:  # type: ignore[override]
+        return self.left.unstated or self.right.unstated
 
     def remark(self, alias: str, noisy: Noisy) -> str:
         return self.left.remark(alias, noisy) or self.right.remark(alias, noisy)
@@ -296,8 +296,8 @@ class AppliedReading(Reading):
     number: Fraction
 
     @property
-    def untold(self) -> str:  # type: ignore[override]
-        return self.of.untold
+    def unstated(self) -> str:  # type: ignore[override]
+        return self.of.unstated
 
     @property
     def needs_row_count(self) -> bool:  # type: ignore[override]

@@ -109,7 +109,7 @@ def combine(answers: Sequence[Answer], coefficients: Mapping[Key, Number]) -> Co
         total += factor * cell.exact
         slack += abs(factor) * cell.slack
         rows += [(row, float(factor) * weight) for row, weight in cell.rows]
-    return Combination(total, combination_of(blocks, rows), slack)
+    return Combination(total, combination_of(blocks, tuple(rows)), slack)
 
 
 def covariance(answers: Sequence[Answer]) -> Reals:

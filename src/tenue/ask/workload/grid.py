@@ -71,11 +71,12 @@ class Grid:
         return math.prod(self.shape)
 
     @cached_property
-    def _places(self) -> dict[str, int]:
-        return {axis.column.name: place for place, axis in enumerate(self.axes)}
+    def index(self) -> dict[str, int]:
+        """The index of each column's axis."""
+        return {axis.column.name: index for index, axis in enumerate(self.axes)}
 
-    def axis(self, column: str) -> int:
-        return self._places[column]
+    def axis(self, column: str) -> Axis:
+        return self.axes[self.index[column]]
 
     def span(self, question: Question) -> tuple[int, int] | None:
         """The range of pieces of a question about one range of the only column; else None."""
@@ -104,15 +105,14 @@ class Grid:
         """
         members = np.where(self.possible.reshape(self.shape), 0, -1)
         for key in question.keys:
-            axis = self.axes[self.axis(key.column)]
-            cells = self._along(key.column, _cells_of(key, axis, self.schema))
+            cells = self._along(key.column, _cells_of(key, self.axis(key.column), self.schema))
             members = np.where((members < 0) | (cells < 0), -1, members * key.cells + cells)
         if question.where is not None and question.where != self.where:
             holds, _ = self._truth(question.where)
             members = np.where(holds, members, -1)
         if present:
-            axis = self.axes[self.axis(present)]
-            members = np.where(self._along(present, axis.present), members, -1)
+            there = self._along(present, self.axis(present).present)
+            members = np.where(there, members, -1)
         return np.broadcast_to(members, self.shape).ravel()
 
     @cached_property
@@ -126,7 +126,7 @@ class Grid:
 
     def _along(self, column: str, values: NDArray[Any]) -> NDArray[Any]:
         shape = [1] * len(self.axes)
-        shape[self.axis(column)] = -1
+        shape[self.index[column]] = -1
         return values.reshape(shape)
 
     def _truth(self, predicate: Predicate) -> tuple[Truth, Truth]:
@@ -142,7 +142,7 @@ class Grid:
                 some = some | (holds if decisive else fails)
                 every = every & (fails if decisive else holds)
             return (some, every) if decisive else (every, some)
-        axis = self.axes[self.axis(predicate.column)]
+        axis = self.axis(predicate.column)
         truth = [_holds(predicate, axis.column, sample) for sample in axis.samples]
         holds = self._along(predicate.column, np.array([one is True for one in truth]))
         fails = self._along(predicate.column, np.array([one is False for one in truth]))

@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import hashlib
 import itertools
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -211,47 +210,3 @@ class Level:
         table = np.zeros((len(self), self.many))
         table[np.repeat(np.arange(len(self)), np.diff(self.offsets)), self.atoms] = self.values
         return table
-
-
-def _price_per_step(
-    levels: Sequence[Level], prices: Sequence[int]
-) -> tuple[list[tuple[Level, int]], int]:
-    """The levels with a price, each with its price for one step over a common denominator."""
-    used = [(level, price) for level, price in zip(levels, prices, strict=True) if price]
-    bottom = math.lcm(*(level.height for level, _ in used))
-    return [(level, price * (bottom // level.height)) for level, price in used], bottom
-
-
-def largest_cost(levels: Sequence[Level], prices: Sequence[int]) -> tuple[int, int]:
-    """The largest cost of one row of the table: a numerator and denominator.
-
-    Guarantee
-        Exact. Level l has noise with a loss of prices[l] / height[l] for each step, so a row in
-        atom j costs Σ prices[l]·column_sums[l][j] / height[l]; the largest over all atoms is
-        returned. Levels without a price are not released.
-    """
-    priced, bottom = _price_per_step(levels, prices)
-    cost = np.zeros(levels[0].many, dtype=object)
-    for level, price in priced:
-        cost += level.column_sums.astype(object) * price
-    return max(cost), bottom
-
-
-def swap_cost(levels: Sequence[Level], prices: Sequence[int]) -> tuple[int, int]:
-    """The largest cost of replacing one row by another: a numerator and denominator.
-
-    Guarantee
-        Exact for counts: the largest Σ prices[l]·|a[l][i][j] − a[l][i][k]| / height[l] over all
-        pairs of atoms j, k and the outside, where a row is in no atom.
-    """
-    priced, bottom = _price_per_step(levels, prices)
-    tables = [(level.dense().astype(np.int64), price) for level, price in priced]
-    most, atoms = 0, levels[0].many
-    for atom in range(atoms):
-        cost = np.zeros(atoms + 1, dtype=object)
-        for table, price in tables:
-            away = np.abs(table - table[:, [atom]]).sum(axis=0)
-            cost[:-1] += away.astype(object) * price
-            cost[-1] += int(np.abs(table[:, atom]).sum()) * price
-        most = max(most, *cost)
-    return most, bottom

@@ -165,7 +165,8 @@ class Block:
         return self.weighed(place)[0]
 
     def weighed(self, place: int, rows: BlockRows | None = None) -> tuple[Reals, Reals]:
-        """The same, and a bound of their rounding errors; of its own rows or others."""
+        """The weights of a row's estimate on all released numbers of one side, and a bound of their
+        rounding errors; of its own rows or others."""
         rows = self.rows if rows is None else rows
         weights = self.estimator.weights(rows, place)
         doubts = self.estimator.doubts(rows, place, weights)
@@ -176,15 +177,11 @@ class Block:
         weights, doubts = self.weighed(place, rows)
         return LaplaceCombination(weights, self.rates, doubts)
 
-    def first_like(self, place: int) -> int:
-        """The first row whose estimate, by itself, has an error of the same law."""
-        return int(self._first_like[place])
-
     @cached_property
-    def _first_like(self) -> Places:
-        _, first, kind = np.unique(
-            self.estimator.alike(self.rows), return_index=True, return_inverse=True
-        )
+    def first_like(self) -> Places:
+        """For each row the first one whose estimate, by itself, has an error of the same law."""
+        kinds = self.estimator.alike(self.rows)
+        _, first, kind = np.unique(kinds, return_index=True, return_inverse=True)
         return np.asarray(first[kind])
 
     @cached_property

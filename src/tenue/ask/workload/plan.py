@@ -55,7 +55,7 @@ from .grid import Grid, grid_of
 from .level import Runs
 from .measured_quantity import Block
 from .required_quantities import Components, Layout, is_linear, layouts
-from .select_strategy import BlockSetting, Known, blocks_for, line_block
+from .select_strategy import BlockSearch, BlockSetting, line_block
 from .workloads import MOST_VALUES, Line
 
 
@@ -91,9 +91,6 @@ def _apart(one: Predicate, other: Predicate) -> bool:
         lasts = [w.last for w in (one, other) if w.last is not None]
         return bool(firsts and lasts) and max(firsts) > min(lasts)
     return False
-
-
-# -- one noise for all counts and sums -------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -321,9 +318,6 @@ def _order(way: WorkloadWay) -> float:
     return float(f"{way.mean:.6g}")
 
 
-# -- candidates ------------------------------------------------------------------------------------
-
-
 def _judged(name: str, alone: Alone, plans: Mapping[int, Plan]) -> WorkloadWay:
     total = cells = worst = 0.0
     for number, question in enumerate(alone.questions):
@@ -393,10 +387,10 @@ def _strategies_for(
         grid = grid_of(list(asked.values()), present, schema)
         if grid is None:
             continue
-        known: Known = {}
+        search = BlockSearch(layout, grid, questions, setting)
         for bounded in (True, False):
             try:
-                blocks = blocks_for(layout, grid, questions, bars, setting, known, bounded=bounded)
+                blocks = search.blocks(bars, bounded=bounded)
             except Refused:  # too small a price to be shared among levels
                 continue
             if blocks is not None:

@@ -52,8 +52,8 @@ class Components:
         rows = [(self.row(t.component, cell), float(t.weight * FINE)) for t in terms]
         if len({place[:2] for place, _ in rows}) == len(rows):
             # one row of each noise: then all cells with rows of the same law have the same error
-            rows = [((b, side, self.blocks[b].first_like(r)), w) for (b, side, r), w in rows]
-        return _combined(self.blocks, tuple(rows))
+            rows = [((b, side, int(self.blocks[b].first_like[r])), w) for (b, side, r), w in rows]
+        return combination_of(self.blocks, tuple(rows))
 
     def variance(self, cell: int, terms: Sequence[Term]) -> float:
         if len(terms) == 1:
@@ -66,8 +66,9 @@ class Components:
         return max(range(self.cells), key=lambda cell: self.variance(cell, terms))
 
 
+@lru_cache(maxsize=65_536)
 def combination_of(
-    blocks: Sequence[Block], rows: Sequence[tuple[tuple[int, int, int], float]]
+    blocks: tuple[Block, ...], rows: tuple[tuple[tuple[int, int, int], float], ...]
 ) -> LaplaceCombination:
     """The law of Σ weight·(estimate − truth) over rows, each given by block, side and place."""
     places = dict.fromkeys(place[:2] for place, _ in rows)
@@ -84,13 +85,6 @@ def combination_of(
         doubts[block, side] += abs(weight) * (doubt + off * np.abs(own))
     weights, doubt = (np.concatenate([*each.values()]) for each in (added, doubts))
     return LaplaceCombination(weights, np.concatenate(rates), doubt)
-
-
-@lru_cache(maxsize=65_536)
-def _combined(
-    blocks: tuple[Block, ...], rows: tuple[tuple[tuple[int, int, int], float], ...]
-) -> LaplaceCombination:
-    return combination_of(blocks, rows)
 
 
 @lru_cache(maxsize=65_536)
@@ -201,9 +195,6 @@ class EstimatedMean(PairMean):
             return end
 
         return self.shares(noisy, edge)
-
-
-# -- the quantities that questions need ------------------------------------------------------------
 
 
 def is_linear(question: Question) -> bool:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from ...privacy.loss import NOTHING, EpsilonDelta
 from ..aggregates.strategy import SAME
 from ..question import Aggregate, Question
-from .grid import Atoms, Grid, Slice, atoms_of, with_outside
+from .grid import Atoms, Grid, atoms_of, with_outside
 from .level import Level, Reals, Runs
 from .marginals import Marginals, TableRows, TableStrategy, choose_marginals
 from .measured_quantity import Block, Quantity, make_block, swap_of
@@ -23,10 +23,6 @@ _SMALLEST = 1e-300
 _PARTS = 1 << 12
 _MOST_COLUMNS = 7
 _MOST_TABLES = 10
-
-
-Known = dict[Quantity, tuple[Atoms | None, list[PricedStrategy]]]
-"""The atoms of a layout's blocks, and their plain strategies."""
 
 
 @dataclass(frozen=True)
@@ -52,47 +48,125 @@ class _Judged:
     need: float
 
 
-def blocks_for(
-    layout: Layout,
-    grid: Grid,
-    questions: Sequence[Question],
-    alone: Mapping[tuple[int, Aggregate], float],
-    setting: BlockSetting,
-    known: Known,
-    *,
-    bounded: bool,
-) -> list[Block] | None:
-    """The best blocks of a layout; None if some quantity has no strategy.
+@dataclass(eq=False)
+class BlockSearch:
+    """The best blocks of a layout."""
 
-    Parameters
-        alone: the variance of each question's aggregates, asked alone.
-        known: candidates of the same layout that an earlier call found; it is added to.
-        bounded: whether no answer may be worse than that.
-    """
-    epsilon = float(setting.price.epsilon)
-    chosen: dict[Quantity, _Judged] = {}
-    for quantity, needs in layout.needs.items():
-        scale = quantity.span * setting.rows_per_unit
-        allowed = _smooth(layout.allowed(quantity, alone)) / scale**2
-        part = epsilon * len({need.question for need in needs}) / len(layout.asked)
-        judged = []
-        for candidate in _candidates(
-            layout, quantity, grid, questions, allowed * part**2, bounded, setting, known
-        ):
-            errors = _errors(candidate) * _swap(candidate, quantity, setting) ** 2 / allowed
-            need = float(np.sqrt(errors.max(initial=0)))
-            judged.append(_Judged(candidate, float(errors.sum()), need))
-        if not judged:
+    layout: Layout
+    grid: Grid
+    questions: Sequence[Question]
+    setting: BlockSetting
+    _known: dict[Quantity, tuple[Atoms | None, list[PricedStrategy]]] = field(default_factory=dict)
+
+    def blocks(
+        self, alone: Mapping[tuple[int, Aggregate], float], *, bounded: bool
+    ) -> list[Block] | None:
+        """One for each quantity; None if some quantity has no strategy.
+
+        Parameters
+            alone: the variance of each question's aggregates, asked alone.
+            bounded: whether no answer may be worse than that.
+        """
+        layout, setting = self.layout, self.setting
+        epsilon = float(setting.price.epsilon)
+        chosen: dict[Quantity, _Judged] = {}
+        for quantity, needs in layout.needs.items():
+            scale = quantity.span * setting.rows_per_unit
+            allowed = _smooth(layout.allowed(quantity, alone)) / scale**2
+            part = epsilon * len({need.question for need in needs}) / len(layout.asked)
+            judged = []
+            for candidate in self._candidates(quantity, allowed * part**2, bounded):
+                errors = _errors(candidate) * self._swap(candidate, quantity) ** 2 / allowed
+                need = float(np.sqrt(errors.max(initial=0)))
+                judged.append(_Judged(candidate, float(errors.sum()), need))
+            if not judged:
+                return None
+            fitting = [one for one in judged if one.need <= part * SAME] if bounded else judged
+            chosen[quantity] = min(fitting or judged, key=lambda one: float(f"{one.total:.6g}"))
+        pairs = [(one.total, one.need) for one in chosen.values()]
+        shares = _shares(pairs, epsilon, bounded=bounded)
+        prices = [setting.price.part(int(share * _PARTS) / _PARTS) for share in shares[:-1]]
+        prices.append(setting.price - sum(prices, start=NOTHING))
+        return [
+            _block(layout, quantity, one.candidate, price, setting)
+            for (quantity, one), price in zip(chosen.items(), prices, strict=True)
+        ]
+
+    def _swap(self, one: PricedStrategy, quantity: Quantity) -> float:
+        """The cost of replacing a row, relative to that of adding one."""
+        if not self.setting.replace:
+            return 1.0
+        prices = [max(1, int(p * 2**14)) for p in one.prices]
+        return float(swap_of(one.strategy, quantity, prices))
+
+    def _candidates(
+        self, quantity: Quantity, allowed: Reals, bounded: bool
+    ) -> list[PricedStrategy]:
+        # where replacing costs twice what adding does
+        half = allowed / (4 if self.setting.replace else 1)
+        sum_public = self.setting.rows_public and quantity.kind == "rows"
+        tables = self._tables(quantity, half, bounded)
+        candidates = [] if tables is None else [tables]
+        if quantity not in self._known:
+            self._known[quantity] = self._plain(quantity, half, sum_public)
+        atoms, plain = self._known[quantity]
+        if atoms is None:
+            return candidates
+        pairs = self.setting.replace and quantity.kind == "rows"
+        of_questions = grouped(
+            *(atoms.rows, self.layout.questions(quantity), allowed if pairs else half),
+            bounded=bounded,
+            replace=pairs,
+            sum_public=sum_public,
+            signed=quantity.kind == "total" and quantity.low < 0,
+        )
+        return [*candidates, *plain, *_priced(of_questions, atoms, sum_public)]
+
+    def _plain(
+        self, quantity: Quantity, allowed: Reals, sum_public: bool
+    ) -> tuple[Atoms | None, list[PricedStrategy]]:
+        """The atoms, and strategies that are the same whether or not some answer may be worse."""
+        atoms = atoms_of(self.grid, self.questions, self.layout.slices(quantity))
+        if atoms is None:
+            return None, []
+        if sum_public:
+            atoms = with_outside(atoms, self.grid)
+        found = [_leaves(atoms.many)]
+        if atoms.line:
+            found += lines(atoms.rows, allowed, sum_public=sum_public)
+        return atoms, _priced(found, atoms, sum_public)
+
+    def _tables(self, quantity: Quantity, allowed: Reals, bounded: bool) -> PricedStrategy | None:
+        """Marginals, where every question is a table of the same rows by some of the columns."""
+        grid, slices = self.grid, self.layout.slices(quantity)
+        asked = [self.questions[one.question] for one in slices]
+        orders = tuple(tuple(grid.index[key.column] for key in q.keys) for q in asked)
+        sets = list(map(frozenset, orders))
+        if not 2 <= len(grid.axes) <= _MOST_COLUMNS or not 2 <= len(set(sets)) <= _MOST_TABLES:
             return None
-        fitting = [one for one in judged if one.need <= part * SAME] if bounded else judged
-        chosen[quantity] = min(fitting or judged, key=lambda one: float(f"{one.total:.6g}"))
-    shares = _shares([(one.total, one.need) for one in chosen.values()], epsilon, bounded=bounded)
-    prices = [setting.price.part(int(share * _PARTS) / _PARTS) for share in shares[:-1]]
-    prices.append(setting.price - sum(prices, start=NOTHING))
-    return [
-        _block(layout, quantity, one.candidate, price, setting)
-        for (quantity, one), price in zip(chosen.items(), prices, strict=True)
-    ]
+        same_rows = all(q.where == grid.where for q in asked) and not any(
+            one.present for one in slices
+        )
+        plain = all(len(axes) == len(order) for axes, order in zip(sets, orders, strict=True))
+        whole = all(
+            key.cells == grid.shape[grid.index[key.column]] - 1 for q in asked for key in q.keys
+        )
+        if not same_rows or not plain or not whole:
+            return None
+        sizes = tuple(axis.key.cells - (not axis.may_miss) for axis in grid.axes)
+        table = Marginals(sizes)
+        rows = TableRows(table, orders, tuple(tuple(key.cells for key in q.keys) for q in asked))
+        starts = rows.offsets[:-1]
+        cells = np.diff(rows.offsets).astype(np.float64)
+        prices = choose_marginals(
+            table, sets, allowed[starts], cells / cells.sum(), bounded=bounded
+        )
+        total = sum(prices.values())
+        strategy = TableStrategy("marginals", table, tuple(prices))
+        labels = np.full(grid.shape, -1)
+        labels[tuple(map(slice, sizes))] = np.arange(math.prod(sizes)).reshape(sizes)
+        shares = tuple(p / total for p in prices.values())
+        return PricedStrategy(strategy, shares, rows, labels.ravel())
 
 
 def _block(
@@ -107,13 +181,6 @@ def _block(
         replace=setting.replace,
         rows_per_unit=setting.rows_per_unit,
     )
-
-
-def _swap(one: PricedStrategy, quantity: Quantity, setting: BlockSetting) -> float:
-    """The cost of replacing a row, relative to that of adding one."""
-    if not setting.replace:
-        return 1.0
-    return float(swap_of(one.strategy, quantity, [max(1, int(p * 2**14)) for p in one.prices]))
 
 
 def _smooth(variances: Reals) -> Reals:
@@ -181,55 +248,6 @@ def _shares(blocks: Sequence[tuple[float, float]], epsilon: float, *, bounded: b
     return [float(share) for share in shares / shares.sum()]
 
 
-def _candidates(
-    layout: Layout,
-    quantity: Quantity,
-    grid: Grid,
-    questions: Sequence[Question],
-    allowed: Reals,
-    bounded: bool,
-    setting: BlockSetting,
-    known: Known,
-) -> list[PricedStrategy]:
-    half = allowed / (4 if setting.replace else 1)  # where replacing costs twice what adding does
-    sum_public = setting.rows_public and quantity.kind == "rows"
-    tables = _tables(grid, questions, layout, quantity, half, bounded)
-    candidates = [] if tables is None else [tables]
-    if quantity not in known:
-        known[quantity] = _plain(grid, questions, layout.slices(quantity), half, sum_public)
-    atoms, plain = known[quantity]
-    if atoms is None:
-        return candidates
-    pairs = setting.replace and quantity.kind == "rows"
-    made_of_questions = grouped(
-        *(atoms.rows, layout.questions(quantity), allowed if pairs else half),
-        bounded=bounded,
-        replace=pairs,
-        sum_public=sum_public,
-        signed=quantity.kind == "total" and quantity.low < 0,
-    )
-    return [*candidates, *plain, *_priced(made_of_questions, atoms, sum_public)]
-
-
-def _plain(
-    grid: Grid,
-    questions: Sequence[Question],
-    slices: Sequence[Slice],
-    allowed: Reals,
-    sum_public: bool,
-) -> tuple[Atoms | None, list[PricedStrategy]]:
-    """The atoms, and strategies that are the same whether or not some answer may be worse."""
-    atoms = atoms_of(grid, questions, slices)
-    if atoms is None:
-        return None, []
-    if sum_public:
-        atoms = with_outside(atoms, grid)
-    found = [_leaves(atoms.many)]
-    if atoms.line:
-        found += lines(atoms.rows, allowed, sum_public=sum_public)
-    return atoms, _priced(found, atoms, sum_public)
-
-
 def _priced(
     found: Sequence[tuple[str, Weighted]], atoms: Atoms, sum_public: bool
 ) -> list[PricedStrategy]:
@@ -237,37 +255,3 @@ def _priced(
         of_levels(name, *weighted, atoms.rows, atoms.labels, sum_public=sum_public)
         for name, weighted in found
     ]
-
-
-def _tables(
-    grid: Grid,
-    questions: Sequence[Question],
-    layout: Layout,
-    quantity: Quantity,
-    allowed: Reals,
-    bounded: bool,
-) -> PricedStrategy | None:
-    """Marginals, where every question is a table of the same rows by some of the columns."""
-    slices = layout.slices(quantity)
-    asked = [questions[one.question] for one in slices]
-    orders = tuple(tuple(grid.axis(key.column) for key in q.keys) for q in asked)
-    sets = list(map(frozenset, orders))
-    if not 2 <= len(grid.axes) <= _MOST_COLUMNS or not 2 <= len(set(sets)) <= _MOST_TABLES:
-        return None
-    same_rows = all(q.where == grid.where for q in asked) and not any(one.present for one in slices)
-    plain = all(len(axes) == len(order) for axes, order in zip(sets, orders, strict=True))
-    whole = all(key.cells == grid.shape[grid.axis(key.column)] - 1 for q in asked for key in q.keys)
-    if not same_rows or not plain or not whole:
-        return None
-    sizes = tuple(axis.key.cells - (not axis.may_miss) for axis in grid.axes)
-    table = Marginals(sizes)
-    rows = TableRows(table, orders, tuple(tuple(key.cells for key in q.keys) for q in asked))
-    starts = rows.offsets[:-1]
-    cells = np.diff(rows.offsets).astype(np.float64)
-    prices = choose_marginals(table, sets, allowed[starts], cells / cells.sum(), bounded=bounded)
-    total = sum(prices.values())
-    strategy = TableStrategy("marginals", table, tuple(prices))
-    labels = np.full(grid.shape, -1)
-    labels[tuple(map(slice, sizes))] = np.arange(math.prod(sizes)).reshape(sizes)
-    shares = tuple(p / total for p in prices.values())
-    return PricedStrategy(strategy, shares, rows, labels.ravel())

@@ -7,13 +7,16 @@ height. Everything after that is least squares.
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from .least_squares import Estimator, least_squares
-from .level import Level, Runs, largest_cost, swap_cost
+from .level import Level, Runs
 
 _MOST_SWAPS = 30_000_000
 
@@ -81,13 +84,40 @@ class AtomStrategy(BlockStrategy):
     def answers(self, truth: Sequence[int]) -> list[list[int]]:
         return [level.answers(truth) for level in self.levels]
 
+    def _price_per_step(self, prices: Sequence[int]) -> tuple[list[tuple[Level, int]], int]:
+        """The levels with a price, each with its price for one step over a common denominator.
+
+        The others are not released.
+        """
+        used = [(level, price) for level, price in zip(self.levels, prices, strict=True) if price]
+        bottom = math.lcm(*(level.height for level, _ in used))
+        return [(level, price * (bottom // level.height)) for level, price in used], bottom
+
     def largest_cost(self, prices: Sequence[int]) -> tuple[int, int]:
-        return largest_cost(self.levels, prices)
+        """Level l has noise with a loss of prices[l] / height[l] for each step, so a row in atom j
+        costs Σ prices[l]·column_sums[l][j] / height[l]: the largest of these."""
+        priced, bottom = self._price_per_step(prices)
+        cost = np.zeros(self.atoms, dtype=object)
+        for level, price in priced:
+            cost += level.column_sums.astype(object) * price
+        return max(cost), bottom
 
     def swap_cost(self, prices: Sequence[int]) -> tuple[int, int]:
-        if self.levels[0].many ** 2 * sum(self.lengths) > _MOST_SWAPS:
+        """Exact for counts if atoms are few: the largest Σ prices[l]·|a[l][i][j] − a[l][i][k]| /
+        height[l] over all pairs of atoms j, k and the outside, where a row is in no atom."""
+        if self.atoms**2 * sum(self.lengths) > _MOST_SWAPS:
             return super().swap_cost(prices)
-        return swap_cost(self.levels, prices)
+        priced, bottom = self._price_per_step(prices)
+        tables = [(level.dense().astype(np.int64), price) for level, price in priced]
+        most = 0
+        for atom in range(self.atoms):
+            cost = np.zeros(self.atoms + 1, dtype=object)
+            for table, price in tables:
+                away = np.abs(table - table[:, [atom]]).sum(axis=0)
+                cost[:-1] += away.astype(object) * price
+                cost[-1] += int(np.abs(table[:, atom]).sum()) * price
+            most = max(most, *cost)
+        return most, bottom
 
     def estimator(self, variances: Sequence[float]) -> Estimator:
         return least_squares(self.levels, variances, sum_public=self.sum_public)
