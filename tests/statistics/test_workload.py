@@ -298,12 +298,12 @@ def planned(texts: list[str], schema: Schema, minimise: str = "mean") -> Workloa
 
 
 def only(family: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    every = select_strategy._candidates
+    every = select_strategy.BlockSearch._candidates
 
     def chosen(*given: Any) -> list[Any]:
         return [one for one in every(*given) if one.strategy.name == family]
 
-    monkeypatch.setattr(select_strategy, "_candidates", chosen)
+    monkeypatch.setattr(select_strategy.BlockSearch, "_candidates", chosen)
 
 
 def block_of(family: str, monkeypatch: pytest.MonkeyPatch) -> tuple[Block, int]:
