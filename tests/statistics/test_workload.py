@@ -372,7 +372,7 @@ def test_intervals_of_means_hold(share: float) -> None:
     (block,) = plan.workload.blocks
     number, place = 24, 24
     (reading,) = plan.workload.plans[number].readings
-    law = reading._blend(0, share)
+    law = reading._law(0, 1 - Fraction(share), -Fraction(share))
     half = reading.reach(0, share, Fraction(19, 20))
     draws, weights = 12_000, block.weights(place)
     total = np.zeros(draws)
